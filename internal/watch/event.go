@@ -1,0 +1,143 @@
+// Package watch holds the neutral report of a media server: who watched what,
+// and when. Every source adapter produces an Event; everything after the intake
+// works on Events alone. The package imports nothing of ours.
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Source names where an event comes from. It is a segment of the webhook path.
+type Source string
+
+// The push sources. Polled sources join them as they are built.
+const (
+	Plex     Source = "plex"
+	Tautulli Source = "tautulli"
+	Emby     Source = "emby"
+	Jellyfin Source = "jellyfin"
+	Custom   Source = "custom"
+)
+
+// PushSources lists the sources that deliver by webhook, in the order people see them.
+var PushSources = []Source{Plex, Tautulli, Emby, Jellyfin, Custom}
+
+// Action is what the person did with the item.
+type Action string
+
+// Watched means played to the end or marked so by hand; Started means playback began.
+const (
+	Watched Action = "watched"
+	Started Action = "started"
+)
+
+// Media is the kind of item, as far as the source can tell.
+type Media string
+
+// The media kinds. An OVA is counted like an episode; RealAction is an episode of a live-action show.
+const (
+	Episode    Media = "episode"
+	Movie      Media = "movie"
+	OVA        Media = "ova"
+	RealAction Media = "real_action"
+)
+
+// IDs are provider ids by lower-case provider name: tmdb, tvdb, imdb, anidb, …
+type IDs map[string]string
+
+// Event is one report of a source about one episode or one film.
+type Event struct {
+	Source Source `json:"source"`
+	// Label is the free text a script gave as its source; empty for media servers.
+	Label  string `json:"label,omitempty"`
+	Action Action `json:"action"`
+	Media  Media  `json:"media"`
+
+	// Title is the show's title, or the film's. Trimmed, never empty.
+	Title string `json:"title"`
+	// OriginalTitle is the show's (or film's) title in its original language; empty when unknown.
+	OriginalTitle string `json:"original_title,omitempty"`
+	// Season is nil when the source did not tell; 0 means specials.
+	Season *int `json:"season,omitempty"`
+	// Episode is the number inside the season; it may be fractional. Nil exactly for films.
+	Episode *float64 `json:"episode,omitempty"`
+	// EpisodeTitle is the title of the episode in the library's language.
+	EpisodeTitle string `json:"episode_title,omitempty"`
+	// AirDate is the date of this item (not of the show), as precise as the source told it.
+	AirDate Date `json:"air_date,omitzero"`
+
+	// ItemIDs belong to the episode or film itself, SeriesIDs to its show.
+	ItemIDs   IDs `json:"item_ids,omitempty"`
+	SeriesIDs IDs `json:"series_ids,omitempty"`
+	// CatalogSubject and CatalogEpisode are ids of the catalog itself, where a
+	// metadata plugin put them into the payload; 0 when absent.
+	CatalogSubject int `json:"catalog_subject,omitempty"`
+	CatalogEpisode int `json:"catalog_episode,omitempty"`
+
+	// UserName is the media-server user exactly as sent, case and spaces included.
+	UserName string `json:"user_name"`
+	UserID   string `json:"user_id,omitempty"`
+
+	ServerName string `json:"server_name,omitempty"`
+	ItemID     string `json:"item_id,omitempty"`
+	Client     string `json:"client,omitempty"`
+	Library    string `json:"library,omitempty"`
+	Path       string `json:"path,omitempty"`
+
+	// RawEvent is the source's own name of the event, such as media.scrobble.
+	RawEvent string `json:"raw_event,omitempty"`
+	// OccurredAt is zero when the source did not tell.
+	OccurredAt time.Time `json:"occurred_at,omitzero"`
+}
+
+// IsFilm reports whether the event is about a film, which has no episode number.
+func (e Event) IsFilm() bool { return e.Media == Movie }
+
+// Limits of the texts and numbers an event may carry.
+const (
+	MaxText    = 500
+	MaxSeason  = 999
+	MaxEpisode = 99999
+)
+
+// Validate reports the first rule that e breaks, naming the field as webhooks spell it.
+// An empty user name is not an error here: it becomes a record that says so.
+func (e Event) Validate() error {
+	switch e.Action {
+	case Watched, Started:
+	default:
+		return fmt.Errorf("action: %q is not watched or started", e.Action)
+	}
+	switch e.Media {
+	case Episode, Movie, OVA, RealAction:
+	default:
+		return fmt.Errorf("media_type: %q is not episode, movie, ova or real_action", e.Media)
+	}
+	if strings.TrimSpace(e.Title) == "" {
+		return errors.New("title: missing")
+	}
+	for name, text := range map[string]string{"title": e.Title, "ori_title": e.OriginalTitle, "user_name": e.UserName} {
+		if len(text) > MaxText {
+			return fmt.Errorf("%s: longer than %d bytes", name, MaxText)
+		}
+	}
+	if e.Season != nil && (*e.Season < 0 || *e.Season > MaxSeason) {
+		return fmt.Errorf("season: %d is not between 0 and %d", *e.Season, MaxSeason)
+	}
+	if e.IsFilm() {
+		if e.Episode != nil {
+			return errors.New("episode: a film has none")
+		}
+		return nil
+	}
+	if e.Episode == nil {
+		return errors.New("episode: missing")
+	}
+	if !(*e.Episode >= 0 && *e.Episode <= MaxEpisode) {
+		return fmt.Errorf("episode: %v is not between 0 and %d", *e.Episode, MaxEpisode)
+	}
+	return nil
+}
