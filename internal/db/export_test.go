@@ -1,0 +1,4 @@
+package db
+
+// OpenWith opens a database with migrations of the test's own.
+var OpenWith = open
