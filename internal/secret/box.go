@@ -1,0 +1,172 @@
+// Package secret keeps credentials from being read where they should not be: a
+// Box seals them at rest, a Text does not print itself, and a Masker takes them
+// out of everything that is logged, traced or shown.
+//
+// What it promises: a sealed value opens only with the key that sealed it and
+// only in the place it was sealed for; no formatting verb, JSON encoder or log
+// handler shows a Text; what a Masker has learnt appears in no text it masked,
+// neither as it is nor URL-encoded, JSON-escaped or in base64. What it does not
+// promise: a Text in an unexported field of a struct that is itself formatted
+// with %v is out of reach of its methods; give such a struct a String method.
+package secret
+
+import (
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// KeyEnv is the environment variable that may hold the key instead of the key file.
+const KeyEnv = "WATCHMARK_SECRET_KEY"
+
+const (
+	keyFile    = "secret.key"
+	sealPrefix = "wm1"
+)
+
+// The errors a caller branches on.
+var (
+	// ErrWrongKey is returned for a value that another key sealed.
+	ErrWrongKey = errors.New("sealed with another key: put the old " + keyFile + " back into the data folder (or the old key into " +
+		KeyEnv + ") and start again, or enter the credential anew")
+	// ErrDamaged is returned for a value that was changed, cut, moved from another place, or never sealed.
+	ErrDamaged = errors.New("the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew")
+	// ErrBadKey is returned for key material that is not 32 bytes in base64 or hex.
+	ErrBadKey = errors.New("a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)")
+)
+
+// Box seals and opens credentials with one key. It may be used by several goroutines.
+type Box struct {
+	keyID string
+	aead  cipher.AEAD
+}
+
+// OpenBox takes the key from env, the value of KeyEnv, or, where that is empty,
+// from the file secret.key in dataDir, which is created with a random key when
+// it does not exist. It returns ErrBadKey, wrapped with where the key came from,
+// or the error of the file.
+func OpenBox(dataDir, env string) (*Box, error) {
+	if env != "" {
+		key, err := parseKey(env)
+		if err != nil {
+			return nil, fmt.Errorf("environment %s: %w", KeyEnv, err)
+		}
+		return newBox(key)
+	}
+	path := filepath.Join(dataDir, keyFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := createKey(dataDir, path); err != nil {
+			return nil, fmt.Errorf("create the key file %s: %w", path, err)
+		}
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key file: %w", err)
+	}
+	// A network share may refuse to change modes; the key is usable all the same.
+	_ = os.Chmod(path, 0o600)
+	key, err := parseKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("key file %s: %w", path, err)
+	}
+	return newBox(key)
+}
+
+// createKey writes a random key so that the file at path is either absent or
+// whole, and never replaces one that another process just made.
+func createKey(dir, path string) error {
+	tmp, err := os.CreateTemp(dir, keyFile+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already after a rename
+	key := make([]byte, chacha20poly1305.KeySize)
+	if _, err := rand.Read(key); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(tmp, base64.StdEncoding.EncodeToString(key))
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	// A link cannot replace a file. File systems without links (exFAT, some shares) get a rename.
+	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(tmp.Name(), path); err != nil {
+			return err
+		}
+	}
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync() // Windows cannot sync a folder
+		_ = d.Close()
+	}
+	return nil
+}
+
+func parseKey(text string) ([]byte, error) {
+	text = strings.TrimSpace(text)
+	if key, err := hex.DecodeString(text); err == nil && len(key) == chacha20poly1305.KeySize {
+		return key, nil
+	}
+	plain := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
+	if key, err := base64.RawStdEncoding.DecodeString(plain); err == nil && len(key) == chacha20poly1305.KeySize {
+		return key, nil
+	}
+	return nil, ErrBadKey
+}
+
+func newBox(key []byte) (*Box, error) {
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return nil, fmt.Errorf("make the cipher: %w", err)
+	}
+	id := sha256.Sum256(append([]byte("watchmark key id\x00"), key...))
+	return &Box{keyID: hex.EncodeToString(id[:4]), aead: aead}, nil
+}
+
+// Seal encrypts plain for place, which says where it is kept ("accounts/12/access_token")
+// and must be given again to open it. The result is text: scheme, key id, base64.
+func (b *Box) Seal(plain, place string) (string, error) {
+	nonce := make([]byte, b.aead.NonceSize(), b.aead.NonceSize()+len(plain)+b.aead.Overhead())
+	if _, err := rand.Read(nonce); err != nil {
+		return "", fmt.Errorf("seal: %w", err)
+	}
+	sealed := b.aead.Seal(nonce, nonce, []byte(plain), b.data(place))
+	return sealPrefix + ":" + b.keyID + ":" + base64.RawURLEncoding.EncodeToString(sealed), nil
+}
+
+// Open gives back what Seal was given. It returns ErrWrongKey or ErrDamaged.
+func (b *Box) Open(sealed, place string) (string, error) {
+	scheme, rest, _ := strings.Cut(sealed, ":")
+	id, text, ok := strings.Cut(rest, ":")
+	if scheme != sealPrefix || !ok {
+		return "", ErrDamaged
+	}
+	if id != b.keyID {
+		return "", ErrWrongKey
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(raw) < b.aead.NonceSize() {
+		return "", ErrDamaged
+	}
+	plain, err := b.aead.Open(nil, raw[:b.aead.NonceSize()], raw[b.aead.NonceSize():], b.data(place))
+	if err != nil {
+		return "", ErrDamaged
+	}
+	return string(plain), nil
+}
+
+// data is the additional data: the header too, so that it cannot be changed.
+func (b *Box) data(place string) []byte {
+	return []byte(sealPrefix + ":" + b.keyID + ":" + place)
+}

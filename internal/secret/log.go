@@ -1,0 +1,77 @@
+package secret
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+)
+
+// Handler is next with everything masked: messages, attributes by their name,
+// and what stands in their values, errors included. Numbers, booleans and times
+// under a harmless name stay as they are.
+func (m *Masker) Handler(next slog.Handler) slog.Handler { return &handler{m: m, next: next} }
+
+type handler struct {
+	m    *Masker
+	next slog.Handler
+}
+
+func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.next.Enabled(ctx, level)
+}
+
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	masked := slog.NewRecord(r.Time, r.Level, h.m.Mask(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		masked.AddAttrs(h.m.attr(a))
+		return true
+	})
+	return h.next.Handle(ctx, masked)
+}
+
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	masked := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		masked[i] = h.m.attr(a)
+	}
+	return &handler{m: h.m, next: h.next.WithAttrs(masked)}
+}
+
+func (h *handler) WithGroup(name string) slog.Handler {
+	return &handler{m: h.m, next: h.next.WithGroup(name)}
+}
+
+func (m *Masker) attr(a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	if v.Kind() == slog.KindGroup {
+		group := make([]slog.Attr, 0, len(v.Group()))
+		for _, inner := range v.Group() {
+			if SensitiveField(a.Key) {
+				inner = slog.String(inner.Key, Shown)
+			}
+			group = append(group, m.attr(inner))
+		}
+		return slog.Attr{Key: a.Key, Value: slog.GroupValue(group...)}
+	}
+	if SensitiveField(a.Key) && v.Kind() != slog.KindBool {
+		if v.Kind() == slog.KindString && v.String() == "" {
+			return slog.String(a.Key, "")
+		}
+		return slog.String(a.Key, Shown)
+	}
+	switch v.Kind() {
+	case slog.KindString:
+		v = slog.StringValue(m.text(v.String(), 0))
+	case slog.KindAny:
+		switch x := v.Any().(type) {
+		case nil, *slog.Source:
+		case error:
+			v = slog.StringValue(m.Mask(x.Error()))
+		case []byte:
+			v = slog.StringValue(m.Body("", x))
+		default:
+			v = slog.StringValue(m.text(fmt.Sprintf("%+v", x), 0))
+		}
+	}
+	return slog.Attr{Key: a.Key, Value: v}
+}
