@@ -1,0 +1,171 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// optional lets a text be empty and checks it otherwise.
+func optional(check func(string) (string, error)) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if strings.TrimSpace(text) == "" {
+			return "", nil
+		}
+		return check(text)
+	}
+}
+
+// checkListen takes host:port; the host may be empty, a name or an address.
+func checkListen(text string) (string, error) {
+	host, port, err := net.SplitHostPort(strings.TrimSpace(text))
+	if err != nil {
+		return "", fmt.Errorf("%s is not host:port, such as 127.0.0.1:8787", shown(text))
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return "", fmt.Errorf("port %s is not between 0 and 65535", shown(port))
+	}
+	if _, err := netip.ParseAddr(host); err != nil && !isHostName(host) {
+		return "", fmt.Errorf("%s is neither an address nor a host name", shown(host))
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// alphanumeric are the letters and digits that names are made of.
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// madeOf reports whether text has no character outside of allowed.
+func madeOf(text, allowed string) bool { return strings.Trim(text, allowed) == "" }
+
+// isHostName takes "" too, which stands for every address.
+func isHostName(host string) bool { return madeOf(host, alphanumeric+"-._") }
+
+// checkBasePath gives a leading and no trailing slash; the root is "".
+func checkBasePath(text string) (string, error) {
+	path := strings.Trim(strings.TrimSpace(text), "/")
+	if path == "" {
+		return "", nil
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || !isUnreserved(part) {
+			return "", fmt.Errorf("%s is not a path such as /watchmark (letters, digits, - . _ ~ between single slashes)", shown(text))
+		}
+	}
+	return "/" + path, nil
+}
+
+// isUnreserved reports whether text needs no escaping anywhere in a URL (RFC 3986, 2.3).
+func isUnreserved(text string) bool { return madeOf(text, alphanumeric+"-._~") }
+
+// checkURL takes an absolute http or https address and drops its trailing slashes.
+func checkURL(text string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+		return "", errors.New("is not an absolute http:// or https:// address")
+	case u.User != nil:
+		return "", errors.New("must not carry a user name or password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", errors.New("must not carry a query or fragment")
+	}
+	if !validPort(u) {
+		return "", errors.New("has a port that is not between 1 and 65535")
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
+}
+
+// checkProxy takes a proxy's address; it never repeats it, for it may hold a password.
+func checkProxy(text string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	schemes := []string{"http", "https", "socks5", "socks5h"}
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || !validPort(u) {
+		return "", fmt.Errorf("is not a proxy address: one of %s, then ://host:port", strings.Join(schemes, ", "))
+	}
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("is not a proxy address: nothing may follow host:port")
+	}
+	u.Path, u.RawPath = "", ""
+	return u.String(), nil
+}
+
+// checkWebhookKey takes what fits into a path segment and a query unescaped.
+func checkWebhookKey(text string) (string, error) {
+	const longest = 128
+	text = strings.TrimSpace(text)
+	if len(text) > longest || !isUnreserved(text) || strings.Trim(text, ".") == "" {
+		return "", fmt.Errorf("may hold letters, digits and - . _ ~ only, at most %d", longest)
+	}
+	return text, nil
+}
+
+// checkNetwork takes a network in CIDR form or a single address.
+func checkNetwork(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		return netip.PrefixFrom(addr, addr.BitLen()).String(), nil
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return "", fmt.Errorf("%s is not a network such as 172.16.0.0/12", shown(text))
+	}
+	return prefix.Masked().String(), nil
+}
+
+// publicCatalog is the host whose rate ban the limits must stay away from, and
+// publicCatalogMost how many requests ten minutes may hold at most: its ban
+// comes above 3000 (upstreams/catalog.md, "Errors, limits, retry").
+const (
+	publicCatalog     = "api.bgm.tv"
+	publicCatalogMost = 2400
+)
+
+// check holds the rules between keys.
+func check(s Settings) Errors {
+	var errs Errors
+	if !s.Auth.Enabled && !staysPrivate(s.Server.Listen) {
+		errs = append(errs, &FieldError{Key: "auth.enabled", Problem: fmt.Sprintf(
+			"false is allowed only while server.listen is a loopback or private address, and it is %s", s.Server.Listen)})
+	}
+	if s.Matching.ReviewScore > s.Matching.AcceptScore {
+		errs = append(errs, &FieldError{Key: "matching.review_score", Problem: fmt.Sprintf(
+			"%v is above matching.accept_score, which is %v", s.Matching.ReviewScore, s.Matching.AcceptScore)})
+	}
+	if u, err := url.Parse(s.Catalog.APIURL); err == nil && strings.EqualFold(u.Hostname(), publicCatalog) {
+		if most := 10*s.Catalog.RequestsPerMinute + s.Catalog.Burst; most > publicCatalogMost {
+			errs = append(errs, &FieldError{Key: "catalog.requests_per_minute", Problem: fmt.Sprintf(
+				"with catalog.burst this allows %d requests in ten minutes; %s bans above 3000, so %d is the most here", most, publicCatalog, publicCatalogMost)})
+		}
+	}
+	return errs
+}
+
+// staysPrivate reports whether a listen address can be reached from this
+// machine or its private network only. A host name other than localhost is not
+// trusted to stay what it is.
+func staysPrivate(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast()
+}

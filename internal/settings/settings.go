@@ -1,0 +1,122 @@
+// Package settings knows every setting of the service: its type, default,
+// bounds, help text, whether it is secret and whether it needs a restart.
+//
+// One table (see table) binds each key to a field of Settings. From it come the
+// reading of watchmark.toml and of the environment, the validation, the JSON of
+// the settings page, the example file and the settings reference.
+//
+// Precedence, lowest first: default, database (what was changed on the page or
+// by the API), file, environment, command line. The file is the operator's: it
+// is read and never written, and a key set there, in the environment or on the
+// command line is locked for the page and the API.
+package settings
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"watchmark/internal/secret"
+)
+
+//go:generate go run ./gen
+
+// Settings holds one valid value for every key. What Load and Manager.Current
+// return is a snapshot shared by many readers: do not change it.
+type Settings struct {
+	Server         Server
+	Auth           Auth
+	Network        Network
+	Catalog        Catalog
+	Sync           Sync
+	Matching       Matching
+	CatalogArchive CatalogArchive
+	CatalogReplay  CatalogReplay
+	Log            Log
+}
+
+// Server is the section [server]: where the service listens and what it keeps.
+type Server struct {
+	Listen         string         // host:port; an empty host means every address
+	BasePath       string         // "" or a path with a leading and no trailing slash
+	PublicURL      string         // without trailing slash, base path included; "" = derive from the request
+	MaxBody        int64          // largest webhook body, in bytes
+	TrustedProxies []netip.Prefix // peers whose X-Forwarded-* headers are believed
+	WebhookLog     time.Duration  // how long requests stay in the webhook log
+	KeepRecords    time.Duration  // how long records stay; 0 = for ever
+}
+
+// Auth is the section [auth]: who may use the page, the API and the webhooks.
+type Auth struct {
+	Enabled            bool
+	WebhookAuthEnabled bool
+	WebhookKey         secret.Text // URL-safe; "" = none yet: then no webhook key is valid
+	Session            time.Duration
+	LockoutAttempts    int
+	Lockout            time.Duration
+}
+
+// Network is the section [network]: how the service reaches other servers.
+type Network struct {
+	Proxy   secret.Text // http, https, socks5 or socks5h URL, maybe with a password; "" = direct
+	Timeout time.Duration
+}
+
+// Catalog is the section [catalog]: the catalog service and its limits.
+type Catalog struct {
+	APIURL            string // without trailing slash
+	WebURL            string // without trailing slash
+	RequestsPerMinute int
+	Burst             int
+	OAuthClientID     string
+	OAuthClientSecret secret.Text
+}
+
+// Sync is the section [sync]: how an event becomes a mark.
+type Sync struct {
+	TestSkipPermissionCheck bool
+	FilmStartMarksDoing     bool
+	Coalesce                time.Duration // 0 = do not wait for more events
+	Workers                 int
+}
+
+// Matching is the section [matching]: when a match is good enough. It holds
+// that ReviewScore is not above AcceptScore.
+type Matching struct {
+	DatasetEnabled bool
+	AcceptScore    float64
+	ReviewScore    float64
+	Margin         float64
+}
+
+// CatalogArchive is the section [catalog_archive]: the local copy of the catalog.
+type CatalogArchive struct {
+	Enabled bool
+}
+
+// CatalogReplay is the section [catalog_replay]: marks that wait for the catalog.
+type CatalogReplay struct {
+	Enabled    bool
+	MaxRetries int
+	Interval   time.Duration
+}
+
+// Log is the section [log].
+type Log struct {
+	Level  slog.Level
+	Format string // "text" or "json"
+}
+
+// Secrets lists the secret values that are set, for whoever masks known secrets
+// in logs.
+func (s Settings) Secrets() []secret.Text {
+	var set []secret.Text
+	for _, sec := range table(&s) {
+		for _, o := range sec.options {
+			if text, ok := o.at.(*secret.Text); ok && text.Reveal() != "" {
+				set = append(set, *text)
+			}
+		}
+	}
+	return set
+}

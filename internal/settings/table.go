@@ -1,0 +1,211 @@
+package settings
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	day      = int64(24 * time.Hour)
+	mebibyte = int64(1 << 20)
+)
+
+// section is one [section] of the file, with its options in the order of the page.
+type section struct {
+	name     string
+	help, zh string
+	options  []option
+}
+
+// option declares one key.
+type option struct {
+	path     string // section.name; table fills it in
+	name     string
+	at       any                          // the field of Settings; its type decides the key's type and whether it is secret
+	unit     int64                        // what one counts, for a *time.Duration in nanoseconds, for an *int64 in bytes
+	standard any                          // the default: string, bool, int, float64 or []string
+	min, max float64                      // bounds of a number, both included
+	choices  []string                     // the values allowed, when there are few
+	check    func(string) (string, error) // normalises and checks a text or each item of a list
+	restart  bool                         // a change is in force after a restart only
+	help, zh string
+}
+
+// table declares every key of the service and binds it to its field of s.
+func table(s *Settings) []section {
+	sections := []section{
+		{name: "server",
+			help: "Where the service listens and what it keeps.",
+			zh:   "服务的监听地址与数据保留。",
+			options: []option{
+				{name: "listen", at: &s.Server.Listen, standard: "127.0.0.1:8787", check: checkListen, restart: true,
+					help: "Address and port to listen on. 0.0.0.0:8787 listens on every address.",
+					zh:   "监听的地址与端口。0.0.0.0:8787 表示监听所有地址。"},
+				{name: "base_path", at: &s.Server.BasePath, standard: "", check: checkBasePath, restart: true,
+					help: "Path under which a reverse proxy serves Watchmark, for example /watchmark. Empty means the root.",
+					zh:   "反向代理下的访问路径，例如 /watchmark。留空表示根路径。"},
+				{name: "public_url", at: &s.Server.PublicURL, standard: "", check: optional(checkURL),
+					help: "Address at which people and media servers reach Watchmark, base path included. It is used for the sign-in redirect of the catalog and in the webhook addresses shown. Empty means: taken from the request.",
+					zh:   "用户和媒体服务器访问 Watchmark 的完整地址（含访问路径），用于 Bangumi 授权回调和页面上显示的 Webhook 地址。留空则根据请求自动判断。"},
+				{name: "max_body_mb", at: &s.Server.MaxBody, unit: mebibyte, standard: 4, min: 1, max: 64,
+					help: "Largest webhook body that is accepted, in MiB.",
+					zh:   "允许的 Webhook 请求体大小上限，单位 MiB。"},
+				{name: "trusted_proxies", at: &s.Server.TrustedProxies, standard: []string{}, check: checkNetwork,
+					help: "Networks of the reverse proxies whose X-Forwarded headers are believed, for example 172.16.0.0/12.",
+					zh:   "受信任的反向代理网段，例如 172.16.0.0/12；只有来自这些网段的 X-Forwarded 请求头才会被采信。"},
+				{name: "webhook_log_days", at: &s.Server.WebhookLog, unit: day, standard: 7, min: 1, max: 365,
+					help: "Days for which the webhook log keeps each request that arrived.",
+					zh:   "Webhook 日志的保留天数。"},
+				{name: "record_days", at: &s.Server.KeepRecords, unit: day, standard: 0, min: 0, max: 36500,
+					help: "Days for which records are kept. 0 keeps them for ever.",
+					zh:   "同步记录的保留天数。0 表示永久保留。"},
+			}},
+		{name: "auth",
+			help: "Who may use the page, the API and the webhooks.",
+			zh:   "页面、API 与 Webhook 的访问控制。",
+			options: []option{
+				{name: "enabled", at: &s.Auth.Enabled, standard: true,
+					help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private address.",
+					zh:   "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭。"},
+				{name: "webhook_auth_enabled", at: &s.Auth.WebhookAuthEnabled, standard: true,
+					help: "Ask for the webhook key on every webhook.",
+					zh:   "接收 Webhook 时是否校验密钥。"},
+				{name: "webhook_key", at: &s.Auth.WebhookKey, standard: "", check: optional(checkWebhookKey),
+					help: "Key that media servers send with a webhook. One is generated at the first start.",
+					zh:   "媒体服务器发送 Webhook 时携带的密钥。首次启动时自动生成。"},
+				{name: "session_days", at: &s.Auth.Session, unit: day, standard: 30, min: 1, max: 365,
+					help: "Days after which a login on the page ends.",
+					zh:   "登录状态的有效天数。"},
+				{name: "lockout_attempts", at: &s.Auth.LockoutAttempts, standard: 5, min: 1, max: 100,
+					help: "Failed logins after which further ones are refused for a while.",
+					zh:   "登录连续失败多少次后暂时锁定。"},
+				{name: "lockout_minutes", at: &s.Auth.Lockout, unit: int64(time.Minute), standard: 15, min: 1, max: 1440,
+					help: "Minutes for which logins are refused then.",
+					zh:   "锁定的分钟数。"},
+			}},
+		{name: "network",
+			help: "How the service reaches other servers.",
+			zh:   "对外访问的网络设置。",
+			options: []option{
+				{name: "proxy", at: &s.Network.Proxy, standard: "", check: optional(checkProxy),
+					help: "Proxy for every outgoing request: an http, https, socks5 or socks5h URL, which may carry a user name and password. Empty means direct.",
+					zh:   "所有对外请求使用的代理：http、https、socks5 或 socks5h 地址，可包含用户名和密码。留空表示直连。"},
+				{name: "timeout_seconds", at: &s.Network.Timeout, unit: int64(time.Second), standard: 15, min: 1, max: 120,
+					help: "Seconds after which an outgoing request is given up.",
+					zh:   "对外请求的超时秒数。"},
+			}},
+		{name: "catalog",
+			help: "The catalog (Bangumi) and how gently it is asked.",
+			zh:   "Bangumi 服务地址、访问频率与授权应用。",
+			options: []option{
+				{name: "api_url", at: &s.Catalog.APIURL, standard: "https://api.bgm.tv", check: checkURL,
+					help: "Address of the catalog API.",
+					zh:   "Bangumi API 的地址。"},
+				{name: "web_url", at: &s.Catalog.WebURL, standard: "https://bgm.tv", check: checkURL,
+					help: "Address of the catalog's website, for links and for the sign-in of accounts.",
+					zh:   "Bangumi 网站的地址，用于链接和账号授权。"},
+				{name: "requests_per_minute", at: &s.Catalog.RequestsPerMinute, standard: 120, min: 1, max: 60000,
+					help: "Requests a minute to the catalog on average. The public service bans a client for an hour above 3000 requests in ten minutes, so there ten times this plus catalog.burst must not be above 2400.",
+					zh:   "平均每分钟向 Bangumi 发送的请求数。公共服务在十分钟内超过 3000 次请求会封禁一小时，因此使用公共服务时，本值的十倍加上 catalog.burst 不得超过 2400。"},
+				{name: "burst", at: &s.Catalog.Burst, standard: 200, min: 1, max: 10000,
+					help: "Requests that may be sent at once after a quiet time.",
+					zh:   "空闲之后允许瞬间发送的请求数。"},
+				{name: "oauth_client_id", at: &s.Catalog.OAuthClientID, standard: "",
+					help: "App ID of your own catalog application, for signing accounts in without pasting a token. Create one at https://bgm.tv/dev/app.",
+					zh:   "自建 Bangumi 应用的 App ID，用于免粘贴令牌的账号授权。在 https://bgm.tv/dev/app 创建。"},
+				{name: "oauth_client_secret", at: &s.Catalog.OAuthClientSecret, standard: "",
+					help: "App Secret of that application.",
+					zh:   "该应用的 App Secret。"},
+			}},
+		{name: "sync",
+			help: "How an event becomes a mark.",
+			zh:   "观看事件如何变成标记。",
+			options: []option{
+				{name: "test_skip_permission_check", at: &s.Sync.TestSkipPermissionCheck, standard: false,
+					help: "Let the two test endpoints run for a user name that no account lists. Webhooks are not affected.",
+					zh:   "测试接口允许使用未绑定任何账号的用户名。不影响 Webhook。"},
+				{name: "film_start_marks_doing", at: &s.Sync.FilmStartMarksDoing, standard: false,
+					help: "Mark a film as being watched when its playback starts.",
+					zh:   "电影开始播放时标记为「在看」。"},
+				{name: "coalesce_ms", at: &s.Sync.Coalesce, unit: int64(time.Millisecond), standard: 300, min: 0, max: 10000,
+					help: "Milliseconds to wait for more events of the same subject, so that a burst becomes one write. 0 does not wait.",
+					zh:   "等待同一条目更多事件的毫秒数，将连续事件合并为一次写入。0 表示不等待。"},
+				{name: "workers", at: &s.Sync.Workers, standard: 4, min: 1, max: 32, restart: true,
+					help: "Events worked on at the same time.",
+					zh:   "同时处理的事件数。"},
+			}},
+		{name: "matching",
+			help: "When a match is good enough to act on. Scores are ratios from 0 to 1.",
+			zh:   "匹配到什么程度才会自动标记。分数范围为 0 到 1。",
+			options: []option{
+				{name: "dataset_enabled", at: &s.Matching.DatasetEnabled, standard: true,
+					help: "Use the community table that leads from provider ids (such as TMDB) to subjects.",
+					zh:   "使用社区维护的对照表，由 TMDB 等站点 ID 直接找到条目。"},
+				{name: "accept_score", at: &s.Matching.AcceptScore, standard: 0.85, min: 0, max: 1,
+					help: "Confidence from which a match is marked without asking.",
+					zh:   "置信度达到该值时自动标记。"},
+				{name: "review_score", at: &s.Matching.ReviewScore, standard: 0.5, min: 0, max: 1,
+					help: "Confidence from which a match waits for a person; below it nothing was found. Not above matching.accept_score.",
+					zh:   "置信度达到该值但不足以自动标记时等待人工确认，低于该值视为未找到。不得高于 matching.accept_score。"},
+				{name: "margin", at: &s.Matching.Margin, standard: 0.08, min: 0, max: 1,
+					help: "Lead that the best candidate needs over the second to be marked without asking.",
+					zh:   "自动标记时，最佳候选必须领先第二名的分数。"},
+			}},
+		{name: "catalog_archive",
+			help: "The local copy of the catalog's weekly dump.",
+			zh:   "Bangumi 每周数据的本地副本。",
+			options: []option{
+				{name: "enabled", at: &s.CatalogArchive.Enabled, standard: false,
+					help: "Match with the local copy before asking the catalog.",
+					zh:   "匹配时先查本地副本，再请求 Bangumi。"},
+			}},
+		{name: "catalog_replay",
+			help: "Marks that wait because the catalog could not be reached.",
+			zh:   "Bangumi 无法访问时排队等待的标记。",
+			options: []option{
+				{name: "enabled", at: &s.CatalogReplay.Enabled, standard: true,
+					help: "Send waiting marks again on their own.",
+					zh:   "自动重新发送等待中的标记。"},
+				{name: "max_retries", at: &s.CatalogReplay.MaxRetries, standard: 50, min: 1, max: 1000,
+					help: "Attempts after which a waiting mark is given up and shown as an error.",
+					zh:   "重试多少次后放弃并显示为错误。"},
+				{name: "interval_seconds", at: &s.CatalogReplay.Interval, unit: int64(time.Second), standard: 30, min: 1, max: 3600,
+					help: "Seconds between two looks at what is due.",
+					zh:   "检查待重试标记的间隔秒数。"},
+			}},
+		{name: "log",
+			help: "What the service writes to its log.",
+			zh:   "服务日志。",
+			options: []option{
+				{name: "level", at: &s.Log.Level, standard: "info", choices: []string{"debug", "info", "warn", "error"},
+					help: "Least important message that is written.",
+					zh:   "写入日志的最低级别。"},
+				{name: "format", at: &s.Log.Format, standard: "text", choices: []string{"text", "json"}, restart: true,
+					help: "text for people, json for log collectors.",
+					zh:   "text 便于阅读，json 便于日志收集。"},
+			}},
+	}
+	for i := range sections {
+		for j := range sections[i].options {
+			o := &sections[i].options[j]
+			o.path = sections[i].name + "." + o.name
+		}
+	}
+	return sections
+}
+
+// options lists the declared keys by path, unbound: for parsing, not for assigning.
+func options() map[string]option {
+	all := map[string]option{}
+	for _, sec := range table(&Settings{}) {
+		for _, o := range sec.options {
+			all[o.path] = o
+		}
+	}
+	return all
+}
+
+// isSectionName reports whether there is a section of that name.
+func isSectionName(name string) bool {
+	return slices.ContainsFunc(table(&Settings{}), func(sec section) bool { return sec.name == name })
+}
