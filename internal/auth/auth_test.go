@@ -1,0 +1,115 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/auth"
+	"watchmark/internal/db"
+)
+
+const (
+	admin    = "mira"
+	password = "correct horse battery"
+)
+
+var here = netip.MustParseAddr("192.0.2.7")
+
+func defaultPolicy() auth.Policy {
+	return auth.Policy{SessionLife: 30 * 24 * time.Hour, LockoutAttempts: 5, LockoutTime: 15 * time.Minute}
+}
+
+// openDB opens the database in dir until the test ends.
+func openDB(t *testing.T, dir string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// fresh is a store without an administrator.
+func fresh(t *testing.T) *auth.Store {
+	t.Helper()
+	return auth.NewStore(openDB(t, t.TempDir()), defaultPolicy)
+}
+
+// withAdmin is a store in which mira is the administrator.
+func withAdmin(t *testing.T, dir string, policy func() auth.Policy) (*auth.Store, *db.DB) {
+	t.Helper()
+	d := openDB(t, dir)
+	store := auth.NewStore(d, policy)
+	setup(t, store)
+	return store, d
+}
+
+func setup(t *testing.T, store *auth.Store) {
+	t.Helper()
+	token, err := store.SetupToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Setup(t.Context(), token, admin, password, here); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func login(t *testing.T, store *auth.Store) (token string, expires time.Time) {
+	t.Helper()
+	token, expires, err := store.Login(t.Context(), admin, password, "browser", here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, expires
+}
+
+// tryLogin is the error of an attempt with the password.
+func tryLogin(ctx context.Context, store *auth.Store, name, password string, from netip.Addr) error {
+	_, _, err := store.Login(ctx, name, password, "", from)
+	return err
+}
+
+func wantErr(t *testing.T, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Fatalf("got error %v, want %v", got, want)
+	}
+}
+
+func wantField(t *testing.T, err error, field, says string) {
+	t.Helper()
+	var bad *auth.FieldError
+	if !errors.As(err, &bad) || bad.Field != field || !strings.Contains(bad.Problem, says) {
+		t.Fatalf("got error %v, want one for %s that says %q", err, field, says)
+	}
+}
+
+// wantNotStored fails when a file of the data folder contains the secret.
+func wantNotStored(t *testing.T, dir, secret string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files in the data folder (%v)", err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), secret) {
+			t.Errorf("%s contains a secret in clear", filepath.Base(file))
+		}
+	}
+}

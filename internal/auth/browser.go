@@ -1,0 +1,58 @@
+package auth
+
+import (
+	"net/http"
+	"strings"
+)
+
+// CrossOrigin refuses, with 403, unsafe requests that a browser sends on behalf of another
+// site. Requests with an API key pass: no other site can add one, and with it a session cookie does not
+// count. Exempt are the ServeMux patterns of doors that have no use for a session, such
+// as "/webhook/"; a malformed one panics. It works behind Clients, which tells the host a proxy was asked for.
+func CrossOrigin(next http.Handler, exempt ...string) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	for _, pattern := range exempt {
+		protection.AddInsecureBypassPattern(pattern)
+	}
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		problem(w, http.StatusForbidden, "This request comes from a page of another site. "+
+			"If it does not, the proxy in front hides the host you asked for: let it pass the Host header on.")
+	}))
+	protected := protection.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, script := bearer(r); script {
+			next.ServeHTTP(w, r)
+			return
+		}
+		protected.ServeHTTP(w, r)
+	})
+}
+
+// contentPolicy lets pages load only what the service serves, and covers from the
+// catalog's image hosts; no inline script or style, no frame, no form to elsewhere.
+var contentPolicy = strings.Join([]string{
+	"default-src 'none'",
+	"script-src 'self'",
+	"style-src 'self'",
+	"img-src 'self' data: https:",
+	"connect-src 'self'",
+	"font-src 'self'",
+	"form-action 'self'",
+	"frame-ancestors 'none'",
+	"base-uri 'none'",
+	"manifest-src 'self'",
+}, "; ")
+
+// SecurityHeaders sets what browsers need to keep a page to itself. Caching is left to the handlers.
+func SecurityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+		next.ServeHTTP(w, r)
+	})
+}

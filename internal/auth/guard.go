@@ -1,0 +1,223 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// CookieName is the cookie that carries a session's token.
+const CookieName = "watchmark_session"
+
+// Kind is how a caller showed who it is.
+type Kind string
+
+// The kinds of identities.
+const (
+	BySession Kind = "session"
+	ByAPIKey  Kind = "apikey"
+	// Open is everybody where the settings turn authentication off.
+	Open Kind = "open"
+)
+
+// Identity is who is calling.
+type Identity struct {
+	Kind Kind
+	// Name is the administrator's or the API key's; empty for Open.
+	Name string
+}
+
+type identityKey struct{}
+
+// IdentityOf is the caller that Guard.Authenticate found; false when it is nobody known.
+func IdentityOf(ctx context.Context) (Identity, bool) {
+	id, ok := ctx.Value(identityKey{}).(Identity)
+	return id, ok
+}
+
+// Guard asks who is calling. It works behind Clients. All fields are needed.
+type Guard struct {
+	Store *Store
+	// Enabled is the setting auth.enabled; when false, everybody is the identity Open.
+	Enabled func() bool
+	// BasePath is where a proxy puts the service, such as "/watchmark"; empty at the root.
+	BasePath string
+	// Log gets failures of the database that the caller is not told.
+	Log *slog.Logger
+}
+
+// Authenticate finds out who is calling, by "Authorization: Bearer <API key>" or else by the
+// session cookie, for IdentityOf. A bad API key is answered 401, whatever else the request
+// carries; a request without a good session passes as nobody's: see Require. A session in
+// use is prolonged, and its cookie with it. Webhooks, which carry keys of
+// their own, and static files stay outside of it.
+func (g *Guard) Authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, err := g.identify(w, r)
+		switch {
+		case err == nil:
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
+		case errors.Is(err, errNoSession):
+			next.ServeHTTP(w, r)
+		case errors.Is(err, errBadKey):
+			unauthorized(w, "This API key is not known. Create one with: watchmark api-key create NAME")
+		default:
+			g.complain(r, "check who is calling", err)
+			problem(w, http.StatusServiceUnavailable, "The database could not be read. Try again, and look into the log of the service.")
+		}
+	})
+}
+
+// identify is the caller, or errNoSession, errBadKey, or what is wrong with the database.
+func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, error) {
+	if !g.Enabled() {
+		return Identity{Kind: Open}, nil
+	}
+	if plain, ok := bearer(r); ok {
+		key, err := g.Store.key(r.Context(), plain)
+		if err != nil {
+			return Identity{}, err
+		}
+		if err := g.Store.touchKey(r.Context(), key); err != nil {
+			g.complain(r, "note the use of an API key", err)
+		}
+		return Identity{Kind: ByAPIKey, Name: key.name}, nil
+	}
+	cookie, err := r.Cookie(CookieName)
+	if err != nil {
+		return Identity{}, errNoSession
+	}
+	used, err := g.Store.session(r.Context(), cookie.Value)
+	if err != nil {
+		return Identity{}, err
+	}
+	expires, err := g.Store.touchSession(r.Context(), used)
+	if err != nil {
+		g.complain(r, "prolong a session", err)
+	}
+	if !expires.IsZero() {
+		http.SetCookie(w, g.Cookie(r.Context(), cookie.Value, expires))
+	}
+	return Identity{Kind: BySession, Name: used.admin}, nil
+}
+
+// complain logs a failure, unless the caller went away.
+func (g *Guard) complain(r *http.Request, doing string, err error) {
+	if r.Context().Err() == nil {
+		g.Log.ErrorContext(r.Context(), "cannot "+doing, "error", err)
+	}
+}
+
+// bearer is the token of an Authorization header of that scheme. Other schemes are
+// left alone: a proxy in front may use them for itself.
+func bearer(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+// Require passes only callers that Authenticate knows; others are answered by refuse:
+// RefuseAPI or Guard.ToLogin.
+func Require(next http.Handler, refuse http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, known := IdentityOf(r.Context()); !known {
+			refuse.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// RefuseAPI answers 401 with a problem document.
+func RefuseAPI(w http.ResponseWriter, _ *http.Request) {
+	unauthorized(w, "Sign in, or send an API key as \"Authorization: Bearer KEY\". Create one with: watchmark api-key create NAME")
+}
+
+// ToLogin redirects to BasePath + "/login", with the page asked for in the parameter next
+// (without the base path; read it with LocalPath). A request of htmx makes the whole page go there.
+func (g *Guard) ToLogin(w http.ResponseWriter, r *http.Request) {
+	wanted := "/"
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		wanted = LocalPath(r.URL.RequestURI())
+	}
+	partial := r.Header.Get("HX-Request") == "true"
+	if partial {
+		wanted = "/"
+		if page, err := url.Parse(r.Header.Get("HX-Current-URL")); err == nil {
+			if path, under := strings.CutPrefix(page.RequestURI(), g.BasePath); under {
+				wanted = LocalPath(path)
+			}
+		}
+	}
+	login := g.BasePath + "/login"
+	if wanted != "/" {
+		login += "?next=" + url.QueryEscape(wanted)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if partial {
+		w.Header().Set("HX-Redirect", login)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	http.Redirect(w, r, login, http.StatusSeeOther)
+}
+
+// LocalPath is next when it is a path of this service, with a query or without; otherwise
+// it is "/". What it returns cannot lead to another host.
+func LocalPath(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || len(next) > 2000 {
+		return "/"
+	}
+	for _, c := range []byte(next) {
+		// Browsers drop control characters and read a backslash as a slash.
+		if c <= ' ' || c == 0x7f || c == '\\' {
+			return "/"
+		}
+	}
+	if u, err := url.Parse(next); err != nil || u.Host != "" || u.Scheme != "" {
+		return "/"
+	}
+	return next
+}
+
+// Cookie carries the token of a session that ends at expires. It is Secure when ClientOf says HTTPS.
+func (g *Guard) Cookie(ctx context.Context, token string, expires time.Time) *http.Cookie {
+	return &http.Cookie{
+		Name:     CookieName,
+		Value:    token,
+		Path:     g.BasePath + "/",
+		Expires:  expires,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+		Secure:   ClientOf(ctx).HTTPS,
+	}
+}
+
+// EndCookie makes the browser forget the session cookie.
+func (g *Guard) EndCookie(ctx context.Context) *http.Cookie {
+	cookie := g.Cookie(ctx, "", time.Time{})
+	cookie.MaxAge = -1
+	return cookie
+}
+
+func unauthorized(w http.ResponseWriter, detail string) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="watchmark"`)
+	problem(w, http.StatusUnauthorized, detail)
+}
+
+// problem answers a problem document (RFC 9457).
+func problem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(struct { // a caller that went away needs no answer
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{"about:blank", http.StatusText(status), status, detail})
+}

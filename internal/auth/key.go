@@ -1,0 +1,145 @@
+package auth
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Key is an API key as it may be shown; the key itself is known to its owner only.
+type Key struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	// Hint is the last four characters of the key.
+	Hint      string    `json:"hint"`
+	CreatedAt time.Time `json:"created_at"`
+	// UsedAt is the last use, up to a minute late; nil = never.
+	UsedAt *time.Time `json:"used_at"`
+}
+
+const (
+	keyPrefix  = "wm_"
+	keyBytes   = 32
+	keyLength  = len(keyPrefix) + 2*keyBytes
+	hintLength = 4
+)
+
+// CreateKey makes an API key and returns it in plain: the only time it can be seen.
+// It returns ErrKeyTaken, or a *FieldError for the name (1 to 100 characters).
+func (s *Store) CreateKey(ctx context.Context, name string) (plain string, key Key, err error) {
+	if err := checkName(name); err != nil {
+		return "", Key{}, err
+	}
+	plain = keyPrefix + hex.EncodeToString(randomBytes(keyBytes))
+	now := time.Now().UnixMilli()
+	key = Key{Name: name, Hint: plain[len(plain)-hintLength:], CreatedAt: time.UnixMilli(now)}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `INSERT INTO api_keys (name, key_hash, hint, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (name) DO NOTHING RETURNING id`, name, digest(plain), key.Hint, now).Scan(&key.ID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrKeyTaken
+		}
+		if err != nil {
+			return fmt.Errorf("store the API key: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", Key{}, err
+	}
+	return plain, key, nil
+}
+
+// ListKeys are all API keys by name.
+func (s *Store) ListKeys(ctx context.Context) ([]Key, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, name, hint, created_at, used_at FROM api_keys ORDER BY name`)
+	if err != nil {
+		return nil, fmt.Errorf("list API keys: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	keys := []Key{}
+	for rows.Next() {
+		var key Key
+		var created, used int64
+		if err := rows.Scan(&key.ID, &key.Name, &key.Hint, &created, &used); err != nil {
+			return nil, fmt.Errorf("list API keys: %w", err)
+		}
+		key.CreatedAt = time.UnixMilli(created)
+		if used != 0 {
+			at := time.UnixMilli(used)
+			key.UsedAt = &at
+		}
+		keys = append(keys, key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list API keys: %w", err)
+	}
+	return keys, nil
+}
+
+// DeleteKey removes the API key with the id, which ends its use at once, or returns ErrKeyNotFound.
+func (s *Store) DeleteKey(ctx context.Context, id int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM api_keys WHERE id = ?`, id)
+		if err != nil {
+			return fmt.Errorf("delete API key %d: %w", id, err)
+		}
+		deleted, err := result.RowsAffected()
+		if err != nil {
+			return fmt.Errorf("delete API key %d: %w", id, err)
+		}
+		if deleted == 0 {
+			return ErrKeyNotFound
+		}
+		return nil
+	})
+}
+
+// usedKey is what is known of the key of a request.
+type usedKey struct {
+	id   int64
+	name string
+	used time.Time
+}
+
+// errBadKey means that no API key is the given one.
+var errBadKey = errors.New("no such API key")
+
+// key is the API key that plain is, or errBadKey.
+func (s *Store) key(ctx context.Context, plain string) (usedKey, error) {
+	if len(plain) != keyLength || !strings.HasPrefix(plain, keyPrefix) {
+		return usedKey{}, errBadKey
+	}
+	var found usedKey
+	var used int64
+	err := s.db.Read().QueryRowContext(ctx, `SELECT id, name, used_at FROM api_keys WHERE key_hash = ?`, digest(plain)).
+		Scan(&found.id, &found.name, &used)
+	if errors.Is(err, sql.ErrNoRows) {
+		return usedKey{}, errBadKey
+	}
+	if err != nil {
+		return usedKey{}, fmt.Errorf("look up the API key: %w", err)
+	}
+	found.used = time.UnixMilli(used)
+	return found, nil
+}
+
+// touchKey writes the last use of a key when it was last written a while ago.
+func (s *Store) touchKey(ctx context.Context, key usedKey) error {
+	now := time.Now()
+	if now.Sub(key.used) < touchEvery {
+		return nil
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at = ?`,
+			now.UnixMilli(), key.id, key.used.UnixMilli())
+		if err != nil {
+			return fmt.Errorf("note the use of API key %d: %w", key.id, err)
+		}
+		return nil
+	})
+}
