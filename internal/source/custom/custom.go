@@ -1,0 +1,88 @@
+// Package custom reads the webhook for scripts and other senders, whose body is
+// ours to define (upstreams/media-servers.md, section 5).
+package custom
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"watchmark/internal/source/payload"
+	"watchmark/internal/watch"
+)
+
+// Parse reads a request with the fields media_type, title, ori_title, season,
+// episode, release_date, user_name, source and sync_action; unknown ones are
+// passed over, and ?source= goes before the field. Episodes need title, season
+// and episode, films only title. It returns a *payload.BadRequest that names
+// every missing field or the first wrong one, and an error that wraps
+// payload.ErrUnsupportedMedia when the body is neither JSON nor a form.
+func Parse(req payload.Request) (payload.Delivery, error) {
+	o, err := req.Object()
+	if err != nil {
+		return payload.Delivery{}, err
+	}
+	kind := cmp.Or(o.Line("media_type"), string(watch.Episode))
+	media, known := payload.MediaOf(kind)
+	if !known {
+		return payload.Delivery{}, &payload.BadRequest{Field: "media_type",
+			Detail: fmt.Sprintf("media_type: %q is not episode, movie, ova, oad or real_action.", payload.Clean(kind, 40))}
+	}
+	if err := check(o, media); err != nil {
+		return payload.Delivery{}, err
+	}
+	r := payload.Report{
+		ItemType: kind,
+		Event: watch.Event{
+			Source:        watch.Custom,
+			Label:         payload.Clean(cmp.Or(req.Query.Get("source"), o.Line("source")), watch.MaxText),
+			RawEvent:      o.EventName("sync_action"),
+			Title:         o.Line("title"),
+			OriginalTitle: o.Line("ori_title"),
+			Season:        o.Season("season"),
+			Episode:       o.Episode("episode"),
+			AirDate:       watch.ParseDate(o.Line("release_date")),
+			UserName:      o.Text("user_name"),
+		},
+	}
+	if r.Event.RawEvent == "mark_watching" {
+		return r.Deliver(watch.Started)
+	}
+	return r.Deliver(watch.Watched)
+}
+
+// check reports what is missing, all of it at once, or else the first field that
+// holds something unusable.
+func check(o payload.Object, media watch.Media) error {
+	required := []string{"title"}
+	if media != watch.Movie {
+		required = append(required, "season", "episode")
+	}
+	var missing []string
+	for _, field := range required {
+		if !o.Has(field) {
+			missing = append(missing, field)
+		}
+	}
+	if names := strings.Join(missing, ", "); names != "" {
+		return &payload.BadRequest{Field: names, Detail: "missing: " + names}
+	}
+	for _, field := range []string{"title", "user_name"} {
+		if o.Has(field) && o.Text(field) == "" {
+			return &payload.BadRequest{Field: field, Detail: field + ": must be a text."}
+		}
+	}
+	if o.Line("title") == "" {
+		return &payload.BadRequest{Field: "title", Detail: "title: holds no readable character."}
+	}
+	if media == watch.Movie {
+		return nil
+	}
+	if o.Season("season") == nil {
+		return &payload.BadRequest{Field: "season", Detail: fmt.Sprintf("season: must be a whole number from 0 to %d.", watch.MaxSeason)}
+	}
+	if o.Episode("episode") == nil {
+		return &payload.BadRequest{Field: "episode", Detail: fmt.Sprintf("episode: must be a number from 0 to %d.", watch.MaxEpisode)}
+	}
+	return nil
+}

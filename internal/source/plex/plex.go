@@ -1,0 +1,89 @@
+// Package plex reads the webhooks of Plex Media Server
+// (upstreams/media-servers.md, section 1).
+package plex
+
+import (
+	"cmp"
+	"strings"
+
+	"watchmark/internal/source/payload"
+	"watchmark/internal/watch"
+)
+
+// Parse reads a request of Plex. It returns a *payload.BadRequest when the
+// request is no Plex event and an error that wraps payload.ErrUnsupportedMedia
+// when it is neither JSON nor a form.
+func Parse(req payload.Request) (payload.Delivery, error) {
+	o, err := req.Object()
+	if err != nil {
+		return payload.Delivery{}, err
+	}
+	return ParseObject(watch.Plex, o)
+}
+
+// ParseObject reads the event object of Plex on behalf of src: a Jellyfin plugin
+// sends the same shape. It returns a *payload.BadRequest when o is no Plex event.
+func ParseObject(src watch.Source, o payload.Object) (payload.Delivery, error) {
+	r := read(src, o)
+	switch event := r.Event.RawEvent; event {
+	case "":
+		return payload.Delivery{}, &payload.BadRequest{Field: "event", Detail: "event: missing: this is no webhook of Plex."}
+	case "media.scrobble":
+		return r.Deliver(watch.Watched)
+	case "media.play":
+		return r.Deliver(watch.Started)
+	case "media.stop":
+		return r.Ignore("media.stop does not tell whether playback was finished; media.scrobble does."), nil
+	default:
+		return r.Ignore("%s is not a finished playback.", event), nil
+	}
+}
+
+func read(src watch.Source, o payload.Object) payload.Report {
+	meta := o.Object("Metadata")
+	account := o.Object("Account")
+	guid := parseGUID(meta.Text("guid"))
+	r := payload.Report{
+		ItemType: meta.Line("type"),
+		Event: watch.Event{
+			Source:        src,
+			RawEvent:      o.EventName("event"),
+			OriginalTitle: meta.Line("originalTitle"),
+			AirDate:       watch.ParseDate(meta.Text("originallyAvailableAt")),
+			UserName:      account.Text("title"),
+			UserID:        account.Line("id"), // a number; Jellyfin's imitation sends a text
+			ServerName:    o.Object("Server").Line("title"),
+			ItemID:        meta.Line("ratingKey"),
+			Client:        o.Object("Player").Line("title"),
+			Library:       meta.Line("librarySectionTitle"),
+		},
+	}
+	e := &r.Event
+	if e.AirDate.IsZero() {
+		e.AirDate = meta.Year("year")
+	}
+	for _, entry := range meta.Objects("Guid") {
+		if provider, id, ok := strings.Cut(entry.Text("id"), "://"); ok {
+			e.ItemIDs = payload.AddID(e.ItemIDs, provider, id)
+		}
+	}
+	if strings.EqualFold(r.ItemType, string(watch.Movie)) {
+		e.Title = meta.Line("title")
+		e.ItemIDs = payload.AddID(e.ItemIDs, guid.provider, guid.id)
+		return r
+	}
+	e.Title = meta.Line("grandparentTitle")
+	if strings.EqualFold(r.ItemType, string(watch.Episode)) {
+		e.EpisodeTitle = meta.Line("title")
+	} else {
+		e.Title = cmp.Or(e.Title, meta.Line("title"))
+	}
+	e.Season = cmp.Or(meta.Season("parentIndex"), guid.season)
+	e.Episode = cmp.Or(meta.Episode("index"), guid.episode)
+	if guid.season != nil { // without numbers behind it the id is not known to be the show's
+		e.SeriesIDs = payload.AddID(e.SeriesIDs, guid.provider, guid.id)
+	}
+	show := parseGUID(meta.Text("grandparentGuid"))
+	e.SeriesIDs = payload.AddID(e.SeriesIDs, show.provider, show.id)
+	return r
+}

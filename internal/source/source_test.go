@@ -1,0 +1,229 @@
+package source_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/source"
+	"watchmark/internal/watch"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden reads testdata/<source>/<case>.<kind> and compares with <case>.<kind>.golden.
+// The content type is none of the file's: adapters must not need it.
+func TestGolden(t *testing.T) {
+	for _, src := range watch.PushSources {
+		files, err := filepath.Glob(filepath.Join("testdata", string(src), "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no payloads of %s: %v", src, err)
+		}
+		for _, file := range files {
+			if filepath.Ext(file) == ".golden" {
+				continue
+			}
+			t.Run(string(src)+"/"+filepath.Base(file), func(t *testing.T) {
+				body, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := outcome(t, src, source.Request{ContentType: "text/plain; charset=utf-8", Body: body})
+				if *update {
+					if err := os.WriteFile(file+".golden", []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(file + ".golden")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(string(want), got); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// outcome is what Parse made of req as text.
+func outcome(t *testing.T, src watch.Source, req source.Request) string {
+	t.Helper()
+	d, err := source.Parse(src, req)
+	var result any = d
+	if bad := (*source.BadRequest)(nil); errors.As(err, &bad) {
+		result = map[string]any{"BadRequest": bad}
+	} else if err != nil {
+		result = map[string]any{"error": err.Error()}
+	} else {
+		check(t, src, d)
+	}
+	var text strings.Builder
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(result); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// check holds the laws of every delivery.
+func check(t *testing.T, src watch.Source, d source.Delivery) {
+	t.Helper()
+	if (len(d.Events) > 0) == (d.Ignored != "") {
+		t.Fatalf("not exactly one of events and reason: %+v", d)
+	}
+	for i, e := range d.Events {
+		if err := e.Validate(); err != nil {
+			t.Errorf("event %d: %v", i, err)
+		}
+		if e.Source != src {
+			t.Errorf("event %d: source %q, want %q", i, e.Source, src)
+		}
+		if e.UserName != d.UserName || e.Title != d.Title || e.RawEvent != d.RawEvent {
+			t.Errorf("event %d differs from what is logged: %+v", i, d)
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+		var back watch.Event
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+		if diff := cmp.Diff(e, back); diff != "" {
+			t.Errorf("event %d does not survive storing: %s", i, diff)
+		}
+	}
+}
+
+func TestParseOfUnknownSource(t *testing.T) {
+	for _, src := range []watch.Source{"", "nas", "Plex"} {
+		if _, err := source.Parse(src, source.Request{Body: []byte(`{}`)}); !errors.Is(err, source.ErrUnknownSource) {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
+}
+
+func TestEveryPushSourceHasAnAdapter(t *testing.T) {
+	for _, src := range watch.PushSources {
+		if _, err := source.Parse(src, source.Request{Body: []byte("<xml/>")}); !errors.Is(err, source.ErrUnsupportedMedia) {
+			t.Errorf("%s: %v", src, err)
+		}
+	}
+}
+
+func TestCustomSourceQueryOverridesLabel(t *testing.T) {
+	body := []byte(`{"title":"灯塔守望者","season":1,"episode":1,"source":"script"}`)
+	for query, want := range map[string]string{"": "script", "source=": "script", "source=kodi": "kodi", "source=%ff%00x": "\uFFFD x"} {
+		values, _ := url.ParseQuery(query) // a bad query is part of the test
+		d, err := source.Parse(watch.Custom, source.Request{Query: values, Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Events[0].Label; got != want {
+			t.Errorf("?%s: label %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestBodyForms(t *testing.T) {
+	event := `{"title":"灯塔守望者","season":1,"episode":1,"user_name":"mira"}`
+	part := "Content-Disposition: form-data; name=\"payload\"\r\n\r\n" + event
+	for name, req := range map[string]source.Request{
+		"white space around":        {Body: []byte("\r\n\t " + event + " \r\n")},
+		"byte order mark":           {Body: []byte("\uFEFF" + event)},
+		"label says form":           {ContentType: "multipart/form-data; boundary=x", Body: []byte(event)},
+		"label is broken":           {ContentType: "application/json; charset=\"", Body: []byte(event)},
+		"line breaks without CR":    {Body: []byte(strings.ReplaceAll("--b\r\n"+part+"\r\n--b--\r\n", "\r\n", "\n"))},
+		"text before the parts":     {ContentType: `multipart/form-data; boundary="b"`, Body: []byte("hello\r\n--b\r\n" + part + "\r\n--b--\r\n")},
+		"cut in the picture":        {Body: []byte("--b\r\n" + part + "\r\n--b\r\nContent-Disposition: form-data; name=\"thumb\"; filename=\"t.jpg\"\r\n\r\n\xff\xd8")},
+		"field after other fields":  {Body: []byte("a=1&b=%zz&payload=" + url.QueryEscape(event))},
+		"fields instead of payload": {Body: []byte("title=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85&season=1&episode=1&user_name=mira")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := source.Parse(watch.Custom, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, watch.Custom, d)
+			if e := d.Events[0]; e.Title != "灯塔守望者" || *e.Season != 1 || *e.Episode != 1 || e.UserName != "mira" {
+				t.Errorf("read %+v", e)
+			}
+		})
+	}
+}
+
+func TestHostileBodies(t *testing.T) {
+	deep := strings.Repeat(`{"Item":`, 20000)
+	for name, body := range map[string]string{
+		"deep objects":    deep,
+		"deep and closed": deep + "1" + strings.Repeat("}", 20000),
+		"deep lists":      `{"event":` + strings.Repeat("[", 50000),
+		"NUL":             "{\x00}",
+		"null":            "null",
+		"bare text":       `"x"`,
+		"bare boundary":   "--",
+		"long boundary":   "--" + strings.Repeat("b", 300) + "\n",
+		"equals":          "=",
+		"percent":         "data=%",
+		"two objects":     "{}{}",
+		"lone backslash":  `{"\`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, src := range watch.PushSources {
+				_, err := source.Parse(src, source.Request{Body: []byte(body)})
+				if bad := (*source.BadRequest)(nil); !errors.As(err, &bad) && !errors.Is(err, source.ErrUnsupportedMedia) {
+					t.Errorf("%s: %v", src, err)
+				} else if len(err.Error()) > 300 {
+					t.Errorf("%s: the error echoes the body: %.80s…", src, err)
+				}
+			}
+		})
+	}
+}
+
+func TestHostileFields(t *testing.T) {
+	for name, fields := range map[string]string{
+		"huge numbers":   `"season":1e400,"episode":1` + strings.Repeat("0", 400),
+		"not a number":   `"season":"NaN","episode":"Infinity"`,
+		"hexadecimal":    `"season":"0x1p4","episode":"0x7"`,
+		"negative":       `"season":-1,"episode":-7`,
+		"wrong types":    `"season":{},"episode":[1]`,
+		"fraction":       `"season":1.5,"episode":true`,
+		"beyond range":   `"season":1000,"episode":100000`,
+		"text as number": `"season":"two","episode":"seven"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := `{"event":"watched","media_type":"episode","title":"x","user_name":"mira",` + fields + `}`
+			d, err := source.Parse(watch.Tautulli, source.Request{Body: []byte(body)})
+			if err != nil || !strings.Contains(d.Ignored, "without an episode number") {
+				t.Errorf("tautulli: %+v, %v", d, err)
+			}
+			_, err = source.Parse(watch.Custom, source.Request{Body: []byte(body)})
+			if bad := (*source.BadRequest)(nil); !errors.As(err, &bad) || bad.Field != "season" {
+				t.Errorf("custom: %v", err)
+			}
+		})
+	}
+}
+
+func TestOddTextsBecomeValid(t *testing.T) {
+	body := "{\"title\":\"a\xff\\u0000b\\ud800\",\"title\":\"c\xff\\u0000\\nd\",\"season\":1,\"episode\":1,\"user_name\":\"mi\xffra\"}"
+	d, err := source.Parse(watch.Custom, source.Request{Body: []byte(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, watch.Custom, d)
+	if d.Title != "c\uFFFD  d" || d.UserName != "mi\uFFFDra" {
+		t.Errorf("title %q, user %q", d.Title, d.UserName)
+	}
+}

@@ -1,0 +1,108 @@
+// Package tautulli reads the webhook agent of Tautulli, whose body is a template
+// that the user writes (upstreams/media-servers.md, section 2). It understands the
+// keys of the template suggested there, the placeholders' own names, and the keys
+// of the custom webhook.
+package tautulli
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"watchmark/internal/source/payload"
+	"watchmark/internal/watch"
+)
+
+// Parse reads a request of Tautulli. It returns a *payload.BadRequest when the
+// body is empty or does not name its event, and an error that wraps
+// payload.ErrUnsupportedMedia when it is neither JSON nor a form.
+func Parse(req payload.Request) (payload.Delivery, error) {
+	if len(bytes.TrimSpace(req.Body)) == 0 {
+		return payload.Delivery{}, &payload.BadRequest{Field: "body",
+			Detail: "The body is empty: the JSON Data of the notification agent in Tautulli is not valid JSON."}
+	}
+	o, err := req.Object()
+	if err != nil {
+		return payload.Delivery{}, err
+	}
+	r := read(withoutPlaceholders(o))
+	switch event := strings.ToLower(r.Event.RawEvent); event {
+	case "":
+		return payload.Delivery{}, &payload.BadRequest{Field: "event",
+			Detail: `event: missing: add "event": "{action}" to the JSON Data of the notification agent in Tautulli.`}
+	case "watched":
+		return r.Deliver(watch.Watched)
+	case "play":
+		return r.Deliver(watch.Started)
+	case "test":
+		return r.ConnectionTest(), nil
+	default:
+		return r.Ignore("%s is not a finished playback: only the trigger Watched marks.", r.Event.RawEvent), nil
+	}
+}
+
+func read(o payload.Object) payload.Report {
+	r := payload.Report{
+		ItemType: o.Line("media_type"),
+		Event: watch.Event{
+			Source:        watch.Tautulli,
+			RawEvent:      o.EventName("event", "action"),
+			OriginalTitle: o.Line("ori_title"),
+			AirDate:       watch.ParseDate(o.Line("release_date", "air_date")),
+			Season:        o.Season("season", "season_num"),
+			Episode:       o.Episode("episode", "episode_num"),
+			UserName:      o.Text("user_name", "username", "user"),
+			UserID:        o.Line("user_id"),
+			ServerName:    o.Line("server", "server_name"),
+			ItemID:        o.Line("rating_key"),
+		},
+	}
+	e := &r.Event
+	if e.AirDate.IsZero() {
+		e.AirDate = o.Year("year")
+	}
+	if r.ItemType == "" && e.Episode != nil {
+		r.ItemType = string(watch.Episode) // the numbers tell it
+	}
+	// Unlike everywhere else these ids are the show's on an episode.
+	var ids watch.IDs
+	for _, provider := range []struct{ name, key, placeholder string }{
+		{"tmdb", "tmdb_id", "themoviedb_id"},
+		{"tvdb", "tvdb_id", "thetvdb_id"},
+		{"imdb", "imdb_id", ""},
+		{"anidb", "anidb_id", ""},
+	} {
+		ids = payload.AddID(ids, provider.name, o.Line(provider.key, provider.placeholder))
+	}
+	if strings.EqualFold(r.ItemType, string(watch.Movie)) {
+		e.Title, e.ItemIDs = o.Line("title"), ids
+		return r
+	}
+	e.SeriesIDs = ids
+	e.EpisodeTitle = o.Line("episode_name")
+	if e.Title = o.Line("show_name"); e.Title == "" {
+		// The placeholder {title} of an episode is "Show - Episode".
+		e.Title = o.Line("title")
+		if show, ok := strings.CutSuffix(e.Title, " - "+e.EpisodeTitle); ok && e.EpisodeTitle != "" && strings.TrimSpace(show) != "" {
+			e.Title = strings.TrimSpace(show)
+		}
+	}
+	return r
+}
+
+// placeholder is a text that Tautulli left as it stands because it does not know the name.
+var placeholder = regexp.MustCompile(`^\s*\{[a-z][a-z0-9_]*(?:[!:][^{}]*)?\}\s*$`)
+
+// withoutPlaceholders is o without the fields that hold nothing but a placeholder.
+func withoutPlaceholders(o payload.Object) payload.Object {
+	kept := make(payload.Object, len(o))
+	for key, raw := range o {
+		var text string
+		if json.Unmarshal(raw, &text) == nil && placeholder.MatchString(text) {
+			continue
+		}
+		kept[key] = raw
+	}
+	return kept
+}
