@@ -1,0 +1,103 @@
+package mapping
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrBlockedTaken is returned when the keyword is blocked already.
+var ErrBlockedTaken = errors.New("this keyword is blocked already")
+
+const blockedColumns = `id, keyword, kind, source, created_at`
+
+func scanBlocked(row interface{ Scan(...any) error }) (b Blocked, err error) {
+	var created int64
+	err = row.Scan(&b.ID, &b.Keyword, &b.Kind, &b.Source, &created)
+	b.CreatedAt = time.UnixMilli(created)
+	return b, err
+}
+
+// ListBlocked is every blocked keyword, by keyword.
+func (s *Store) ListBlocked(ctx context.Context) ([]Blocked, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords ORDER BY keyword, id`)
+	if err != nil {
+		return nil, fmt.Errorf("list blocked keywords: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	list := []Blocked{}
+	for rows.Next() {
+		b, err := scanBlocked(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read blocked keyword: %w", err)
+		}
+		list = append(list, b)
+	}
+	return list, rows.Err()
+}
+
+// GetBlocked is the blocked keyword with id, or ErrNotFound.
+func (s *Store) GetBlocked(ctx context.Context, id int64) (Blocked, error) {
+	b, err := scanBlocked(s.db.Read().QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Blocked{}, ErrNotFound
+	}
+	if err != nil {
+		return Blocked{}, fmt.Errorf("read blocked keyword %d: %w", id, err)
+	}
+	return b, nil
+}
+
+// Block adds a blocked keyword. It returns a *FieldError or ErrBlockedTaken.
+func (s *Store) Block(ctx context.Context, b Blocked) (Blocked, error) {
+	if err := b.check(); err != nil {
+		return Blocked{}, err
+	}
+	var created Blocked
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		created, err = scanBlocked(tx.QueryRowContext(ctx, `INSERT INTO blocked_keywords (keyword, kind, source, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (keyword, kind) DO NOTHING RETURNING `+blockedColumns, b.Keyword, b.Kind, b.Source, time.Now().UnixMilli()))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrBlockedTaken
+		}
+		if err != nil {
+			return fmt.Errorf("block keyword: %w", err)
+		}
+		return nil
+	})
+	return created, err
+}
+
+// UpdateBlocked changes a blocked keyword. It returns a *FieldError, ErrBlockedTaken or ErrNotFound.
+func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
+	if err := b.check(); err != nil {
+		return Blocked{}, err
+	}
+	var updated Blocked
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		var taken int
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM blocked_keywords WHERE keyword = ? AND kind = ? AND id <> ?`, b.Keyword, b.Kind, b.ID).Scan(&taken); err != nil {
+			return fmt.Errorf("look for blocked keyword: %w", err)
+		}
+		if taken > 0 {
+			return ErrBlockedTaken
+		}
+		updated, err = scanBlocked(tx.QueryRowContext(ctx, `UPDATE blocked_keywords SET keyword = ?, kind = ?
+			WHERE id = ? RETURNING `+blockedColumns, b.Keyword, b.Kind, b.ID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("update blocked keyword %d: %w", b.ID, err)
+		}
+		return nil
+	})
+	return updated, err
+}
+
+// Unblock removes a blocked keyword.
+func (s *Store) Unblock(ctx context.Context, id int64) error {
+	return s.deleteRow(ctx, `DELETE FROM blocked_keywords WHERE id = ?`, id)
+}

@@ -1,0 +1,122 @@
+// Package mapping keeps what a person decided beforehand: which title is which
+// subject, and which titles to leave alone.
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/watch"
+)
+
+// The errors a caller branches on.
+var (
+	ErrNotFound = errors.New("mapping not found")
+	// ErrTaken is returned when the same title (and season) is mapped already.
+	ErrTaken = errors.New("this title and season are mapped already")
+)
+
+// Origin says who made a mapping.
+type Origin string
+
+// The origins of a mapping.
+const (
+	ByPerson Origin = "person"
+	ByImport Origin = "import"
+)
+
+// Mapping sends a title to a subject.
+type Mapping struct {
+	ID int64 `json:"id"`
+	// Title is compared whole with the title or original title of an event, or is a
+	// regular expression (RE2) that must be found in it.
+	Title string `json:"title"`
+	Regex bool   `json:"is_regex"`
+	// Season restricts the mapping to one season; nil holds for every season.
+	Season    *int              `json:"season"`
+	SubjectID catalog.SubjectID `json:"subject_id"`
+	// EpisodeOffset is added to the event's episode number.
+	EpisodeOffset int       `json:"episode_offset"`
+	Origin        Origin    `json:"origin"`
+	Note          string    `json:"note"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+}
+
+// BlockKind is how a blocked keyword is compared.
+type BlockKind string
+
+// The kinds of blocked keywords.
+const (
+	Contains BlockKind = "contains" // found anywhere in the title, case ignored
+	Exact    BlockKind = "exact"    // the whole title, case ignored
+	Regex    BlockKind = "regex"    // an RE2 expression found in the title
+)
+
+// Blocked is a keyword whose titles are left alone.
+type Blocked struct {
+	ID      int64     `json:"id"`
+	Keyword string    `json:"keyword"`
+	Kind    BlockKind `json:"kind"`
+	// Source says who made it: person or import.
+	Source    Origin    `json:"source"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// FieldError says which field is wrong, and how.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+// Error is the field and what is wrong with it.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// check returns a *FieldError for a mapping that cannot work.
+func (m Mapping) check() error {
+	if err := checkPattern("title", m.Title, m.Regex); err != nil {
+		return err
+	}
+	if m.Season != nil && (*m.Season < 0 || *m.Season > watch.MaxSeason) {
+		return &FieldError{"season", fmt.Sprintf("%d is not between 0 and %d", *m.Season, watch.MaxSeason)}
+	}
+	if m.SubjectID < 1 || int64(m.SubjectID) > 1<<32-1 {
+		return &FieldError{"subject_id", "give the number in the address of the catalog's page"}
+	}
+	if m.EpisodeOffset < -watch.MaxEpisode || m.EpisodeOffset > watch.MaxEpisode {
+		return &FieldError{"episode_offset", fmt.Sprintf("%d is not between -%d and %d", m.EpisodeOffset, watch.MaxEpisode, watch.MaxEpisode)}
+	}
+	if len(m.Note) > watch.MaxText {
+		return &FieldError{"note", fmt.Sprintf("longer than %d bytes", watch.MaxText)}
+	}
+	return nil
+}
+
+// check returns a *FieldError for a keyword that cannot work.
+func (b Blocked) check() error {
+	switch b.Kind {
+	case Contains, Exact, Regex:
+	default:
+		return &FieldError{"kind", fmt.Sprintf("%q is not contains, exact or regex", b.Kind)}
+	}
+	return checkPattern("keyword", b.Keyword, b.Kind == Regex)
+}
+
+func checkPattern(field, text string, isRegex bool) error {
+	if strings.TrimSpace(text) == "" {
+		return &FieldError{field, "missing"}
+	}
+	if len(text) > watch.MaxText {
+		return &FieldError{field, fmt.Sprintf("longer than %d bytes", watch.MaxText)}
+	}
+	if isRegex {
+		if _, err := regexp.Compile(text); err != nil {
+			return &FieldError{field, "not a regular expression: " + err.Error()}
+		}
+	}
+	return nil
+}

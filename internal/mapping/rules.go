@@ -1,0 +1,138 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Rules is a snapshot of all mappings and blocked keywords, ready to be asked.
+// It is safe for concurrent use.
+type Rules struct {
+	exact     map[string][]Mapping
+	patterns  []pattern
+	blocked   []Blocked
+	blockedRE map[int64]*regexp.Regexp
+}
+
+type pattern struct {
+	mapping Mapping
+	re      *regexp.Regexp
+}
+
+// Find is the mapping for the first of titles that has one: exact titles before
+// regular expressions, and in each a mapping of this very season before one for
+// every season. season is nil when the event did not tell.
+func (r *Rules) Find(titles []string, season *int) (Mapping, bool) {
+	for _, wantSeason := range []bool{true, false} {
+		for _, title := range titles {
+			for _, m := range r.exact[fold(title)] {
+				if m.fits(season, wantSeason) {
+					return m, true
+				}
+			}
+		}
+	}
+	for _, wantSeason := range []bool{true, false} {
+		for _, p := range r.patterns {
+			if !p.mapping.fits(season, wantSeason) {
+				continue
+			}
+			for _, title := range titles {
+				if title != "" && p.re.MatchString(title) {
+					return p.mapping, true
+				}
+			}
+		}
+	}
+	return Mapping{}, false
+}
+
+// fits reports whether the mapping is for this very season (own) or for every season (not own).
+func (m Mapping) fits(season *int, own bool) bool {
+	if own {
+		return m.Season != nil && season != nil && *m.Season == *season
+	}
+	return m.Season == nil
+}
+
+// Blocks is the first blocked keyword that stops one of titles.
+func (r *Rules) Blocks(titles []string) (Blocked, bool) {
+	for _, b := range r.blocked {
+		for _, title := range titles {
+			if title != "" && r.stops(b, title) {
+				return b, true
+			}
+		}
+	}
+	return Blocked{}, false
+}
+
+func (r *Rules) stops(b Blocked, title string) bool {
+	switch b.Kind {
+	case Regex:
+		return r.blockedRE[b.ID].MatchString(title)
+	case Exact:
+		return fold(title) == fold(b.Keyword)
+	default:
+		return strings.Contains(fold(title), fold(b.Keyword))
+	}
+}
+
+// fold is how titles of mappings and keywords are compared: case and surrounding space do not matter.
+func fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// snapshot is the rules as of a generation of the store.
+type snapshot struct {
+	rules      *Rules
+	generation int64
+}
+
+// Rules is the current snapshot; it is rebuilt only after a change.
+func (s *Store) Rules(ctx context.Context) (*Rules, error) {
+	generation := s.generation.Load()
+	if have := s.snapshot.Load(); have != nil && have.generation == generation {
+		return have.rules, nil
+	}
+	mappings, err := s.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := s.ListBlocked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := newRules(mappings, blocked)
+	if err != nil {
+		return nil, err
+	}
+	s.snapshot.Store(&snapshot{rules, generation})
+	return rules, nil
+}
+
+func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {
+	rules := &Rules{exact: map[string][]Mapping{}, blocked: blocked, blockedRE: map[int64]*regexp.Regexp{}}
+	for _, m := range mappings {
+		if !m.Regex {
+			rules.exact[fold(m.Title)] = append(rules.exact[fold(m.Title)], m)
+			continue
+		}
+		re, err := regexp.Compile(m.Title)
+		if err != nil {
+			return nil, fmt.Errorf("mapping %d: %w", m.ID, err)
+		}
+		rules.patterns = append(rules.patterns, pattern{m, re})
+	}
+	for _, b := range blocked {
+		if b.Kind != Regex {
+			continue
+		}
+		re, err := regexp.Compile(b.Keyword)
+		if err != nil {
+			return nil, fmt.Errorf("blocked keyword %d: %w", b.ID, err)
+		}
+		rules.blockedRE[b.ID] = re
+	}
+	return rules, nil
+}

@@ -1,0 +1,125 @@
+// Package record keeps what became of every event for every account: the row a
+// person looks at, and its trace.
+package record
+
+import (
+	"errors"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/watch"
+)
+
+// ErrNotFound is returned when no record (or no trace) has the id asked for.
+var ErrNotFound = errors.New("record not found")
+
+// Status is the state of a record.
+type Status string
+
+// The states. Received and Processing are on their way; Queued waits for the
+// catalog; the others are final until somebody retries.
+const (
+	Received   Status = "received"
+	Processing Status = "processing"
+	Success    Status = "success"
+	Ignored    Status = "ignored"
+	Review     Status = "review"
+	Queued     Status = "queued"
+	Failed     Status = "error"
+)
+
+// Statuses lists every state in the order people see them.
+var Statuses = []Status{Received, Processing, Success, Ignored, Review, Queued, Failed}
+
+// ErrorKind says why a record failed, so that a page can tell what to do about it.
+type ErrorKind string
+
+// The kinds of failure; empty for a record that did not fail.
+const (
+	UserNameMissing ErrorKind = "user_name_missing"
+	NoAccount       ErrorKind = "no_account"
+	NotMatched      ErrorKind = "not_matched"
+	EpisodeNotFound ErrorKind = "episode_not_found"
+	Unauthorized    ErrorKind = "unauthorized"
+	Forbidden       ErrorKind = "forbidden"
+	Refused         ErrorKind = "refused"
+	Unreachable     ErrorKind = "unreachable"
+	Abandoned       ErrorKind = "abandoned"
+	Internal        ErrorKind = "internal"
+)
+
+// Record is what became of one event for one account.
+type Record struct {
+	ID            int64        `json:"id"`
+	Status        Status       `json:"status"`
+	Test          bool         `json:"test"`
+	Source        watch.Source `json:"source"`
+	Action        watch.Action `json:"action"`
+	MediaType     watch.Media  `json:"media_type"`
+	UserName      string       `json:"user_name"`
+	Title         string       `json:"title"`
+	OriginalTitle string       `json:"original_title"`
+	Season        *int         `json:"season"`
+	Episode       *float64     `json:"episode"`
+	ReleaseDate   string       `json:"release_date"`
+	// AccountID is 0 until the record was routed, and after its account was deleted.
+	AccountID   int64             `json:"account_id"`
+	AccountName string            `json:"account_name"`
+	SubjectID   catalog.SubjectID `json:"subject_id"`
+	SubjectName string            `json:"subject_name"`
+	EpisodeID   catalog.EpisodeID `json:"episode_id"`
+	EpisodeSort *float64          `json:"episode_sort"`
+	// Method names the layer that found the subject.
+	Method string `json:"method"`
+	// Confidence is a ratio 0..1.
+	Confidence float64   `json:"confidence"`
+	Message    string    `json:"message"`
+	ErrorKind  ErrorKind `json:"error_kind"`
+	Attempts   int       `json:"attempts"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}
+
+// Work is a claimed record with everything its event carried.
+type Work struct {
+	Record
+	Event watch.Event
+}
+
+// Outcome is how the engine leaves a record.
+type Outcome struct {
+	RecordID    int64
+	Status      Status
+	AccountID   int64 // 0 = none
+	AccountName string
+	SubjectID   catalog.SubjectID
+	SubjectName string
+	EpisodeID   catalog.EpisodeID
+	EpisodeSort *float64
+	Method      string
+	Confidence  float64
+	Message     string
+	ErrorKind   ErrorKind
+	// Trace is the JSON of the match trace; nil leaves the stored one.
+	Trace []byte
+}
+
+// Filter selects records for List; zero fields do not restrict.
+type Filter struct {
+	Status Status
+	Source watch.Source
+	User   string
+	// Text is looked for in titles, subject and user names.
+	Text string
+	// Before is the cursor: only records with a smaller id.
+	Before int64
+	// Limit is 1..200; 0 means 50.
+	Limit int
+}
+
+// Stats are the counts the dashboard shows.
+type Stats struct {
+	Today map[Status]int `json:"today"`
+	Week  map[Status]int `json:"week"`
+	Total map[Status]int `json:"total"`
+}

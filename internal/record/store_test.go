@@ -1,0 +1,274 @@
+package record_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+func newStore(t *testing.T) (*record.Store, *db.DB) {
+	t.Helper()
+	d, err := db.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return record.NewStore(d), d
+}
+
+func episode(title string, season int, number float64) watch.Event {
+	return watch.Event{
+		Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &number,
+		AirDate: watch.ParseDate("2024-05-19"), UserName: "mira", ItemIDs: watch.IDs{"tmdb": "1"},
+	}
+}
+
+func insert(t *testing.T, d *db.DB, events ...watch.Event) (ids []int64) {
+	t.Helper()
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, event := range events {
+			id, err := record.Insert(ctx, tx, event, false, time.Now())
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func settle(t *testing.T, d *db.DB, o record.Outcome) {
+	t.Helper()
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.SettleTx(ctx, tx, o) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestClaimGivesTheWholeEventOldestFirst(t *testing.T) {
+	s, d := newStore(t)
+	ids := insert(t, d, episode("a", 1, 1), episode("b", 2, 7.5), episode("c", 0, 3))
+	works, err := s.Claim(t.Context(), 2, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(works) != 2 || works[0].ID != ids[0] || works[1].ID != ids[1] {
+		t.Fatalf("claimed %v, want the two oldest of %v", works, ids)
+	}
+	w := works[1]
+	if w.Status != record.Processing || w.Attempts != 1 || w.Event.ItemIDs["tmdb"] != "1" || *w.Event.Episode != 7.5 ||
+		w.Event.AirDate.String() != "2024-05-19" || w.ReleaseDate != "2024-05-19" {
+		t.Errorf("claimed record is %+v", w)
+	}
+}
+
+func TestHeldRecordIsTakenAgainOnlyAfterItsLease(t *testing.T) {
+	s, d := newStore(t)
+	insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
+	if _, err := s.Claim(t.Context(), 1, -time.Second); err != nil { // a lease that has run out
+		t.Fatal(err)
+	}
+	if _, err := s.Claim(t.Context(), 9, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Claim(t.Context(), 9, time.Hour)
+	if err != nil || len(again) != 0 {
+		t.Errorf("held records were claimed again: %v, %v", again, err)
+	}
+	r, err := s.Get(t.Context(), 1)
+	if err != nil || r.Attempts != 2 {
+		t.Errorf("attempts %d (%v), want 2 after the lease ran out once", r.Attempts, err)
+	}
+}
+
+func TestSettledRecordShowsItsOutcomeAndTrace(t *testing.T) {
+	s, d := newStore(t)
+	id := insert(t, d, episode("a", 1, 1))[0]
+	if _, err := s.Trace(t.Context(), id); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("trace of an unsettled record: %v, want ErrNotFound", err)
+	}
+	sort := 13.0
+	settle(t, d, record.Outcome{
+		RecordID: id, Status: record.Success, AccountID: 99, AccountName: "gone", SubjectID: 8, SubjectName: "八", EpisodeID: 80, EpisodeSort: &sort,
+		Method: "api", Confidence: 0.9, Message: "marked as watched", Trace: json.RawMessage(`{"steps":[]}`),
+	})
+	r, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != record.Success || r.SubjectID != 8 || *r.EpisodeSort != 13 || r.Message != "marked as watched" {
+		t.Errorf("record is %+v", r)
+	}
+	if r.AccountID != 0 || r.AccountName != "gone" {
+		t.Errorf("account %d %q, want no id for an account that was deleted meanwhile, its name kept", r.AccountID, r.AccountName)
+	}
+	trace, err := s.Trace(t.Context(), id)
+	if err != nil || string(trace) != `{"steps":[]}` {
+		t.Errorf("trace %s, %v", trace, err)
+	}
+}
+
+func TestRequeueLeavesRecordsInHandAlone(t *testing.T) {
+	s, d := newStore(t)
+	id := insert(t, d, episode("a", 1, 1))[0]
+	requeue := func() (requeued bool) {
+		t.Helper()
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+			requeued, err = record.RequeueTx(ctx, tx, id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return requeued
+	}
+	if requeue() {
+		t.Error("a received record was requeued")
+	}
+	settle(t, d, record.Outcome{RecordID: id, Status: record.Failed})
+	if !requeue() {
+		t.Error("a failed record was not requeued")
+	}
+	if works, err := s.Claim(t.Context(), 1, time.Minute); err != nil || len(works) != 1 {
+		t.Errorf("claimed %v (%v), want the requeued record", works, err)
+	}
+}
+
+func TestListPagesThroughWhatTheFilterSelects(t *testing.T) {
+	s, d := newStore(t)
+	var events []watch.Event
+	for i := range 7 {
+		events = append(events, episode(fmt.Sprintf("灯塔 100%% %d", i), 1, 1))
+	}
+	other := episode("别的", 1, 1)
+	other.Source, other.UserName = watch.Emby, "alex"
+	insert(t, d, append(events, other)...)
+	settle(t, d, record.Outcome{RecordID: 3, Status: record.Failed})
+
+	var seen []int64
+	filter := record.Filter{Text: "100% ", Limit: 3}
+	for {
+		page, next, err := s.List(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page {
+			seen = append(seen, r.ID)
+		}
+		if next == 0 {
+			break
+		}
+		filter.Before = next
+	}
+	if want := []int64{7, 6, 5, 4, 3, 2, 1}; !slices.Equal(seen, want) {
+		t.Errorf("pages gave %v, want %v", seen, want)
+	}
+	for name, c := range map[string]struct {
+		filter record.Filter
+		want   int
+	}{
+		"status":                     {record.Filter{Status: record.Failed}, 1},
+		"source":                     {record.Filter{Source: watch.Emby}, 1},
+		"user":                       {record.Filter{User: "alex"}, 1},
+		"text in the user name":      {record.Filter{Text: "ALE"}, 1},
+		"underscore is no wildcard":  {record.Filter{Text: "_"}, 0},
+		"nothing fits":               {record.Filter{Source: watch.Emby, User: "mira"}, 0},
+		"limit out of range is sane": {record.Filter{Limit: 100000}, 8},
+	} {
+		if got, _, err := s.List(t.Context(), c.filter); err != nil || got == nil || len(got) != c.want {
+			t.Errorf("%s: %d records (%v), want %d", name, len(got), err, c.want)
+		}
+	}
+}
+
+func TestAssignAddsOneRecordForEachFurtherAccount(t *testing.T) {
+	s, d := newStore(t)
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, name := range []string{"one", "two", "three"} {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO accounts (username, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at)
+				VALUES (?, 'token', 1, 0, 0, 0, 1, 0, 0)`, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert(t, d, episode("a", 1, 1))
+	works, err := s.Claim(t.Context(), 1, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Assign(t.Context(), works[0], []int64{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	siblings, err := s.Claim(t.Context(), 9, time.Minute)
+	if err != nil || len(siblings) != 2 {
+		t.Fatalf("%d further records (%v), want 2", len(siblings), err)
+	}
+	for i, w := range siblings {
+		if w.AccountID != int64(i+2) || w.Event.Title != "a" {
+			t.Errorf("sibling %d is %+v", i, w)
+		}
+	}
+}
+
+func TestDeleteBeforeKeepsWhatWaits(t *testing.T) {
+	s, d := newStore(t)
+	insert(t, d, episode("received", 1, 1), episode("queued", 1, 1), episode("done", 1, 1), episode("done", 1, 2))
+	settle(t, d, record.Outcome{RecordID: 2, Status: record.Queued})
+	settle(t, d, record.Outcome{RecordID: 3, Status: record.Success, Trace: []byte(`{}`)})
+	settle(t, d, record.Outcome{RecordID: 4, Status: record.Success})
+	n, err := s.DeleteBefore(t.Context(), time.Now().Add(time.Hour), 10)
+	if err != nil || n != 2 {
+		t.Fatalf("deleted %d (%v), want the 2 settled ones", n, err)
+	}
+	if _, err := s.Trace(t.Context(), 3); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("the trace of a deleted record is still there: %v", err)
+	}
+}
+
+func TestStatsCountByState(t *testing.T) {
+	s, d := newStore(t)
+	insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
+	settle(t, d, record.Outcome{RecordID: 1, Status: record.Success})
+	st, err := s.Stats(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Today[record.Success] != 1 || st.Week[record.Received] != 1 || st.Total[record.Success] != 1 || len(st.Total) != len(record.Statuses) {
+		t.Errorf("stats are %+v", st)
+	}
+	tomorrow, err := s.Stats(t.Context(), time.Now().AddDate(0, 0, 1))
+	if err != nil || tomorrow.Today[record.Success] != 0 || tomorrow.Week[record.Success] != 1 {
+		t.Errorf("tomorrow's stats are %+v (%v)", tomorrow, err)
+	}
+}
+
+func TestSlowSubscriberNeverBlocksPublishing(t *testing.T) {
+	s, _ := newStore(t)
+	slow, cancel := s.Feed.Subscribe()
+	defer cancel()
+	for id := range int64(1000) {
+		s.Feed.Publish(id + 1)
+	}
+	if first := <-slow; first != 1 {
+		t.Errorf("first id %d, want 1", first)
+	}
+	cancel()
+	for range slow { // ends because cancel closes the channel
+	}
+}

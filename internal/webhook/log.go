@@ -1,0 +1,135 @@
+// Package webhook keeps a log of every request that arrived at a webhook, ignored
+// and refused ones included, so that a person can see why nothing happened.
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/watch"
+)
+
+// Entry is one request that arrived. Body is masked and shortened before it comes here.
+type Entry struct {
+	ID          int64        `json:"id"`
+	At          time.Time    `json:"at"`
+	Source      watch.Source `json:"source"`
+	Remote      string       `json:"remote"`
+	ContentType string       `json:"content_type"`
+	// Status is the HTTP status that was answered.
+	Status int `json:"status"`
+	// Reason says in plain words what became of the request.
+	Reason    string  `json:"reason"`
+	RecordIDs []int64 `json:"record_ids"`
+	UserName  string  `json:"user_name"`
+	Title     string  `json:"title"`
+	Body      string  `json:"body"`
+}
+
+// Filter selects entries for List; zero fields do not restrict.
+type Filter struct {
+	Source watch.Source
+	// Before is the cursor: only entries with a smaller id.
+	Before int64
+	// Limit is 1..200; 0 means 50.
+	Limit int
+}
+
+// maxRows bounds the log, however many days it keeps.
+const maxRows = 20000
+
+// Log is the webhook log in the database.
+type Log struct{ db *db.DB }
+
+// NewLog is the log over d.
+func NewLog(d *db.DB) *Log { return &Log{db: d} }
+
+// InsertTx adds an entry within tx, so that it is committed together with its records.
+func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
+	ids, err := json.Marshal(e.RecordIDs)
+	if err != nil {
+		return fmt.Errorf("encode record ids: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Body)
+	if err != nil {
+		return fmt.Errorf("add to the webhook log: %w", err)
+	}
+	return nil
+}
+
+const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, body`
+
+// List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
+func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
+	limit := f.Limit
+	if limit < 1 || limit > 200 {
+		limit = 50
+	}
+	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`,
+		f.Source, f.Source, f.Before, f.Before, limit+1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(entries) > limit {
+		entries = entries[:limit]
+		next = entries[limit-1].ID
+	}
+	return entries, next, nil
+}
+
+// LastSeen is the newest entry of every source that has one.
+func (l *Log) LastSeen(ctx context.Context) (map[watch.Source]Entry, error) {
+	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE id IN (SELECT MAX(id) FROM webhook_log GROUP BY source)`)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[watch.Source]Entry, len(entries))
+	for _, e := range entries {
+		last[e.Source] = e
+	}
+	return last, nil
+}
+
+// Prune removes entries older than cutoff, and the oldest beyond maxRows.
+func (l *Log) Prune(ctx context.Context, cutoff time.Time) error {
+	return l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_log WHERE at < ? OR id <= (SELECT MAX(id) FROM webhook_log) - ?`,
+			cutoff.UnixMilli(), maxRows)
+		if err != nil {
+			return fmt.Errorf("prune the webhook log: %w", err)
+		}
+		return nil
+	})
+}
+
+func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {
+	rows, err := l.db.Read().QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the webhook log: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	entries := []Entry{}
+	for rows.Next() {
+		var e Entry
+		var at int64
+		var ids string
+		if err := rows.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Body); err != nil {
+			return nil, fmt.Errorf("read webhook log entry: %w", err)
+		}
+		e.At, e.RecordIDs = time.UnixMilli(at), []int64{}
+		if err := json.Unmarshal([]byte(ids), &e.RecordIDs); err != nil {
+			return nil, fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
+		}
+		if e.RecordIDs == nil {
+			e.RecordIDs = []int64{}
+		}
+		entries = append(entries, e)
+	}
+	return entries, rows.Err()
+}

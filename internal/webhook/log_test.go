@@ -1,0 +1,68 @@
+package webhook_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+func newLog(t *testing.T, entries ...webhook.Entry) *webhook.Log {
+	t.Helper()
+	d, err := db.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	err = d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, e := range entries {
+			if err := webhook.InsertTx(ctx, tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhook.NewLog(d)
+}
+
+func entry(source watch.Source, reason string, age time.Duration, ids ...int64) webhook.Entry {
+	return webhook.Entry{At: time.Now().Add(-age), Source: source, Status: 200, Reason: reason, RecordIDs: ids}
+}
+
+func TestListPagesNewestFirst(t *testing.T) {
+	l := newLog(t, entry(watch.Plex, "a", 0, 1, 2), entry(watch.Emby, "b", 0), entry(watch.Plex, "c", 0))
+	page, next, err := l.List(t.Context(), webhook.Filter{Source: watch.Plex, Limit: 1})
+	if err != nil || len(page) != 1 || page[0].Reason != "c" || next == 0 {
+		t.Fatalf("first page %+v next %d (%v)", page, next, err)
+	}
+	page, next, err = l.List(t.Context(), webhook.Filter{Source: watch.Plex, Limit: 1, Before: next})
+	if err != nil || len(page) != 1 || page[0].Reason != "a" || len(page[0].RecordIDs) != 2 || next != 0 {
+		t.Fatalf("second page %+v next %d (%v)", page, next, err)
+	}
+}
+
+func TestLastSeenIsTheNewestOfEachSource(t *testing.T) {
+	l := newLog(t, entry(watch.Plex, "old", time.Hour), entry(watch.Emby, "only", 0), entry(watch.Plex, "new", 0))
+	last, err := l.LastSeen(t.Context())
+	if err != nil || len(last) != 2 || last[watch.Plex].Reason != "new" || last[watch.Emby].RecordIDs == nil {
+		t.Errorf("last seen %+v (%v)", last, err)
+	}
+}
+
+func TestPruneRemovesWhatIsOlder(t *testing.T) {
+	l := newLog(t, entry(watch.Plex, "old", 48*time.Hour), entry(watch.Plex, "new", 0))
+	if err := l.Prune(t.Context(), time.Now().Add(-24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	left, _, err := l.List(t.Context(), webhook.Filter{})
+	if err != nil || len(left) != 1 || left[0].Reason != "new" {
+		t.Errorf("left %+v (%v)", left, err)
+	}
+}
