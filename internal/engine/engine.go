@@ -1,0 +1,336 @@
+// Package engine turns events into records and records into marks: intake, workers,
+// the pipeline (route, block, match, mark, settle), coalescing of bursts, retry.
+//
+// What it promises: an event whose Accept returned is in the database and survives
+// kill -9; every record ends in a settled state; every step may run twice with the
+// same outcome, because work is held by leases and the marker reads before it writes.
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+// The errors a caller branches on.
+var (
+	// ErrBusy is returned by Accept when the intake is full; the sender may try again in a second.
+	ErrBusy = errors.New("the intake is full")
+	// ErrInProgress is returned by Retry for a record that is being worked on.
+	ErrInProgress = errors.New("the record is being worked on already")
+)
+
+const (
+	// lease is how long a claimed record is held without a sign of life.
+	lease = 2 * time.Minute
+	// claimMost is how many records one claim takes, inHandMost how many are held at once.
+	claimMost  = 64
+	inHandMost = 512
+	// idle is how often the database is asked for work that nobody announced, such as
+	// records whose lease ran out.
+	idle = 5 * time.Second
+)
+
+// Accounts tells whose list a media-server user belongs to; *account.Store is one.
+type Accounts interface {
+	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
+	Preferred(ctx context.Context) (account.Account, error)
+}
+
+// Matcher finds the subject and episode of an event; *match.Matcher is one.
+type Matcher interface {
+	Match(ctx context.Context, event watch.Event) match.Trace
+}
+
+// Lists writes to people's lists; *account.Keeper is one. Errors are those of
+// packages account and catalog.
+type Lists interface {
+	// Mark marks episodes of one subject, or the subject itself when there are none.
+	Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error)
+	// MarkDoing puts a film on the list of what is being watched.
+	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.MarkResult, error)
+}
+
+// Options are the settings of the engine; they are asked for before every use.
+type Options struct {
+	// Workers is how many records are matched at once.
+	Workers int
+	// Coalesce is how long a mark waits for others of the same subject.
+	Coalesce time.Duration
+	// MaxRetries is how many failed replays a queued record may have.
+	MaxRetries int
+	// AnyAccountForTests lets test runs fall back to the preferred account when none names the user.
+	AnyAccountForTests bool
+}
+
+// Config is what an Engine needs; every field must be set.
+type Config struct {
+	DB       *db.DB
+	Records  *record.Store
+	Accounts Accounts
+	Matcher  Matcher
+	Lists    Lists
+	Options  func() Options
+	Log      *slog.Logger
+}
+
+// Engine is the way of an event. Run must be running for anything but Preview to end.
+type Engine struct {
+	Config
+
+	intake chan arrival
+	wake   chan struct{}
+	jobs   chan record.Work
+
+	mu      sync.Mutex
+	inHand  map[int64]chan struct{} // closed when the record is settled or let go
+	marking map[markKey][]markJob   // jobs that wait for the running batch of their key
+
+	working sync.WaitGroup
+}
+
+// New is an engine over c.
+func New(c Config) *Engine {
+	return &Engine{
+		Config:  c,
+		intake:  make(chan arrival, intakeMost),
+		wake:    make(chan struct{}, 1),
+		jobs:    make(chan record.Work, inHandMost),
+		inHand:  map[int64]chan struct{}{},
+		marking: map[markKey][]markJob{},
+	}
+}
+
+// Wake makes the engine look for received records now.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run works until ctx ends, then finishes what is in hand for up to grace; what is
+// not finished by then is given back to be taken up at the next start.
+func (e *Engine) Run(ctx context.Context, grace time.Duration) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var background sync.WaitGroup
+	background.Go(func() { e.commitArrivals(ctx) })
+	background.Go(func() { e.keepLeases(work) })
+	for range e.Options().Workers {
+		background.Go(func() { e.workOn(work) })
+	}
+	e.claimUntil(ctx)
+
+	finished := make(chan struct{})
+	go func() { e.working.Wait(); close(finished) }()
+	select {
+	case <-finished:
+	case <-time.After(grace):
+		e.Log.Warn("work in hand did not finish in time and is taken up at the next start", "records", len(e.held()))
+	}
+	cancel()
+	background.Wait()
+	e.releaseJobs()
+	<-finished
+}
+
+// releaseJobs gives back the records that no worker took up.
+func (e *Engine) releaseJobs() {
+	for {
+		select {
+		case w := <-e.jobs:
+			e.release(w.ID)
+		default:
+			return
+		}
+	}
+}
+
+// claimUntil claims work as it comes and hands it to the workers, until ctx ends.
+func (e *Engine) claimUntil(ctx context.Context) {
+	for ctx.Err() == nil {
+		claimed := 0
+		if room := inHandMost - len(e.held()); room > 0 {
+			works, err := e.Records.Claim(ctx, min(room, claimMost), lease)
+			if err != nil && ctx.Err() == nil {
+				e.Log.Error("cannot claim records", "error", err)
+			}
+			for _, w := range works {
+				e.take(w)
+			}
+			claimed = len(works)
+		}
+		if claimed == claimMost {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-e.wake:
+		case <-time.After(idle):
+		}
+	}
+}
+
+// take holds a record and gives it to a worker; the channel closes when it is let go.
+func (e *Engine) take(w record.Work) <-chan struct{} {
+	done := make(chan struct{})
+	e.mu.Lock()
+	if _, held := e.inHand[w.ID]; held {
+		e.mu.Unlock()
+		close(done)
+		return done
+	}
+	e.inHand[w.ID] = done
+	e.mu.Unlock()
+	e.working.Add(1)
+	e.jobs <- w
+	return done
+}
+
+// letGo ends the hold on a record.
+func (e *Engine) letGo(id int64) {
+	e.mu.Lock()
+	done, held := e.inHand[id]
+	delete(e.inHand, id)
+	room := len(e.inHand) == inHandMost-1
+	e.mu.Unlock()
+	if !held {
+		return
+	}
+	close(done)
+	e.working.Done()
+	if room {
+		e.Wake()
+	}
+}
+
+// held lists the records in hand.
+func (e *Engine) held() []int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ids := make([]int64, 0, len(e.inHand))
+	for id := range e.inHand {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// keepLeases prolongs the leases of what is in hand, until ctx ends.
+func (e *Engine) keepLeases(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lease / 4):
+		}
+		if err := e.Records.Extend(ctx, e.held(), lease); err != nil && ctx.Err() == nil {
+			e.Log.Error("cannot extend leases", "error", err)
+		}
+	}
+}
+
+// workOn runs the pipeline over the jobs until ctx ends.
+func (e *Engine) workOn(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case w := <-e.jobs:
+			e.process(ctx, w)
+		}
+	}
+}
+
+// release gives a record back untouched.
+func (e *Engine) release(id int64) {
+	defer e.letGo(id)
+	if err := e.Records.Release(context.Background(), []int64{id}); err != nil {
+		e.Log.Error("cannot release record; its lease will run out", "record_id", id, "error", err)
+	}
+}
+
+// Preview matches an event and tells how it would come out. It writes nothing.
+func (e *Engine) Preview(ctx context.Context, event watch.Event) match.Trace {
+	start := time.Now()
+	route, err := e.route(ctx, event.UserName, e.Options().AnyAccountForTests)
+	if err != nil {
+		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: internalMessage}}, start)
+	}
+	if len(route.accounts) == 0 {
+		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start)
+	}
+	trace := e.Matcher.Match(ctx, event)
+	trace.Steps = append([]match.Step{route.step}, trace.Steps...)
+	return finish(trace, start)
+}
+
+func finish(t match.Trace, start time.Time) match.Trace {
+	t.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
+	if t.Steps == nil {
+		t.Steps = []match.Step{}
+	}
+	return t
+}
+
+// Test runs an event whole, as a webhook's would, and answers the settled record.
+// When ctx ends first, the run goes on without the caller.
+func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, error) {
+	w, err := e.Records.InsertClaimed(ctx, event, true, lease)
+	if err != nil {
+		return record.Record{}, err
+	}
+	select {
+	case <-e.take(w):
+	case <-ctx.Done():
+		return record.Record{}, ctx.Err()
+	}
+	return e.Records.Get(ctx, w.ID)
+}
+
+// AcceptTest stores an event as a test and answers the id of its record at once.
+func (e *Engine) AcceptTest(ctx context.Context, event watch.Event) (int64, error) {
+	var id int64
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		id, err = record.Insert(ctx, tx, event, true, time.Now())
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	e.Records.Feed.Publish(id)
+	e.Wake()
+	return id, nil
+}
+
+// Retry sends a settled record through the whole pipeline again. It returns
+// record.ErrNotFound or ErrInProgress.
+func (e *Engine) Retry(ctx context.Context, id int64) error {
+	if _, err := e.Records.Get(ctx, id); err != nil {
+		return err
+	}
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		requeued, err := record.RequeueTx(ctx, tx, id)
+		if err == nil && !requeued {
+			err = ErrInProgress
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("retry record %d: %w", id, err)
+	}
+	e.Records.Feed.Publish(id)
+	e.Wake()
+	return nil
+}

@@ -1,0 +1,561 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/engine"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/secret"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+// house is an engine on a real database; matcher and lists are the test's, so that it
+// can decide what the catalog does.
+type house struct {
+	*engine.Engine
+	records  *record.Store
+	accounts *account.Store
+	queue    *replay.Queue
+	log      *webhook.Log
+	list     *list
+	matcher  *matcher
+	options  atomic.Pointer[engine.Options]
+	stop     context.CancelFunc
+	stopped  chan struct{}
+}
+
+// matcher matches a title by its own words: "episode 7 of 8" is done by the event's numbers.
+type matcher struct {
+	mu      sync.Mutex
+	answers map[string]match.Trace
+	panics  string
+}
+
+func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if event.Title == m.panics {
+		panic("a bug for this title")
+	}
+	if t, found := m.answers[event.Title]; found {
+		return t
+	}
+	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
+	if event.Episode != nil {
+		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(800+int(*event.Episode)), event.Episode
+	}
+	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}
+}
+
+// list remembers what was marked, and fails on command.
+type list struct {
+	mu      sync.Mutex
+	err     error
+	calls   int
+	watched map[string]bool
+	doing   []catalog.SubjectID
+	block   chan struct{} // when set, Mark waits for it
+}
+
+func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
+	if l.block != nil {
+		select {
+		case <-l.block:
+		case <-ctx.Done():
+			return catalog.MarkResult{}, ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	if l.err != nil {
+		return catalog.MarkResult{}, l.err
+	}
+	var result catalog.MarkResult
+	for _, id := range episodes {
+		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
+		result.Episodes = append(result.Episodes, catalog.MarkedEpisode{ID: id, Already: l.watched[key]})
+		l.watched[key] = true
+	}
+	return result, nil
+}
+
+func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.SubjectID) (catalog.MarkResult, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doing = append(l.doing, subject)
+	return catalog.MarkResult{Created: true}, l.err
+}
+
+func (l *list) fail(err error) {
+	l.mu.Lock()
+	l.err = err
+	l.mu.Unlock()
+}
+
+func (l *list) marks() (marks []string, calls int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.watched {
+		marks = append(marks, key)
+	}
+	slices.Sort(marks)
+	return marks, l.calls
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	d, err := db.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	box, err := secret.OpenBox(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{
+		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d),
+		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
+	}
+	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
+	h.Engine = engine.New(engine.Config{
+		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(slog.DiscardHandler),
+		Options: func() engine.Options { return *h.options.Load() },
+	})
+	return h
+}
+
+// set changes the options of a running engine.
+func (h *house) set(change func(*engine.Options)) {
+	o := *h.options.Load()
+	change(&o)
+	h.options.Store(&o)
+}
+
+// run starts the engine and stops it when the test ends.
+func (h *house) run(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop, h.stopped = stop, make(chan struct{})
+	go func() { h.Run(ctx, 5*time.Second); close(h.stopped) }()
+	t.Cleanup(func() { stop(); <-h.stopped })
+}
+
+func (h *house) account(t *testing.T, username string, enabled bool, users ...string) account.Account {
+	t.Helper()
+	a, err := h.accounts.Create(t.Context(), account.Draft{
+		Username: username, Method: account.ByToken, Tokens: account.Tokens{Access: "token"}, MediaUserNames: users, Enabled: enabled,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func episode(title, user string, number float64) watch.Event {
+	season := 1
+	return watch.Event{Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &number, UserName: user}
+}
+
+func (h *house) accept(t *testing.T, events ...watch.Event) []int64 {
+	t.Helper()
+	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhook.Entry{Source: watch.Plex, Status: 202}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// settled waits for the record to leave the engine.
+func (h *house) settled(t *testing.T, id int64) record.Record {
+	t.Helper()
+	changes, cancel := h.records.Feed.Subscribe()
+	defer cancel()
+	deadline := time.After(20 * time.Second)
+	for {
+		r, err := h.records.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != record.Received && r.Status != record.Processing {
+			return r
+		}
+		select {
+		case <-changes:
+		case <-time.After(200 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("record %d is still %s", id, r.Status)
+		}
+	}
+}
+
+func TestEventEndsAsAMarkOfTheAccountThatNamesTheUser(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.account(t, "two", true, "alex")
+	h.run(t)
+	r := h.settled(t, h.accept(t, episode("a", "mira", 3))[0])
+	if r.Status != record.Success || r.Message != "marked as watched" || r.AccountName != "one" || r.EpisodeID != 803 || r.Method != "api" {
+		t.Errorf("record is %+v", r)
+	}
+	if marks, _ := h.list.marks(); !slices.Equal(marks, []string{"one/8/803"}) {
+		t.Errorf("marks %v", marks)
+	}
+	trace, err := h.records.Trace(t.Context(), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{`"name":"route"`, `"name":"api"`, `"name":"mark"`} {
+		if !strings.Contains(string(trace), step) {
+			t.Errorf("the trace lacks %s: %s", step, trace)
+		}
+	}
+}
+
+func TestRoutingSaysWhyNobodyIsMarked(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "on", true, "mira")
+	h.account(t, "off", false, "alex")
+	h.run(t)
+	for name, c := range map[string]struct {
+		user    string
+		kind    record.ErrorKind
+		message string
+	}{
+		"empty":       {"", record.UserNameMissing, "user name missing"},
+		"only spaces": {"  ", record.UserNameMissing, "user name missing"},
+		"unknown":     {"guest", record.NoAccount, "account not found"},
+		"other case":  {"Mira", record.NoAccount, "account not found"},
+		"space added": {"mira ", record.NoAccount, "account not found"},
+		"disabled":    {"alex", record.NoAccount, "account not found: the account off names"},
+	} {
+		r := h.settled(t, h.accept(t, episode("a", c.user, 1))[0])
+		if r.Status != record.Failed || r.ErrorKind != c.kind || !strings.HasPrefix(r.Message, c.message) {
+			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message)
+		}
+	}
+	if _, calls := h.list.marks(); calls != 0 {
+		t.Errorf("%d marks were asked for", calls)
+	}
+}
+
+func TestEveryAccountThatNamesTheUserGetsItsOwnRecord(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.account(t, "two", true, "mira")
+	h.account(t, "off", false, "mira")
+	h.run(t)
+	first := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
+	second := h.settled(t, first.ID+1)
+	if first.AccountName != "one" || second.AccountName != "two" || second.Status != record.Success {
+		t.Errorf("records of %q and %q (%s)", first.AccountName, second.AccountName, second.Status)
+	}
+	if marks, _ := h.list.marks(); len(marks) != 2 {
+		t.Errorf("marks %v, want one for each account", marks)
+	}
+	// A retry keeps to its own account.
+	if err := h.Retry(t.Context(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message != "already watched: nothing written" {
+		t.Errorf("retried record is %+v", again)
+	}
+	if all, _, err := h.records.List(t.Context(), record.Filter{}); err != nil || len(all) != 2 {
+		t.Errorf("%d records (%v), want 2 still", len(all), err)
+	}
+}
+
+func TestBurstOnOneSubjectIsOneWrite(t *testing.T) {
+	h := newHouse(t)
+	h.set(func(o *engine.Options) { o.Coalesce = 500 * time.Millisecond })
+	h.account(t, "one", true, "mira")
+	var events []watch.Event
+	for number := range 12 {
+		events = append(events, episode("a", "mira", float64(number+1)))
+	}
+	events = append(events, episode("a", "mira", 1)) // once more
+	h.run(t)
+	ids := h.accept(t, events...)
+	already := 0
+	for _, id := range ids {
+		r := h.settled(t, id)
+		if r.Status != record.Success {
+			t.Errorf("record %d is %s: %s", id, r.Status, r.Message)
+		}
+		if strings.HasPrefix(r.Message, "already watched") {
+			already++
+		}
+	}
+	if marks, calls := h.list.marks(); len(marks) != 12 || calls != 1 || already != 1 {
+		t.Errorf("%d marks in %d calls, %d already watched; want 12 in 1, 1", len(marks), calls, already)
+	}
+}
+
+func TestOutcomesOfMatching(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	want := map[match.Status]struct {
+		status record.Status
+		kind   record.ErrorKind
+	}{
+		match.Review:          {record.Review, ""},
+		match.NotFound:        {record.Failed, record.NotMatched},
+		match.EpisodeNotFound: {record.Failed, record.EpisodeNotFound},
+		match.Blocked:         {record.Ignored, ""},
+		match.Unreachable:     {record.Queued, record.Unreachable},
+	}
+	for status := range want {
+		h.matcher.answers[string(status)] = match.Trace{Result: match.Result{Status: status, Reason: "because"}, Steps: []match.Step{}}
+	}
+	h.run(t)
+	for status, c := range want {
+		r := h.settled(t, h.accept(t, episode(string(status), "mira", 1))[0])
+		if r.Status != c.status || r.ErrorKind != c.kind || r.Message != "because" {
+			t.Errorf("%s: %s %s %q, want %s %s", status, r.Status, r.ErrorKind, r.Message, c.status, c.kind)
+		}
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 1 {
+		t.Errorf("queue %v (%v), want the unreachable one", counts, err)
+	}
+}
+
+func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	for kind, c := range map[record.ErrorKind]struct {
+		err     error
+		message string
+	}{
+		record.Unauthorized: {&catalog.Error{Op: "x", Kind: catalog.ErrUnauthorized, Status: 401}, "enter a new one"},
+		record.Forbidden:    {&catalog.Error{Op: "x", Kind: catalog.ErrForbidden, Status: 403, Description: "insufficient token scope"}, "insufficient token scope"},
+		record.Refused:      {&catalog.Error{Op: "x", Kind: catalog.ErrRefused, Status: 400}, "set a mapping"},
+		record.Internal:     {errors.New("a bug"), "internal error"},
+	} {
+		h.list.fail(c.err)
+		r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
+		if r.Status != record.Failed || r.ErrorKind != kind || !strings.Contains(r.Message, c.message) {
+			t.Errorf("%s: %s %s %q", kind, r.Status, r.ErrorKind, r.Message)
+		}
+	}
+	h.list.fail(account.ErrNoToken)
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Unauthorized || !strings.Contains(r.Message, "no access token") {
+		t.Errorf("no token: %s %q", r.ErrorKind, r.Message)
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 {
+		t.Errorf("queue %v (%v), want nothing", counts, err)
+	}
+}
+
+func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	outage := error(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(outage)
+	h.run(t)
+	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
+	for _, id := range ids {
+		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 {
+			t.Fatalf("record is %s %q", r.Status, r.Message)
+		}
+	}
+	pings := 0
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	replayed := make(chan struct{})
+	loop := replay.NewLoop(replay.Config{
+		Queue: h.queue, Log: slog.New(slog.DiscardHandler),
+		Enabled:  func() bool { return true },
+		Interval: func() time.Duration { return 10 * time.Millisecond },
+		Ping: func(context.Context) error {
+			if pings++; pings < 3 {
+				return outage
+			}
+			h.list.fail(nil)
+			return nil
+		},
+		Released: func([]int64) { h.Wake() },
+	})
+	go func() { loop.Run(ctx); close(replayed) }()
+	for _, id := range ids {
+		deadline := time.Now().Add(30 * time.Second)
+		for h.settled(t, id).Status == record.Queued {
+			if time.Now().After(deadline) {
+				t.Fatal("the queued record was not replayed")
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+		if r := h.settled(t, id); r.Status != record.Success {
+			t.Errorf("replayed record is %s %q", r.Status, r.Message)
+		}
+	}
+	stop()
+	<-replayed
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 || counts[replay.Synced] != 2 {
+		t.Errorf("queue %v (%v), want both synced", counts, err)
+	}
+}
+
+func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	for range h.options.Load().MaxRetries {
+		if r := h.settled(t, id); r.Status != record.Queued {
+			t.Fatalf("record is %s", r.Status)
+		}
+		if err := h.Retry(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := h.settled(t, id); r.Status != record.Queued {
+		t.Fatalf("record is %s after as many retries as are allowed", r.Status)
+	}
+	if err := h.Retry(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message, "given up after 2 tries") {
+		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	}
+	h.list.fail(nil)
+	if err := h.Retry(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.settled(t, id); r.Status != record.Success {
+		t.Errorf("revived record is %s %q", r.Status, r.Message)
+	}
+}
+
+func TestPanicCostsOneRecordOnly(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.matcher.panics = "bad"
+	h.run(t)
+	ids := h.accept(t, episode("bad", "mira", 1), episode("good", "mira", 2))
+	if r := h.settled(t, ids[0]); r.ErrorKind != record.Internal {
+		t.Errorf("record is %s %q", r.Status, r.Message)
+	}
+	if r := h.settled(t, ids[1]); r.Status != record.Success {
+		t.Errorf("the other record is %s %q", r.Status, r.Message)
+	}
+}
+
+func TestStopGivesBackWhatIsNotDoneAndTheNextStartDoesIt(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.list.block = make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan struct{})
+	go func() { h.Run(ctx, 10*time.Millisecond); close(stopped) }()
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	changes, cancel := h.records.Feed.Subscribe()
+	for r, err := h.records.Get(t.Context(), id); err == nil && r.Status == record.Received; r, err = h.records.Get(t.Context(), id) {
+		select {
+		case <-changes:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	cancel()
+	stop()
+	<-stopped
+	if r, err := h.records.Get(t.Context(), id); err != nil || r.Status != record.Received {
+		t.Fatalf("record is %s (%v), want received for the next start", r.Status, err)
+	}
+	h.list.block = nil
+	h.run(t)
+	if r := h.settled(t, id); r.Status != record.Success {
+		t.Errorf("record is %s %q", r.Status, r.Message)
+	}
+}
+
+func TestStartOfAFilmMovesItToTheListOnly(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	r := h.settled(t, h.accept(t, watch.Event{Source: watch.Plex, Action: watch.Started, Media: watch.Movie, Title: "film", UserName: "mira"})[0])
+	if r.Status != record.Success || !strings.Contains(r.Message, "being watched") {
+		t.Errorf("record is %s %q", r.Status, r.Message)
+	}
+	if marks, _ := h.list.marks(); len(marks) != 0 || len(h.list.doing) != 1 {
+		t.Errorf("marks %v, doing %v", marks, h.list.doing)
+	}
+}
+
+func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.set(func(o *engine.Options) { o.AnyAccountForTests = true })
+	h.run(t)
+	r, err := h.Test(t.Context(), episode("a", "stranger", 1))
+	if err != nil || r.Status != record.Success || r.AccountName != "one" || !r.Test {
+		t.Errorf("test run: %+v (%v)", r, err)
+	}
+	if trace := h.Preview(t.Context(), episode("a", "stranger", 1)); trace.Result.Status != match.Matched {
+		t.Errorf("preview is %s", trace.Result.Status)
+	}
+	if r := h.settled(t, h.accept(t, episode("a", "stranger", 2))[0]); r.ErrorKind != record.NoAccount {
+		t.Errorf("webhook: %s %q", r.Status, r.Message)
+	}
+	h.set(func(o *engine.Options) { o.AnyAccountForTests = false })
+	if trace := h.Preview(t.Context(), episode("a", "stranger", 1)); trace.Result.Status != match.NoAccount || trace.Steps == nil {
+		t.Errorf("preview without the permission is %+v", trace.Result)
+	}
+}
+
+func TestIgnoredRequestIsLoggedWithoutARecord(t *testing.T) {
+	h := newHouse(t)
+	h.run(t)
+	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhook.Entry{Source: watch.Plex, Status: 200, Reason: "a pause"}})
+	if err != nil || len(ids) != 0 {
+		t.Fatalf("ids %v (%v)", ids, err)
+	}
+	entries, _, err := h.log.List(t.Context(), webhook.Filter{})
+	if err != nil || len(entries) != 1 || entries[0].Reason != "a pause" {
+		t.Errorf("log %+v (%v)", entries, err)
+	}
+}
+
+func TestManyWebhooksAtOnceLoseNothing(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var ids []int64
+	for number := range 300 {
+		wg.Go(func() {
+			got := h.accept(t, episode("a", "mira", float64(number+1)))
+			mu.Lock()
+			ids = append(ids, got...)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if r := h.settled(t, id); r.Status != record.Success {
+			t.Fatalf("record %d is %s %q", id, r.Status, r.Message)
+		}
+	}
+	if marks, calls := h.list.marks(); len(marks) != 300 || calls > 100 {
+		t.Errorf("%d marks in %d calls, want 300 in few", len(marks), calls)
+	}
+}

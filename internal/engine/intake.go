@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+const (
+	// intakeMost is how many requests may wait for the intake; one more is ErrBusy.
+	intakeMost = 1024
+	// commitMost is how many requests one commit takes.
+	commitMost = 256
+)
+
+// Arrival is one request that came to a webhook. Events is empty when it was ignored
+// or refused; Entry is its line in the webhook log, without RecordIDs.
+type Arrival struct {
+	Events []watch.Event
+	Entry  webhook.Entry
+}
+
+type arrival struct {
+	Arrival
+	done chan accepted
+}
+
+type accepted struct {
+	ids []int64
+	err error
+}
+
+// Accept commits an arrival and answers the ids of its records. Requests that come
+// at the same time share one commit. After ErrBusy nothing was stored.
+func (e *Engine) Accept(ctx context.Context, a Arrival) ([]int64, error) {
+	waiting := arrival{a, make(chan accepted, 1)}
+	select {
+	case e.intake <- waiting:
+	default:
+		return nil, ErrBusy
+	}
+	select {
+	case result := <-waiting.done:
+		return result.ids, result.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// commitArrivals stores arrivals, as many as wait in one commit, until ctx ends;
+// what waits then is still stored.
+func (e *Engine) commitArrivals(ctx context.Context) {
+	for {
+		select {
+		case first := <-e.intake:
+			e.commit(e.gather(first))
+		case <-ctx.Done():
+			for {
+				select {
+				case first := <-e.intake:
+					e.commit(e.gather(first))
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// gather takes what else waits, without waiting for more.
+func (e *Engine) gather(first arrival) []arrival {
+	batch := []arrival{first}
+	for len(batch) < commitMost {
+		select {
+		case next := <-e.intake:
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch in one transaction and answers its senders.
+func (e *Engine) commit(batch []arrival) {
+	results := make([]accepted, len(batch))
+	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+		now := time.Now()
+		for i, a := range batch {
+			results[i].ids = nil
+			for _, event := range a.Events {
+				id, err := record.Insert(ctx, tx, event, false, now)
+				if err != nil {
+					return err
+				}
+				results[i].ids = append(results[i].ids, id)
+			}
+			entry := a.Entry
+			entry.At, entry.RecordIDs = now, results[i].ids
+			if err := webhook.InsertTx(ctx, tx, entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i, a := range batch {
+		if err != nil {
+			a.done <- accepted{nil, err}
+			continue
+		}
+		a.done <- results[i]
+		for _, id := range results[i].ids {
+			e.Records.Feed.Publish(id)
+		}
+	}
+	e.Wake()
+}

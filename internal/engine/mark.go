@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+)
+
+// markKey is what marks are gathered by: everything one account does to one subject
+// is written in order, and what comes together is written together.
+type markKey struct {
+	account int64
+	subject catalog.SubjectID
+	start   bool
+}
+
+type markJob = settled
+
+// enqueueMark adds a matched record to the batch of its account and subject. The
+// first one of a batch starts a goroutine that Run waits for through its records.
+func (e *Engine) enqueueMark(ctx context.Context, s settled) {
+	key := markKey{s.account.ID, s.trace.Result.SubjectID, isStart(s.work.Event)}
+	e.mu.Lock()
+	waiting, running := e.marking[key]
+	e.marking[key] = append(waiting, s)
+	e.mu.Unlock()
+	if !running {
+		go e.markBatches(ctx, key)
+	}
+}
+
+// markBatches waits for a burst to gather, then marks batch after batch until none is left.
+func (e *Engine) markBatches(ctx context.Context, key markKey) {
+	select {
+	case <-time.After(e.Options().Coalesce):
+	case <-ctx.Done():
+	}
+	for {
+		e.mu.Lock()
+		batch := e.marking[key]
+		if len(batch) == 0 {
+			delete(e.marking, key)
+			e.mu.Unlock()
+			return
+		}
+		e.marking[key] = nil
+		e.mu.Unlock()
+		if ctx.Err() != nil {
+			for _, s := range batch {
+				e.release(s.work.ID)
+			}
+			continue
+		}
+		e.markBatch(ctx, key, batch)
+	}
+}
+
+// markBatch writes one batch with as few requests as the catalog allows, and settles its records.
+func (e *Engine) markBatch(ctx context.Context, key markKey, batch []markJob) {
+	start := time.Now()
+	a := batch[len(batch)-1].account
+	var result catalog.MarkResult
+	var err error
+	if key.start {
+		result, err = e.Lists.MarkDoing(ctx, a, key.subject)
+	} else {
+		result, err = e.Lists.Mark(ctx, a, key.subject, episodesOf(batch))
+	}
+	if err != nil && ctx.Err() != nil {
+		for _, s := range batch {
+			e.release(s.work.ID)
+		}
+		return
+	}
+	step := match.Step{
+		Name: "mark", Status: "hit", Candidates: []match.Candidate{},
+		Input:     map[string]any{"account": a.Username, "subject_id": key.subject, "episode_ids": episodesOf(batch)},
+		ElapsedMS: float64(time.Since(start).Microseconds()) / 1000,
+	}
+	if err != nil {
+		step.Status = "error"
+	}
+	seen := map[catalog.EpisodeID]bool{}
+	for i := range batch {
+		s := &batch[i]
+		episode := s.trace.Result.EpisodeID
+		if err != nil {
+			s.outcome, s.retryAfter = markFailure(a, err)
+		} else {
+			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
+		}
+		seen[episode] = true
+		step.Output = map[string]any{"result": s.outcome.Message}
+		if err == nil {
+			step.Output["list_entry_created"], step.Output["moved_to_watching"], step.Output["subject_completed"] = result.Created, result.Moved, result.Completed
+		}
+		s.trace.Steps = append(s.trace.Steps, step)
+		s.trace.ElapsedMS += step.ElapsedMS
+	}
+	e.settle(batch)
+}
+
+// episodesOf is every episode of the batch once, in ascending order; films without an episode have none.
+func episodesOf(batch []markJob) []catalog.EpisodeID {
+	ids := []catalog.EpisodeID{}
+	for _, s := range batch {
+		if id := s.trace.Result.EpisodeID; id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// markMessage says what became of one record; twice is set for an event that another one of the batch repeats.
+func markMessage(r catalog.MarkResult, start bool, episode catalog.EpisodeID, twice bool) string {
+	already := r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
+	switch {
+	case start && r.AlreadyWatched():
+		return "already on the list: nothing written"
+	case start:
+		return "put on the list of what is being watched"
+	case r.Was == catalog.Done:
+		return "already watched: the whole subject is done on the list, nothing written"
+	case already || twice:
+		return "already watched: nothing written"
+	case r.Completed:
+		return "marked as watched; the subject is complete"
+	case r.NotCompleted != nil:
+		return "marked as watched; the catalog refused to set the subject done"
+	}
+	return "marked as watched"
+}
+
+// markFailure tells a refusal from an outage: an outage queues, a refusal tells the person what to do.
+func markFailure(a account.Account, err error) (record.Outcome, time.Duration) {
+	var problem *catalog.Error
+	errors.As(err, &problem)
+	words := ""
+	if problem != nil && problem.Description != "" {
+		words = fmt.Sprintf(" (it says: %s)", problem.Description)
+	}
+	switch {
+	case errors.Is(err, account.ErrNoToken):
+		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username)), 0
+	case errors.Is(err, catalog.ErrUnauthorized):
+		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words)), 0
+	case errors.Is(err, catalog.ErrForbidden):
+		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words)), 0
+	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
+		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words)), 0
+	case errors.Is(err, catalog.ErrUnreachable):
+		out := record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached: the mark waits and is repeated by itself"}
+		if problem != nil {
+			return out, problem.RetryAfter
+		}
+		return out, 0
+	}
+	return failure(record.Internal, internalMessage), 0
+}

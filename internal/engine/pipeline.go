@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"watchmark/internal/account"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+const internalMessage = "internal error: see the service's log, then retry"
+
+// process brings a claimed record to its end, or to the batch that marks it. A
+// panic costs this record an error and nothing else.
+func (e *Engine) process(ctx context.Context, w record.Work) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.Error("panic while working on a record", "record_id", w.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			e.settle([]settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+		}
+	}()
+	a, step, out, err := e.assign(ctx, w)
+	if err != nil {
+		e.fail(ctx, w, err)
+		return
+	}
+	if out != nil {
+		e.settle([]settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: []match.Step{step}}}})
+		return
+	}
+	trace := e.Matcher.Match(ctx, w.Event)
+	if ctx.Err() != nil {
+		e.release(w.ID)
+		return
+	}
+	trace.Steps = append([]match.Step{step}, trace.Steps...)
+	s := settled{work: w, account: a, trace: trace}
+	switch trace.Result.Status {
+	case match.Matched:
+		e.enqueueMark(ctx, s)
+		return
+	case match.Review:
+		s.outcome = record.Outcome{Status: record.Review, Message: trace.Result.Reason}
+	case match.Blocked:
+		s.outcome = record.Outcome{Status: record.Ignored, Message: trace.Result.Reason}
+	case match.EpisodeNotFound:
+		s.outcome = failure(record.EpisodeNotFound, trace.Result.Reason)
+	case match.Unreachable:
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: trace.Result.Reason}
+	default:
+		s.outcome = failure(record.NotMatched, trace.Result.Reason)
+	}
+	e.settle([]settled{s})
+}
+
+// assign finds the account of a record. A record that was not routed yet is given to
+// the first account, and each further account gets a record of its own. The outcome
+// is set when there is no account.
+func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, match.Step, *record.Outcome, error) {
+	r, err := e.route(ctx, w.Event.UserName, w.Test && e.Options().AnyAccountForTests)
+	if err != nil {
+		return account.Account{}, match.Step{}, nil, err
+	}
+	if len(r.accounts) == 0 {
+		out := failure(r.kind, r.message)
+		return account.Account{}, r.step, &out, nil
+	}
+	if w.AccountID != 0 {
+		if a, found := r.own(w.AccountID); found {
+			r.step.Output["accounts"] = []string{a.Username}
+			return a, r.step, nil, nil
+		}
+		out := failure(record.NoAccount, fmt.Sprintf("account not found: the account %s does not name the user %q any more, or is disabled", w.AccountName, w.UserName))
+		return account.Account{}, r.step, &out, nil
+	}
+	ids := make([]int64, len(r.accounts))
+	for i, a := range r.accounts {
+		ids[i] = a.ID
+	}
+	if err := e.Records.Assign(ctx, w, ids); err != nil {
+		return account.Account{}, match.Step{}, nil, err
+	}
+	if len(ids) > 1 {
+		e.Wake()
+	}
+	r.step.Output["accounts"] = []string{r.accounts[0].Username}
+	return r.accounts[0], r.step, nil, nil
+}
+
+// fail ends a record whose own storage failed, or gives it back when the engine stops.
+func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
+	if ctx.Err() != nil {
+		e.release(w.ID)
+		return
+	}
+	e.Log.Error("cannot work on record", "record_id", w.ID, "error", err)
+	e.settle([]settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+}
+
+func failure(kind record.ErrorKind, message string) record.Outcome {
+	return record.Outcome{Status: record.Failed, ErrorKind: kind, Message: message}
+}
+
+// isStart reports whether the event is the start of a film, which marks no episode.
+func isStart(event watch.Event) bool { return event.Action == watch.Started }

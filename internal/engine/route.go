@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+)
+
+// route is where an event goes: the accounts to mark, or why there is none.
+type route struct {
+	accounts []account.Account
+	kind     record.ErrorKind
+	message  string
+	step     match.Step
+}
+
+// route finds the enabled accounts that name the media-server user exactly. With
+// anyAccount, the preferred account stands in when none does.
+func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route, error) {
+	start := time.Now()
+	r := route{step: match.Step{Name: "route", Status: "miss", Input: map[string]any{"user_name": user}, Candidates: []match.Candidate{}}}
+	naming, err := e.Accounts.ForUser(ctx, user)
+	if err != nil {
+		return r, err
+	}
+	var disabled []string
+	for _, a := range naming {
+		if a.Enabled {
+			r.accounts = append(r.accounts, a)
+		} else {
+			disabled = append(disabled, a.Username)
+		}
+	}
+	if len(r.accounts) == 0 && anyAccount {
+		preferred, err := e.Accounts.Preferred(ctx)
+		if err != nil && !errors.Is(err, account.ErrNotFound) {
+			return r, err
+		}
+		if err == nil {
+			r.accounts = []account.Account{preferred}
+		}
+	}
+	switch {
+	case len(r.accounts) > 0:
+		r.step.Status = "hit"
+	case strings.TrimSpace(user) == "":
+		r.kind = record.UserNameMissing
+		r.message = "user name missing: the event does not say who watched; let the media server send the user's name"
+	case len(disabled) > 0:
+		r.kind = record.NoAccount
+		r.message = fmt.Sprintf("account not found: the account %s names the user %q but is disabled; enable it on the accounts page",
+			strings.Join(disabled, ", "), user)
+	default:
+		r.kind = record.NoAccount
+		r.message = fmt.Sprintf("account not found: no account names the media-server user %q exactly, case and spaces included; add the name on the accounts page", user)
+	}
+	names := []string{}
+	for _, a := range r.accounts {
+		names = append(names, a.Username)
+	}
+	r.step.Output = map[string]any{"accounts": names}
+	if r.message != "" {
+		r.step.Output["reason"] = r.message
+	}
+	r.step.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
+	return r, nil
+}
+
+// own is the account of r with the id the record was given to earlier, if it is still there.
+func (r route) own(id int64) (account.Account, bool) {
+	for _, a := range r.accounts {
+		if a.ID == id {
+			return a, true
+		}
+	}
+	return account.Account{}, false
+}

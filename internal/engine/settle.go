@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+)
+
+// settled is a record on its way out: what was found, and how it comes out.
+type settled struct {
+	work       record.Work
+	account    account.Account // zero when there is none
+	trace      match.Trace
+	outcome    record.Outcome
+	retryAfter time.Duration
+}
+
+// settle stores outcomes, traces and queue tasks in one transaction, then lets the
+// records go. When it cannot be stored, the leases run out and the work is done again.
+func (e *Engine) settle(batch []settled) {
+	maxRetries := e.Options().MaxRetries
+	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, s := range batch {
+			if err := s.store(ctx, tx, maxRetries); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		e.Log.Error("cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
+	}
+	for _, s := range batch {
+		e.letGo(s.work.ID)
+		e.Records.Feed.Publish(s.work.ID)
+		e.Log.Info("record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,
+			"error_kind", s.outcome.ErrorKind, "method", s.trace.Result.Method, "subject_id", s.trace.Result.SubjectID)
+	}
+}
+
+// store writes one outcome within tx.
+func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) error {
+	o, r := s.outcome, s.trace.Result
+	o.RecordID = s.work.ID
+	o.AccountID, o.AccountName = s.account.ID, s.account.Username
+	if s.account.ID == 0 {
+		o.AccountID, o.AccountName = s.work.AccountID, s.work.AccountName
+	}
+	o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort = r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort
+	o.Method, o.Confidence = r.Method, r.Confidence
+
+	if o.Status == record.Queued {
+		task := replay.Task{
+			RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
+			LastError: o.Message, RetryAfter: s.retryAfter,
+		}
+		if o.EpisodeID != 0 {
+			task.Episodes = []catalog.EpisodeID{o.EpisodeID}
+		}
+		status, err := replay.PutTx(ctx, tx, task, maxRetries)
+		switch {
+		case errors.Is(err, replay.ErrNoAccount):
+			o.Status, o.ErrorKind = record.Failed, record.NoAccount
+			o.Message = "account not found: it was deleted while its mark waited"
+		case err != nil:
+			return err
+		case status == replay.Abandoned:
+			o.Status, o.ErrorKind = record.Failed, record.Abandoned
+			o.Message = fmt.Sprintf("given up after %d tries: %s; retry it from this page", maxRetries, o.Message)
+		}
+	} else if err := replay.DoneTx(ctx, tx, o.RecordID); err != nil {
+		return err
+	}
+	if s.trace.Steps != nil {
+		trace, err := json.Marshal(s.trace)
+		if err != nil {
+			return fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
+		}
+		o.Trace = trace
+	}
+	return record.SettleTx(ctx, tx, o)
+}
