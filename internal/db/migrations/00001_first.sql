@@ -44,6 +44,7 @@ CREATE TABLE accounts (
     access_token    TEXT NOT NULL DEFAULT '',
     refresh_token   TEXT NOT NULL DEFAULT '',
     expires_at      BIGINT NOT NULL DEFAULT 0,
+    redirect_url    TEXT NOT NULL DEFAULT '',
     enabled         BIGINT NOT NULL,
     preferred       BIGINT NOT NULL,
     private         BIGINT NOT NULL,

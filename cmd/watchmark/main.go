@@ -1,0 +1,97 @@
+// Command watchmark hears from media servers what was watched and marks it on the
+// right person's catalog list.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"watchmark/internal/app"
+)
+
+// cli is the command line; every field is a command.
+type cli struct {
+	Serve    serveCommand    `cmd:"" help:"Run the service."`
+	Demo     demoCommand     `cmd:"" help:"Try the service: an embedded catalog, webhooks of every source, the page open."`
+	Simulate simulateCommand `cmd:"" help:"Run a catalog that behaves like the real one, to try things without touching a real list."`
+	Match    matchCommand    `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
+	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
+	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// dataFlags are the flags of every command that touches data.
+type dataFlags struct {
+	Data   string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
+	Config string `help:"Settings file; default is watchmark.toml in the data folder, if there is one." env:"WATCHMARK_CONFIG" type:"path" placeholder:"FILE"`
+}
+
+// options are what package app needs to open the data folder.
+func (f dataFlags) options(logs io.Writer) app.Options {
+	return app.Options{DataDir: f.Data, ConfigFile: f.Config, Environ: os.Environ(), Logs: logs}
+}
+
+// standard is where commands read and write; tests put their own in.
+type standard struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], standard{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run parses and runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage.
+func run(ctx context.Context, args []string, std standard) (code int) {
+	type exited int
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(exited)
+			if !ok {
+				panic(r)
+			}
+			code = int(e)
+		}
+	}()
+	parser, err := kong.New(&cli{},
+		kong.Name("watchmark"),
+		kong.Description("Marks what you watch on Plex, Emby, Jellyfin and others on your anime list."),
+		kong.UsageOnError(),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(code int) { panic(exited(code)) }), // kong goes on after Exit returns
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(std),
+	)
+	if err != nil {
+		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
+		return 2
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
+		return 2
+	}
+	if err := command.Run(); err != nil {
+		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
+		return 1
+	}
+	return 0
+}
+
+type versionCommand struct{}
+
+// Run prints the version, commit and Go version.
+func (versionCommand) Run(std standard) error {
+	_, err := fmt.Fprintln(std.out, "watchmark", app.BuildInfo())
+	return err
+}

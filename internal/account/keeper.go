@@ -1,0 +1,264 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/secret"
+)
+
+const (
+	// refreshEarly is how long before its end an access token is replaced.
+	refreshEarly = 24 * time.Hour
+	// refreshRound is how often tokens are looked at when nobody uses them; a refresh
+	// token dies when it is left alone for about two weeks (upstreams/catalog.md section 10).
+	refreshRound = time.Hour
+	// nameFresh is how long the catalog's user name is trusted; people may change it.
+	nameFresh = 6 * time.Hour
+)
+
+// Subjects tells what a subject is; *catalog.Cached is one.
+type Subjects interface {
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+}
+
+// KeeperConfig is what a Keeper needs; every field must be set.
+type KeeperConfig struct {
+	Store   *Store
+	Catalog *catalog.Client
+	// Subjects is asked whether a subject is a film and how many episodes it will have.
+	Subjects Subjects
+	Marker   *catalog.Marker
+	// Masker learns every token that is used.
+	Masker *secret.Masker
+	// App is this service's registration with the catalog, without a redirect address. It
+	// is asked for at each use; an empty ClientID means OAuth is not set up.
+	App func() catalog.App
+	Log *slog.Logger
+}
+
+// Keeper looks after the tokens of the accounts and writes to their lists: it
+// refreshes early under a lock per account, stores both new tokens before using one,
+// and keeps the old pair until then.
+type Keeper struct {
+	KeeperConfig
+	states oauthStates
+
+	mu       sync.Mutex
+	locks    map[int64]*sync.Mutex
+	verified map[int64]verified
+}
+
+// verified is the user name that the catalog told for a token.
+type verified struct {
+	token    secret.Text
+	username string
+	until    time.Time
+}
+
+// NewKeeper is a keeper; Run keeps unused tokens alive.
+func NewKeeper(c KeeperConfig) *Keeper {
+	return &Keeper{KeeperConfig: c, states: oauthStates{waiting: map[string]oauthState{}}, locks: map[int64]*sync.Mutex{}, verified: map[int64]verified{}}
+}
+
+// lock is the lock of one account's tokens.
+func (k *Keeper) lock(id int64) *sync.Mutex {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.locks[id] == nil {
+		k.locks[id] = new(sync.Mutex)
+	}
+	return k.locks[id]
+}
+
+// tokens are the account's credentials, refreshed when they end soon. With force they
+// are refreshed unless another caller replaced stale meanwhile.
+func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
+	lock := k.lock(id)
+	lock.Lock()
+	defer lock.Unlock()
+	t, err := k.Store.Tokens(ctx, id)
+	if err != nil {
+		return Tokens{}, err
+	}
+	k.Masker.Add(t.Access.Reveal())
+	k.Masker.Add(t.Refresh.Reveal())
+	endsSoon := !t.ExpiresAt.IsZero() && time.Until(t.ExpiresAt) < refreshEarly
+	if t.Refresh == "" || !endsSoon && (!force || t.Access != stale) {
+		return t, nil
+	}
+	fresh, err := k.refresh(ctx, id, t)
+	if err == nil {
+		return fresh, nil
+	}
+	k.Log.WarnContext(ctx, "cannot refresh the token of an account", "account_id", id, "error", err)
+	if !force && time.Until(t.ExpiresAt) > 0 {
+		return t, nil // the old one is still good; the next use tries again
+	}
+	return Tokens{}, err
+}
+
+// refresh trades the refresh token for a new pair and stores both before either is used.
+func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
+	app := k.App()
+	if app.ClientID == "" {
+		return Tokens{}, ErrOAuthNotConfigured
+	}
+	app.RedirectURL = t.RedirectURL
+	got, err := k.Catalog.Refresh(ctx, app, t.Refresh)
+	if errors.Is(err, catalog.ErrGrantInvalid) {
+		problem := "the catalog does not renew the sign-in of this account any more: connect it again"
+		return Tokens{}, errors.Join(err, k.Store.SetProblem(ctx, id, problem))
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	fresh := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: t.RedirectURL}
+	if fresh.Refresh == "" {
+		fresh.Refresh = t.Refresh
+	}
+	k.Masker.Add(fresh.Access.Reveal())
+	k.Masker.Add(fresh.Refresh.Reveal())
+	// The old refresh token may be dead already, so this must be stored even when the caller has gone.
+	if err := k.Store.SetOAuth(context.WithoutCancel(ctx), id, fresh); err != nil {
+		return Tokens{}, fmt.Errorf("store refreshed tokens: %w", err)
+	}
+	return fresh, nil
+}
+
+// Run refreshes tokens that end soon, used or not, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	for {
+		accounts, err := k.Store.List(ctx)
+		if err != nil && ctx.Err() == nil {
+			k.Log.ErrorContext(ctx, "cannot list accounts to keep their tokens", "error", err)
+		}
+		for _, a := range accounts {
+			if a.Method != ByOAuth || !a.Enabled || !a.HasToken {
+				continue
+			}
+			if _, err := k.tokens(ctx, a.ID, false, ""); err != nil && ctx.Err() == nil {
+				k.Log.WarnContext(ctx, "the token of an account cannot be used", "account", a.Username, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(refreshRound):
+		}
+	}
+}
+
+// as runs fn in the name of the account. A token that the catalog refuses is
+// refreshed once; when that does not help, the account shows the problem.
+func (k *Keeper) as(ctx context.Context, a Account, fn func(s catalog.Session, username string) error) error {
+	t, err := k.tokens(ctx, a.ID, false, "")
+	if err != nil {
+		return err
+	}
+	err = k.try(ctx, a, t, fn)
+	if errors.Is(err, catalog.ErrUnauthorized) && t.Refresh != "" {
+		fresh, refreshed := k.tokens(ctx, a.ID, true, t.Access)
+		if errors.Is(refreshed, catalog.ErrUnreachable) {
+			return refreshed
+		}
+		if refreshed == nil {
+			err = k.try(ctx, a, fresh, fn)
+		}
+	}
+	if errors.Is(err, catalog.ErrUnauthorized) {
+		problem := "the catalog refuses the token: it has expired or was revoked; enter a new one"
+		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problem))
+	}
+	return err
+}
+
+func (k *Keeper) try(ctx context.Context, a Account, t Tokens, fn func(s catalog.Session, username string) error) error {
+	session := k.Catalog.As(t.Access)
+	username, err := k.username(ctx, a, t.Access, session)
+	if err != nil {
+		return err
+	}
+	return fn(session, username)
+}
+
+// username is what the catalog calls the owner of the token. It is asked for and not
+// taken from the account: with a wrong name every subject would look uncollected.
+func (k *Keeper) username(ctx context.Context, a Account, token secret.Text, session catalog.Session) (string, error) {
+	k.mu.Lock()
+	known := k.verified[a.ID]
+	k.mu.Unlock()
+	if known.token == token && time.Now().Before(known.until) {
+		return known.username, nil
+	}
+	me, err := session.Me(ctx)
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	k.verified[a.ID] = verified{token, me.Username, time.Now().Add(nameFresh)}
+	k.mu.Unlock()
+	err = k.Store.SetChecked(ctx, a.ID, me.Username, me.Nickname, me.ID)
+	if errors.Is(err, ErrTaken) {
+		k.Log.WarnContext(ctx, "two accounts have tokens of the same catalog user", "account", a.Username, "username", me.Username)
+		return me.Username, nil
+	}
+	return me.Username, err
+}
+
+// Check asks the catalog who owns the account's token, and stores the answer or, in
+// plain words, the problem. The error is one of package catalog, ErrNoToken or ErrNotFound.
+func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
+	a, err := k.Store.Get(ctx, id)
+	if err != nil {
+		return Account{}, err
+	}
+	k.mu.Lock()
+	delete(k.verified, id)
+	k.mu.Unlock()
+	if err := k.as(ctx, a, func(catalog.Session, string) error { return nil }); err != nil {
+		return Account{}, err
+	}
+	return k.Store.Get(ctx, id)
+}
+
+// Mark marks episodes of a subject on the account's list with the catalog's mark
+// sequence; without episodes, the subject itself, which must have none. Errors are
+// ErrNoToken, ErrNotFound or those of package catalog.
+func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
+	about, err := k.Subjects.Subject(ctx, subject)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) { // hidden from anonymous callers, perhaps not from the account
+		return catalog.MarkResult{}, err
+	}
+	complete := a.CompleteSeries
+	if about.IsFilm() {
+		complete = a.CompleteFilms
+	}
+	err = k.as(ctx, a, func(s catalog.Session, username string) (err error) {
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{
+			ListEntry: entry(a, s, username, subject), Episodes: episodes, Complete: complete, Eps: about.Eps,
+		})
+		return err
+	})
+	return result, err
+}
+
+// MarkDoing puts a subject on the list of what is being watched, and changes no entry
+// that is beyond wish. Errors as Mark's.
+func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
+	err = k.as(ctx, a, func(s catalog.Session, username string) (err error) {
+		result, err = k.Marker.MarkDoing(ctx, entry(a, s, username, subject))
+		return err
+	})
+	return result, err
+}
+
+// entry is keyed by the catalog's user name: two accounts with tokens of one user share a list.
+func entry(a Account, s catalog.Session, username string, subject catalog.SubjectID) catalog.ListEntry {
+	return catalog.ListEntry{AccountKey: username, Session: s, Username: username, Private: a.Private, Subject: subject}
+}

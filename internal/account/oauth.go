@@ -1,0 +1,143 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/secret"
+)
+
+var (
+	// ErrState is returned by FinishOAuth for a state that was not given out, was used, or is too old.
+	ErrState = errors.New("this sign-in was not started here, or too long ago: start it again")
+	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.
+	ErrOAuthNotConfigured = errors.New("signing in at the catalog is not set up: set catalog.oauth_client_id and catalog.oauth_client_secret, or enter a token by hand")
+)
+
+const (
+	// stateLife is how long a person may take to sign in at the catalog.
+	stateLife = 10 * time.Minute
+	// statesMost bounds how many sign-ins may be under way.
+	statesMost = 100
+)
+
+// oauthState is one sign-in under way.
+type oauthState struct {
+	redirectURI string
+	account     int64 // 0 = a new one
+	until       time.Time
+}
+
+// oauthStates are the sign-ins under way, each good for one return.
+type oauthStates struct {
+	mu      sync.Mutex
+	waiting map[string]oauthState
+}
+
+func (o *oauthStates) add(s oauthState) (state string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for key, old := range o.waiting {
+		if time.Now().After(old.until) || len(o.waiting) >= statesMost {
+			delete(o.waiting, key)
+		}
+	}
+	state = rand.Text()
+	o.waiting[state] = s
+	return state
+}
+
+func (o *oauthStates) take(state string) (oauthState, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, found := o.waiting[state]
+	delete(o.waiting, state)
+	return s, found && time.Now().Before(s.until)
+}
+
+// StartOAuth is the address at the catalog where a person allows this service to
+// write to their list. accountID 0 connects a new account. It returns
+// ErrOAuthNotConfigured or ErrNotFound.
+func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID int64) (string, error) {
+	app := k.App()
+	if app.ClientID == "" {
+		return "", ErrOAuthNotConfigured
+	}
+	if accountID != 0 {
+		if _, err := k.Store.Get(ctx, accountID); err != nil {
+			return "", err
+		}
+	}
+	state := k.states.add(oauthState{redirectURI, accountID, time.Now().Add(stateLife)})
+	app.RedirectURL = redirectURI
+	return k.Catalog.AuthorizeURL(app, state), nil
+}
+
+// FinishOAuth takes what the catalog sent back: it checks the state, trades the code
+// for tokens, asks whose they are, and stores them with the account, a new one where
+// none was named and none has that user name. It returns ErrState,
+// ErrOAuthNotConfigured or an error of package catalog.
+func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
+	s, found := k.states.take(state)
+	if !found {
+		return Account{}, ErrState
+	}
+	app := k.App()
+	if app.ClientID == "" {
+		return Account{}, ErrOAuthNotConfigured
+	}
+	app.RedirectURL = s.redirectURI
+	got, err := k.Catalog.Exchange(ctx, app, secret.Text(code))
+	if err != nil {
+		return Account{}, err
+	}
+	k.Masker.Add(got.Access.Reveal())
+	k.Masker.Add(got.Refresh.Reveal())
+	me, err := k.Catalog.As(got.Access).Me(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	tokens := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: s.redirectURI}
+	id, err := k.accountFor(ctx, s.account, me)
+	if err != nil {
+		return Account{}, err
+	}
+	if id == 0 {
+		return k.Store.Create(ctx, Draft{
+			Username: me.Username, Nickname: me.Nickname, CatalogUserID: me.ID, Method: ByOAuth, Tokens: tokens,
+			Enabled: true, CompleteFilms: true,
+		})
+	}
+	lock := k.lock(id)
+	lock.Lock()
+	defer lock.Unlock()
+	if err := k.Store.SetOAuth(ctx, id, tokens); err != nil {
+		return Account{}, err
+	}
+	if err := k.Store.SetChecked(ctx, id, me.Username, me.Nickname, me.ID); err != nil {
+		return Account{}, fmt.Errorf("store who owns the tokens: %w", err)
+	}
+	return k.Store.Get(ctx, id)
+}
+
+// accountFor is the account to connect: the one named, or the one of that catalog user; 0 = a new one.
+func (k *Keeper) accountFor(ctx context.Context, named int64, me catalog.User) (int64, error) {
+	if named != 0 {
+		return named, nil
+	}
+	accounts, err := k.Store.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range accounts {
+		if a.Username == me.Username || a.CatalogUserID != 0 && a.CatalogUserID == me.ID {
+			return a.ID, nil
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/secret"
+)
+
+// accountInput is a new account.
+type accountInput struct {
+	Username       string      `json:"username" doc:"The catalog's user name, as it stands in the address of the person's page." example:"mira"`
+	AccessToken    secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on the catalog's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
+	MediaUserNames []string    `json:"media_user_names,omitempty" doc:"The media-server users whose events go to this account; compared exactly, case and spaces included." example:"[\"mira\",\"Mira TV\"]"`
+	Enabled        *bool       `json:"enabled,omitempty" doc:"Whether events are marked; true when left out."`
+	Preferred      bool        `json:"preferred,omitempty" doc:"Whether test runs for unknown users use it. The first account always is preferred."`
+	Private        bool        `json:"private,omitempty" doc:"Whether new entries of the list are visible to their owner only."`
+	CompleteSeries bool        `json:"complete_series,omitempty" doc:"Whether a series is set to done when every main episode is marked."`
+	CompleteFilms  *bool       `json:"complete_films,omitempty" doc:"The same for films; true when left out."`
+}
+
+// accountChange is a change of an account. What is left out stays.
+type accountChange struct {
+	Username       *string      `json:"username,omitempty" doc:"The catalog's user name."`
+	AccessToken    *secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
+	MediaUserNames *[]string    `json:"media_user_names,omitempty" doc:"The whole new list."`
+	Enabled        *bool        `json:"enabled,omitempty"`
+	Private        *bool        `json:"private,omitempty"`
+	CompleteSeries *bool        `json:"complete_series,omitempty"`
+	CompleteFilms  *bool        `json:"complete_films,omitempty"`
+}
+
+// AccountCheck is how asking the catalog with an account's token came out.
+type AccountCheck struct {
+	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
+	Message string          `json:"message" doc:"What is wrong and what to do about it, in plain words." example:"The catalog accepts the token of mira."`
+	Account account.Account `json:"account"`
+}
+
+func (s *server) registerAccounts() {
+	const tag = "Accounts"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
+		Summary: "List accounts", Description: "The catalog accounts, the preferred one first.",
+	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
+		all, err := s.Accounts.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return answer(pageOf(all, in.PageQuery))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
+		Summary: "Add an account", Description: "The catalog is not asked; test the account afterwards.",
+		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+	}, s.createAccount)
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts/{id}", OperationID: "get-account", Tags: []string{tag},
+		Summary: "Get an account", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
+		return answer(s.Accounts.Get(ctx, in.ID))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPatch, Path: "/api/accounts/{id}", OperationID: "change-account", Tags: []string{tag},
+		Summary: "Change an account", Description: "Fields that are left out stay as they are.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.changeAccount)
+	register(s, huma.Operation{
+		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
+		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait for the catalog are dropped.",
+		Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, s.Accounts.Delete(ctx, in.ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/test", OperationID: "test-account", Tags: []string{tag},
+		Summary: "Test an account", Description: "Asks the catalog whose token it is, and keeps the answer with the account.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.testAccount)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/activate", OperationID: "activate-account", Tags: []string{tag},
+		Summary: "Make an account the preferred one", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
+		if err := s.Accounts.Prefer(ctx, in.ID); err != nil {
+			return nil, err
+		}
+		return answer(s.Accounts.Get(ctx, in.ID))
+	})
+}
+
+func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JSON[account.Account], error) {
+	b := in.Body
+	method := account.ByToken
+	if b.AccessToken == "" {
+		method = account.ByOAuth
+	}
+	s.Masker.Add(b.AccessToken.Reveal())
+	return answer(s.Accounts.Create(ctx, account.Draft{
+		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
+		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
+		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms),
+	}))
+}
+
+func (s *server) changeAccount(ctx context.Context, in *struct {
+	ByID
+	JSON[accountChange]
+}) (*JSON[account.Account], error) {
+	if in.Body.AccessToken != nil {
+		s.Masker.Add(in.Body.AccessToken.Reveal())
+	}
+	return answer(s.Accounts.Update(ctx, in.ID, account.Change(in.Body)))
+}
+
+func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[AccountCheck], error) {
+	checked, err := s.Keeper.Check(ctx, in.ID)
+	if err == nil {
+		return answer(AccountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
+	}
+	check := AccountCheck{}
+	var refused *catalog.Error
+	switch {
+	case errors.As(err, &refused):
+		check.Message = catalogProblem(refused)
+	case errors.Is(err, account.ErrNoToken):
+		check.Message = asSentence(account.ErrNoToken.Error())
+	default:
+		return nil, err
+	}
+	check.Account, err = s.Accounts.Get(ctx, in.ID)
+	return answer(check, err)
+}
+
+// orTrue is what p points to; true when it points nowhere.
+func orTrue(p *bool) bool { return p == nil || *p }

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
+	"watchmark/internal/record"
+	"watchmark/internal/settings"
+	"watchmark/internal/source"
+)
+
+// statuses are the errors of the features whose text is for the caller, and the
+// status each is answered with.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{record.ErrNotFound, http.StatusNotFound},
+	{account.ErrNotFound, http.StatusNotFound},
+	{mapping.ErrNotFound, http.StatusNotFound},
+	{auth.ErrKeyNotFound, http.StatusNotFound},
+	{account.ErrTaken, http.StatusConflict},
+	{account.ErrNoToken, http.StatusConflict},
+	{account.ErrOAuthNotConfigured, http.StatusConflict},
+	{mapping.ErrTaken, http.StatusConflict},
+	{mapping.ErrBlockedTaken, http.StatusConflict},
+	{auth.ErrKeyTaken, http.StatusConflict},
+	{auth.ErrSetupDone, http.StatusConflict},
+	{engine.ErrInProgress, http.StatusConflict},
+	{auth.ErrBadSetupToken, http.StatusUnauthorized},
+	{auth.ErrBadCredentials, http.StatusUnauthorized},
+}
+
+// problemOf is the one place where errors get their status. What it does not know
+// is logged and shown as an internal error.
+func (s *server) problemOf(ctx context.Context, doing string, err error) *Problem {
+	var known *Problem
+	if errors.As(err, &known) {
+		return known
+	}
+	if fields := fieldsOf(err); len(fields) > 0 {
+		return fieldProblems(fields)
+	}
+	for _, known := range statuses {
+		if errors.Is(err, known.err) {
+			return problem(known.status, asSentence(known.err.Error()))
+		}
+	}
+	var bad *source.BadRequest
+	var locked *auth.LockedError
+	var upstream *catalog.Error
+	switch {
+	case errors.As(err, &bad):
+		p := problem(http.StatusBadRequest, bad.Detail)
+		for field := range strings.SplitSeq(bad.Field, ", ") {
+			p.Errors = append(p.Errors, FieldProblem{"body." + field, bad.Detail})
+		}
+		return p
+	case errors.Is(err, source.ErrUnsupportedMedia):
+		return problem(http.StatusUnsupportedMediaType, "The body is neither JSON nor a form: send JSON.")
+	case errors.As(err, &locked):
+		p := problem(http.StatusTooManyRequests, asSentence(locked.Error()))
+		p.retryAfter = seconds(locked.RetryAfter)
+		return p
+	case errors.As(err, &upstream):
+		return problem(http.StatusBadGateway, catalogProblem(upstream))
+	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
+		p := problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.")
+		p.retryAfter = "1"
+		return p
+	case ctx.Err() != nil:
+		// The caller went away: nobody reads this, and nothing is wrong with the service.
+		return problem(http.StatusServiceUnavailable, "The request was given up.")
+	}
+	return s.internal(ctx, doing, err)
+}
+
+// fieldsOf are the fields that the features find fault with, as places in the body.
+func fieldsOf(err error) []FieldProblem {
+	var fields []FieldProblem
+	for _, one := range leaves(err) {
+		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
+		case *account.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *mapping.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *auth.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *settings.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Key, e.Problem})
+		}
+	}
+	return fields
+}
+
+// leaves are the errors at the ends of the tree that err is.
+func leaves(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, leaves(one)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return leaves(inner)
+		}
+	}
+	return []error{err}
+}
+
+// catalogProblem says in plain words what the catalog has against a request.
+func catalogProblem(err *catalog.Error) string {
+	switch {
+	case errors.Is(err, catalog.ErrUnreachable):
+		return "The catalog could not be reached: try again later, and check catalog.api_url and network.proxy in the settings."
+	case errors.Is(err, catalog.ErrUnauthorized):
+		return "The catalog refused the token: connect the account again or enter a new token."
+	case errors.Is(err, catalog.ErrForbidden):
+		return "The catalog forbids this: the token lacks a permission, or the account may not do it."
+	case errors.Is(err, catalog.ErrNotFound):
+		return "The catalog does not know what was asked for."
+	}
+	return "The catalog refused the request."
+}
+
+// asSentence gives the text of an error a capital letter and a full stop.
+func asSentence(text string) string {
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// seconds is d for the header Retry-After.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
+}

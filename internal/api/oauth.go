@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/account"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+)
+
+const callbackPath = "/api/accounts/oauth/callback"
+
+func (s *server) registerOAuth() {
+	const tag = "Accounts"
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/oauth/start", OperationID: "start-oauth", Tags: []string{tag},
+		Summary:     "Connect an account by OAuth",
+		Description: "Answers the address of the catalog where the person agrees; it is good for ten minutes and leads back to the callback.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+	}, s.startOAuth)
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
+		Summary: "The way back from the catalog",
+		Description: "Browsers come here from the catalog and are sent on to the accounts page, with connected=ID, or with oauth_error=" +
+			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, taken (another account is this person's) or internal.",
+		DefaultStatus: http.StatusSeeOther,
+	}, s.finishOAuth)
+}
+
+type oauthStart struct {
+	AccountID int64 `json:"account_id,omitempty" minimum:"0" doc:"The account to connect again; leave it out for a new one."`
+}
+
+type oauthAddress struct {
+	AuthorizeURL string `json:"authorize_url" doc:"Open this in the person's browser."`
+}
+
+func (s *server) startOAuth(ctx context.Context, in *struct{ Body *oauthStart }) (*JSON[oauthAddress], error) {
+	var id int64
+	if in.Body != nil {
+		id = in.Body.AccountID
+	}
+	address, err := s.Keeper.StartOAuth(ctx, s.publicURL(ctx)+callbackPath, id)
+	return answer(oauthAddress{address}, err)
+}
+
+// publicURL is where people reach the service: as set, or as this request did.
+func (s *server) publicURL(ctx context.Context) string {
+	if set := s.Settings.Current().Server.PublicURL; set != "" {
+		return set
+	}
+	client := auth.ClientOf(ctx)
+	scheme := "http"
+	if client.HTTPS {
+		scheme = "https"
+	}
+	return scheme + "://" + client.Host + s.Guard.BasePath
+}
+
+// redirect sends a browser on.
+type redirect struct {
+	Location string `header:"Location"`
+}
+
+func (s *server) finishOAuth(ctx context.Context, in *struct {
+	Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
+	State string `query:"state" maxLength:"200" doc:"What start gave the catalog to bring back."`
+	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
+}) (*redirect, error) {
+	if in.Error != "" {
+		return s.toAccounts("oauth_error", "denied"), nil
+	}
+	connected, err := s.Keeper.FinishOAuth(ctx, in.State, in.Code)
+	if err != nil {
+		return s.toAccounts("oauth_error", s.oauthReason(ctx, err)), nil
+	}
+	return s.toAccounts("connected", strconv.FormatInt(connected.ID, 10)), nil
+}
+
+func (s *server) toAccounts(name, value string) *redirect {
+	return &redirect{s.Guard.BasePath + "/accounts?" + url.Values{name: {value}}.Encode()}
+}
+
+// oauthReason is the word by which the accounts page knows what went wrong.
+func (s *server) oauthReason(ctx context.Context, err error) string {
+	var refused *catalog.Error
+	switch {
+	case errors.Is(err, account.ErrState):
+		return "state"
+	case errors.Is(err, account.ErrOAuthNotConfigured):
+		return "not_configured"
+	case errors.Is(err, account.ErrTaken):
+		return "taken"
+	case errors.Is(err, catalog.ErrUnreachable):
+		return "unreachable"
+	case errors.As(err, &refused):
+		return "refused"
+	}
+	_ = s.internal(ctx, "GET "+callbackPath, err) // logs it; a browser gets no document
+	return "internal"
+}

@@ -1,0 +1,376 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/account"
+	"watchmark/internal/api"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/secret"
+	"watchmark/internal/settings"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+const (
+	hookKey = "hook-key-of-the-tests"
+	token   = "catalog-token-of-mira-0123456789"
+)
+
+// rig is the API over a real database and real HTTP, with a signed-in script.
+type rig struct {
+	t        *testing.T
+	url      string
+	db       *db.DB
+	key      string // an API key
+	settings *settings.Manager
+	records  *record.Store
+	accounts *account.Store
+	store    *auth.Store
+	engine   *testEngine
+	keeper   *testKeeper
+	log      *lockedBuffer
+	doc      *huma.OpenAPI
+}
+
+// newRig starts the API. environ are settings of the environment.
+func newRig(t *testing.T, environ ...string) *rig {
+	t.Helper()
+	ctx := t.Context()
+	dir := t.TempDir()
+	d := must(db.Open(ctx, dir))(t)
+	t.Cleanup(func() { _ = d.Close() })
+	box := must(secret.OpenBox(dir, ""))(t)
+	manager := must(settings.Load(ctx, settings.Options{Environ: environ, Overrides: settings.NewStore(d), Sealer: box}))(t)
+	if !strings.Contains(strings.Join(environ, " "), "WEBHOOK_KEY") {
+		if err := manager.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": hookKey}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &rig{
+		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &lockedBuffer{},
+		store: auth.NewStore(d, func() auth.Policy {
+			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute}
+		}),
+	}
+	r.keeper = &testKeeper{accounts: r.accounts}
+	masker := &secret.Masker{}
+	log := slog.New(slog.NewTextHandler(r.log, nil))
+	r.engine = r.startEngine(d, log)
+	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, BasePath: "/base", Log: log}
+	deps := api.Deps{
+		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
+		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
+		Stylesheet: "/base/static/app.css", Log: log,
+	}
+	r.doc = api.Document(deps)
+	handler := api.New(deps)
+	proxies := func() auth.Proxies { return auth.Proxies{} }
+	server := httptest.NewServer(auth.Clients(proxies, auth.CrossOrigin(guard.Authenticate(handler), "/webhook/")))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	plain, _, err := r.store.CreateKey(ctx, "tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.key = plain
+	return r
+}
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// reply is an answer of the API.
+type reply struct {
+	t      *testing.T
+	what   string
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request with the API key. A body that is not a string is sent as JSON.
+func (r *rig) do(method, path string, body any, headers ...string) reply {
+	r.t.Helper()
+	return r.send(&http.Client{}, method, path, body, append([]string{"Authorization", "Bearer " + r.key}, headers...)...)
+}
+
+// anonymous sends a request of nobody.
+func (r *rig) anonymous(method, path string, body any, headers ...string) reply {
+	r.t.Helper()
+	return r.send(&http.Client{}, method, path, body, headers...)
+}
+
+// browser is a client with cookies.
+func browser(t *testing.T) *http.Client {
+	return &http.Client{Jar: must(cookiejar.New(nil))(t)}
+}
+
+// send answers what the API does; every answer is held against the OpenAPI document.
+func (r *rig) send(client *http.Client, method, path string, body any, headers ...string) reply {
+	r.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		reader = bytes.NewReader(must(json.Marshal(b))(r.t))
+	}
+	req := must(http.NewRequestWithContext(r.t.Context(), method, r.url+path, reader))(r.t)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	if err != nil {
+		r.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	got := reply{r.t, method + " " + path, res.StatusCode, res.Header, string(must(io.ReadAll(res.Body))(r.t))}
+	holdAgainst(r.t, r.doc, method, path, got)
+	return got
+}
+
+// want checks the status and that the body holds each text.
+func (r reply) want(status int, texts ...string) reply {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("%s: status %d, want %d; body: %s", r.what, r.status, status, r.body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.body, text) {
+			r.t.Errorf("%s: body lacks %q: %s", r.what, text, r.body)
+		}
+	}
+	return r
+}
+
+// problem checks that the answer is a problem document with the status.
+func (r reply) problem(status int, texts ...string) reply {
+	r.t.Helper()
+	r.want(status, texts...)
+	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
+		r.t.Errorf("%s: Content-Type %q", r.what, got)
+	}
+	var p api.Problem
+	r.into(&p)
+	if p.Type == "" || p.Title != http.StatusText(status) || p.Status != status || p.Detail == "" {
+		r.t.Errorf("%s: incomplete problem %s", r.what, r.body)
+	}
+	return r
+}
+
+func (r reply) into(v any) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(r.body), v); err != nil {
+		r.t.Fatalf("%s: %v in %s", r.what, err, r.body)
+	}
+}
+
+// get is the value at the keys of the JSON body.
+func (r reply) get(keys ...string) any {
+	r.t.Helper()
+	var v any
+	r.into(&v)
+	for _, key := range keys {
+		object, ok := v.(map[string]any)
+		if !ok {
+			r.t.Fatalf("%s: no object around %q in %s", r.what, key, r.body)
+		}
+		if v, ok = object[key]; !ok {
+			r.t.Fatalf("%s: no %q in %s", r.what, key, r.body)
+		}
+	}
+	return v
+}
+
+// testEngine is the engine, which fails on command and remembers what it took in.
+type testEngine struct {
+	*engine.Engine
+
+	mu     sync.Mutex
+	fails  error // what everything answers; nil works
+	events []watch.Event
+}
+
+func (e *testEngine) failing(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fails = err
+}
+
+func (e *testEngine) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fails
+}
+
+func (e *testEngine) Accept(ctx context.Context, a engine.Arrival) ([]int64, error) {
+	if err := e.failure(); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	e.events = append(e.events, a.Events...)
+	e.mu.Unlock()
+	return e.Engine.Accept(ctx, a)
+}
+
+func (e *testEngine) Test(ctx context.Context, event watch.Event) (record.Record, error) {
+	if err := e.failure(); err != nil {
+		return record.Record{}, err
+	}
+	return e.Engine.Test(ctx, event)
+}
+
+func (e *testEngine) Retry(ctx context.Context, id int64) error {
+	if err := e.failure(); err != nil {
+		return err
+	}
+	return e.Engine.Retry(ctx, id)
+}
+
+// matcher finds one subject for every title, and lists marks whatever it is told.
+type matcher struct{}
+
+func (matcher) Match(_ context.Context, event watch.Event) match.Trace {
+	sort := 26.0
+	return match.Trace{
+		Result: match.Result{Status: match.Matched, SubjectID: 265, SubjectName: event.Title, EpisodeID: 1027, EpisodeSort: &sort,
+			Method: "api", Confidence: 0.98, Reason: "the title is the same"},
+		Steps: []match.Step{{Name: "api", Status: "hit", Input: map[string]any{"title": event.Title}, Output: map[string]any{},
+			Candidates: []match.Candidate{{SubjectID: 265, Name: event.Title, Score: 0.98, Source: "api"}}}},
+	}
+}
+
+type lists struct{}
+
+func (lists) Mark(context.Context, account.Account, catalog.SubjectID, []catalog.EpisodeID) (catalog.MarkResult, error) {
+	return catalog.MarkResult{}, nil
+}
+
+func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID) (catalog.MarkResult, error) {
+	return catalog.MarkResult{}, nil
+}
+
+// startEngine runs an engine until the test ends.
+func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
+	e := engine.New(engine.Config{
+		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{}, Lists: lists{}, Log: log,
+		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { e.Run(ctx, time.Second); close(ended) }()
+	r.t.Cleanup(func() { stop(); <-ended })
+	return &testEngine{Engine: e}
+}
+
+// mira adds an account that names the user mira.
+func (r *rig) mira() {
+	r.t.Helper()
+	r.do("POST", "/api/accounts", map[string]any{"username": "mira", "access_token": token, "media_user_names": []string{"mira"}}).want(201)
+}
+
+// record adds a record of mira that no worker takes up, with a trace when it is settled.
+func (r *rig) record(title string, status record.Status, traced bool) int64 {
+	r.t.Helper()
+	season, episode := 1, 1.0
+	e := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &episode, UserName: "mira"}
+	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Hour))(r.t)
+	trace := matcher{}.Match(r.t.Context(), e)
+	o := record.Outcome{RecordID: w.ID, Status: status, Method: trace.Result.Method, Confidence: trace.Result.Confidence}
+	if traced {
+		o.Trace = must(json.Marshal(trace))(r.t)
+	}
+	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.SettleTx(ctx, tx, o) })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return w.ID
+}
+
+// The real ones are what the API asks for.
+var (
+	_ api.Engine = (*engine.Engine)(nil)
+	_ api.Keeper = (*account.Keeper)(nil)
+)
+
+// testKeeper answers what a test wants.
+type testKeeper struct {
+	accounts *account.Store
+	err      error
+	redirect string
+	state    string
+	code     string
+}
+
+func (k *testKeeper) Check(ctx context.Context, id int64) (account.Account, error) {
+	a, err := k.accounts.Get(ctx, id)
+	if err != nil {
+		return account.Account{}, err
+	}
+	return a, k.err
+}
+
+func (k *testKeeper) StartOAuth(_ context.Context, redirectURI string, _ int64) (string, error) {
+	k.redirect = redirectURI
+	return "http://127.0.0.1/oauth/authorize?state=abc", k.err
+}
+
+func (k *testKeeper) FinishOAuth(ctx context.Context, state, code string) (account.Account, error) {
+	k.state, k.code = state, code
+	if k.err != nil {
+		return account.Account{}, k.err
+	}
+	return k.accounts.Get(ctx, 1)
+}
+
+// lockedBuffer is a log that handlers write while a test reads it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

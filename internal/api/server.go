@@ -1,0 +1,315 @@
+// Package api is the JSON API under /api, the webhook door under /webhook, and
+// /health: one file a resource. It decodes, checks who is calling, calls the
+// features, and turns their errors into problem documents at one place (errors.go).
+//
+// What it promises: every path under /api but those in open needs an identity;
+// an error never repeats what was sent, and an error nobody foresaw is logged whole
+// under a request id and shown as "internal error"; unknown body fields are refused;
+// the OpenAPI document that the service answers is made from the handlers themselves.
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"watchmark/internal/account"
+	"watchmark/internal/auth"
+	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/secret"
+	"watchmark/internal/settings"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+// Engine takes events in and runs them; *engine.Engine is one.
+type Engine interface {
+	Accept(ctx context.Context, a engine.Arrival) (ids []int64, err error)
+	Preview(ctx context.Context, event watch.Event) match.Trace
+	Test(ctx context.Context, event watch.Event) (record.Record, error)
+	AcceptTest(ctx context.Context, event watch.Event) (int64, error)
+	Retry(ctx context.Context, id int64) error
+}
+
+// Keeper looks after the tokens of accounts; *account.Keeper is one.
+type Keeper interface {
+	Check(ctx context.Context, accountID int64) (account.Account, error)
+	StartOAuth(ctx context.Context, redirectURI string, accountID int64) (authorizeURL string, err error)
+	FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
+}
+
+// Deps is what the API works with. Every field but Stylesheet must be set.
+type Deps struct {
+	// Version is what /health and the OpenAPI document answer.
+	Version string
+	// Guard knows who is calling and makes session cookies. Its Authenticate must be
+	// wrapped around the handler; its BasePath is where a proxy puts the service.
+	Guard    *auth.Guard
+	Settings *settings.Manager
+	Engine   Engine
+	Records  *record.Store
+	Queue    *replay.Queue
+	Webhooks *webhook.Log
+	Accounts *account.Store
+	Keeper   Keeper
+	Mappings *mapping.Store
+	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
+	Masker *secret.Masker
+	// Stylesheet is the path, base path included, of the style of /api/docs; empty leaves it plain.
+	Stylesheet string
+	Log        *slog.Logger
+}
+
+type server struct {
+	Deps
+	mux *http.ServeMux
+	api huma.API
+}
+
+// New is the handler of /api/, /webhook/ and /health. It sees paths without the base
+// path and works behind auth.Clients and Guard.Authenticate. Requests without an
+// identity get 401, but for the open paths; pages (/api/docs and the return from
+// OAuth) lead to the login instead.
+func New(deps Deps) http.Handler {
+	s := newServer(deps)
+	return http.HandlerFunc(s.serve)
+}
+
+func newServer(deps Deps) *server {
+	s := &server{Deps: deps, mux: http.NewServeMux()}
+	s.api = humago.New(s.mux, s.config())
+	s.registerWebhooks()
+	s.registerTrials()
+	s.registerRecords()
+	s.registerAccounts()
+	s.registerOAuth()
+	s.registerMappings()
+	s.registerBlocked()
+	s.registerSettings()
+	s.registerWebhookLog()
+	s.registerStats()
+	s.registerLogin()
+	s.registerKeys()
+	s.registerHealth()
+	s.registerDocs()
+	s.mux.HandleFunc("/", s.notFound)
+	return s
+}
+
+// config is that of the library: JSON only, no pages of its own.
+func (s *server) config() huma.Config {
+	var servers []*huma.Server
+	if s.Guard.BasePath != "" {
+		servers = []*huma.Server{{URL: s.Guard.BasePath}}
+	}
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title:       "Watchmark",
+				Version:     s.Version,
+				Description: "Media servers tell Watchmark what was watched; it marks the episode on the right person's list.",
+			},
+			Servers: servers,
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"apiKey":  {Type: "http", Scheme: "bearer", Description: "An API key: watchmark api-key create NAME"},
+					"session": {Type: "apiKey", In: "cookie", Name: auth.CookieName, Description: "The cookie that POST /api/login sets."},
+				},
+			},
+			Security: []map[string][]string{{"apiKey": {}}, {"session": {}}},
+			Tags:     tags,
+		},
+		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: "application/json",
+	}
+}
+
+// open lists the operations that nobody needs to sign in for.
+var open = map[string]bool{
+	"GET /health":      true,
+	"POST /api/setup":  true,
+	"POST /api/login":  true,
+	"GET /api/session": true,
+}
+
+// call is what a handler may need of its request beyond the input.
+type call struct {
+	id         string
+	controller *http.ResponseController
+}
+
+type callKey struct{}
+
+// serve answers one request.
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	c := &call{id: newRequestID(), controller: http.NewResponseController(w)}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	defer s.recover(w, r)
+	if under(r.URL.Path, "/api") {
+		w.Header().Set("Cache-Control", "no-store")
+		if _, known := auth.IdentityOf(r.Context()); !known && !open[r.Method+" "+r.URL.Path] {
+			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath) {
+				s.Guard.ToLogin(w, r)
+				return
+			}
+			auth.RefuseAPI(w, r)
+			return
+		}
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func under(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// recover answers a panic as an internal error, when nothing was answered yet.
+func (s *server) recover(w http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause)
+	}
+	s.internal(r.Context(), r.Method+" "+r.URL.Path, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())).write(w)
+}
+
+// internal logs what went wrong and is the Problem to show instead of it.
+func (s *server) internal(ctx context.Context, doing string, err error) *Problem {
+	p := problem(http.StatusInternalServerError, internalError)
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		p.RequestID = c.id
+	}
+	s.Log.ErrorContext(ctx, "cannot answer a request", "request", doing, "request_id", p.RequestID, "error", err)
+	return p
+}
+
+func newRequestID() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // documented never to return an error
+	return hex.EncodeToString(b)
+}
+
+// bodyTime is how long a request may take to send its body.
+const bodyTime = 15 * time.Second
+
+// register adds an operation: its errors become Problems, and the document gets the
+// answers that every operation of its kind can give.
+func register[I, O any](s *server, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
+	doing := op.Method + " " + op.Path
+	if open[doing] {
+		op.Security = []map[string][]string{}
+	} else {
+		op.Errors = append(op.Errors, http.StatusUnauthorized)
+	}
+	if op.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusForbidden) // a page of another site, see auth.CrossOrigin
+	}
+	for _, name := range []string{"Body", "RawBody"} {
+		if _, has := reflect.TypeFor[I]().FieldByName(name); has {
+			op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+			break
+		}
+	}
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = 1 << 20
+	}
+	op.BodyReadTimeout = bodyTime
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		if c, ok := ctx.Value(callKey{}).(*call); ok {
+			// The deadline for the body must not end the request while it is worked on.
+			// A writer without deadlines had none set either.
+			_ = c.controller.SetReadDeadline(time.Time{})
+		}
+		out, err := fn(ctx, in)
+		if err != nil {
+			return nil, s.problemOf(ctx, doing, err)
+		}
+		return out, nil
+	})
+}
+
+// notFound answers every path and method that nothing else does.
+func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+	if allowed := s.allowed(r); len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		problem(http.StatusMethodNotAllowed, fmt.Sprintf("This path takes %s, not %s.", strings.Join(allowed, " or "), short(r.Method))).write(w)
+		return
+	}
+	problem(http.StatusNotFound, "There is nothing at this path. GET /api/docs lists what there is.").write(w)
+}
+
+// allowed lists the methods that the path of the request takes.
+func (s *server) allowed(r *http.Request) []string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "/" && pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// short makes foreign text fit for a sentence.
+func short(text string) string {
+	const most = 40
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// schemaNames are those of types whose own name says too little outside of their package.
+var schemaNames = map[string]string{
+	"watchmark/internal/auth.Key":         "APIKey",
+	"watchmark/internal/settings.Key":     "SettingsKey",
+	"watchmark/internal/settings.Section": "SettingsSection",
+	"watchmark/internal/webhook.Entry":    "WebhookLogEntry",
+	"watchmark/internal/match.Result":     "TraceResult",
+	"watchmark/internal/match.Step":       "TraceStep",
+	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
+}
+
+// schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := t.Name()
+	if name == "" {
+		return hint
+	}
+	if generic, of, ok := strings.Cut(strings.TrimSuffix(name, "]"), "["); ok {
+		return typeName(of) + generic
+	}
+	return typeName(t.PkgPath() + "." + name)
+}
+
+// typeName is the name for a type given with its package.
+func typeName(path string) string {
+	if name, ok := schemaNames[path]; ok {
+		return name
+	}
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	return strings.ToUpper(name[:1]) + name[1:]
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/settings"
+)
+
+// settingsBody is section → key → value.
+type settingsBody map[string]map[string]any
+
+// settingsSchema describes every key.
+type settingsSchema struct {
+	Sections []settings.Section `json:"sections"`
+}
+
+func (s *server) registerSettings() {
+	const tag = "Settings"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/settings", OperationID: "get-settings", Tags: []string{tag},
+		Summary:     "Get the settings",
+		Description: "Every value, by section and key. Secrets that are set are shown as " + settings.Mask + ".",
+	}, func(context.Context, *none) (*JSON[settingsBody], error) {
+		return answer(settingsBody(s.Settings.View()), nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPatch, Path: "/api/settings", OperationID: "change-settings", Tags: []string{tag},
+		Summary: "Change settings",
+		Description: "All or nothing. null brings the default back; " + settings.Mask + " leaves a secret as it is. " +
+			"Keys that the file, the environment or the command line set are locked: change them there.",
+	}, func(ctx context.Context, in *JSON[settingsBody]) (*JSON[settingsBody], error) {
+		if err := s.Settings.Patch(ctx, in.Body); err != nil {
+			return nil, err
+		}
+		return answer(settingsBody(s.Settings.View()), nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/settings/schema", OperationID: "get-settings-schema", Tags: []string{tag},
+		Summary:     "Describe the settings",
+		Description: "For every key: type, default, bounds, help in English and Chinese, where its value comes from, whether it is locked and whether it waits for a restart.",
+	}, func(context.Context, *none) (*JSON[settingsSchema], error) {
+		return answer(settingsSchema{s.Settings.Schema()}, nil)
+	})
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/auth"
+	"watchmark/internal/engine"
+	"watchmark/internal/source"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+const (
+	// intakeTime is how long a webhook waits for its events to be stored.
+	intakeTime = 10 * time.Second
+	// loggedBody is how many bytes of a masked body the webhook log keeps.
+	loggedBody = 8 << 10
+)
+
+func (s *server) registerWebhooks() {
+	s.mux.HandleFunc("POST /webhook/{source}", s.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{key}", s.webhook)
+	s.describeWebhooks()
+}
+
+// outcome is how a webhook is answered, and what the log keeps of the request.
+type outcome struct {
+	status int
+	answer any // the JSON body: webhookIgnored or a *Problem; nil for accepted records
+	events []watch.Event
+	reason string
+	title  string
+	user   string
+	body   []byte // nil when it is not kept
+}
+
+// webhookIgnored answers an event that is not a watch.
+type webhookIgnored struct {
+	Ignored string `json:"ignored" doc:"Why nothing is marked." example:"media.pause is not the end of an episode or a film."`
+}
+
+// webhook takes one request of a media server. It is answered from the intake only:
+// what it brings is stored before the answer, and worked on after it.
+func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
+	src := watch.Source(r.PathValue("source"))
+	o := unknownSource
+	if slices.Contains(watch.PushSources, src) {
+		o = s.receive(w, r, src)
+	} else {
+		src = "" // it may be anything, a key in the wrong place too
+	}
+	entry := webhook.Entry{
+		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
+		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title,
+		Body: cut(s.Masker.Body(r.Header.Get("Content-Type"), o.body), loggedBody),
+	}
+	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
+		entry.Remote = addr.String()
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), intakeTime)
+	defer cancel()
+	ids, err := s.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
+	switch {
+	case err == nil:
+	case len(o.events) > 0:
+		s.problemOf(r.Context(), "POST /webhook/"+string(src), err).write(w)
+		return
+	default:
+		// The answer stays right without its line in the log.
+		s.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
+	}
+	switch answer := o.answer.(type) {
+	case *Problem:
+		answer.write(w)
+	case nil:
+		writeJSON(w, o.status, "application/json", acceptedRecords{ids})
+	default:
+		writeJSON(w, o.status, "application/json", answer)
+	}
+}
+
+// receive reads and judges a request.
+func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source) outcome {
+	current := s.Settings.Current()
+	if current.Auth.WebhookAuthEnabled && !rightKey(givenKey(r), current.Auth.WebhookKey.Reveal()) {
+		return refuse(problem(http.StatusUnauthorized, "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."))
+	}
+	body, p := readBody(w, r, current.Server.MaxBody)
+	if p != nil {
+		return refuse(p)
+	}
+	delivery, err := source.Parse(src, source.Request{ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
+	if err != nil {
+		o := refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
+		o.body = body
+		return o
+	}
+	o := outcome{title: delivery.Title, user: delivery.UserName, body: body}
+	o.events, o.reason = wanted(delivery, current.Sync.FilmStartMarksDoing)
+	if len(o.events) == 0 {
+		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason}
+		return o
+	}
+	o.status, o.reason = http.StatusAccepted, "accepted"
+	return o
+}
+
+// wanted are the events of a delivery that become records, or why there are none.
+func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored string) {
+	for _, e := range d.Events {
+		switch {
+		case e.Action == watch.Watched, e.IsFilm() && filmStarts:
+			events = append(events, e)
+		case e.IsFilm():
+			ignored = "Playback of a film began: only its end is marked, unless the setting sync.film_start_marks_doing is on."
+		default:
+			ignored = "Playback began: only its end is marked."
+		}
+	}
+	if d.Ignored != "" {
+		ignored = d.Ignored
+	}
+	return events, ignored
+}
+
+// unknownSource answers a path that names none of the sources.
+var unknownSource = refuse(problem(http.StatusNotFound,
+	"There is no such source: the path is /webhook/ and then plex, tautulli, emby, jellyfin or custom."))
+
+func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
+
+// givenKey is the key of a request: the last segment of the path, ?key= or a header.
+func givenKey(r *http.Request) string {
+	for _, key := range []string{r.PathValue("key"), r.URL.Query().Get("key")} {
+		if key != "" {
+			return key
+		}
+	}
+	return r.Header.Get("X-Webhook-Key")
+}
+
+// rightKey compares in constant time. No key is right while none is set.
+func rightKey(given, want string) bool {
+	g, w := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""
+}
+
+// readBody reads at most limit bytes within bodyTime.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Problem) {
+	controller := http.NewResponseController(w)
+	// A writer without deadlines is bounded by its server alone.
+	_ = controller.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	_ = controller.SetReadDeadline(time.Time{})
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.As(err, &large):
+		return nil, problem(http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("The body is larger than %d MiB, which the setting server.max_body_mb allows.", limit>>20))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
+	}
+	return nil, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
+}
+
+// cut is text of at most limit bytes, whole characters only.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
+}

@@ -1,0 +1,292 @@
+// Package app builds the service from its settings, and starts and stops it in order.
+// It is the only package that knows all the others.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/api"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
+	"watchmark/internal/replay"
+	"watchmark/internal/web"
+	"watchmark/internal/webhook"
+)
+
+// grace is how long a stopping service may finish what is in hand.
+const grace = 8 * time.Second
+
+// App is the whole service, built and not yet running.
+type App struct {
+	*Data
+	logs     io.Writer
+	webhooks *webhook.Log
+	queue    *replay.Queue
+	keeper   *account.Keeper
+	engine   *engine.Engine
+	replay   *replay.Loop
+	handler  http.Handler
+	stopping chan struct{}
+}
+
+// New builds the service on its data folder. At the first start it makes the webhook key.
+func New(ctx context.Context, o Options) (*App, error) {
+	data, err := OpenData(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{})}
+	if err := a.build(ctx, o); err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context, o Options) error {
+	if err := a.makeWebhookKey(ctx); err != nil {
+		return err
+	}
+	a.webhooks = webhook.NewLog(a.db)
+	a.queue = replay.NewQueue(a.db)
+	a.keeper = account.NewKeeper(account.KeeperConfig{
+		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
+		App: func() catalog.App {
+			c := a.Settings.Current().Catalog
+			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}
+		},
+	})
+	a.engine = engine.New(engine.Config{
+		DB: a.db, Records: a.Records, Accounts: a.Accounts, Matcher: a.Matcher(), Lists: a.keeper, Log: a.log,
+		Options: func() engine.Options {
+			s := a.Settings.Current()
+			return engine.Options{
+				Workers: s.Sync.Workers, Coalesce: s.Sync.Coalesce, MaxRetries: s.CatalogReplay.MaxRetries,
+				AnyAccountForTests: s.Sync.TestSkipPermissionCheck,
+			}
+		},
+	})
+	a.replay = replay.NewLoop(replay.Config{
+		Queue:    a.queue,
+		Enabled:  func() bool { return a.Settings.Current().CatalogReplay.Enabled },
+		Interval: func() time.Duration { return a.Settings.Current().CatalogReplay.Interval },
+		Ping:     a.catalog.Ping,
+		Released: func(ids []int64) {
+			for _, id := range ids {
+				a.Records.Feed.Publish(id)
+			}
+			a.engine.Wake()
+		},
+		Log: a.log,
+	})
+	return a.buildHandler(o)
+}
+
+// buildHandler puts pages and API behind one door.
+func (a *App) buildHandler(o Options) error {
+	base := a.Settings.Current().Server.BasePath
+	guard := &auth.Guard{
+		Store:    a.Auth,
+		Enabled:  func() bool { return a.Settings.Current().Auth.Enabled },
+		BasePath: base,
+		Log:      a.log,
+	}
+	pages, err := a.pages(o, base)
+	if err != nil {
+		return err
+	}
+	endpoints := api.New(api.Deps{
+		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Masker: a.masker,
+		Log: a.log,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/webhook/", endpoints)
+	mux.Handle("/health", endpoints)
+	mux.Handle("/api/", guard.Authenticate(endpoints))
+	mux.Handle("/", guard.Authenticate(pages))
+	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
+	if base != "" {
+		handler = http.StripPrefix(base, handler)
+	}
+	a.handler = auth.Clients(a.proxies, handler)
+	return nil
+}
+
+func (a *App) pages(o Options, base string) (http.Handler, error) {
+	deps := web.Deps{
+		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks,
+		QueueLength: func(ctx context.Context) (int, error) {
+			counts, err := a.queue.Counts(ctx)
+			return counts[replay.Pending], err
+		},
+		WebhookKey: func() string {
+			s := a.Settings.Current().Auth
+			if !s.WebhookAuthEnabled {
+				return ""
+			}
+			return s.WebhookKey.Reveal()
+		},
+		PublicURL: a.publicURL,
+		BasePath:  func() string { return base },
+		Viewer: func(r *http.Request) (string, bool) {
+			identity, known := auth.IdentityOf(r.Context())
+			return identity.Name, known
+		},
+		NeedsSetup: a.Auth.NeedsSetup,
+		SubjectURL: func(id catalog.SubjectID) string {
+			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
+		},
+		TokenURL:   func() string { return "https://next.bgm.tv/demo/access-token" },
+		OAuthReady: func() bool { return a.Settings.Current().Catalog.OAuthClientID != "" },
+		Version:    Version(),
+		Shutdown:   a.stopping,
+		Log:        a.log,
+	}
+	if o.Demo != (DemoLogin{}) {
+		deps.Demo = &web.DemoLogin{Name: o.Demo.Name, Password: o.Demo.Password}
+	}
+	pages, err := web.New(deps)
+	if err != nil {
+		return nil, fmt.Errorf("build the pages: %w", err)
+	}
+	return pages, nil
+}
+
+// publicURL is the address people reach the service by: the setting, or what the request used.
+func (a *App) publicURL(r *http.Request) string {
+	s := a.Settings.Current().Server
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	client := auth.ClientOf(r.Context())
+	scheme := "http"
+	if client.HTTPS {
+		scheme = "https"
+	}
+	return scheme + "://" + client.Host + s.BasePath
+}
+
+// makeWebhookKey stores a random webhook key when there is none.
+func (a *App) makeWebhookKey(ctx context.Context) error {
+	if a.Settings.Current().Auth.WebhookKey != "" {
+		return nil
+	}
+	key := make([]byte, 24)
+	_, _ = rand.Read(key) // documented never to return an error
+	err := a.Settings.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": base64.RawURLEncoding.EncodeToString(key)}})
+	if err != nil {
+		return fmt.Errorf("make the webhook key: %w", err)
+	}
+	return nil
+}
+
+// Run listens on the address of the settings and serves until ctx ends.
+func (a *App) Run(ctx context.Context) error {
+	address := a.Settings.Current().Server.Listen
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen on %s: %w; another program may use the port: choose one with --listen", address, err), a.Close())
+	}
+	return a.Serve(ctx, listener)
+}
+
+// Serve serves on listener until ctx ends, then stops in order: no new requests, what
+// is in hand finished within grace, data closed.
+func (a *App) Serve(ctx context.Context, listener net.Listener) error {
+	if err := a.greet(ctx, listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close(), a.Close())
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { a.engine.Run(background, grace) })
+	running.Go(func() { a.replay.Run(background) })
+	running.Go(func() { a.keeper.Run(background) })
+	running.Go(func() { a.housekeep(background) })
+
+	server := &http.Server{
+		Handler:           a.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	var err error
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	close(a.stopping)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace/2)
+	if shutdown := server.Shutdown(deadline); shutdown != nil {
+		a.log.Warn("some requests did not finish in time", "error", shutdown)
+		_ = server.Close() // closes what Shutdown waited for
+	}
+	cancel()
+	stop()
+	running.Wait()
+	a.log.Info("stopped")
+	return errors.Join(err, a.Close())
+}
+
+// greet says where the service is, and prints the setup link while nobody has set it up.
+func (a *App) greet(ctx context.Context, address net.Addr) error {
+	url := "http://" + address.String() + a.Settings.Current().Server.BasePath
+	if public := a.Settings.Current().Server.PublicURL; public != "" {
+		url = public
+	}
+	a.log.Info("watchmark is running", "version", Version(), "url", url)
+	token, err := a.Auth.SetupToken(ctx)
+	if errors.Is(err, auth.ErrSetupDone) || !a.Settings.Current().Auth.Enabled {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("make the setup link: %w", err)
+	}
+	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator:\n\n    %s/setup?token=%s\n\n", url, token)
+	return err
+}
+
+// housekeep removes what is kept for a while only, once an hour.
+func (a *App) housekeep(ctx context.Context) {
+	for {
+		if err := a.prune(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("cannot remove old rows", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Hour):
+		}
+	}
+}
+
+func (a *App) prune(ctx context.Context) error {
+	s := a.Settings.Current().Server
+	if err := a.webhooks.Prune(ctx, time.Now().Add(-s.WebhookLog)); err != nil {
+		return err
+	}
+	if s.KeepRecords == 0 {
+		return nil
+	}
+	const batch = 500
+	for ctx.Err() == nil {
+		n, err := a.Records.DeleteBefore(ctx, time.Now().Add(-s.KeepRecords), batch)
+		if err != nil || n < batch {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"watchmark/internal/account"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/httpx"
+	"watchmark/internal/mapping"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/secret"
+	"watchmark/internal/settings"
+)
+
+// Options say where a service lives and what overrides its settings.
+type Options struct {
+	// DataDir is the data folder; it is created when missing.
+	DataDir string
+	// ConfigFile is the settings file; empty takes watchmark.toml in DataDir if there is one.
+	ConfigFile string
+	// Listen overrides the setting server.listen; empty does not.
+	Listen string
+	// Environ is the environment, as os.Environ gives it.
+	Environ []string
+	// Logs is where the log goes, and the setup link at the first start.
+	Logs io.Writer
+	// Demo is the login that the sign-in page offers; empty outside of the demo.
+	Demo DemoLogin
+}
+
+// DemoLogin is a login that everybody may know.
+type DemoLogin struct{ Name, Password string }
+
+// Data is an opened data folder: settings, stores and the catalog client, with
+// nothing running. The command line uses it beside a running service.
+type Data struct {
+	Settings *settings.Manager
+	Auth     *auth.Store
+	Records  *record.Store
+	Accounts *account.Store
+	Mappings *mapping.Store
+
+	db      *db.DB
+	masker  *secret.Masker
+	log     *slog.Logger
+	level   *slog.LevelVar
+	http    *httpx.Client
+	catalog *catalog.Client
+	cached  *catalog.Cached
+}
+
+// OpenData opens the data folder, creating what is missing. Its errors name the file
+// or the setting and what to do.
+func OpenData(ctx context.Context, o Options) (*Data, error) {
+	database, err := db.Open(ctx, o.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{db: database}
+	if err := d.build(ctx, o); err != nil {
+		return nil, errors.Join(err, database.Close())
+	}
+	return d, nil
+}
+
+func (d *Data) build(ctx context.Context, o Options) error {
+	box, err := secret.OpenBox(o.DataDir, environment(o.Environ, secret.KeyEnv))
+	if err != nil {
+		return err
+	}
+	file, err := configFile(o)
+	if err != nil {
+		return err
+	}
+	load := settings.Options{File: file, Environ: o.Environ, Overrides: settings.NewStore(d.db), Sealer: box}
+	if o.Listen != "" {
+		load.Flags = map[string]string{"server.listen": o.Listen}
+	}
+	if d.Settings, err = settings.Load(ctx, load); err != nil {
+		return err
+	}
+	now := d.Settings.Current()
+	d.masker = &secret.Masker{}
+	d.level = new(slog.LevelVar)
+	d.log = slog.New(d.masker.Handler(logHandler(o.Logs, now.Log.Format, d.level)))
+	if d.http, err = httpx.New(outbound(now), d.masker, d.log); err != nil {
+		return fmt.Errorf("setting network.proxy: %w", err)
+	}
+	if d.catalog, err = catalog.New(catalogConfig(now), d.http); err != nil {
+		return err
+	}
+	d.cached = catalog.NewCached(d.catalog)
+	d.Records = record.NewStore(d.db)
+	d.Accounts = account.NewStore(d.db, box)
+	d.Mappings = mapping.NewStore(d.db)
+	d.Auth = auth.NewStore(d.db, d.policy)
+	d.apply(settings.Settings{}, now)
+	d.Settings.OnChange(d.apply)
+	return nil
+}
+
+// apply brings changed settings to the parts that do not ask for them at each use.
+func (d *Data) apply(_, now settings.Settings) {
+	for _, text := range now.Secrets() {
+		d.masker.Add(text.Reveal())
+	}
+	d.level.Set(now.Log.Level)
+	if err := d.http.Apply(outbound(now)); err != nil {
+		d.log.Error("the proxy cannot be used; requests go the old way", "error", err)
+	}
+	if err := d.catalog.Apply(catalogConfig(now)); err != nil {
+		d.log.Error("the catalog's address cannot be used; requests go to the old one", "error", err)
+	}
+	d.cached.Forget()
+}
+
+// Close closes the data folder.
+func (d *Data) Close() error {
+	d.http.Close()
+	return d.db.Close()
+}
+
+// Matcher matches against the catalog that the settings name.
+func (d *Data) Matcher() *match.Matcher {
+	return match.New(match.Config{
+		Catalog: d.cached,
+		Rules:   d.Mappings,
+		Thresholds: func() match.Thresholds {
+			m := d.Settings.Current().Matching
+			return match.Thresholds{Accept: m.AcceptScore, Review: m.ReviewScore, Margin: m.Margin}
+		},
+	})
+}
+
+func (d *Data) policy() auth.Policy {
+	a := d.Settings.Current().Auth
+	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout}
+}
+
+func (d *Data) proxies() auth.Proxies {
+	var trusted []string
+	for _, prefix := range d.Settings.Current().Server.TrustedProxies {
+		trusted = append(trusted, prefix.String())
+	}
+	proxies, err := auth.ParseProxies(trusted)
+	if err != nil { // the settings hold prefixes already
+		d.log.Error("trusted proxies cannot be used", "error", err)
+	}
+	return proxies
+}
+
+func outbound(s settings.Settings) httpx.Config {
+	return httpx.Config{
+		Proxy: s.Network.Proxy.Reveal(), Timeout: s.Network.Timeout, UserAgent: userAgent(),
+		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2,
+	}
+}
+
+func catalogConfig(s settings.Settings) catalog.Config {
+	return catalog.Config{APIURL: s.Catalog.APIURL, WebURL: s.Catalog.WebURL, UserAgent: userAgent()}
+}
+
+func logHandler(w io.Writer, format string, level slog.Leveler) slog.Handler {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" {
+		return slog.NewJSONHandler(w, options)
+	}
+	return slog.NewTextHandler(w, options)
+}
+
+// configFile is the settings file to read; empty when there is none.
+func configFile(o Options) (string, error) {
+	if o.ConfigFile != "" {
+		return o.ConfigFile, nil
+	}
+	path := filepath.Join(o.DataDir, "watchmark.toml")
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the settings file: %w", err)
+	}
+	return path, nil
+}
+
+func environment(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
+// SetUp creates the administrator without the setup link, for a service that is built
+// by a program. It returns auth.ErrSetupDone when there is one.
+func (d *Data) SetUp(ctx context.Context, name, password string) error {
+	token, err := d.Auth.SetupToken(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Auth.Setup(ctx, token, name, password, netip.Addr{})
+}

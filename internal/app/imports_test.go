@@ -1,0 +1,92 @@
+package app_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is the rule of docs/architecture.md, "What may import what": for every
+// package of ours, the packages of ours that its program code may import. A room
+// stands for all its subpackages too.
+var allowed = map[string][]string{
+	"watch":  {},
+	"title":  {},
+	"secret": {},
+	"db":     {},
+
+	"httpx":    {"secret"},
+	"settings": {"db", "secret"},
+	"auth":     {"db"},
+	"source":   {"source", "watch"},
+	"catalog":  {"httpx", "secret", "watch"},
+
+	"catalog/catalogtest": {"catalog", "watch"},
+
+	"webhook": {"db", "watch"},
+	"mapping": {"catalog", "db", "watch"},
+	"account": {"catalog", "db", "secret"},
+	"record":  {"catalog", "db", "watch"},
+	"match":   {"catalog", "mapping", "title", "watch"},
+	"replay":  {"catalog", "db", "record", "watch"},
+	"engine":  {"account", "catalog", "db", "match", "record", "replay", "watch", "webhook"},
+
+	"api": {"account", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "watch", "webhook"},
+	"web": {"account", "catalog", "match", "record", "watch", "webhook"},
+	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "watch", "web", "webhook"},
+
+	"demo": {"app", "catalog/catalogtest"},
+}
+
+// room is the key of allowed that the package at p (below internal/) belongs to.
+func room(p string) string {
+	for ; p != "."; p = path.Dir(p) {
+		if _, listed := allowed[p]; listed {
+			return p
+		}
+	}
+	return ""
+}
+
+func TestImportsPointDownOnly(t *testing.T) {
+	root := filepath.Join("..")
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		own, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		own = filepath.ToSlash(own)
+		from := room(own)
+		if from == "" {
+			t.Errorf("package internal/%s is in no room: add it to the table and to docs/architecture.md", own)
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			name, ours := strings.CutPrefix(name, "watchmark/internal/")
+			if ours && !slices.Contains(allowed[from], room(name)) && room(name) != from {
+				t.Errorf("%s imports internal/%s: %s may import only %v", file, name, from, allowed[from])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

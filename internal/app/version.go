@@ -1,0 +1,34 @@
+package app
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"watchmark/internal/catalog"
+)
+
+// version is set by the build of a release: -ldflags "-X watchmark/internal/app.version=1.2.3".
+var version = "dev"
+
+// homepage is where a catalog's operator can read what this client is.
+const homepage = "https://github.com/watchmark/watchmark"
+
+// Version is the release, or dev.
+func Version() string { return version }
+
+// BuildInfo is the version, the commit where the build knows it, Go and the platform.
+func BuildInfo() string {
+	text := version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				text += " " + s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("%s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// userAgent is how this client names itself to other services.
+func userAgent() string { return catalog.UserAgent(version, homepage) }

@@ -1,0 +1,99 @@
+package match
+
+import (
+	"fmt"
+	"strings"
+)
+
+// decision is the result with the proposal it came from; nil when there was none.
+type decision struct {
+	Result
+	proposal *proposal
+}
+
+// decide is the only place that turns proposals into a result: by the floor, the
+// review floor and the margin, or at once when the subject was named.
+func decide(s *session, f finding, method string) (decision, map[string]any) {
+	if len(f.proposals) == 0 {
+		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": "no layer proposed a subject"}
+	}
+	best := &f.proposals[0]
+	d := decision{proposal: best, Result: Result{
+		SubjectID: best.subject.ID, SubjectName: best.subject.DisplayName(), SubjectType: best.subject.Type,
+		Film: best.subject.IsFilm() || s.event.IsFilm(), Method: method, Confidence: best.score,
+	}}
+	output := map[string]any{"best": best.subject.ID, "score": best.score}
+	rival := ""
+	if len(f.proposals) > 1 {
+		output["next"], output["ahead"] = f.proposals[1].subject.ID, round(best.score-f.proposals[1].score)
+		if best.score-f.proposals[1].score < s.limit.Margin {
+			rival = f.proposals[1].subject.DisplayName()
+		}
+	}
+	switch {
+	case f.certain && best.score == 0:
+		d.Status, d.Reason, d.proposal = NotFound, best.reason, nil
+	case !f.certain && best.score < s.limit.Review:
+		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, output
+	case !f.certain && (best.score < s.limit.Accept || rival != ""):
+		d.Status, d.Reason = Review, s.asks(best, rival)
+	case !best.target.found():
+		d.Status = EpisodeNotFound
+		d.Reason = fmt.Sprintf("%s is the subject, but %s: look at its episodes in the catalog, or add a mapping with an episode offset", best.subject.DisplayName(), best.target.how)
+	default:
+		d.Status, d.Reason = Matched, best.reason
+		if row := best.target.row; row != nil {
+			d.EpisodeID = row.ID
+			d.EpisodeSort = &row.Sort
+		}
+	}
+	output["reason"] = d.Reason
+	return d, output
+}
+
+// nothing says what to do when nothing fits.
+func (s *session) nothing() string {
+	what := fmt.Sprintf("%q", s.event.Title)
+	switch {
+	case s.event.IsFilm():
+	case s.season == 0:
+		what += " specials"
+	case s.season > 1:
+		what += fmt.Sprintf(" season %d", s.season)
+	}
+	return fmt.Sprintf("no entry matched %s: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", what)
+}
+
+// asks says why a person has to look.
+func (s *session) asks(best *proposal, rival string) string {
+	if rival != "" && best.score >= s.limit.Accept {
+		return fmt.Sprintf("%s and %s fit nearly alike: choose one with a mapping", best.subject.DisplayName(), rival)
+	}
+	return fmt.Sprintf("perhaps %s, but not sure (%s): confirm it with a mapping", best.subject.DisplayName(), best.reason)
+}
+
+// explain is the reason of a scored proposal in one sentence.
+func explain(p parts, date string, t target) string {
+	words := []string{}
+	switch {
+	case p.title >= 0.97:
+		words = append(words, "the title is the same")
+	case p.title >= 0.8:
+		words = append(words, "the title is nearly the same")
+	default:
+		words = append(words, "the title is similar")
+	}
+	if p.season < 0.7 {
+		words = append(words, "the season is another one or unknown")
+	}
+	if p.kind < 0.7 {
+		words = append(words, "it is of another kind")
+	}
+	if date != "" {
+		words = append(words, date)
+	}
+	if t.found() && p.episode < 0.8 {
+		words = append(words, "the episode was counted "+t.how)
+	}
+	return strings.Join(words, ", ")
+}

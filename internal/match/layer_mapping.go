@@ -1,0 +1,35 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"watchmark/internal/catalog"
+)
+
+// findByMapping obeys what a person decided: their subject is taken, right or wrong.
+func findByMapping(ctx context.Context, s *session) (finding, error) {
+	f := finding{input: map[string]any{"titles": s.titles(), "season": s.event.Season}}
+	m, found := s.rules.Find(s.titles(), s.event.Season)
+	if !found {
+		return f, nil
+	}
+	f.certain = true
+	f.output = map[string]any{"mapping_id": m.ID, "mapping": m.Title, "subject_id": m.SubjectID, "episode_offset": m.EpisodeOffset}
+	subject, err := s.look.subject(ctx, m.SubjectID)
+	if errors.Is(err, catalog.ErrNotFound) {
+		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: fmt.Sprintf(
+			"the mapping %q leads to subject %d, which the catalog does not show: correct the mapping's subject", m.Title, m.SubjectID)}}
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	target, err := s.resolveNamed(ctx, subject, s.number+float64(m.EpisodeOffset))
+	if err != nil {
+		return f, err
+	}
+	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: fmt.Sprintf("the mapping %q says so", m.Title)}}
+	return f, nil
+}

@@ -1,0 +1,153 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/title"
+)
+
+// look asks the catalog and remembers every answer for the length of one match.
+type look struct {
+	catalog   Catalog
+	searches  map[string][]catalog.Subject
+	subjects  map[catalog.SubjectID]catalog.Subject
+	relations map[catalog.SubjectID][]catalog.Relation
+	episodes  map[catalog.SubjectID][]catalog.EpisodeInfo
+	names     map[catalog.SubjectID][]name
+	requests  int
+}
+
+func newLook(c Catalog) *look {
+	return &look{
+		catalog:   c,
+		searches:  map[string][]catalog.Subject{},
+		subjects:  map[catalog.SubjectID]catalog.Subject{},
+		relations: map[catalog.SubjectID][]catalog.Relation{},
+		episodes:  map[catalog.SubjectID][]catalog.EpisodeInfo{},
+		names:     map[catalog.SubjectID][]name{},
+	}
+}
+
+// search gives the hits of q that are of a type asked for. A keyword that the catalog refuses finds nothing.
+func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	key := fmt.Sprint(q)
+	if hits, known := l.searches[key]; known {
+		return hits, nil
+	}
+	l.requests++
+	hits, err := l.catalog.Search(ctx, q)
+	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
+		hits, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits = slices.DeleteFunc(slices.Clone(hits), func(s catalog.Subject) bool { return !slices.Contains(q.Types, s.Type) })
+	for _, s := range hits {
+		if _, known := l.subjects[s.ID]; !known && isWhole(s) {
+			l.subjects[s.ID] = s
+		}
+	}
+	l.searches[key] = hits
+	return hits, nil
+}
+
+// isWhole reports whether a hit tells all of its subject: those of the legacy
+// search have neither platform nor aliases (upstreams/catalog.md section 6).
+func isWhole(s catalog.Subject) bool { return s.Platform != "" || len(s.Aliases) > 0 }
+
+func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	if s, known := l.subjects[id]; known {
+		return s, nil
+	}
+	l.requests++
+	s, err := l.catalog.Subject(ctx, id)
+	if err != nil {
+		return catalog.Subject{}, err
+	}
+	l.subjects[id], l.subjects[s.ID] = s, s
+	return s, nil
+}
+
+// related gives the neighbours of a subject; one that the catalog does not show has none.
+func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error) {
+	if r, known := l.relations[id]; known {
+		return r, nil
+	}
+	l.requests++
+	r, err := l.catalog.Relations(ctx, id)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return nil, err
+	}
+	l.relations[id] = r
+	return r, nil
+}
+
+// chapters gives the main episodes and the specials of a subject, each by sort.
+func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, special []catalog.EpisodeInfo, err error) {
+	list, known := l.episodes[id]
+	if !known {
+		l.requests++
+		list, err = l.catalog.Episodes(ctx, id)
+		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			return nil, nil, err
+		}
+		l.episodes[id] = list
+	}
+	for _, e := range list {
+		switch e.Type {
+		case catalog.Main:
+			main = append(main, e)
+		case catalog.Special:
+			special = append(special, e)
+		}
+	}
+	bySort := func(a, b catalog.EpisodeInfo) int {
+		switch {
+		case a.Sort < b.Sort:
+			return -1
+		case a.Sort > b.Sort:
+			return 1
+		}
+		return int(a.ID - b.ID)
+	}
+	slices.SortStableFunc(main, bySort)
+	slices.SortStableFunc(special, bySort)
+	return main, special, nil
+}
+
+// namesOf is every title of a subject, taken apart: original, Chinese, aliases.
+func (l *look) namesOf(s catalog.Subject) []name {
+	if names, known := l.names[s.ID]; known {
+		return names
+	}
+	names := appendName(nil, s.Name)
+	names = appendName(names, s.NameCN)
+	for _, alias := range s.Aliases {
+		names = appendName(names, alias)
+	}
+	l.names[s.ID] = names
+	return names
+}
+
+// name is a title with its folded forms.
+type name struct {
+	title.Parsed
+	plain string
+	// The keys of the title whole, without its last season mark, and without any mark.
+	full, outer, base string
+}
+
+func appendName(names []name, text string) []name {
+	plain := title.Plain(text)
+	if plain == "" || slices.ContainsFunc(names, func(n name) bool { return n.plain == plain }) {
+		return names
+	}
+	n := name{Parsed: title.Parse(text), plain: plain}
+	n.full, n.outer, n.base = title.Key(n.Full), title.Key(n.Outer), title.Key(n.Base)
+	return append(names, n)
+}

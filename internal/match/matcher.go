@@ -1,0 +1,202 @@
+// Package match finds out which subject and which episode of the catalog an event
+// is about, and keeps account of how it came to that.
+//
+// Layers propose, one place decides: each layer is a file with one idea, a
+// proposal's score is made of named parts, and decide alone turns scores into a
+// result. A wrong mark is worse than no mark: what is not certain goes to a person.
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/mapping"
+	"watchmark/internal/watch"
+)
+
+// Catalog is what the matcher asks of the catalog; *catalog.Client is one. Errors
+// are told apart with errors.Is and the sentinels of package catalog.
+type Catalog interface {
+	Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	Relations(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error)
+	Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error)
+	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)
+}
+
+// Rules gives the current mappings and blocked keywords; *mapping.Store is one.
+type Rules interface {
+	Rules(ctx context.Context) (*mapping.Rules, error)
+}
+
+// Thresholds decide what becomes of a score; each is a ratio 0..1.
+type Thresholds struct {
+	// Accept is the lowest score that is marked without asking.
+	Accept float64
+	// Review is the lowest score worth showing to a person.
+	Review float64
+	// Margin is how far the best subject must be ahead of the next one to be marked.
+	Margin float64
+}
+
+// DefaultThresholds are the ones the measure was taken with.
+var DefaultThresholds = Thresholds{Accept: 0.85, Review: 0.5, Margin: 0.04}
+
+// Config is what a Matcher is made of; every field must be set.
+type Config struct {
+	Catalog Catalog
+	Rules   Rules
+	// Thresholds is asked before every match, so that a change of settings applies at once.
+	Thresholds func() Thresholds
+}
+
+// Matcher finds the subject and the episode of an event. It keeps nothing between
+// two matches and is safe for concurrent use.
+type Matcher struct{ Config }
+
+// New is a Matcher over c.
+func New(c Config) *Matcher { return &Matcher{c} }
+
+// The names of the steps, in the order they are taken.
+const (
+	stepBlock    = "block"
+	stepMapping  = "mapping"
+	stepPayload  = "payload_id"
+	stepAPI      = "api"
+	stepEpisode  = "episode"
+	stepDecision = "decision"
+)
+
+// The statuses of a step.
+const (
+	hit     = "hit"
+	miss    = "miss"
+	skipped = "skipped"
+	failed  = "error"
+)
+
+// finding is what a layer answers.
+type finding struct {
+	proposals []proposal
+	// certain is set when a person or the media server named the subject: no further layer is asked and no score is weighed.
+	certain bool
+	input   map[string]any
+	output  map[string]any
+}
+
+// layer is one way to find a subject. The list of layers reads like the rule book.
+type layer struct {
+	name string
+	find func(context.Context, *session) (finding, error)
+}
+
+var layers = []layer{
+	{stepMapping, findByMapping},
+	{stepPayload, findByPayload},
+	{stepAPI, findBySearch},
+}
+
+// session is one match on its way.
+type session struct {
+	request
+	look  *look
+	rules *mapping.Rules
+	limit Thresholds
+}
+
+// Match finds out what event is about. It does not fail: what went wrong is the
+// status, the reason and the steps of the Trace.
+func (m *Matcher) Match(ctx context.Context, event watch.Event) Trace {
+	start := time.Now()
+	s := &session{request: newRequest(event), look: newLook(m.Catalog), limit: m.Thresholds()}
+	t := Trace{Steps: []Step{}}
+	t.Result = m.run(ctx, s, &t)
+	t.ElapsedMS = milliseconds(time.Since(start))
+	return t
+}
+
+func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
+	start := time.Now()
+	rules, err := m.Rules.Rules(ctx)
+	if err != nil {
+		t.add(Step{Name: stepBlock, Status: failed, Output: map[string]any{"error": err.Error()}}, start)
+		return Result{Status: Unreachable, Reason: "the mappings and blocked keywords could not be read from the service's own database: it is tried again by itself"}
+	}
+	s.rules = rules
+	if blocked, stops := rules.Blocks(s.titles()); stops {
+		t.add(Step{Name: stepBlock, Status: hit, Input: s.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
+		return Result{Status: Blocked, Reason: fmt.Sprintf("the keyword %q blocks this title: remove it from the blocked keywords to have the title marked", blocked.Keyword)}
+	}
+	t.add(Step{Name: stepBlock, Status: miss, Input: s.input()}, start)
+
+	var found finding
+	method, settled := "", false
+	for _, layer := range layers {
+		start = time.Now()
+		if settled {
+			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": method + " named the subject"}}, start)
+			continue
+		}
+		f, err := layer.find(ctx, s)
+		step := Step{Name: layer.name, Status: miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
+		if err != nil {
+			step.Status = failed
+			step.Output = map[string]any{"error": err.Error()}
+			t.add(step, start)
+			return failure(err)
+		}
+		if len(f.proposals) > 0 {
+			step.Status = hit
+			found, method, settled = f, layer.name, f.certain
+		}
+		t.add(step, start)
+	}
+	start = time.Now()
+	result, output := decide(s, found, method)
+	if best := result.proposal; best != nil {
+		t.add(best.target.step(s.request), start)
+		start = time.Now()
+	}
+	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
+		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
+	return result.Result
+}
+
+func statusOf(s Status) string {
+	if s == Matched {
+		return hit
+	}
+	return miss
+}
+
+// failure is the result of a match that the catalog did not answer.
+func failure(err error) Result {
+	var problem *catalog.Error
+	words := ""
+	if errors.As(err, &problem) && problem.Description != "" {
+		words = fmt.Sprintf(" (it says: %s)", problem.Description)
+	}
+	switch {
+	case errors.Is(err, catalog.ErrUnauthorized), errors.Is(err, catalog.ErrForbidden), errors.Is(err, catalog.ErrRefused), errors.Is(err, catalog.ErrNotFound):
+		return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}
+	}
+	return Result{Status: Unreachable, Reason: "the catalog cannot be reached: the match waits and is repeated by itself"}
+}
+
+// add ends a step that began at start.
+func (t *Trace) add(s Step, start time.Time) {
+	if s.Input == nil {
+		s.Input = map[string]any{}
+	}
+	if s.Output == nil {
+		s.Output = map[string]any{}
+	}
+	if s.Candidates == nil {
+		s.Candidates = []Candidate{}
+	}
+	s.ElapsedMS = milliseconds(time.Since(start))
+	t.Steps = append(t.Steps, s)
+}

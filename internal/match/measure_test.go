@@ -1,0 +1,221 @@
+package match_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/match"
+	"watchmark/internal/watch"
+)
+
+// bench holds real titles with the subject and episode they belong to; its README credits the source.
+const bench = "../../../shared/matchbench"
+
+// What the measure must hold. A wrong mark is the worst outcome.
+const (
+	precisionFloor = 0.99
+	recallFloor    = 0.85
+	// falseAcceptMost is the share of absent and foreign titles that may be decided on.
+	falseAcceptMost = 0.01
+)
+
+// labelled is one line of the cases.
+type labelled struct {
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Request struct {
+		MediaType   watch.Media `json:"media_type"`
+		Title       string      `json:"title"`
+		OriTitle    string      `json:"ori_title"`
+		Season      *int        `json:"season"`
+		Episode     *float64    `json:"episode"`
+		ReleaseDate string      `json:"release_date"`
+	} `json:"request"`
+	Expect struct {
+		SubjectID   catalog.SubjectID `json:"subject_id"`
+		EpisodeSort *float64          `json:"episode_sort"`
+	} `json:"expect"`
+}
+
+func (c labelled) event() watch.Event {
+	r := c.Request
+	e := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: r.MediaType, Title: strings.TrimSpace(r.Title), OriginalTitle: r.OriTitle,
+		Season: r.Season, Episode: r.Episode, AirDate: watch.ParseDate(r.ReleaseDate), UserName: "bench"}
+	if e.IsFilm() {
+		e.Season, e.Episode = nil, nil
+	}
+	return e
+}
+
+// judge is the rule of score.py.
+func (c labelled) judge(r match.Result) string {
+	decided := r.Status == match.Matched && r.SubjectID != 0
+	switch {
+	case c.Expect.SubjectID == 0 && decided:
+		return "wrong"
+	case c.Expect.SubjectID == 0:
+		return "correct"
+	case !decided:
+		return "undecided"
+	case r.SubjectID != c.Expect.SubjectID:
+		return "wrong"
+	case c.Expect.EpisodeSort != nil && (r.EpisodeSort == nil || *r.EpisodeSort != *c.Expect.EpisodeSort):
+		return "wrong"
+	}
+	return "correct"
+}
+
+func loadCases(t *testing.T) []labelled {
+	t.Helper()
+	file, err := os.Open(filepath.Join(bench, "cases-dev.jsonl"))
+	if err != nil {
+		t.Skipf("the labelled cases are not here (%s): nothing is measured", bench)
+	}
+	defer func() { _ = file.Close() }()
+	var cases []labelled
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var c labelled
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// everyNth thins out the cases: the race detector makes them ten times slower.
+func everyNth(cases []labelled, n int) []labelled {
+	thin := []labelled{}
+	for i := 0; i < len(cases); i += n {
+		thin = append(thin, cases[i])
+	}
+	return thin
+}
+
+// TestMeasure asks for every labelled case over the real client, prints the table of
+// score.py, and holds the floors. MATCH_SHOW=kind (or all) prints what went wrong.
+func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: nothing is measured")
+	}
+	cases := loadCases(t)
+	if raceDetector {
+		cases = everyNth(cases, 8)
+	}
+	server, client := newCatalog(t)
+	if err := server.LoadDump(filepath.Join(bench, "catalog-dump.zip")); err != nil {
+		t.Fatal(err)
+	}
+	m := match.New(match.Config{Catalog: client, Rules: newRules(t), Thresholds: func() match.Thresholds { return match.DefaultThresholds }})
+
+	traces := make([]match.Trace, len(cases))
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range 4 {
+		workers.Go(func() {
+			for i := range next {
+				traces[i] = m.Match(context.Background(), cases[i].event())
+			}
+		})
+	}
+	start := time.Now()
+	for i := range cases {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+
+	tally := map[string]map[string]int{}
+	for i, c := range cases {
+		verdict := c.judge(traces[i].Result)
+		if tally[c.Kind] == nil {
+			tally[c.Kind] = map[string]int{}
+		}
+		tally[c.Kind][verdict]++
+		if show := os.Getenv("MATCH_SHOW"); verdict != "correct" && (show == "all" || show == c.Kind || show == verdict) {
+			t.Log(verdict, c.ID, describe(c), "\n      got", brief(traces[i]))
+		}
+	}
+	var requests int
+	for _, n := range server.Requests() {
+		requests += n
+	}
+	t.Logf("%d cases in %v, %.1f requests a case\n%s", len(cases), time.Since(start).Round(time.Second), float64(requests)/float64(len(cases)), table(tally))
+	total := map[string]int{}
+	absent := map[string]int{}
+	for kind, verdicts := range tally {
+		into := total
+		if kind == "absent" || kind == "foreign" {
+			into = absent
+		}
+		for verdict, n := range verdicts {
+			into[verdict] += n
+		}
+	}
+	precision := float64(total["correct"]) / float64(max(1, total["correct"]+total["wrong"]))
+	recall := float64(total["correct"]) / float64(total["correct"]+total["wrong"]+total["undecided"])
+	falseAccept := float64(absent["wrong"]) / float64(absent["wrong"]+absent["correct"])
+	slices.SortFunc(traces, func(a, b match.Trace) int { return cmp.Compare(a.ElapsedMS, b.ElapsedMS) })
+	t.Logf("precision %.4f recall %.4f false_accept %.4f p50_ms %.1f p99_ms %.1f (four at once, loopback HTTP included)", precision, recall, falseAccept,
+		traces[len(traces)/2].ElapsedMS, traces[len(traces)*99/100].ElapsedMS)
+	if precision < precisionFloor || recall < recallFloor || falseAccept > falseAcceptMost {
+		t.Errorf("worse than the floors: precision %v, recall %v, false accept %v", precisionFloor, recallFloor, falseAcceptMost)
+	}
+}
+
+func table(tally map[string]map[string]int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-22s%6s%9s%7s%11s\n", "kind", "n", "correct", "wrong", "undecided")
+	for _, kind := range slices.Sorted(maps.Keys(tally)) {
+		v := tally[kind]
+		fmt.Fprintf(&b, "%-22s%6d%9d%7d%11d\n", kind, v["correct"]+v["wrong"]+v["undecided"], v["correct"], v["wrong"], v["undecided"])
+	}
+	return b.String()
+}
+
+func describe(c labelled) string {
+	season, episode := "-", "-"
+	if c.Request.Season != nil {
+		season = fmt.Sprint(*c.Request.Season)
+	}
+	if c.Request.Episode != nil {
+		episode = fmt.Sprint(*c.Request.Episode)
+	}
+	want := fmt.Sprint(c.Expect.SubjectID)
+	if c.Expect.EpisodeSort != nil {
+		want += fmt.Sprint(" sort ", *c.Expect.EpisodeSort)
+	}
+	return fmt.Sprintf("%s | %s | S%s E%s %s %s want %s", c.Request.Title, c.Request.OriTitle, season, episode, c.Request.ReleaseDate, c.Request.MediaType, want)
+}
+
+func brief(t match.Trace) string {
+	sort := "-"
+	if t.Result.EpisodeSort != nil {
+		sort = fmt.Sprint(*t.Result.EpisodeSort)
+	}
+	lines := []string{fmt.Sprint(t.Result.Status, " ", t.Result.SubjectID, " sort ", sort, ": ", t.Result.Reason)}
+	for _, step := range t.Steps {
+		candidates := slices.Clone(step.Candidates)
+		slices.SortStableFunc(candidates, func(a, b match.Candidate) int { return cmp.Compare(b.Score, a.Score) })
+		for _, c := range candidates[:min(3, len(candidates))] {
+			lines = append(lines, fmt.Sprintf("%d %.3f %v %s / %s %s", c.SubjectID, c.Score, c.Parts, c.Name, c.NameCN, c.Date))
+		}
+	}
+	return strings.Join(lines, "\n        ")
+}

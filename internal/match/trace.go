@@ -1,0 +1,78 @@
+package match
+
+import (
+	"time"
+
+	"watchmark/internal/catalog"
+)
+
+// Status is how a match came out.
+type Status string
+
+// The outcomes of a match; the strings are part of the API.
+const (
+	Matched         Status = "matched"           // one subject and episode are certain enough to mark
+	Review          Status = "review"            // something fits, not well enough: left to a person
+	NotFound        Status = "not_found"         // nothing in the catalog fits
+	EpisodeNotFound Status = "episode_not_found" // the subject is certain, its chapter list lacks the episode
+	Blocked         Status = "blocked"           // a blocked keyword stops the title
+	NoAccount       Status = "no_account"        // nobody's account names this user
+	Unreachable     Status = "unreachable"       // the catalog could not be asked; try again later
+)
+
+// Trace is the step-by-step account of how a match came out. It is stored with
+// the record and shown to people; nothing in it is secret.
+type Trace struct {
+	Result    Result  `json:"result"`
+	Steps     []Step  `json:"steps"`
+	ElapsedMS float64 `json:"elapsed_ms"`
+}
+
+// Result is the decision.
+type Result struct {
+	Status      Status            `json:"status"`
+	SubjectID   catalog.SubjectID `json:"subject_id"`
+	SubjectName string            `json:"subject_name"`
+	// SubjectType is 0 when there is no subject.
+	SubjectType catalog.SubjectType `json:"subject_type"`
+	// Film is set when the subject or the event is a film. A matched film may have EpisodeID 0:
+	// it has no episode list, and the subject itself is to be set done.
+	Film        bool              `json:"film"`
+	EpisodeID   catalog.EpisodeID `json:"episode_id"`
+	EpisodeSort *float64          `json:"episode_sort"`
+	// Method names the layer whose candidate won: mapping, api, …
+	Method string `json:"method"`
+	// Confidence is a ratio 0..1.
+	Confidence float64 `json:"confidence"`
+	// Reason is one plain sentence for a person.
+	Reason string `json:"reason"`
+}
+
+// Step is what one layer or stage did.
+type Step struct {
+	Name string `json:"name"`
+	// Status is hit, miss, skipped or error.
+	Status     string         `json:"status"`
+	Input      map[string]any `json:"input"`
+	Output     map[string]any `json:"output"`
+	Candidates []Candidate    `json:"candidates"`
+	ElapsedMS  float64        `json:"elapsed_ms"`
+}
+
+// Candidate is a subject that a layer proposes.
+type Candidate struct {
+	SubjectID catalog.SubjectID `json:"subject_id"`
+	Name      string            `json:"name"`
+	NameCN    string            `json:"name_cn"`
+	// Score is a ratio 0..1: how sure the layer is.
+	Score float64 `json:"score"`
+	// Parts are the named pieces the score was made of (title, date, season, …), each a ratio 0..1.
+	Parts    map[string]float64 `json:"parts,omitempty"`
+	Source   string             `json:"source"`
+	Reason   string             `json:"reason"`
+	Date     string             `json:"date,omitempty"`
+	Platform string             `json:"platform,omitempty"`
+}
+
+// milliseconds is d as the API writes it.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
