@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"strings"
-	"time"
 
 	"watchmark/internal/catalog/catalogtest"
 )
@@ -33,20 +30,13 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	running, err := server.Listen(ctx, c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", c.Listen, err)
+		return err
 	}
-	_, _ = fmt.Fprintf(std.out, "simulated catalog on http://%s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", listener.Addr())
-	service := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- service.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-		return service.Close()
-	}
+	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", running.URL)
+	<-ctx.Done()
+	return running.Close()
 }
 
 // parseTokens reads TOKEN:USERNAME pairs.

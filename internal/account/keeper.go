@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -18,8 +19,6 @@ const (
 	// refreshRound is how often tokens are looked at when nobody uses them; a refresh
 	// token dies when it is left alone for about two weeks (upstreams/catalog.md section 10).
 	refreshRound = time.Hour
-	// nameFresh is how long the catalog's user name is trusted; people may change it.
-	nameFresh = 6 * time.Hour
 )
 
 // Subjects tells what a subject is; *catalog.Cached is one.
@@ -49,21 +48,13 @@ type Keeper struct {
 	KeeperConfig
 	states oauthStates
 
-	mu       sync.Mutex
-	locks    map[int64]*sync.Mutex
-	verified map[int64]verified
-}
-
-// verified is the user name that the catalog told for a token.
-type verified struct {
-	token    secret.Text
-	username string
-	until    time.Time
+	mu    sync.Mutex
+	locks map[int64]*sync.Mutex
 }
 
 // NewKeeper is a keeper; Run keeps unused tokens alive.
 func NewKeeper(c KeeperConfig) *Keeper {
-	return &Keeper{KeeperConfig: c, states: oauthStates{waiting: map[string]oauthState{}}, locks: map[int64]*sync.Mutex{}, verified: map[int64]verified{}}
+	return &Keeper{KeeperConfig: c, states: oauthStates{waiting: map[string]oauthState{}}, locks: map[int64]*sync.Mutex{}}
 }
 
 // lock is the lock of one account's tokens.
@@ -156,19 +147,19 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // as runs fn in the name of the account. A token that the catalog refuses is
 // refreshed once; when that does not help, the account shows the problem.
-func (k *Keeper) as(ctx context.Context, a Account, fn func(s catalog.Session, username string) error) error {
+func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
 	t, err := k.tokens(ctx, a.ID, false, "")
 	if err != nil {
 		return err
 	}
-	err = k.try(ctx, a, t, fn)
+	err = fn(k.Catalog.As(t.Access))
 	if errors.Is(err, catalog.ErrUnauthorized) && t.Refresh != "" {
 		fresh, refreshed := k.tokens(ctx, a.ID, true, t.Access)
 		if errors.Is(refreshed, catalog.ErrUnreachable) {
 			return refreshed
 		}
 		if refreshed == nil {
-			err = k.try(ctx, a, fresh, fn)
+			err = fn(k.Catalog.As(fresh.Access))
 		}
 	}
 	if errors.Is(err, catalog.ErrUnauthorized) {
@@ -178,50 +169,22 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(s catalog.Session, u
 	return err
 }
 
-func (k *Keeper) try(ctx context.Context, a Account, t Tokens, fn func(s catalog.Session, username string) error) error {
-	session := k.Catalog.As(t.Access)
-	username, err := k.username(ctx, a, t.Access, session)
-	if err != nil {
-		return err
-	}
-	return fn(session, username)
-}
-
-// username is what the catalog calls the owner of the token. It is asked for and not
-// taken from the account: with a wrong name every subject would look uncollected.
-func (k *Keeper) username(ctx context.Context, a Account, token secret.Text, session catalog.Session) (string, error) {
-	k.mu.Lock()
-	known := k.verified[a.ID]
-	k.mu.Unlock()
-	if known.token == token && time.Now().Before(known.until) {
-		return known.username, nil
-	}
-	me, err := session.Me(ctx)
-	if err != nil {
-		return "", err
-	}
-	k.mu.Lock()
-	k.verified[a.ID] = verified{token, me.Username, time.Now().Add(nameFresh)}
-	k.mu.Unlock()
-	err = k.Store.SetChecked(ctx, a.ID, me.Username, me.Nickname, me.ID)
-	if errors.Is(err, ErrTaken) {
-		k.Log.WarnContext(ctx, "two accounts have tokens of the same catalog user", "account", a.Username, "username", me.Username)
-		return me.Username, nil
-	}
-	return me.Username, err
-}
-
 // Check asks the catalog who owns the account's token, and stores the answer or, in
-// plain words, the problem. The error is one of package catalog, ErrNoToken or ErrNotFound.
+// plain words, the problem. The error is one of package catalog, ErrNoToken,
+// ErrNotFound, or ErrTaken when another account is that catalog user already.
 func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
 	a, err := k.Store.Get(ctx, id)
 	if err != nil {
 		return Account{}, err
 	}
-	k.mu.Lock()
-	delete(k.verified, id)
-	k.mu.Unlock()
-	if err := k.as(ctx, a, func(catalog.Session, string) error { return nil }); err != nil {
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		me, err := s.Me(ctx)
+		if err != nil {
+			return err
+		}
+		return k.Store.SetChecked(ctx, id, me.Username, me.Nickname, me.ID)
+	})
+	if err != nil {
 		return Account{}, err
 	}
 	return k.Store.Get(ctx, id)
@@ -239,26 +202,36 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 	if about.IsFilm() {
 		complete = a.CompleteFilms
 	}
-	err = k.as(ctx, a, func(s catalog.Session, username string) (err error) {
-		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{
-			ListEntry: entry(a, s, username, subject), Episodes: episodes, Complete: complete, Eps: about.Eps,
-		})
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: entry(a, s, subject), Episodes: episodes, Complete: complete, Eps: about.Eps})
 		return err
 	})
+	k.rename(ctx, a, result.Username)
 	return result, err
 }
 
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry
 // that is beyond wish. Errors as Mark's.
 func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
-	err = k.as(ctx, a, func(s catalog.Session, username string) (err error) {
-		result, err = k.Marker.MarkDoing(ctx, entry(a, s, username, subject))
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.MarkDoing(ctx, entry(a, s, subject))
 		return err
 	})
+	k.rename(ctx, a, result.Username)
 	return result, err
 }
 
-// entry is keyed by the catalog's user name: two accounts with tokens of one user share a list.
-func entry(a Account, s catalog.Session, username string, subject catalog.SubjectID) catalog.ListEntry {
-	return catalog.ListEntry{AccountKey: username, Session: s, Username: username, Private: a.Private, Subject: subject}
+func entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
+	return catalog.ListEntry{AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject}
+}
+
+// rename keeps the name the marker learnt of the catalog. A failure costs another
+// request the next time, nothing else.
+func (k *Keeper) rename(ctx context.Context, a Account, username string) {
+	if username == "" || username == a.Username {
+		return
+	}
+	if _, err := k.Store.Update(ctx, a.ID, Change{Username: &username}); err != nil {
+		k.Log.WarnContext(ctx, "cannot store the catalog's name of an account", "account", a.Username, "username", username, "error", err)
+	}
 }

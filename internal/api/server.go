@@ -40,7 +40,7 @@ import (
 // Engine takes events in and runs them; *engine.Engine is one.
 type Engine interface {
 	Accept(ctx context.Context, a engine.Arrival) (ids []int64, err error)
-	Preview(ctx context.Context, event watch.Event) match.Trace
+	Preview(ctx context.Context, event watch.Event) (match.Trace, error)
 	Test(ctx context.Context, event watch.Event) (record.Record, error)
 	AcceptTest(ctx context.Context, event watch.Event) (int64, error)
 	Retry(ctx context.Context, id int64) error

@@ -52,7 +52,7 @@ func (s *server) registerTrials() {
 		if err != nil {
 			return nil, err
 		}
-		return answer(s.Engine.Preview(ctx, event), nil)
+		return answer(s.Engine.Preview(ctx, event))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/test-sync", OperationID: "test-sync", Tags: []string{tag},

@@ -114,6 +114,7 @@ func (a *App) buildHandler(o Options) error {
 	mux.Handle("/webhook/", endpoints)
 	mux.Handle("/health", endpoints)
 	mux.Handle("/api/", guard.Authenticate(endpoints))
+	mux.Handle("/api", guard.Authenticate(endpoints))
 	mux.Handle("/", guard.Authenticate(pages))
 	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
 	if base != "" {

@@ -38,10 +38,10 @@ var allowed = map[string][]string{
 	"engine":  {"account", "catalog", "db", "match", "record", "replay", "watch", "webhook"},
 
 	"api": {"account", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "watch", "webhook"},
-	"web": {"account", "catalog", "match", "record", "watch", "webhook"},
+	"web": {"account", "auth", "catalog", "match", "record", "watch", "webhook"},
 	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "watch", "web", "webhook"},
 
-	"demo": {"app", "catalog/catalogtest"},
+	"demo": {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }
 
 // room is the key of allowed that the package at p (below internal/) belongs to.

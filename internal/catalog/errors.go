@@ -9,6 +9,7 @@ import (
 // The kinds of failure a caller branches on, with errors.Is.
 var (
 	// ErrUnreachable is refused, DNS, timeout, TLS, 429, 5xx, or HTML where JSON was due. Trying later helps.
+	// It is also the kind when the caller's own context ended; errors.Is(err, context.Canceled) tells them apart.
 	ErrUnreachable = errors.New("catalog unreachable")
 	// ErrUnauthorized is 401: the token is missing, wrong or expired.
 	ErrUnauthorized = errors.New("catalog refused the token")
@@ -24,7 +25,7 @@ var (
 type Error struct {
 	// Op says what was being done, such as "mark episodes of subject 8".
 	Op string
-	// Kind is one of the sentinel errors above.
+	// Kind is one of the sentinel errors above, or ErrGrantInvalid.
 	Kind error
 	// Status is the HTTP status; 0 when no answer came.
 	Status int

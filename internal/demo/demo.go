@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := list.LoadSample(); err != nil {
 		return err
 	}
-	simulated, err := list.Listen("127.0.0.1:0")
+	simulated, err := list.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

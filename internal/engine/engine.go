@@ -261,26 +261,24 @@ func (e *Engine) release(id int64) {
 	}
 }
 
-// Preview matches an event and tells how it would come out. It writes nothing.
-func (e *Engine) Preview(ctx context.Context, event watch.Event) match.Trace {
+// Preview matches an event and tells how it would come out. It writes nothing. The
+// error is one of the service's own database.
+func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, error) {
 	start := time.Now()
 	route, err := e.route(ctx, event.UserName, e.Options().AnyAccountForTests)
 	if err != nil {
-		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: internalMessage}}, start)
+		return match.Trace{}, err
 	}
 	if len(route.accounts) == 0 {
-		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start)
+		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start), nil
 	}
 	trace := e.Matcher.Match(ctx, event)
 	trace.Steps = append([]match.Step{route.step}, trace.Steps...)
-	return finish(trace, start)
+	return finish(trace, start), nil
 }
 
 func finish(t match.Trace, start time.Time) match.Trace {
 	t.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
-	if t.Steps == nil {
-		t.Steps = []match.Step{}
-	}
 	return t
 }
 

@@ -509,15 +509,15 @@ func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
 	if err != nil || r.Status != record.Success || r.AccountName != "one" || !r.Test {
 		t.Errorf("test run: %+v (%v)", r, err)
 	}
-	if trace := h.Preview(t.Context(), episode("a", "stranger", 1)); trace.Result.Status != match.Matched {
-		t.Errorf("preview is %s", trace.Result.Status)
+	if trace, err := h.Preview(t.Context(), episode("a", "stranger", 1)); err != nil || trace.Result.Status != match.Matched {
+		t.Errorf("preview is %s (%v)", trace.Result.Status, err)
 	}
 	if r := h.settled(t, h.accept(t, episode("a", "stranger", 2))[0]); r.ErrorKind != record.NoAccount {
 		t.Errorf("webhook: %s %q", r.Status, r.Message)
 	}
 	h.set(func(o *engine.Options) { o.AnyAccountForTests = false })
-	if trace := h.Preview(t.Context(), episode("a", "stranger", 1)); trace.Result.Status != match.NoAccount || trace.Steps == nil {
-		t.Errorf("preview without the permission is %+v", trace.Result)
+	if trace, err := h.Preview(t.Context(), episode("a", "stranger", 1)); err != nil || trace.Result.Status != match.NoAccount || len(trace.Steps) != 1 {
+		t.Errorf("preview without the permission is %+v (%v)", trace.Result, err)
 	}
 }
 

@@ -20,8 +20,9 @@ const (
 	kin = 0.6
 )
 
-// findBySearch asks the catalog's search: first around the air date, which a hit
-// without a date never passes, then everywhere.
+// findBySearch asks the catalog's search in rounds, until one gives a clear answer:
+// everywhere, which is the same for all episodes of a show and so mostly remembered,
+// then around the air date, which a hit without a date never passes.
 func findBySearch(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: s.input(), output: map[string]any{}}
 	hits := []catalog.Subject{}
@@ -52,7 +53,7 @@ type plan struct {
 	from, to watch.Date
 }
 
-// plans are the rounds in order. The titles are asked for as they came and without
+// plans are the rounds in order. The titles are asked for as they came, then without
 // the marks that a library or a server adds.
 func (s *session) plans() []plan {
 	var whole, base []string
@@ -64,14 +65,16 @@ func (s *session) plans() []plan {
 			base = appendNew(base, n.Base)
 		}
 	}
-	plans := []plan{{keywords: append(slices.Clone(whole), base...)}}
+	plans := []plan{{keywords: whole}, {keywords: base}}
 	if s.date.IsFull() {
-		// A show is on air for about a year after its premiere; longer ones are found by the second round.
-		around := plan{keywords: whole, from: watch.DateOf(s.date.Time().AddDate(-1, -1, 0)), to: watch.DateOf(s.date.Time().AddDate(0, 0, 7))}
+		// A show is on air for about a year after its premiere. Whole months make the
+		// episodes of one show ask the same.
+		month := watch.Date{Year: s.date.Year, Month: s.date.Month}.Time()
+		until := month.AddDate(0, 1, 6)
 		if s.event.IsFilm() {
-			around.to = watch.DateOf(s.date.Time().AddDate(0, 2, 0))
+			until = month.AddDate(0, 3, 0)
 		}
-		plans = append([]plan{around}, plans...)
+		plans = append(plans, plan{keywords: whole, from: watch.DateOf(month.AddDate(-1, -1, 0)), to: watch.DateOf(until)})
 	}
 	return plans
 }

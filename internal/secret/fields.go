@@ -26,7 +26,7 @@ func SensitiveField(name string) bool {
 	}
 	for i, word := range words {
 		switch {
-		case word == "otp", word == "totp", word == "email":
+		case word == "otp", word == "totp", word == "email", word == "emails":
 			return true
 		case word == "mail" && i > 0 && words[i-1] == "e":
 			return true

@@ -69,7 +69,7 @@ func maskAssignments(text string) string {
 			name = plain[strings.LastIndexAny(plain, "?&=/;")+1:] // an escaped query may stand before it
 		}
 		equals := sign == "=" || strings.EqualFold(sign, "%3d")
-		if !SensitiveField(name) && !(equals && sensitiveParameter(name)) {
+		if !SensitiveField(name) && (!equals || !sensitiveParameter(name)) {
 			continue
 		}
 		// "Code:Realize" is a title.

@@ -24,9 +24,9 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Server:        settings.Server{Listen: "127.0.0.1:8787", MaxBody: 4 << 20, TrustedProxies: []netip.Prefix{}, WebhookLog: 7 * 24 * time.Hour},
 		Auth:          settings.Auth{Enabled: true, WebhookAuthEnabled: true, Session: 30 * 24 * time.Hour, LockoutAttempts: 5, Lockout: 15 * time.Minute},
 		Network:       settings.Network{Timeout: 15 * time.Second},
-		Catalog:       settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", RequestsPerMinute: 120, Burst: 200},
+		Catalog:       settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", RequestsPerMinute: 100, Burst: 800},
 		Sync:          settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4},
-		Matching:      settings.Matching{DatasetEnabled: true, AcceptScore: 0.85, ReviewScore: 0.5, Margin: 0.08},
+		Matching:      settings.Matching{DatasetEnabled: true, AcceptScore: 0.85, ReviewScore: 0.5, Margin: 0.04},
 		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Interval: 30 * time.Second},
 		Log:           settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
@@ -170,7 +170,7 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 			want: []string{
 				"watchmark.toml: auth.enabled: false is allowed only while server.listen is a loopback or private address, and it is 0.0.0.0:8787",
 				"watchmark.toml: matching.review_score: 0.9 is above matching.accept_score, which is 0.85",
-				"watchmark.toml: catalog.requests_per_minute: with catalog.burst this allows 2600 requests in ten minutes; api.bgm.tv bans above 3000, so 2400 is the most here"}},
+				"watchmark.toml: catalog.requests_per_minute: with catalog.burst this allows 3200 requests in ten minutes; api.bgm.tv bans above 3000, so 2400 is the most here"}},
 		{name: "a stored value that a variable makes unsafe",
 			stored:  map[string]string{"auth.enabled": "false"},
 			environ: []string{"WATCHMARK_SERVER_LISTEN=:8787"},

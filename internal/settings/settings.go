@@ -58,7 +58,7 @@ type Auth struct {
 
 // Network is the section [network]: how the service reaches other servers.
 type Network struct {
-	Proxy   secret.Text // http, https, socks5 or socks5h URL, maybe with a password; "" = direct
+	Proxy   secret.Text // http, https, socks5 or socks5h URL, maybe with a password; "" = from the environment
 	Timeout time.Duration
 }
 

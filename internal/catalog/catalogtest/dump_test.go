@@ -3,6 +3,7 @@ package catalogtest_test
 import (
 	"archive/zip"
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -115,7 +116,7 @@ func matchbench(tb testing.TB) *catalogtest.Server {
 
 func TestMatchbenchDump(t *testing.T) {
 	s := matchbench(t)
-	running, err := s.Listen("127.0.0.1:0")
+	running, err := s.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func BenchmarkSearchDump(b *testing.B) {
 	for name, keyword := range map[string]string{"japanese": "機動戦士ガンダムの夜", "english": "the story of another world", "one-rune": "の"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				r := httptest.NewRequest("POST", "/v0/search/subjects?limit=20", strings.NewReader(`{"keyword":"`+keyword+`"}`))
+				r := httptest.NewRequest(http.MethodPost, "/v0/search/subjects?limit=20", strings.NewReader(`{"keyword":"`+keyword+`"}`))
 				r.Header.Set("User-Agent", agent)
 				s.ServeHTTP(httptest.NewRecorder(), r)
 			}

@@ -1,6 +1,7 @@
 package catalogtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -19,9 +20,10 @@ type Running struct {
 	open   sync.WaitGroup // connections, and with them the requests in hand
 }
 
-// Listen serves s on addr, such as 127.0.0.1:0 for a free port.
-func (s *Server) Listen(addr string) (*Running, error) {
-	listener, err := net.Listen("tcp", addr)
+// Listen serves s on addr, such as 127.0.0.1:0 for a free port, until Close; ctx bounds
+// the opening alone.
+func (s *Server) Listen(ctx context.Context, addr string) (*Running, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the simulated catalog: %w", err)
 	}
@@ -60,6 +62,7 @@ func (r *Running) Close() error {
 // testing out of the binary.
 type TB interface {
 	Helper()
+	Context() context.Context
 	Cleanup(func())
 	Fatal(args ...any)
 }
@@ -69,7 +72,7 @@ type TB interface {
 func Start(tb TB, cfg Config) (s *Server, baseURL string) {
 	tb.Helper()
 	s = New(cfg)
-	running, err := s.Listen("127.0.0.1:0")
+	running, err := s.Listen(tb.Context(), "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}

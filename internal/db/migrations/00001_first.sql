@@ -143,10 +143,11 @@ CREATE TABLE webhook_log (
 CREATE INDEX webhook_log_at ON webhook_log (at);
 CREATE INDEX webhook_log_source ON webhook_log (source, id);
 
--- Writes that wait for the catalog. subject_id is 0 while matching is still to do.
+-- Writes that wait for the catalog. subject_id is 0 while matching is still to do. A task
+-- whose account is deleted stays: its record is routed again when its turn comes.
 CREATE TABLE pending_sync_queue (
     record_id    BIGINT PRIMARY KEY REFERENCES records (id) ON DELETE CASCADE,
-    account_id   BIGINT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    account_id   BIGINT REFERENCES accounts (id) ON DELETE SET NULL,
     subject_id   BIGINT NOT NULL,
     episodes     TEXT NOT NULL,
     action       TEXT NOT NULL,

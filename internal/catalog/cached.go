@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+const (
+	keepFor = 10 * time.Minute
+	// keepEmptyFor is for "no hits" and "no episodes", which volunteers may just be mending.
+	keepEmptyFor = time.Minute
+	// maxCached is how many subjects, episodes and relations are kept in all. At
+	// 300 to 500 bytes each, that is some 10 MB.
+	maxCached = 20_000
+)
+
+// Cached is the anonymous look-ups of a Client with a short memory: answers are
+// kept ten minutes, empty ones one minute, errors never; what is asked for by
+// several at once is asked once. It keeps at most 20 000 items, about 10 MB, and
+// drops what was not used longest. What it returns is shared: do not change the
+// elements. It may be used by several goroutines.
+type Cached struct {
+	c      *Client
+	now    func() time.Time
+	flight singleflight.Group
+
+	mu     sync.Mutex
+	era    int // counts Forget, so that an answer under way is not kept
+	items  int
+	byKey  map[string]*list.Element
+	recent *list.List // of *kept, the last used first
+}
+
+type kept struct {
+	key    string
+	value  any
+	weight int
+	until  time.Time
+}
+
+// NewCached is c with a memory.
+func NewCached(c *Client) *Cached {
+	return &Cached{c: c, now: time.Now, byKey: map[string]*list.Element{}, recent: list.New()}
+}
+
+// Forget drops everything, so that the next look-ups ask the catalog.
+func (c *Cached) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.era++
+	c.items = 0
+	clear(c.byKey)
+	c.recent.Init()
+}
+
+// Search is Client.Search.
+func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
+	return cachedList(ctx, c, fmt.Sprintf("search %q %v %v %v %d", q.Keyword, q.Types, q.From, q.To, q.Limit),
+		func() ([]Subject, error) { return c.c.Search(ctx, q) })
+}
+
+// Subject is Client.Subject.
+func (c *Cached) Subject(ctx context.Context, id SubjectID) (Subject, error) {
+	return cached(ctx, c, fmt.Sprintf("subject %d", id), func() (Subject, error) { return c.c.Subject(ctx, id) },
+		func(Subject) int { return 1 })
+}
+
+// Relations is Client.Relations.
+func (c *Cached) Relations(ctx context.Context, id SubjectID) ([]Relation, error) {
+	return cachedList(ctx, c, fmt.Sprintf("relations %d", id), func() ([]Relation, error) { return c.c.Relations(ctx, id) })
+}
+
+// Episodes is Client.Episodes.
+func (c *Cached) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, error) {
+	return cachedList(ctx, c, fmt.Sprintf("episodes %d", id), func() ([]EpisodeInfo, error) { return c.c.Episodes(ctx, id) })
+}
+
+// Episode is Client.Episode.
+func (c *Cached) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
+	return cached(ctx, c, fmt.Sprintf("episode %d", id), func() (EpisodeInfo, error) { return c.c.Episode(ctx, id) },
+		func(EpisodeInfo) int { return 1 })
+}
+
+func cachedList[T any](ctx context.Context, c *Cached, key string, ask func() ([]T, error)) ([]T, error) {
+	rows, err := cached(ctx, c, key, ask, func(rows []T) int { return len(rows) })
+	return slices.Clone(rows), err // a caller may sort or append
+}
+
+// cached answers from memory, or asks; size is how many items a value holds.
+// One caller asks with its own context for all who want the same; when that one
+// gives up, another one asks again.
+func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, error), size func(T) int) (T, error) {
+	key = c.c.cfg.Load().APIURL + " " + key
+	for {
+		value, era, ok := c.get(key)
+		if ok {
+			return value.(T), nil
+		}
+		mine := false
+		result, err, _ := c.flight.Do(fmt.Sprint(era, " ", key), func() (any, error) {
+			mine = true
+			value, err := ask()
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return nil, &gaveUp{err}
+			case err != nil:
+				return nil, err
+			}
+			c.put(key, era, value, size(value))
+			return value, nil
+		})
+		if err == nil {
+			return result.(T), nil
+		}
+		var none T
+		var gone *gaveUp
+		switch {
+		case !errors.As(err, &gone):
+			return none, err
+		case mine || ctx.Err() != nil:
+			return none, gone.err
+		}
+	}
+}
+
+// gaveUp is the error of the caller that asked for all, when its own context ended.
+type gaveUp struct{ err error }
+
+func (g *gaveUp) Error() string { return g.err.Error() }
+
+func (c *Cached) get(key string) (value any, era int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element := c.byKey[key]
+	if element == nil {
+		return nil, c.era, false
+	}
+	k := element.Value.(*kept)
+	if !c.now().Before(k.until) {
+		c.drop(element)
+		return nil, c.era, false
+	}
+	c.recent.MoveToFront(element)
+	return k.value, c.era, true
+}
+
+func (c *Cached) put(key string, era int, value any, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	weight := size + 1 // the key counts too
+	if era != c.era || weight > maxCached {
+		return
+	}
+	if old := c.byKey[key]; old != nil {
+		c.drop(old)
+	}
+	until := c.now().Add(keepFor)
+	if size == 0 {
+		until = c.now().Add(keepEmptyFor)
+	}
+	c.byKey[key] = c.recent.PushFront(&kept{key: key, value: value, weight: weight, until: until})
+	c.items += weight
+	for c.items > maxCached {
+		c.drop(c.recent.Back())
+	}
+}
+
+// drop removes one entry. The caller holds mu.
+func (c *Cached) drop(element *list.Element) {
+	k := c.recent.Remove(element).(*kept)
+	delete(c.byKey, k.key)
+	c.items -= k.weight
+}

@@ -1,0 +1,259 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"watchmark/internal/httpx"
+	"watchmark/internal/secret"
+)
+
+// The public catalog, for settings that name no other.
+const (
+	PublicAPI = "https://api.bgm.tv"
+	PublicWeb = "https://bgm.tv"
+)
+
+// maxDescription bounds what an error repeats of the catalog's words, in runes.
+const maxDescription = 300
+
+// Config says where the catalog is and how to introduce ourselves.
+type Config struct {
+	// APIURL is the base of /v0 and of the legacy search; WebURL the base of OAuth.
+	// Neither ends in a slash; empty is the public catalog.
+	APIURL string
+	WebURL string
+	// UserAgent is what UserAgent gives; a default of net/http would be refused (upstreams/catalog.md section 2).
+	UserAgent string
+	// Types are the kinds of subject a search without Types asks for; empty is Anime.
+	Types []SubjectType
+}
+
+// UserAgent is the form the catalog asks for (upstreams/catalog.md section 2):
+// developer/app/version (platform) (homepage). An empty homepage is left out.
+func UserAgent(version, homepage string) string {
+	s := "watchmark/watchmark/" + version + " (" + runtime.GOOS + ")"
+	if homepage != "" {
+		s += " (" + homepage + ")"
+	}
+	return s
+}
+
+// Client talks to the catalog. Its look-ups are anonymous: an invalid token would
+// make even public reads fail. It may be used by several goroutines.
+type Client struct {
+	http *httpx.Client
+	cfg  atomic.Pointer[Config]
+}
+
+// New is a client of the catalog that cfg names. The error says which address
+// cannot be used.
+func New(cfg Config, out *httpx.Client) (*Client, error) {
+	c := &Client{http: out}
+	if err := c.Apply(cfg); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Apply changes where the calls that come will go. After an error, which says
+// which address cannot be used, nothing is changed.
+func (c *Client) Apply(cfg Config) error {
+	var err error
+	if cfg.APIURL, err = base(cfg.APIURL, PublicAPI); err != nil {
+		return fmt.Errorf("catalog API address: %w", err)
+	}
+	if cfg.WebURL, err = base(cfg.WebURL, PublicWeb); err != nil {
+		return fmt.Errorf("catalog website address: %w", err)
+	}
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = UserAgent("0", "")
+	}
+	if len(cfg.Types) == 0 {
+		cfg.Types = []SubjectType{Anime}
+	}
+	c.cfg.Store(&cfg)
+	return nil
+}
+
+func base(text, public string) (string, error) {
+	if text == "" {
+		return public, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
+		return "", errors.New("use an address such as https://catalog.example, without user, password and query")
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// call is one request to the API.
+type call struct {
+	op     string // for the error
+	method string // empty = GET
+	path   string // from /v0 on, escaped
+	query  url.Values
+	body   any         // sent as JSON; nil = none
+	token  secret.Text // empty = anonymous
+}
+
+// do sends one call. into, when not nil, takes the JSON of a 2xx answer.
+func (c *Client) do(ctx context.Context, k call, into any) error {
+	resp, err := c.send(ctx, k)
+	if err != nil {
+		return err
+	}
+	if problem := c.problem(k.op, resp); problem != nil {
+		return problem
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(resp.Body, into); err != nil {
+		return &Error{Op: k.op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer is not the JSON that was due", Err: err}
+	}
+	return nil
+}
+
+func (c *Client) send(ctx context.Context, k call) (*httpx.Response, error) {
+	cfg := c.cfg.Load()
+	req := httpx.Request{Method: k.method, URL: cfg.APIURL + k.path, Header: http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}}}
+	if len(k.query) > 0 {
+		req.URL += "?" + k.query.Encode()
+	}
+	if k.token != "" {
+		req.Header.Set("Authorization", "Bearer "+k.token.Reveal())
+	}
+	if k.body != nil {
+		body, err := json.Marshal(k.body)
+		if err != nil {
+			return nil, &Error{Op: k.op, Kind: ErrRefused, Err: err}
+		}
+		req.Body = body
+		req.Header.Set("Content-Type", "application/json") // exactly this, else 415 (upstreams/catalog.md section 4)
+	}
+	resp, err := c.http.Do(ctx, req)
+	if err != nil {
+		return nil, &Error{Op: k.op, Kind: ErrUnreachable, Err: err}
+	}
+	return resp, nil
+}
+
+// problem is nil for a usable 2xx answer. A web page is an outage whatever its
+// status: the CDN answers with one when the catalog does not.
+func (c *Client) problem(op string, resp *httpx.Response) error {
+	failure := &Error{Op: op, Status: resp.Status, RetryAfter: resp.RetryAfter()}
+	if isPage(resp) {
+		failure.Kind = ErrUnreachable
+		failure.Description = "a web page came instead of the catalog's answer: check the catalog address, or something on the way intercepts the traffic"
+		return failure
+	}
+	switch {
+	case resp.Status >= 200 && resp.Status < 300:
+		return nil
+	case resp.Status == http.StatusUnauthorized:
+		failure.Kind = ErrUnauthorized
+	case resp.Status == http.StatusForbidden:
+		failure.Kind = ErrForbidden
+	case resp.Status == http.StatusNotFound:
+		failure.Kind = ErrNotFound
+	case resp.Status == http.StatusTooManyRequests, resp.Status == http.StatusRequestTimeout:
+		failure.Kind = ErrUnreachable
+	case resp.Status >= 400 && resp.Status < 500:
+		failure.Kind = ErrRefused
+	default: // 5xx, and redirects that may not be followed
+		failure.Kind = ErrUnreachable
+	}
+	failure.Description = c.words(resp.Body)
+	return failure
+}
+
+// words is what an error body of the catalog says, shortened and masked.
+func (c *Client) words(body []byte) string {
+	var said struct {
+		Title       string          `json:"title"`
+		Description string          `json:"description"`
+		Details     json.RawMessage `json:"details"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		return "" // what is no error of the catalog's is not repeated
+	}
+	text := said.Description
+	if text == "" {
+		text = said.Title
+	}
+	var details string
+	if json.Unmarshal(said.Details, &details) == nil && details != "" {
+		text += ": " + details
+	}
+	return c.shorten(text)
+}
+
+func (c *Client) shorten(text string) string {
+	text = c.http.Mask(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""))
+	if runes := []rune(text); len(runes) > maxDescription {
+		text = string(runes[:maxDescription]) + "…"
+	}
+	return text
+}
+
+// isPage reports whether an answer is HTML, by its type or its first character.
+func isPage(resp *httpx.Response) bool {
+	return strings.Contains(strings.ToLower(resp.Header.Get("Content-Type")), "text/html") ||
+		bytes.HasPrefix(bytes.TrimSpace(resp.Body), []byte("<"))
+}
+
+// Ping asks whether the catalog answers. Any answer of the catalog's own, "not
+// found" included, is nil; otherwise the error is as for other calls. It reads one
+// episode row: that is small, needs no account, goes through the database behind
+// the API, and is not kept by the CDN for an hour as a subject is.
+func (c *Client) Ping(ctx context.Context) error {
+	query := url.Values{"subject_id": {"1"}, "limit": {"1"}}
+	err := c.do(ctx, call{op: "ask whether the catalog answers", path: "/v0/episodes", query: query}, new(page[json.RawMessage]))
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
+		return nil
+	}
+	return err
+}
+
+// page is the frame of a list; Data may be null.
+type page[T any] struct {
+	Data  []T `json:"data"`
+	Total int `json:"total"`
+}
+
+// maxRows bounds a list that the catalog sends page by page; the longest subject has some thousands.
+const maxRows = 100_000
+
+// all reads every page of a list.
+func all[T any](ctx context.Context, c *Client, k call, limit int) ([]T, error) {
+	rows := []T{}
+	if k.query == nil {
+		k.query = url.Values{}
+	}
+	k.query.Set("limit", strconv.Itoa(limit))
+	for {
+		k.query.Set("offset", strconv.Itoa(len(rows)))
+		var p page[T]
+		if err := c.do(ctx, k, &p); err != nil {
+			return nil, err
+		}
+		rows = append(rows, p.Data...)
+		// An offset beyond the total would be refused.
+		if len(p.Data) == 0 || len(rows) >= p.Total {
+			return rows, nil
+		}
+		if len(rows) > maxRows {
+			return nil, &Error{Op: k.op, Kind: ErrRefused, Description: fmt.Sprintf("more than %d rows", maxRows)}
+		}
+	}
+}

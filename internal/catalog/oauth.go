@@ -1,0 +1,141 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"watchmark/internal/httpx"
+	"watchmark/internal/secret"
+)
+
+// ErrGrantInvalid is a kind of *Error: the code or refresh token is used up,
+// expired or revoked. Only a new authorisation by the person helps.
+var ErrGrantInvalid = errors.New("the authorisation is no longer valid: connect the account again")
+
+// App is the application registered with the catalog by whoever runs this service.
+type App struct {
+	ClientID     string
+	ClientSecret secret.Text
+	// RedirectURL is compared exactly with the registered one.
+	RedirectURL string
+}
+
+// Token is what an authorisation or a refresh gives.
+type Token struct {
+	Access secret.Text
+	// Refresh can be used once; empty when the answer held none.
+	Refresh secret.Text
+	// ExpiresAt is when Access dies; zero when the answer did not tell.
+	ExpiresAt time.Time
+	// UserID is 0 when the answer did not tell.
+	UserID int
+}
+
+// AuthorizeURL is where the person's browser goes to say yes (upstreams/catalog.md
+// section 10). state comes back with the code and must be compared.
+func (c *Client) AuthorizeURL(app App, state string) string {
+	return c.cfg.Load().WebURL + "/oauth/authorize?" + url.Values{
+		"client_id": {app.ClientID}, "response_type": {"code"}, "redirect_uri": {app.RedirectURL}, "state": {state},
+	}.Encode()
+}
+
+// Exchange turns the code that came back into a token. The code lives 60 s and
+// works once. Errors: ErrGrantInvalid, ErrRefused (the app's id, secret or
+// redirect URL is wrong; the description says which), ErrUnreachable.
+func (c *Client) Exchange(ctx context.Context, app App, code secret.Text) (Token, error) {
+	return c.token(ctx, "exchange the authorisation code", app, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code.Reveal()},
+	})
+}
+
+// Refresh turns a refresh token into a new token. The old refresh token may be
+// dead at once, whether or not the answer arrives: let one caller at a time do
+// this for an account, and store the new pair before using it. Errors as Exchange.
+func (c *Client) Refresh(ctx context.Context, app App, refresh secret.Text) (Token, error) {
+	return c.token(ctx, "refresh the access token", app, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {refresh.Reveal()},
+	})
+}
+
+func (c *Client) token(ctx context.Context, op string, app App, form url.Values) (Token, error) {
+	cfg := c.cfg.Load()
+	form.Set("client_id", app.ClientID)
+	form.Set("client_secret", app.ClientSecret.Reveal())
+	form.Set("redirect_uri", app.RedirectURL)
+	asked := time.Now()
+	resp, err := c.http.Do(ctx, httpx.Request{
+		Method: http.MethodPost, URL: cfg.WebURL + "/oauth/access_token", Body: []byte(form.Encode()),
+		Header: http.Header{
+			"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"},
+		},
+	})
+	if err != nil {
+		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Err: err}
+	}
+	if err := c.tokenProblem(op, resp); err != nil {
+		return Token{}, err
+	}
+	var body struct {
+		Access    secret.Text     `json:"access_token"`
+		Refresh   secret.Text     `json:"refresh_token"`
+		ExpiresIn json.RawMessage `json:"expires_in"`
+		UserID    json.RawMessage `json:"user_id"` // a number or a string
+	}
+	if json.Unmarshal(resp.Body, &body) != nil || body.Access == "" {
+		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer holds no token"}
+	}
+	token := Token{Access: body.Access, Refresh: body.Refresh, UserID: number(body.UserID)}
+	if seconds := number(body.ExpiresIn); seconds > 0 {
+		token.ExpiresAt = asked.Add(time.Duration(min(seconds, 10*365*24*3600)) * time.Second)
+	}
+	return token, nil
+}
+
+// tokenProblem is nil for 2xx. 4xx bodies come in two shapes (upstreams/catalog.md section 10).
+func (c *Client) tokenProblem(op string, resp *httpx.Response) error {
+	err := c.problem(op, resp)
+	var failure *Error
+	if !errors.As(err, &failure) || errors.Is(err, ErrUnreachable) {
+		return err
+	}
+	var said struct {
+		Error       string          `json:"error"`
+		Description string          `json:"error_description"`
+		Code        json.RawMessage `json:"code"`
+		Message     string          `json:"message"`
+	}
+	if json.Unmarshal(resp.Body, &said) != nil {
+		failure.Kind = ErrRefused
+		return failure
+	}
+	var code string
+	if json.Unmarshal(said.Code, &code) != nil {
+		code = "" // absent, or a number
+	}
+	failure.Kind = ErrRefused
+	if said.Error == "invalid_grant" || code == "INVALID_REFRESH_TOKEN" || code == "INVALID_AUTHORIZATION_CODE" {
+		failure.Kind = ErrGrantInvalid
+	}
+	for _, words := range []string{said.Description, said.Message, said.Error, code} {
+		if words != "" {
+			failure.Description = c.shorten(words)
+			break
+		}
+	}
+	return failure
+}
+
+// number reads 123 and "123"; anything else is 0.
+func number(raw json.RawMessage) int {
+	n, err := strconv.Atoi(string(bytes.Trim(bytes.TrimSpace(raw), `"`)))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,153 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"watchmark/internal/secret"
+)
+
+// marksPage is the server's maximum for the list of marks (upstreams/catalog.md section 9).
+const marksPage = 1000
+
+// Session is the client with a person's token.
+type Session struct {
+	c     *Client
+	token secret.Text
+}
+
+// As is the client in the name of the owner of token.
+func (c *Client) As(token secret.Text) Session { return Session{c, token} }
+
+// String does not show the token.
+func (s Session) String() string { return "catalog session" }
+
+// GoString does not show the token.
+func (s Session) GoString() string { return s.String() }
+
+func (s Session) do(ctx context.Context, k call, into any) error {
+	k.token = s.token
+	return s.c.do(ctx, k, into)
+}
+
+// Me reads who owns the token. It is the check of a token.
+func (s Session) Me(ctx context.Context) (User, error) {
+	var me struct {
+		ID       int    `json:"id"`
+		Username string `json:"username"`
+		Nickname string `json:"nickname"`
+		Avatar   struct {
+			Large  string `json:"large"`
+			Medium string `json:"medium"`
+		} `json:"avatar"`
+	}
+	if err := s.do(ctx, call{op: "read the owner of the token", path: "/v0/me"}, &me); err != nil {
+		return User{}, err
+	}
+	if me.Username == "" {
+		return User{}, &Error{Op: "read the owner of the token", Kind: ErrUnreachable, Status: 200, Description: "the answer names nobody"}
+	}
+	avatar := me.Avatar.Large
+	if avatar == "" {
+		avatar = me.Avatar.Medium
+	}
+	return User{ID: me.ID, Username: me.Username, Nickname: me.Nickname, Avatar: avatar}, nil
+}
+
+// Collection reads the entry of username for a subject. ErrNotFound: not collected,
+// or the subject or the user does not exist; the description tells which.
+func (s Session) Collection(ctx context.Context, username string, subject SubjectID) (Collection, error) {
+	var entry struct {
+		Subject SubjectID      `json:"subject_id"`
+		Type    CollectionType `json:"type"`
+		Private bool           `json:"private"`
+	}
+	k := call{
+		op:   fmt.Sprintf("read the list entry of subject %d", subject),
+		path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject),
+	}
+	if err := s.do(ctx, k, &entry); err != nil {
+		return Collection{}, err
+	}
+	if entry.Type < Wish || entry.Type > Dropped {
+		return Collection{}, &Error{Op: k.op, Kind: ErrUnreachable, Status: 200, Description: "the answer is not a list entry"}
+	}
+	return Collection{Subject: subject, Type: entry.Type, Private: entry.Private}, nil
+}
+
+// Collect puts a subject on the list, or changes its entry. private nil leaves
+// the catalog's default or what the entry has. Every call shows up in the
+// person's public timeline unless private: read first. ErrNotFound: the subject
+// is unknown, locked or merged.
+func (s Session) Collect(ctx context.Context, subject SubjectID, state CollectionType, private *bool) error {
+	body := struct {
+		Type    CollectionType `json:"type"`
+		Private *bool          `json:"private,omitempty"`
+	}{state, private}
+	return s.do(ctx, call{
+		op:     fmt.Sprintf("put subject %d on the list", subject),
+		method: http.MethodPost, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
+	}, nil)
+}
+
+// MoveEntry changes the state of an existing entry and nothing else of it.
+// ErrNotFound: not collected, or the subject is locked or merged.
+func (s Session) MoveEntry(ctx context.Context, subject SubjectID, state CollectionType) error {
+	body := struct {
+		Type CollectionType `json:"type"`
+	}{state}
+	return s.do(ctx, call{
+		op:     fmt.Sprintf("change the list entry of subject %d", subject),
+		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
+	}, nil)
+}
+
+// EpisodeMarks reads the state of every episode of a subject, of all types. It
+// works for a subject that is not collected too: all are Unmarked.
+func (s Session) EpisodeMarks(ctx context.Context, subject SubjectID) ([]EpisodeMark, error) {
+	k := call{
+		op:   fmt.Sprintf("read the marks of subject %d", subject),
+		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token,
+	}
+	type row struct {
+		Episode apiEpisode   `json:"episode"`
+		Type    EpisodeState `json:"type"`
+	}
+	rows, err := all[row](ctx, s.c, k, marksPage)
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]EpisodeMark, 0, len(rows))
+	for _, r := range rows {
+		marks = append(marks, EpisodeMark{Episode: r.Episode.info(), State: r.Type})
+	}
+	return marks, nil
+}
+
+// SetEpisode sets the state of one episode. ErrRefused with status 400: the
+// subject is not collected. Changing one mark to another is lost by some servers
+// (upstreams/catalog.md section 9): go over Unmarked.
+func (s Session) SetEpisode(ctx context.Context, episode EpisodeID, state EpisodeState) error {
+	body := struct {
+		Type EpisodeState `json:"type"` // never left out: a missing type removes the mark
+	}{state}
+	return s.do(ctx, call{
+		op:     fmt.Sprintf("set episode %d", episode),
+		method: http.MethodPut, path: fmt.Sprintf("/v0/users/-/collections/-/episodes/%d", episode), body: body,
+	}, nil)
+}
+
+// SetEpisodes sets the state of several episodes of one subject at once: all or
+// none. ErrRefused with status 400: not collected, or one is of another subject.
+func (s Session) SetEpisodes(ctx context.Context, subject SubjectID, episodes []EpisodeID, state EpisodeState) error {
+	body := struct {
+		Episodes []EpisodeID  `json:"episode_id"`
+		Type     EpisodeState `json:"type"`
+	}{episodes, state}
+	return s.do(ctx, call{
+		op:     fmt.Sprintf("set %d episodes of subject %d", len(episodes), subject),
+		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), body: body,
+	}, nil)
+}

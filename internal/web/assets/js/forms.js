@@ -1,0 +1,138 @@
+// Forms that call the JSON API: data-api is the method, data-url the address, data-then
+// what follows (refresh, go to data-next, authorize), data-done the message of success,
+// data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status.
+import { text } from "./words.js";
+import { confirmed, line, linesOf, toast } from "./ui.js";
+import { refresh } from "./live.js";
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("form[data-api]")) return;
+  event.preventDefault();
+  send(form);
+});
+
+async function send(form) {
+  if (form.dataset.busy) return;
+  if (form.dataset.confirm && !(await confirmed(form.dataset.confirm))) return;
+  clearErrors(form);
+  form.dataset.busy = "yes";
+  form.querySelectorAll("button:not([type=button])").forEach((b) => b.setAttribute("aria-disabled", "true"));
+  try {
+    await call(form);
+  } finally {
+    delete form.dataset.busy;
+    form.querySelectorAll("button[aria-disabled]").forEach((b) => b.removeAttribute("aria-disabled"));
+  }
+}
+
+async function call(form) {
+  const fields = bodyOf(form);
+  const request = { method: form.dataset.api, headers: { Accept: "application/json" } };
+  if (fields) {
+    request.headers["Content-Type"] = "application/json";
+    request.body = JSON.stringify(fields);
+  }
+  let answer;
+  try {
+    answer = await fetch(form.dataset.url, request);
+  } catch {
+    showProblem(form, text("unreachable"), "");
+    return;
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) {
+    explain(form, answer, body);
+    return;
+  }
+  await follow(form, body);
+}
+
+async function follow(form, body) {
+  switch (form.dataset.then) {
+    case "go":
+      location.assign(form.dataset.next);
+      return;
+    case "authorize":
+      location.assign(body.authorize_url);
+      return;
+    default: {
+      const fold = form.closest("details.fold");
+      if (fold) {
+        form.reset();
+        fold.open = false;
+      }
+      if (body.ok === false) toast(form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
+      else if (form.dataset.done) toast(form.dataset.done);
+      await refresh({ all: true });
+    }
+  }
+}
+
+/** The JSON body of a form; null when it has no fields. */
+function bodyOf(form) {
+  const body = {};
+  for (const field of form.elements) {
+    if (!field.name || field.disabled) continue;
+    if (field.type === "checkbox") body[field.name] = field.checked;
+    else if (field.dataset.type === "bool") body[field.name] = field.value === "true";
+    else if (field.dataset.type === "number") body[field.name] = Number(field.value);
+    else if (field.dataset.type === "lines") body[field.name] = linesOf(field);
+    else if (!("optional" in field.dataset && field.value === "")) body[field.name] = field.value;
+  }
+  return Object.keys(body).length ? body : null;
+}
+
+/** Shows a problem document (RFC 9457): at the fields it names, else at the form. */
+function explain(form, answer, problem) {
+  const status = answer.status;
+  let placed = 0;
+  for (const { location = "", message = "" } of problem.errors ?? []) {
+    const name = location.replace(/^body\.?/, "").replace(/[.[].*$/, "");
+    const field = name && form.elements.namedItem(name);
+    if (field instanceof HTMLElement && field.type !== "hidden") {
+      markField(field, message);
+      placed++;
+    }
+  }
+  if (placed > 0) {
+    form.querySelector("[aria-invalid=true]").focus();
+    showProblem(form, text("fields"), "");
+    return;
+  }
+  const wait = Number(answer.headers.get("Retry-After")) || 0;
+  const own = form.dataset[String(status)];
+  const message = (own ?? text(`status_${status}`)).replace("{seconds}", wait);
+  const known = own || message !== `status_${status}`;
+  showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own ? "" : (problem.detail ?? ""));
+}
+
+function showProblem(form, message, detail) {
+  const place = form.querySelector(".form-error");
+  if (!place) {
+    toast(message, { tone: "bad", detail });
+    return;
+  }
+  place.replaceChildren(line("p", message));
+  if (detail) place.append(line("p", detail, "sub"));
+  place.hidden = false;
+}
+
+function markField(field, message) {
+  const error = line("p", message, "field-error");
+  error.id = `${field.id}-error`;
+  field.setAttribute("aria-invalid", "true");
+  field.dataset.described = field.getAttribute("aria-describedby") ?? "";
+  field.setAttribute("aria-describedby", `${error.id} ${field.dataset.described}`.trim());
+  field.closest(".field, .check").append(error);
+}
+
+function clearErrors(form) {
+  form.querySelectorAll(".field-error").forEach((e) => e.remove());
+  for (const field of form.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
+    field.setAttribute("aria-describedby", field.dataset.described);
+  }
+  const place = form.querySelector(".form-error");
+  if (place) place.hidden = true;
+}

@@ -1,0 +1,110 @@
+// Live parts: elements with data-live and an id are fetched anew when records change.
+// data-live="12" is about record 12 only.
+import { prepare } from "./ui.js";
+import { tell } from "./time.js";
+
+let running = null;
+let again = null; // what to do once the running one is through
+
+/** Fetches this page and swaps its live parts in, and with all set its whole main part. */
+export async function refresh({ all = false } = {}) {
+  if (running) {
+    again = { all: all || (again?.all ?? false) };
+    return running;
+  }
+  running = swap(all);
+  try {
+    await running;
+  } finally {
+    running = null;
+  }
+  if (again) {
+    const { all: more } = again;
+    again = null;
+    await refresh({ all: more });
+  }
+}
+
+async function swap(all) {
+  let answer;
+  try {
+    answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  } catch {
+    return; // the next event, or the person, tries again
+  }
+  if (new URL(answer.url).pathname === document.body.dataset.login) {
+    location.reload();
+    return;
+  }
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll(all ? "#nav, #main" : "[data-live][id]")) {
+    const next = fresh.getElementById(part.id);
+    if (next) put(part, next);
+  }
+}
+
+/** Replaces the content of a part, and keeps focus, what was unfolded and what was being typed. */
+function put(part, next) {
+  tell(next);
+  if (part.innerHTML === next.innerHTML) return;
+  const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
+  const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
+  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  part.replaceChildren(...next.childNodes);
+  for (const id of open) {
+    const details = document.getElementById(id);
+    if (details) details.open = true;
+  }
+  for (const [id, value] of typed) {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
+  }
+  if (focused) [...part.querySelectorAll("a, button, summary, input, textarea")].find((e) => keyOf(e) === focused)?.focus({ preventScroll: true });
+  prepare(part);
+}
+
+function keyOf(element) {
+  return element.id || element.getAttribute("href") || element.textContent;
+}
+
+function concerns(ids) {
+  return [...document.querySelectorAll("[data-live][id]")].some(({ dataset }) => dataset.live === "" || ids.includes(Number(dataset.live)));
+}
+
+let stream = null;
+
+function listen() {
+  stream = new EventSource(document.body.dataset.live);
+  stream.addEventListener("records", (event) => {
+    if (concerns(JSON.parse(event.data))) refresh();
+  });
+  let lost = false;
+  stream.addEventListener("error", () => { lost = true; });
+  stream.addEventListener("open", () => {
+    document.documentElement.dataset.listening = "yes";
+    if (lost) refresh(); // what changed meanwhile was missed
+    lost = false;
+  });
+}
+
+// A hidden page gives its connection back: browsers allow six to one host.
+function follow() {
+  if (document.hidden) {
+    stream?.close();
+    stream = null;
+    return;
+  }
+  if (stream) return;
+  listen();
+}
+
+if (document.body.dataset.live) {
+  listen();
+  document.addEventListener("visibilitychange", () => {
+    follow();
+    if (!document.hidden) refresh();
+  });
+  addEventListener("pagehide", () => { stream?.close(); stream = null; });
+  addEventListener("pageshow", follow);
+}

@@ -1,0 +1,114 @@
+// Small parts of the pages: messages, questions, copying, the list of user names, menus.
+import { text } from "./words.js";
+
+/** Shows a message for a while; detail is a second, quieter line. */
+export function toast(message, { tone = "good", detail = "" } = {}) {
+  const box = document.createElement("div");
+  box.className = `toast ${tone}`;
+  box.append(line("p", message));
+  if (detail) box.append(line("p", detail, "sub"));
+  const close = line("button", text("close"), "button small ghost");
+  close.type = "button";
+  close.addEventListener("click", () => box.remove());
+  box.append(close);
+  document.getElementById("toasts").append(box);
+  if (tone !== "bad") setTimeout(() => box.remove(), 6000);
+}
+
+export function line(tag, content, className = "") {
+  const element = document.createElement(tag);
+  element.textContent = content;
+  element.className = className;
+  return element;
+}
+
+/** Asks a question; resolves to true when the person says yes. */
+export function confirmed(question) {
+  const dialog = document.getElementById("confirm");
+  document.getElementById("confirm-text").textContent = question;
+  dialog.showModal();
+  // The event "close" comes late enough to answer the next question, so it is not used.
+  return new Promise((resolve) => {
+    dialog.querySelector("form").onsubmit = (event) => resolve(event.submitter?.value === "yes");
+    dialog.oncancel = () => resolve(false);
+  });
+}
+
+async function copy(source) {
+  const content = source.textContent;
+  try {
+    await navigator.clipboard.writeText(content);
+    return true;
+  } catch {
+    // Browsers give the clipboard to HTTPS and localhost only; many run this service on plain HTTP at home.
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+    return document.execCommand("copy");
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy-button]");
+  if (button) {
+    const done = await copy(button.closest("[data-copy]").querySelector("code"));
+    toast(text(done ? "copied" : "copy_by_hand"), { tone: done ? "good" : "warn" });
+    return;
+  }
+  const name = event.target.closest("[data-name]");
+  if (name) toggleName(name);
+  for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const menu = document.querySelector("details[data-menu][open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
+/** The names in a list of one name a line, exactly as typed; blank lines are none. */
+export function linesOf(area) {
+  return area.value.split("\n").map((l) => l.replace(/\r$/, "")).filter((l) => l.trim() !== "");
+}
+
+function toggleName(button) {
+  const area = button.closest("[data-names]").querySelector("textarea");
+  const names = linesOf(area);
+  const name = button.dataset.name;
+  area.value = (names.includes(name) ? names.filter((n) => n !== name) : [...names, name]).join("\n");
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function showChosenNames(group) {
+  const names = linesOf(group.querySelector("textarea"));
+  for (const button of group.querySelectorAll("[data-name]")) {
+    button.setAttribute("aria-pressed", String(names.includes(button.dataset.name)));
+  }
+}
+
+document.addEventListener("input", (event) => {
+  const group = event.target.closest("[data-names]");
+  if (group) showChosenNames(group);
+});
+
+// Lists are filtered as soon as a choice is made; typing waits for Enter.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-filter] select")) event.target.form.requestSubmit();
+});
+
+// Empty choices stay out of the address.
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-filter]")) return;
+  for (const field of event.target.elements) if (field.name && !field.value) field.disabled = true;
+});
+
+/** Prepares what is on the page, after loading and after every refresh. */
+export function prepare(root = document) {
+  root.querySelectorAll("[data-names]").forEach(showChosenNames);
+}

@@ -1,0 +1,84 @@
+package web_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listen opens the live connection and reads its first line.
+func (g *rig) listen(t *testing.T) *bufio.Reader {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.server.URL+"/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := g.client(t, true).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Fatalf("the live connection is %q", kind)
+	}
+	lines := bufio.NewReader(answer.Body)
+	if line := nextLine(t, lines); !strings.HasPrefix(line, "retry:") {
+		t.Fatalf("the live connection begins with %q", line)
+	}
+	return lines
+}
+
+// nextLine is the next line that is not empty.
+func nextLine(t *testing.T, lines *bufio.Reader) string {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+}
+
+func TestLiveGathersChanges(t *testing.T) {
+	g := newRig(t)
+	lines := g.listen(t)
+	for range 20 {
+		g.records.Feed.Publish(7)
+	}
+	if line := nextLine(t, lines); line != "event: records" {
+		t.Errorf("a change is told as %q", line)
+	}
+	if line := nextLine(t, lines); line != "data: [7]" {
+		t.Errorf("twenty changes of one record are told as %q", line)
+	}
+	g.records.Feed.Publish(8)
+	nextLine(t, lines)
+	if line := nextLine(t, lines); line != "data: [8]" {
+		t.Errorf("the next change is told as %q", line)
+	}
+}
+
+func TestLiveEndsWithTheService(t *testing.T) {
+	g := newRig(t)
+	lines := g.listen(t)
+	g.stop()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, lines)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("the live connection broke: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the live connection goes on after the service stopped")
+	}
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"golang.org/x/text/language"
+
+	"watchmark/internal/auth"
+)
+
+// languages are the languages of the pages by the tag that stands in <html lang>, in the
+// order people see them; the first is used for readers who want neither.
+var languages = []struct{ Tag, Name string }{
+	{"en", "English"},
+	{"zh-CN", "简体中文"},
+}
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese})
+
+// catalogue is every text of the pages by language and key.
+type catalogue map[string]map[string]string
+
+// loadCatalogue reads the texts. A key that one language has and another lacks is an error.
+func loadCatalogue() (catalogue, error) {
+	c := catalogue{}
+	for _, lang := range languages {
+		text, err := files.ReadFile("locales/" + lang.Tag + ".json")
+		if err != nil {
+			return nil, err
+		}
+		words := map[string]string{}
+		if err := json.Unmarshal(text, &words); err != nil {
+			return nil, fmt.Errorf("read locales/%s.json: %w", lang.Tag, err)
+		}
+		c[lang.Tag] = words
+	}
+	for tag, words := range c {
+		for key := range words {
+			for other, theirs := range c {
+				if theirs[key] == "" {
+					return nil, fmt.Errorf("locales/%s.json lacks %q, which locales/%s.json has", other, key, tag)
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// text is the text of key, with args put in as fmt does. An unknown key is an error.
+func (c catalogue) text(lang, key string, args ...any) (string, error) {
+	text, known := c[lang][key]
+	if !known {
+		return "", fmt.Errorf("no text %q in language %s", key, lang)
+	}
+	if len(args) == 0 {
+		return text, nil
+	}
+	return fmt.Sprintf(text, args...), nil
+}
+
+// count is the text of key for n things: key.one for one, else key.other. n is its first argument.
+func (c catalogue) count(lang, key string, n int, args ...any) (string, error) {
+	form := ".other"
+	if n == 1 {
+		form = ".one"
+	}
+	return c.text(lang, key+form, append([]any{n}, args...)...)
+}
+
+// word is the text of prefix.name, or name itself where it is unknown, as names of
+// layers that a newer service stored are.
+func (c catalogue) word(lang, prefix, name string) string {
+	if text, known := c[lang][prefix+"."+name]; known {
+		return text
+	}
+	return name
+}
+
+// Cookies that keep how somebody likes the pages. They are no secret.
+const (
+	langCookie  = "watchmark_lang"
+	themeCookie = "watchmark_theme"
+)
+
+// themes are the choices of colours; "system" follows the device.
+var themes = []struct{ ID, Icon string }{{"system", "monitor"}, {"light", "sun"}, {"dark", "moon"}}
+
+// language is the language chosen by switch, else the best of what the browser asks for.
+func (s *site) language(r *http.Request) string {
+	if cookie, err := r.Cookie(langCookie); err == nil && s.words[cookie.Value] != nil {
+		return cookie.Value
+	}
+	_, index := language.MatchStrings(matcher, r.Header.Get("Accept-Language"))
+	return languages[index].Tag
+}
+
+func themeOf(r *http.Request) string {
+	if cookie, err := r.Cookie(themeCookie); err == nil {
+		for _, theme := range themes {
+			if theme.ID == cookie.Value {
+				return theme.ID
+			}
+		}
+	}
+	return themes[0].ID
+}
+
+// preferences keeps a choice of language or colours in a cookie and leads back.
+func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "This form cannot be read. Go back and try again.", http.StatusBadRequest)
+		return
+	}
+	keep := func(name, value string) {
+		http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: s.BasePath() + "/", MaxAge: 365 * 24 * 3600, SameSite: http.SameSiteLaxMode})
+	}
+	if lang := r.PostForm.Get("lang"); s.words[lang] != nil {
+		keep(langCookie, lang)
+	}
+	for _, theme := range themes {
+		if theme.ID == r.PostForm.Get("theme") {
+			keep(themeCookie, theme.ID)
+		}
+	}
+	http.Redirect(w, r, s.BasePath()+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther)
+}

@@ -1,0 +1,160 @@
+package web_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+func catalogueOf(t *testing.T, lang string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("locales", lang+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]string{}
+	if err := json.Unmarshal(text, &words); err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+var verb = regexp.MustCompile(`%(?:\[\d\])?[a-z]`)
+
+func TestLanguagesAreComplete(t *testing.T) {
+	en, zh := catalogueOf(t, "en"), catalogueOf(t, "zh-CN")
+	for key, text := range en {
+		if zh[key] == "" || text == "" {
+			t.Errorf("%s is empty or missing in a language", key)
+		}
+		if got, want := verb.FindAllString(zh[key], -1), verb.FindAllString(text, -1); !slices.Equal(got, want) {
+			t.Errorf("%s takes %v in Chinese, %v in English", key, got, want)
+		}
+	}
+	for key := range zh {
+		if en[key] == "" {
+			t.Errorf("%s is missing in English", key)
+		}
+	}
+}
+
+// TestKeysExist finds every key that templates and scripts name in full, and those that
+// are made of a prefix and a known value.
+func TestKeysExist(t *testing.T) {
+	en := catalogueOf(t, "en")
+	need := func(where, key string) {
+		if en[key] == "" {
+			t.Errorf("%s needs %q, which no language has", where, key)
+		}
+	}
+	full := regexp.MustCompile(`[({ ](?:t|rich) "([^"]+)"`)
+	counted := regexp.MustCompile(`[({ ]n "([^"]+)"`)
+	for _, file := range sources(t, "templates/*.html") {
+		for _, m := range full.FindAllStringSubmatch(file.text, -1) {
+			need(file.name, m[1])
+		}
+		for _, m := range counted.FindAllStringSubmatch(file.text, -1) {
+			need(file.name, m[1]+".one")
+			need(file.name, m[1]+".other")
+		}
+	}
+	inScript := regexp.MustCompile(`\btext\("([a-z_0-9]+)"`)
+	for _, file := range sources(t, "assets/js/*.js") {
+		for _, m := range inScript.FindAllStringSubmatch(file.text, -1) {
+			need(file.name, "script."+m[1])
+		}
+	}
+	for _, status := range record.Statuses {
+		need("the state", "status."+string(status))
+		need("the state", "status.about."+string(status))
+		need("the state", "status.line."+string(status))
+	}
+	for _, kind := range []record.ErrorKind{record.UserNameMissing, record.NoAccount, record.NotMatched, record.EpisodeNotFound,
+		record.Unauthorized, record.Forbidden, record.Refused, record.Unreachable, record.Abandoned, record.Internal} {
+		need("the error kind", "error_kind."+string(kind))
+		need("the error kind", "error_kind.todo."+string(kind))
+	}
+	for _, source := range watch.PushSources {
+		for _, part := range []string{".needs", ".note", ".1"} {
+			need("the guide", "connect."+string(source)+part)
+		}
+		need("the source", "source.name."+string(source))
+	}
+	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
+		need("the media kind", "media."+string(media))
+	}
+}
+
+// TestKeysAreUsed keeps texts that nobody shows out of the catalogue.
+func TestKeysAreUsed(t *testing.T) {
+	var all strings.Builder
+	for _, pattern := range []string{"templates/*.html", "assets/js/*.js", "*.go"} {
+		for _, file := range sources(t, pattern) {
+			if !strings.HasSuffix(file.name, "_test.go") {
+				all.WriteString(file.text)
+			}
+		}
+	}
+	// Keys below these are made of a prefix and a value.
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|script\.status_\d+)\b`)
+	for key := range catalogueOf(t, "en") {
+		if made.MatchString(key) {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(key, "script."), ".one"), ".other")
+		if !strings.Contains(all.String(), `"`+name+`"`) {
+			t.Errorf("nothing shows %q", key)
+		}
+	}
+}
+
+var (
+	action    = regexp.MustCompile(`(?s){{.*?}}`)
+	attribute = regexp.MustCompile(`(?:title|alt|aria-label|placeholder|data-done|data-confirm|data-failed)="([^"]*)"`)
+	tag       = regexp.MustCompile(`(?s)<[^>]*>`)
+	letter    = regexp.MustCompile(`\p{L}{2,}`)
+	entity    = regexp.MustCompile(`&[a-z]+;`)
+)
+
+// TestTemplatesHoldNoText finds words in templates that no translation reaches.
+func TestTemplatesHoldNoText(t *testing.T) {
+	names := regexp.MustCompile(`Watchmark|99\+`)
+	for _, file := range sources(t, "templates/*.html") {
+		plain := action.ReplaceAllString(file.text, "")
+		for _, m := range attribute.FindAllStringSubmatch(plain, -1) {
+			if letter.MatchString(m[1]) {
+				t.Errorf("%s: an attribute says %q in one language only", file.name, m[1])
+			}
+		}
+		text := names.ReplaceAllString(entity.ReplaceAllString(tag.ReplaceAllString(plain, " "), " "), " ")
+		if found := letter.FindAllString(text, -1); found != nil {
+			t.Errorf("%s says %q in one language only", file.name, found)
+		}
+	}
+}
+
+type sourceFile struct{ name, text string }
+
+func sources(t *testing.T, pattern string) []sourceFile {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	var files []sourceFile
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, sourceFile{path, string(text)})
+	}
+	return files
+}

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"watchmark/internal/auth"
+)
+
+// toLogin leads to the sign-in page, and from there back to the page asked for.
+func (s *site) toLogin(w http.ResponseWriter, r *http.Request) {
+	target := s.BasePath() + "/login"
+	if wanted := auth.LocalPath(r.URL.RequestURI()); wanted != "/" && r.Method == http.MethodGet {
+		target += "?next=" + url.QueryEscape(wanted)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, target, http.StatusSeeOther)
+}
+
+type loginPage struct {
+	Next       string // where to go after, base path included
+	NeedsSetup bool
+}
+
+// login is the sign-in page; who is signed in already is led on.
+func (s *site) login(w http.ResponseWriter, r *http.Request) {
+	next := s.BasePath() + auth.LocalPath(r.URL.Query().Get("next"))
+	if _, signedIn := s.Viewer(r); signedIn {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	s.page("login", func(r *http.Request) (content, error) {
+		needs, err := s.NeedsSetup(r.Context())
+		return content{Title: "login.title", Data: loginPage{Next: next, NeedsSetup: needs}}, err
+	})(w, r)
+}
+
+type setupPage struct {
+	Token string
+	Done  bool // an administrator exists already
+}
+
+// setup is the page of the one-time link that creates the administrator.
+func (s *site) setup(r *http.Request) (content, error) {
+	needs, err := s.NeedsSetup(r.Context())
+	token := r.URL.Query().Get("token")
+	if len(token) > 200 {
+		token = ""
+	}
+	return content{Title: "setup.title", Data: setupPage{Token: token, Done: !needs}}, err
+}

@@ -1,0 +1,262 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/web"
+)
+
+func TestPages(t *testing.T) {
+	g := newRig(t)
+	s := g.fill(t)
+	in := g.client(t, true)
+	cases := []struct {
+		name, path string
+		en, zh     []string
+	}{
+		{"dashboard", "/", []string{"What needs you", "Account bench", "3 records failed", "2 marks wait", "葬送的芙莉莲", "nothing yet"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "尚无消息"}},
+		{"records", "/records", []string{"S1 E28", "No account for this user", "Film"}, []string{"没有对应的账号", "剧场版"}},
+		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98%", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi 搜索", "选中"}},
+		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "To the accounts", "/accounts\""}, []string{"请把这个用户名原样添加", "前往账号"}},
+		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"repeated by itself"}, []string{"会自动重试"}},
+		{"accounts", "/accounts", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
+		{"connect plex", "/connect", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a watch", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
+		{"connect jellyfin", "/connect?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
+		{"connect custom", "/connect?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
+				page := g.get(t, in, c.path, lang)
+				if page.status != http.StatusOK {
+					t.Fatalf("%s in %s answers %d", c.path, lang, page.status)
+				}
+				mustContain(t, page.body, append(wanted, `<html lang="`+lang+`"`)...)
+				for _, never := range []string{"secret-token", "<script>alert", "style=\"", "onclick", "%!"} {
+					if strings.Contains(page.body, never) {
+						t.Errorf("%s in %s holds %q", c.path, lang, never)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestFilterAndPaging(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	for i := range 60 {
+		g.insert(t, episode(watch.Plex, "mira", fmt.Sprintf("show %02d", i), "", 1, 1, ""), time.Now())
+	}
+	g.addRecord(t, episode(watch.Emby, "alex", "other show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Failed, ErrorKind: record.NotMatched}, account.Account{})
+
+	first := g.get(t, in, "/records?user=mira", "en").body
+	mustContain(t, first, "show 59", "show 10")
+	if strings.Contains(first, "show 09") || strings.Contains(first, "other show") {
+		t.Error("the first page shows more than 50 records, or another user's")
+	}
+	older := regexp.MustCompile(`href="(/records\?before=[^"]+)"`).FindStringSubmatch(first)
+	if older == nil {
+		t.Fatal("there is no way to older records")
+	}
+	second := g.get(t, in, strings.ReplaceAll(older[1], "&amp;", "&"), "en").body
+	mustContain(t, second, "show 09", "show 00", "Newest")
+	if strings.Contains(second, "show 10") {
+		t.Error("the second page repeats a record")
+	}
+	mustContain(t, g.get(t, in, "/records?status=error&source=emby&q=other", "en").body, "other show", "Clear the filter")
+	mustContain(t, g.get(t, in, "/records?q=nowhere", "en").body, "Nothing passes this filter")
+	// What cannot be meant is left out.
+	mustContain(t, g.get(t, in, "/records?status=%3Cb%3E&source=zz&before=x", "en").body, "other show")
+}
+
+func TestEmptyStatesTeach(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	mustContain(t, g.get(t, in, "/", "en").body, "Three steps to the first mark", `href="/accounts"`, `href="/connect"`)
+	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
+	mustContain(t, g.get(t, in, "/accounts", "en").body, "No account yet")
+	mustContain(t, g.get(t, in, "/connect?source=emby", "en").body, "Nothing has arrived yet")
+}
+
+func TestSignedOut(t *testing.T) {
+	g := newRig(t, underPath("/wm"))
+	out := g.client(t, false)
+	for path, next := range map[string]string{
+		"/": "/wm/login", "/records?status=error": "/wm/login?next=%2Frecords%3Fstatus%3Derror", "/nowhere": "/wm/login?next=%2Fnowhere",
+	} {
+		page := g.get(t, out, path, "en")
+		if page.status != http.StatusSeeOther || page.header.Get("Location") != next {
+			t.Errorf("%s answers %d to %q, want %q", path, page.status, page.header.Get("Location"), next)
+		}
+	}
+	if page := g.get(t, out, "/live", "en"); page.status != http.StatusUnauthorized {
+		t.Errorf("/live answers %d", page.status)
+	}
+	mustContain(t, g.get(t, out, "/login?next=/records", "en").body, `data-next="/wm/records"`)
+	for _, evil := range []string{"//evil.example", "https://evil.example", `/\evil.example`} {
+		mustContain(t, g.get(t, out, "/login?next="+url.QueryEscape(evil), "en").body, `data-next="/wm/"`)
+	}
+	if page := g.get(t, g.client(t, true), "/login?next=/records", "en"); page.header.Get("Location") != "/wm/records" {
+		t.Errorf("who is signed in is led to %q", page.header.Get("Location"))
+	}
+}
+
+func TestSetup(t *testing.T) {
+	g := newRig(t, beforeSetup)
+	out := g.client(t, false)
+	mustContain(t, g.get(t, out, "/login", "en").body, "There is no administrator yet")
+	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, `name="token" value="abc"`, "/api/setup")
+	mustContain(t, g.get(t, out, "/setup", "en").body, "Open the whole setup link")
+	g.needs = false
+	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "exists already")
+}
+
+func TestOpen(t *testing.T) {
+	for path, open := range map[string]bool{"/login": true, "/setup": true, "/static/app-1.css": true, "/preferences": true, "/": false, "/records": false, "/live": false, "/loginx": false} {
+		if web.Open(path) != open {
+			t.Errorf("Open(%q) is %v", path, !open)
+		}
+	}
+}
+
+func TestNotFoundAndFailure(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	for _, path := range []string{"/nowhere", "/records/999", "/records/x"} {
+		page := g.get(t, in, path, "zh-CN")
+		if page.status != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, page.status)
+		}
+		mustContain(t, page.body, "这里什么也没有")
+	}
+	g.fill(t)
+	if err := g.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page := g.get(t, in, "/records", "en")
+	if page.status != http.StatusInternalServerError {
+		t.Errorf("without a database a page answers %d", page.status)
+	}
+	mustContain(t, page.body, "This page could not be made")
+	if strings.Contains(page.body, "sql") {
+		t.Error("the page tells how it failed inside")
+	}
+}
+
+func TestOAuthAnswers(t *testing.T) {
+	g := newRig(t)
+	g.fill(t)
+	in := g.client(t, true)
+	mustContain(t, g.get(t, in, "/accounts?connected=1", "en").body, "Account mira is connected.")
+	mustContain(t, g.get(t, in, "/accounts?oauth_error=denied", "en").body, "You did not allow access")
+	page := g.get(t, in, "/accounts?oauth_error=call+0900+now", "en").body
+	mustContain(t, page, "Connecting did not work")
+	if strings.Contains(page, "call 0900 now") {
+		t.Error("the page repeats what the address says")
+	}
+}
+
+var (
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-next|data-live|data-login)="(/[^"]*)"`)
+	static = regexp.MustCompile(`"(/static/[^"]+)"`)
+)
+
+func TestBasePathIsEverywhere(t *testing.T) {
+	g := newRig(t, underPath("/wm"))
+	s := g.fill(t)
+	in := g.client(t, true)
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/accounts", "/connect", "/nowhere"} {
+		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
+		if len(found) < 5 {
+			t.Errorf("%s has %d local addresses", path, len(found))
+		}
+		for _, m := range found {
+			if !strings.HasPrefix(m[1], "/wm/") {
+				t.Errorf("%s leads to %s", path, m[1])
+			}
+		}
+	}
+}
+
+func TestAssets(t *testing.T) {
+	g := newRig(t)
+	page := g.get(t, g.client(t, false), "/login", "en")
+	total := len(page.body)
+	seen := []string{}
+	var follow func(path string)
+	follow = func(path string) {
+		if slices.Contains(seen, path) {
+			return
+		}
+		seen = append(seen, path)
+		asset := g.get(t, g.client(t, false), path, "en")
+		if asset.status != http.StatusOK {
+			t.Fatalf("%s answers %d", path, asset.status)
+		}
+		if cache := asset.header.Get("Cache-Control"); !strings.Contains(cache, "immutable") {
+			t.Errorf("%s may be kept: %q", path, cache)
+		}
+		total += len(asset.body)
+		for _, m := range regexp.MustCompile(`"\./([a-z]+-[0-9a-f]+\.js)"`).FindAllStringSubmatch(asset.body, -1) {
+			follow("/static/" + m[1])
+		}
+	}
+	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
+		follow(m[1])
+	}
+	if len(seen) != 8 {
+		t.Errorf("the page loads %q", seen)
+	}
+	if total > 150_000 {
+		t.Errorf("the first page weighs %d bytes", total)
+	}
+	t.Logf("the first page weighs %d bytes in %d files", total, len(seen)+1)
+	for _, path := range []string{"/static/app.css", "/static/..%2fweb.go", "/static/"} {
+		if asset := g.get(t, g.client(t, true), path, "en"); asset.status != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, asset.status)
+		}
+	}
+	if cache := page.header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("pages may be kept: %q", cache)
+	}
+}
+
+func TestPreferences(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	choose := func(form url.Values) string {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.server.URL+"/preferences", strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := do(t, in, request)
+		if answer.status != http.StatusSeeOther {
+			t.Errorf("a choice answers %d", answer.status)
+		}
+		return answer.header.Get("Location")
+	}
+	if back := choose(url.Values{"lang": {"zh-CN"}, "back": {"/records?status=error"}}); back != "/records?status=error" {
+		t.Errorf("a choice leads back to %q", back)
+	}
+	choose(url.Values{"theme": {"dark"}})
+	mustContain(t, g.get(t, in, "/records", "en").body, `<html lang="zh-CN" data-theme="dark">`)
+	choose(url.Values{"lang": {"xx"}, "theme": {"pink"}})
+	mustContain(t, g.get(t, in, "/records", "en").body, `<html lang="zh-CN" data-theme="dark">`)
+	if back := choose(url.Values{"lang": {"en"}, "back": {"//evil.example"}}); back != "/" {
+		t.Errorf("a choice leads to %q", back)
+	}
+	mustContain(t, g.get(t, g.client(t, true), "/", "fr, zh-TW;q=0.8").body, `<html lang="zh-CN"`)
+	mustContain(t, g.get(t, g.client(t, true), "/", "fr").body, `<html lang="en"`)
+}

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+// pages are the templates of pages; each defines "content" and is parsed with the shared ones.
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "error"}
+
+// shared are the templates that every page may use.
+var shared = []string{"layout", "parts"}
+
+// parseTemplates parses every page once for each language. A declared template that is
+// missing, and one that nobody declared, is an error.
+func (s *site) parseTemplates() (map[string]map[string]*template.Template, error) {
+	present, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range present {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if !slices.Contains(pages, name) && !slices.Contains(shared, name) {
+			return nil, fmt.Errorf("%s is not declared", file)
+		}
+	}
+	all := map[string]map[string]*template.Template{}
+	for _, lang := range languages {
+		base := template.New("").Funcs(s.funcs(lang.Tag)).Option("missingkey=error")
+		for _, name := range shared {
+			if base, err = base.ParseFS(files, "templates/"+name+".html"); err != nil {
+				return nil, err
+			}
+		}
+		all[lang.Tag] = map[string]*template.Template{}
+		for _, name := range pages {
+			page, err := base.Clone()
+			if err != nil {
+				return nil, err
+			}
+			if page, err = page.ParseFS(files, "templates/"+name+".html"); err != nil {
+				return nil, err
+			}
+			if page.Lookup("content") == nil {
+				return nil, fmt.Errorf("templates/%s.html defines no content", name)
+			}
+			all[lang.Tag][name] = page
+		}
+	}
+	return all, nil
+}
+
+// funcs are the functions of the templates in one language.
+func (s *site) funcs(lang string) template.FuncMap {
+	return template.FuncMap{
+		// t is the text of a key, n that for a number of things, word that of a name that may be unknown.
+		"t":    func(key string, args ...any) (string, error) { return s.words.text(lang, key, args...) },
+		"n":    func(key string, n int, args ...any) (string, error) { return s.words.count(lang, key, n, args...) },
+		"word": func(prefix string, name any) string { return s.words.word(lang, prefix, fmt.Sprint(name)) },
+		// rich is t with **strong** and `code` in the text.
+		"rich": func(key string, args ...any) (template.HTML, error) {
+			text, err := s.words.text(lang, key, args...)
+			return rich(text), err
+		},
+		"script":  s.scriptWords(lang),
+		"url":     func(path string) string { return s.BasePath() + path },
+		"asset":   s.assetURL,
+		"icon":    s.icon,
+		"ago":     func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		"version": func() string { return s.Version },
+		"demo":    func() *DemoLogin { return s.Demo },
+		"nav":     func() []navItem { return navItems },
+		"langs":   func() any { return languages },
+		"themes":  func() any { return themes },
+		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
+		"number":  number,
+		"ms":      elapsed,
+		"look":    lookOf,
+		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
+		// specials reports that a season is the one of the specials.
+		"specials": func(season int) bool { return season == 0 },
+		"subject":  s.SubjectURL,
+	}
+}
+
+// navItem is a door of the navigation.
+type navItem struct {
+	Path string
+	Icon string
+	Key  string // of the catalogue
+	Page string // the template that it opens; its sub-pages are below Path
+}
+
+var navItems = []navItem{
+	{"/", "layout-dashboard", "nav.dashboard", "dashboard"},
+	{"/records", "history", "nav.records", "records"},
+	{"/accounts", "users", "nav.accounts", "accounts"},
+	{"/connect", "plug", "nav.connect", "connect"},
+}
+
+// Current reports whether path is this door or a room behind it.
+func (n navItem) Current(path string) bool {
+	return path == n.Path || n.Path != "/" && strings.HasPrefix(path, n.Path+"/")
+}
+
+func (s *site) assetURL(name string) (string, error) {
+	hashed, known := s.assets.names[name]
+	if !known {
+		return "", fmt.Errorf("no asset %q", name)
+	}
+	return s.BasePath() + staticPrefix + hashed, nil
+}
+
+func (s *site) icon(name string) (template.HTML, error) {
+	icon, known := s.assets.icons[name]
+	if !known {
+		return "", fmt.Errorf("no icon %q", name)
+	}
+	return icon, nil
+}
+
+// scriptWords gives the texts that the page's script needs: those with keys below "script.", as JSON.
+func (s *site) scriptWords(lang string) func() (string, error) {
+	words := map[string]string{}
+	for key, text := range s.words[lang] {
+		if name, ours := strings.CutPrefix(key, "script."); ours {
+			words[name] = text
+		}
+	}
+	return func() (string, error) {
+		text, err := json.Marshal(words)
+		return string(text), err
+	}
+}
+
+var (
+	strong = regexp.MustCompile(`\*\*(.+?)\*\*`)
+	code   = regexp.MustCompile("`(.+?)`")
+)
+
+// rich escapes text and then makes **strong** and `code` of it.
+func rich(text string) template.HTML {
+	escaped := template.HTMLEscapeString(text)
+	escaped = strong.ReplaceAllString(escaped, "<strong>$1</strong>")
+	return template.HTML(code.ReplaceAllString(escaped, "<code>$1</code>"))
+}
+
+// ago tells how long ago t was, or in how long it will be, with the exact time on hover.
+// The script retells it in the reader's time zone.
+func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
+	words, err := s.distance(lang, t, now)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339),
+		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words))), nil
+}
+
+// distance is t seen from now in words; beyond a week it is the date.
+func (s *site) distance(lang string, t, now time.Time) (string, error) {
+	gap, direction := now.Sub(t), "time.ago."
+	if gap < 0 {
+		gap, direction = -gap, "time.in."
+	}
+	switch {
+	case gap < 45*time.Second:
+		return s.words.text(lang, "time.now")
+	case gap < time.Hour:
+		return s.words.count(lang, direction+"minutes", max(1, int(gap.Minutes()+0.5)))
+	case gap < 24*time.Hour:
+		return s.words.count(lang, direction+"hours", int(gap.Hours()))
+	case gap < 7*24*time.Hour:
+		return s.words.count(lang, direction+"days", int(gap.Hours()/24))
+	}
+	return t.Format("2006-01-02"), nil
+}
+
+// label is the short name of an episode, such as S2 E7, or the word for a film.
+func (s *site) label(lang string, r record.Record) (string, error) {
+	if r.MediaType == watch.Movie {
+		return s.words.text(lang, "media.movie")
+	}
+	var words []string
+	if r.Season != nil {
+		words = append(words, fmt.Sprintf("S%d", *r.Season))
+	}
+	if r.Episode != nil {
+		words = append(words, "E"+number(*r.Episode))
+	}
+	return strings.Join(words, " "), nil
+}
+
+// number is v without needless digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// elapsed is a duration in milliseconds for people.
+func elapsed(ms float64) string {
+	switch {
+	case ms >= 1000:
+		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
+	case ms >= 10:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+}

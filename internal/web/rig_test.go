@@ -1,0 +1,217 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"watchmark/internal/account"
+	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/record"
+	"watchmark/internal/secret"
+	"watchmark/internal/web"
+	"watchmark/internal/webhook"
+)
+
+const (
+	sessionValue = "good"
+	webhookKey   = "kZ3v9Qm2Tn5xR8wB"
+)
+
+// rig is the pages over a real database, with an API that answers what a test tells
+// it to and remembers what it was asked.
+type rig struct {
+	db       *db.DB
+	records  *record.Store
+	accounts *account.Store
+	log      *webhook.Log
+	deps     web.Deps
+	server   *httptest.Server
+	base     string
+	shutdown chan struct{}
+	needs    bool // no administrator yet
+	queue    int
+
+	mu    sync.Mutex
+	calls []apiCall
+	// answer is what the API answers; nil is 200 {}.
+	answer func(apiCall) (status int, body string)
+}
+
+// apiCall is one request that the page's script made.
+type apiCall struct {
+	Method, Path, Body string
+}
+
+type option func(*rig)
+
+func underPath(base string) option { return func(g *rig) { g.base = base } }
+func beforeSetup(g *rig)           { g.needs = true }
+func asDemo(g *rig)                { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
+
+func newRig(t testing.TB, options ...option) *rig {
+	t.Helper()
+	d, err := db.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	g := &rig{db: d, records: record.NewStore(d), log: webhook.NewLog(d), shutdown: make(chan struct{})}
+	g.accounts = account.NewStore(d, plainSeal{})
+	g.deps = web.Deps{
+		Records: g.records, Feed: g.records.Feed, Accounts: g.accounts, WebhookLog: g.log,
+		QueueLength: func(context.Context) (int, error) { return g.queue, nil },
+		WebhookKey:  func() string { return webhookKey },
+		PublicURL:   func(r *http.Request) string { return "http://" + r.Host + g.base },
+		BasePath:    func() string { return g.base },
+		Viewer: func(r *http.Request) (string, bool) {
+			cookie, err := r.Cookie(auth.CookieName)
+			return "mira", err == nil && cookie.Value == sessionValue
+		},
+		NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil },
+		SubjectURL: func(id catalog.SubjectID) string {
+			return "https://catalog.example/subject/" + strconv.Itoa(int(id))
+		},
+		TokenURL:   func() string { return "https://catalog.example/token" },
+		OAuthReady: func() bool { return true },
+		Version:    "0.1.0",
+		Shutdown:   g.shutdown,
+		Log:        slog.New(slog.DiscardHandler),
+	}
+	for _, o := range options {
+		o(g)
+	}
+	pages, err := web.New(g.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/", g.serveAPI)
+	mux.Handle("/", pages)
+	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
+	t.Cleanup(func() {
+		g.stop()
+		g.server.Close()
+	})
+	return g
+}
+
+// stop ends the live connections, as the service does before it stops.
+func (g *rig) stop() {
+	select {
+	case <-g.shutdown:
+	default:
+		close(g.shutdown)
+	}
+}
+
+func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a cut body shows in the comparison
+	call := apiCall{r.Method, r.URL.Path, string(body)}
+	g.mu.Lock()
+	g.calls = append(g.calls, call)
+	answer := g.answer
+	g.mu.Unlock()
+	status, text := http.StatusOK, "{}"
+	if answer != nil {
+		status, text = answer(call)
+	}
+	if r.URL.Path == "/api/login" && status == http.StatusOK {
+		http.SetCookie(w, &http.Cookie{Name: auth.CookieName, Value: sessionValue, Path: g.base + "/"})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+func (g *rig) asked() []apiCall {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.calls)
+}
+
+// client is a browser without a script; it is signed in when asked to be and follows no redirect.
+func (g *rig) client(t testing.TB, signedIn bool) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signedIn {
+		at, err := url.Parse(g.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jar.SetCookies(at, []*http.Cookie{{Name: auth.CookieName, Value: sessionValue, Path: "/"}})
+	}
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// page is one answer, read whole.
+type page struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (g *rig) get(t testing.TB, client *http.Client, path, lang string) page {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.server.URL+g.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept-Language", lang)
+	return do(t, client, request)
+}
+
+func do(t testing.TB, client *http.Client, request *http.Request) page {
+	t.Helper()
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page{answer.StatusCode, answer.Header, string(body)}
+}
+
+func mustContain(t testing.TB, text string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(text, w) {
+			t.Errorf("the page lacks %q", w)
+		}
+	}
+}
+
+// plainSeal leaves tokens as they are: no page ever reads one.
+type plainSeal struct{}
+
+func (plainSeal) Seal(plain, _ string) (string, error)  { return plain, nil }
+func (plainSeal) Open(sealed, _ string) (string, error) { return sealed, nil }
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func token(text string) account.Tokens { return account.Tokens{Access: secret.Text(text)} }

@@ -1,0 +1,163 @@
+package web_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+// sample is what a household's service might hold: records in every state, accounts in
+// every health, requests of most sources.
+type sample struct {
+	success, review, noAccount, queued, hostile int64
+}
+
+const hostileTitle = `<script>alert(1)</script>" onmouseover="x`
+
+func (g *rig) fill(t testing.TB) sample {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	mira := g.addAccount(t, account.Draft{Username: "mira", Nickname: "米拉", CatalogUserID: 7001, Method: account.ByOAuth, Tokens: token("secret-token-of-mira"),
+		MediaUserNames: []string{"mira", "Mira TV"}, Enabled: true, Preferred: true, CompleteFilms: true})
+	expired := token("secret-token-of-bench")
+	expired.ExpiresAt = now.Add(-30 * time.Hour)
+	g.addAccount(t, account.Draft{Username: "bench", Method: account.ByToken, Tokens: expired, MediaUserNames: []string{"bench"}, Enabled: true, Private: true, CompleteFilms: true})
+	g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), Enabled: false})
+	if err := g.accounts.SetChecked(ctx, mira.ID, "mira", "米拉", 7001); err != nil {
+		t.Fatal(err)
+	}
+	g.queue = 2
+
+	var s sample
+	g.addRecord(t, episode(watch.Emby, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 3, "2023-10-06"), now.Add(-50*time.Hour), record.Outcome{
+		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: "marked as watched"}, mira)
+	s.hostile = g.addRecord(t, episode(watch.Custom, "mira", hostileTitle, "", 1, 1, ""), now.Add(-27*time.Hour), record.Outcome{
+		Status: record.Failed, ErrorKind: record.NotMatched, Message: "no entry matched: nothing in the catalog fits"}, mira)
+	g.addRecord(t, episode(watch.Plex, "mira", "迷宫饭", "ダンジョン飯", 1, 12, "2024-03-21"), now.Add(-9*time.Hour), record.Outcome{
+		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: "marked as watched"}, mira)
+	g.addRecord(t, episode(watch.Jellyfin, "mira", "购物频道", "", 1, 120, ""), now.Add(-5*time.Hour), record.Outcome{
+		Status: record.Ignored, Message: "the title contains the blocked keyword 购物"}, mira)
+	g.addRecord(t, film(watch.Plex, "mira", "铃芽之旅", "すずめの戸締まり", "2022-11-11"), now.Add(-4*time.Hour), record.Outcome{
+		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: "marked as watched; the subject is complete"}, mira)
+	g.addRecord(t, episode(watch.Tautulli, "bench", "孤独摇滚！", "ぼっち・ざ・ろっく！", 1, 8, "2022-11-27"), now.Add(-3*time.Hour), record.Outcome{
+		Status: record.Failed, SubjectName: "孤独摇滚！", SubjectID: 328609, EpisodeID: 1127440, EpisodeSort: num(8), Method: "api", Confidence: .99, ErrorKind: record.Unauthorized,
+		Message: "the catalog refuses the token of account bench, it has expired or was revoked: enter a new one on the accounts page, then retry"}, account.Account{Username: "bench"})
+	s.noAccount = g.addRecord(t, episode(watch.Emby, " Gäste ", "灵能百分百", "モブサイコ100", 3, 1, "2022-10-05"), now.Add(-95*time.Minute), record.Outcome{
+		Status: record.Failed, ErrorKind: record.NoAccount, Message: `account not found: no account names the media-server user " Gäste " exactly, case and spaces included; add the name on the accounts page`}, account.Account{})
+	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
+		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
+	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
+		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
+		Message: "the catalog cannot be reached: the mark waits and is repeated by itself"}, mira)
+	s.success = g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 26, "2024-03-08"), now.Add(-6*time.Minute), record.Outcome{
+		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
+		Message: "marked as watched", Trace: encode(t, successTrace())}, mira)
+	g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 27, "2024-03-15"), now.Add(-20*time.Second), record.Outcome{Status: record.Processing}, mira)
+	g.insert(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 28, "2024-03-22"), now.Add(-2*time.Second))
+
+	for _, e := range []webhook.Entry{
+		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: "episode: missing", UserName: "mira", Title: "灯塔守望者"},
+		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: "accepted", UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
+		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: "the webhook key is wrong: copy the address from the connect page again"},
+		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: "accepted", UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
+		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: "media.pause is not a watch", UserName: "mira", Title: "葬送的芙莉莲"},
+		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: "accepted", UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success}},
+	} {
+		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
+	}
+	return s
+}
+
+func (g *rig) write(t testing.TB, fn func(ctx context.Context, tx *sql.Tx) error) {
+	t.Helper()
+	if err := g.db.Write(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g *rig) addAccount(t testing.TB, d account.Draft) account.Account {
+	t.Helper()
+	a, err := g.accounts.Create(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (g *rig) insert(t testing.TB, e watch.Event, at time.Time) (id int64) {
+	t.Helper()
+	g.write(t, func(ctx context.Context, tx *sql.Tx) (err error) {
+		id, err = record.Insert(ctx, tx, e, false, at)
+		return err
+	})
+	return id
+}
+
+func (g *rig) addRecord(t testing.TB, e watch.Event, at time.Time, o record.Outcome, a account.Account) int64 {
+	t.Helper()
+	o.RecordID, o.AccountID, o.AccountName = g.insert(t, e, at), a.ID, a.Username
+	g.settle(t, o)
+	return o.RecordID
+}
+
+func num(v float64) *float64 { return &v }
+
+func episode(source watch.Source, user, title, original string, season int, number float64, date string) watch.Event {
+	return watch.Event{Source: source, Action: watch.Watched, Media: watch.Episode, Title: title, OriginalTitle: original,
+		Season: &season, Episode: &number, AirDate: watch.ParseDate(date), UserName: user}
+}
+
+func film(source watch.Source, user, title, original, date string) watch.Event {
+	return watch.Event{Source: source, Action: watch.Watched, Media: watch.Movie, Title: title, OriginalTitle: original,
+		AirDate: watch.ParseDate(date), UserName: user}
+}
+
+func successTrace() match.Trace {
+	return match.Trace{
+		Result: match.Result{Status: match.Matched, SubjectID: 400602, SubjectName: "葬送的芙莉莲", EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
+			Reason: "title and air date fit, and the chapter list has episode 26"},
+		Steps: []match.Step{
+			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "mira"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
+			{Name: "block", Status: "miss", ElapsedMS: .1},
+			{Name: "mapping", Status: "miss", Input: map[string]any{"title": "葬送的芙莉莲", "season": 1}, ElapsedMS: .1},
+			{Name: "dataset", Status: "skipped", Output: map[string]any{"reason": "switched off in the settings"}},
+			{Name: "api", Status: "hit", Input: map[string]any{"title": "葬送的芙莉莲", "original_title": "葬送のフリーレン", "season": 1, "air_date": "2024-03-08"},
+				Candidates: []match.Candidate{
+					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: "the title is the same", Date: "2023-09-29", Platform: "TV"},
+					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: "it is season 2, season 1 was watched", Date: "2026-01-16", Platform: "TV"},
+					{SubjectID: 460152, Name: "葬送のフリーレン ●●の魔法", NameCN: "葬送的芙莉莲 ●●的魔法", Score: .31, Parts: map[string]float64{"title": .71, "date": .4, "platform": 0}, Source: "api", Date: "2023-10-11", Platform: "WEB"},
+				}, ElapsedMS: 412.7},
+			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "reason": "the number is in the chapter list and the air date is the same"}, ElapsedMS: 188.4},
+			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": "marked as watched", "collection": 3}, ElapsedMS: 1240},
+		},
+		ElapsedMS: 1841.6,
+	}
+}
+
+func reviewTrace() match.Trace {
+	return match.Trace{
+		Result: match.Result{Status: match.Review, SubjectID: catalog.SubjectID(900002), SubjectName: "灯塔守望者 第二季", Method: "api", Confidence: .61,
+			Reason: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed"},
+		Steps: []match.Step{
+			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "Mira TV"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
+			{Name: "api", Status: "hit", Input: map[string]any{"title": "灯塔守望者", "season": 2}, Candidates: []match.Candidate{
+				{SubjectID: 900002, Name: "灯台守のうた 二", NameCN: "灯塔守望者 第二季", Score: .61, Parts: map[string]float64{"title": .8, "date": .3}, Source: "api", Date: "2024-04-07", Platform: "TV"},
+				{SubjectID: 900005, Name: "灯台守", NameCN: "", Score: .58, Parts: map[string]float64{"title": .6, "date": .5}, Source: "api", Date: "2024-04-05", Platform: "TV"},
+			}, ElapsedMS: 380},
+		},
+		ElapsedMS: 391,
+	}
+}
+
+func (g *rig) settle(t testing.TB, o record.Outcome) {
+	t.Helper()
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error { return record.SettleTx(ctx, tx, o) })
+}

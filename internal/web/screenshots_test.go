@@ -1,0 +1,106 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// TestScreenshots writes a picture of every page at two widths, in both themes and both
+// languages, into the folder that WATCHMARK_SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("WATCHMARK_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("set WATCHMARK_SCREENSHOTS to a folder to get pictures of every page")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tab := browser(t)
+	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
+	s := full.fill(t)
+	shots := []struct {
+		name     string
+		rig      *rig
+		path     string
+		signedIn bool
+		click    string // what to click before the picture is taken
+	}{
+		{"login", empty, "/login", false, ""},
+		{"setup", fresh, "/setup?token=abc", false, ""},
+		{"dashboard", full, "/", true, ""},
+		{"dashboard-empty", empty, "/", true, ""},
+		{"records", full, "/records", true, ""},
+		{"records-empty", empty, "/records", true, ""},
+		{"record", full, fmt.Sprintf("/records/%d", s.success), true, ""},
+		{"record-review", full, fmt.Sprintf("/records/%d", s.review), true, ""},
+		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
+		{"accounts", full, "/accounts", true, ""},
+		{"accounts-edit", full, "/accounts", true, "details.fold summary"},
+		{"delete", full, "/accounts", true, "form[data-api=DELETE] button"},
+		{"menu", full, "/records?status=error", true, "details.menu summary"},
+		{"accounts-empty", empty, "/accounts", true, ""},
+		{"connect-plex", full, "/connect?source=plex", true, ""},
+		{"connect-tautulli", full, "/connect?source=tautulli", true, ""},
+		{"connect-jellyfin", full, "/connect?source=jellyfin", true, ""},
+		{"connect-custom", full, "/connect?source=custom", true, ""},
+		{"not-found", full, "/nowhere", true, ""},
+	}
+	for _, width := range []int64{1280, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			for _, lang := range []string{"en", "zh-CN"} {
+				for _, shot := range shots {
+					name := fmt.Sprintf("%s-%d-%s-%s.png", shot.name, width, theme, lang)
+					steps := []step{
+						send(network.ClearBrowserCookies, cdp.Empty{}), speak(lang), sized(width, 844),
+						send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+							Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
+						}),
+					}
+					if shot.signedIn {
+						steps = append(steps, shot.rig.signIn())
+					}
+					steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), until(`document.readyState === "complete"`))
+					if shot.click != "" {
+						steps = append(steps, chromedp.Click(shot.click))
+					}
+					picture := wholePage(t, tab, width, steps)
+					if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// sized sets the size of the window; narrow ones are phones.
+func sized(width, height int64) step {
+	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
+	})
+}
+
+// wholePage does the steps, makes the window as high as the page, so that what sticks to
+// its edges is where it belongs, and takes the picture.
+func wholePage(t *testing.T, tab context.Context, width int64, steps []step) []byte {
+	t.Helper()
+	run(t, tab, steps...)
+	height, err := chromedp.Run(tab, chromedp.Evaluate[int64](`Math.max(document.documentElement.scrollHeight, 600)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, tab, sized(width, height))
+	picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}

@@ -1,0 +1,213 @@
+// Package web serves the pages: HTML made on the server, the static files it needs,
+// and live updates. It reads through small interfaces and changes nothing itself:
+// every change a person makes is a call of the JSON API by the page's script.
+//
+// What it promises: New fails when a template, a translation or an icon is missing,
+// so no page can lack one later; every page is complete in every language; pages
+// can be read without JavaScript; no page needs an inline script or style.
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+// Records is what the pages read of records; *record.Store is one.
+type Records interface {
+	List(ctx context.Context, f record.Filter) (records []record.Record, next int64, err error)
+	Get(ctx context.Context, id int64) (record.Record, error)
+	Trace(ctx context.Context, id int64) (json.RawMessage, error)
+	Stats(ctx context.Context, now time.Time) (record.Stats, error)
+	UserNames(ctx context.Context) ([]string, error)
+}
+
+// Feed tells which records change; *record.Feed is one.
+type Feed interface {
+	Subscribe() (ids <-chan int64, cancel func())
+}
+
+// Accounts is what the pages read of accounts; *account.Store is one.
+type Accounts interface {
+	List(ctx context.Context) ([]account.Account, error)
+}
+
+// WebhookLog is what the pages read of the requests that arrived; *webhook.Log is one.
+type WebhookLog interface {
+	List(ctx context.Context, f webhook.Filter) (entries []webhook.Entry, next int64, err error)
+	LastSeen(ctx context.Context) (map[watch.Source]webhook.Entry, error)
+}
+
+// Deps is what the pages need. Every field is needed but Demo.
+type Deps struct {
+	Records    Records
+	Feed       Feed
+	Accounts   Accounts
+	WebhookLog WebhookLog
+	// QueueLength is how many marks wait for the catalog.
+	QueueLength func(context.Context) (int, error)
+	// WebhookKey is the last path segment of webhook addresses; empty when none is asked for.
+	WebhookKey func() string
+	// PublicURL is the address people reach the service by, base path included, without a slash at the end.
+	PublicURL func(*http.Request) string
+	// BasePath is where a proxy puts the service, such as "/watchmark"; empty at the root.
+	// Requests arrive here without it.
+	BasePath func() string
+	// Viewer is the name of who is signed in; the name is empty where sign-in is turned off.
+	Viewer func(*http.Request) (name string, signedIn bool)
+	// NeedsSetup reports that no administrator exists yet.
+	NeedsSetup func(context.Context) (bool, error)
+	// SubjectURL is the catalog's page of a subject; empty when it has none.
+	SubjectURL func(catalog.SubjectID) string
+	// TokenURL is the catalog's page where people make a token by hand; empty when unknown.
+	TokenURL func() string
+	// OAuthReady reports that accounts can be connected by OAuth.
+	OAuthReady func() bool
+	// Demo is the login that the sign-in page offers; nil outside of the demo.
+	Demo    *DemoLogin
+	Version string
+	// Shutdown is closed when the service stops; live connections end then.
+	Shutdown <-chan struct{}
+	Log      *slog.Logger
+}
+
+// DemoLogin is a login that everybody may know.
+type DemoLogin struct{ Name, Password string }
+
+// openPaths need no sign-in.
+var openPaths = []string{"/login", "/setup", "/preferences"}
+
+// Open reports whether path (without the base path) is served to people who are not signed in.
+func Open(path string) bool {
+	return strings.HasPrefix(path, staticPrefix) || slices.Contains(openPaths, path)
+}
+
+// site is the handler behind New.
+type site struct {
+	Deps
+	assets    *assets
+	words     catalogue
+	templates map[string]map[string]*template.Template // by language, then page
+}
+
+// New is the handler of every page, of the static files and of GET /live. It fails when
+// a declared template, a translation or an asset is missing or broken.
+func New(d Deps) (http.Handler, error) {
+	s := &site{Deps: d}
+	var err error
+	if s.assets, err = loadAssets(); err != nil {
+		return nil, fmt.Errorf("load assets of the pages: %w", err)
+	}
+	if s.words, err = loadCatalogue(); err != nil {
+		return nil, fmt.Errorf("load translations: %w", err)
+	}
+	if s.templates, err = s.parseTemplates(); err != nil {
+		return nil, fmt.Errorf("load templates: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
+	mux.HandleFunc("POST /preferences", s.preferences)
+	mux.HandleFunc("GET /live", s.live)
+	mux.HandleFunc("GET /login", s.login)
+	mux.HandleFunc("GET /setup", s.page("setup", s.setup))
+	mux.HandleFunc("GET /{$}", s.page("dashboard", s.dashboard))
+	mux.HandleFunc("GET /records", s.page("records", s.records))
+	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
+	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
+	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
+	mux.HandleFunc("/", s.page("error", s.notFound))
+	return mux, nil
+}
+
+// content is what a page shows: Title is a key of the catalogue, or Heading a text of the
+// reader's own world, such as the title of a film.
+type content struct {
+	Title   string
+	Heading string
+	Data    any
+}
+
+// frame is what the layout shows around a page.
+type frame struct {
+	content
+	Name     string // of the template
+	Path     string
+	Lang     string
+	Theme    string
+	Here     string // where the preferences lead back to, without the base path
+	SignedIn bool
+	User     string
+	Waiting  int // how many records wait for a person
+}
+
+// page serves a page by its template, to people who are signed in unless its path is open.
+func (s *site) page(name string, load func(*http.Request) (content, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, signedIn := s.Viewer(r); !signedIn && !Open(r.URL.Path) {
+			s.toLogin(w, r)
+			return
+		}
+		c, err := load(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, r, http.StatusOK, name, c)
+	}
+}
+
+// write renders a page whole before it sends anything.
+func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name string, c content) {
+	f := frame{content: c, Name: name, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
+	f.User, f.SignedIn = s.Viewer(r)
+	if f.SignedIn {
+		stats, err := s.Records.Stats(r.Context(), time.Now())
+		if err != nil && r.Context().Err() == nil {
+			s.Log.ErrorContext(r.Context(), "cannot count records for a page", "error", err)
+		}
+		f.Waiting = stats.Week[record.Failed] + stats.Week[record.Review]
+	}
+	var page bytes.Buffer
+	if err := s.templates[f.Lang][name].ExecuteTemplate(&page, "layout", f); err != nil {
+		s.Log.ErrorContext(r.Context(), "cannot render a page", "page", name, "error", err)
+		http.Error(w, "This page could not be made. Look into the log of the service.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = page.WriteTo(w) // a reader that went away needs no answer
+}
+
+// errNoPage is returned by pages that do not exist.
+var errNoPage = errors.New("no such page")
+
+func (s *site) notFound(*http.Request) (content, error) { return content{}, errNoPage }
+
+// fail answers the page that says what went wrong; only failures of the service are logged.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, errNoPage), errors.Is(err, record.ErrNotFound):
+		s.write(w, r, http.StatusNotFound, "error", content{Title: "error.not_found", Data: http.StatusNotFound})
+	case r.Context().Err() != nil:
+		return
+	default:
+		s.Log.ErrorContext(r.Context(), "cannot make a page", "path", r.URL.Path, "error", err)
+		s.write(w, r, http.StatusInternalServerError, "error", content{Title: "error.failed", Data: http.StatusInternalServerError})
+	}
+}
