@@ -41,7 +41,8 @@ var allowed = map[string][]string{
 	"web": {"account", "auth", "catalog", "match", "record", "watch", "webhook"},
 	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "watch", "web", "webhook"},
 
-	"demo": {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
+	"browsertest": {},
+	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }
 
 // room is the key of allowed that the package at p (below internal/) belongs to.

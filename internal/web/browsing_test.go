@@ -11,33 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/account"
+	"watchmark/internal/browsertest"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
-const listening = `document.documentElement.dataset.listening === "yes"`
-
-// says is an expression that is true when the element's text contains words.
-func says(selector, words string) string {
-	return fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").includes(%q)`, selector, words)
-}
-
-// typeIn sets a field as typing does.
-func typeIn(selector, text string) step {
-	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
-		const field = document.querySelector(%q);
-		field.value = %q;
-		field.dispatchEvent(new Event("input", { bubbles: true }));
-	}`, selector, text))
-}
-
-func click(selector string) step {
-	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector))
-}
-
 func TestBrowserSignIn(t *testing.T) {
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	g := newRig(t, underPath("/wm"))
 	g.answer = func(c apiCall) (int, string) {
 		if strings.Contains(c.Body, "wrong") {
@@ -45,14 +26,14 @@ func TestBrowserSignIn(t *testing.T) {
 		}
 		return http.StatusOK, `{}`
 	}
-	run(t, tab,
+	browsertest.Run(t, tab,
 		chromedp.Navigate(g.server.URL+"/wm/accounts"),
-		until(`location.pathname === "/wm/login"`),
-		typeIn("#name", "mira"), typeIn("#password", "wrong"), click("form[data-api] button"),
-		until(says(".form-error", "Name or password is wrong.")),
-		typeIn("#password", "right and long"), click("form[data-api] button"),
-		until(`location.pathname === "/wm/accounts" && document.readyState === "complete"`),
-		until(says("h1", "Accounts")),
+		browsertest.Until(`location.pathname === "/wm/login"`),
+		browsertest.Type("#name", "mira"), browsertest.Type("#password", "wrong"), browsertest.Click("form[data-api] button"),
+		browsertest.Until(browsertest.Says(".form-error", "Name or password is wrong.")),
+		browsertest.Type("#password", "right and long"), browsertest.Click("form[data-api] button"),
+		browsertest.Until(`location.pathname === "/wm/accounts" && document.readyState === "complete"`),
+		browsertest.Until(browsertest.Says("h1", "Accounts")),
 	)
 	want := []apiCall{{"POST", "/api/login", `{"name":"mira","password":"wrong"}`}, {"POST", "/api/login", `{"name":"mira","password":"right and long"}`}}
 	if diff := cmp.Diff(want, g.asked()); diff != "" {
@@ -61,34 +42,34 @@ func TestBrowserSignIn(t *testing.T) {
 }
 
 func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	g := newRig(t)
-	run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/"), until(listening), until(says("main", "Three steps to the first mark")))
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")))
 
-	run(t, tab, chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
+	browsertest.Run(t, tab, chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
 	id := g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
 	g.records.Feed.Publish(id)
-	run(t, tab, until(says("#dashboard .records", "迷宫饭")), until(says("#dashboard .records", "Received")), until(`window.notReloaded`))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#dashboard .records", "迷宫饭")), browsertest.Until(browsertest.Says("#dashboard .records", "Received")), browsertest.Until(`window.notReloaded`))
 
-	run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), until(listening), until(says("#record", "There is no trace yet")))
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#record", "There is no trace yet")))
 	trace := encode(t, match.Trace{Steps: []match.Step{{Name: "api", Status: "hit"}}})
 	g.settle(t, record.Outcome{RecordID: id, Status: record.Failed, ErrorKind: record.EpisodeNotFound, Trace: trace})
 	g.records.Feed.Publish(id)
-	run(t, tab, until(says("#record .verdict h2", "Episode not found")), until(says("#record .story", "Search on Bangumi")), until(says("#nav .badge", "1")))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#record .verdict h2", "Episode not found")), browsertest.Until(browsertest.Says("#record .story", "Search on Bangumi")), browsertest.Until(browsertest.Says("#nav .badge", "1")))
 
 	g.answer = func(apiCall) (int, string) {
 		return http.StatusConflict, `{"status":409,"detail":"The record is being worked on already."}`
 	}
-	run(t, tab, click("#record form button"), until(says("#toasts .bad", "being worked on already")))
+	browsertest.Run(t, tab, browsertest.Click("#record form button"), browsertest.Until(browsertest.Says("#toasts .bad", "being worked on already")))
 	g.answer = nil
-	run(t, tab, click("#record form button"), until(says("#toasts", "On its way again.")))
+	browsertest.Run(t, tab, browsertest.Click("#record form button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")))
 	if last := g.asked()[1]; last.Path != fmt.Sprintf("/api/records/%d/retry", id) || last.Method != http.MethodPost || last.Body != "" {
 		t.Errorf("retry calls %+v", last)
 	}
 }
 
 func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	g := newRig(t)
 	g.insert(t, episode(watch.Plex, " Mira TV", "迷宫饭", "", 1, 1, ""), time.Now())
 	g.answer = func(c apiCall) (int, string) {
@@ -104,16 +85,16 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 		}
 		return http.StatusOK, `{}`
 	}
-	run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/accounts"), until(listening),
-		click("#by-token summary"),
-		typeIn("#username-new", "nobody"), typeIn("#token-new", "abc"),
-		click("#by-token [data-name]"), until(`document.querySelector("#by-token [data-name]").ariaPressed === "true"`),
-		click("#by-token form button.primary"),
-		until(says("#by-token .field-error", "the catalog does not know this user")),
-		until(`document.activeElement.id === "username-new" && document.activeElement.ariaInvalid === "true"`),
-		typeIn("#username-new", "mira"), click("#by-token form button.primary"),
-		until(says(".account h2", "mira")), until(says(".account .names", " Mira TV")),
-		until(`document.querySelector("#token-new").value === ""`),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#by-token summary"),
+		browsertest.Type("#username-new", "nobody"), browsertest.Type("#token-new", "abc"),
+		browsertest.Click("#by-token [data-name]"), browsertest.Until(`document.querySelector("#by-token [data-name]").ariaPressed === "true"`),
+		browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says("#by-token .field-error", "the catalog does not know this user")),
+		browsertest.Until(`document.activeElement.id === "username-new" && document.activeElement.ariaInvalid === "true"`),
+		browsertest.Type("#username-new", "mira"), browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says(".account h2", "mira")), browsertest.Until(browsertest.Says(".account .names", " Mira TV")),
+		browsertest.Until(`document.querySelector("#token-new").value === ""`),
 	)
 	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true}`
 	if diff := cmp.Diff(apiCall{"POST", "/api/accounts", want}, g.asked()[1]); diff != "" {
@@ -121,11 +102,11 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 	}
 
 	deleteButton := "form[data-api=DELETE] button"
-	run(t, tab, click(deleteButton), until(says("#confirm", "Delete the account mira?")), click("#confirm button[value=no]"), until(`!document.querySelector("#confirm").open`))
+	browsertest.Run(t, tab, browsertest.Click(deleteButton), browsertest.Until(browsertest.Says("#confirm", "Delete the account mira?")), browsertest.Click("#confirm button[value=no]"), browsertest.Until(`!document.querySelector("#confirm").open`))
 	if n := len(g.asked()); n != 2 {
 		t.Errorf("saying no makes %d calls", n-2)
 	}
-	run(t, tab, click(deleteButton), click("#confirm button[value=yes]"), until(says("main", "No account yet")))
+	browsertest.Run(t, tab, browsertest.Click(deleteButton), browsertest.Click("#confirm button[value=yes]"), browsertest.Until(browsertest.Says("main", "No account yet")))
 	if last := g.asked()[2]; last.Method != http.MethodDelete || last.Path != "/api/accounts/1" {
 		t.Errorf("deleting calls %+v", last)
 	}
@@ -134,16 +115,14 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 // TestBrowserKeepsToThePolicy opens every page and finds what the content policy or the
 // script complains about, and pages wider than a phone.
 func TestBrowserKeepsToThePolicy(t *testing.T) {
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	g := newRig(t)
 	s := g.fill(t)
-	if err := chromedp.Listen(tab, func(event any) { complain(t, event) }); err != nil {
-		t.Fatal(err)
-	}
-	run(t, tab, g.signIn(), sized(390, 844))
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/accounts",
 		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom", "/nowhere"} {
-		run(t, tab, chromedp.Navigate(g.server.URL+path), until(listening))
+		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
 		if err != nil {
 			t.Fatal(err)

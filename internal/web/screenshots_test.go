@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/browsertest"
 )
 
 // TestScreenshots writes a picture of every page at two widths, in both themes and both
@@ -23,7 +24,7 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
 	s := full.fill(t)
 	shots := []struct {
@@ -58,20 +59,21 @@ func TestScreenshots(t *testing.T) {
 			for _, lang := range []string{"en", "zh-CN"} {
 				for _, shot := range shots {
 					name := fmt.Sprintf("%s-%d-%s-%s.png", shot.name, width, theme, lang)
-					steps := []step{
-						send(network.ClearBrowserCookies, cdp.Empty{}), speak(lang), sized(width, 844),
-						send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+					steps := []browsertest.Step{
+						browsertest.Send(network.ClearBrowserCookies, cdp.Empty{}), speak(lang), browsertest.Sized(width, 844),
+						browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 							Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
 						}),
 					}
 					if shot.signedIn {
 						steps = append(steps, shot.rig.signIn())
 					}
-					steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), until(`document.readyState === "complete"`))
+					steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
 					if shot.click != "" {
 						steps = append(steps, chromedp.Click(shot.click))
 					}
-					picture := wholePage(t, tab, width, steps)
+					browsertest.Run(t, tab, steps...)
+					picture := browsertest.WholePage(t, tab, width)
 					if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
 						t.Fatal(err)
 					}
@@ -79,28 +81,4 @@ func TestScreenshots(t *testing.T) {
 			}
 		}
 	}
-}
-
-// sized sets the size of the window; narrow ones are phones.
-func sized(width, height int64) step {
-	return send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
-	})
-}
-
-// wholePage does the steps, makes the window as high as the page, so that what sticks to
-// its edges is where it belongs, and takes the picture.
-func wholePage(t *testing.T, tab context.Context, width int64, steps []step) []byte {
-	t.Helper()
-	run(t, tab, steps...)
-	height, err := chromedp.Run(tab, chromedp.Evaluate[int64](`Math.max(document.documentElement.scrollHeight, 600)`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, tab, sized(width, height))
-	picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picture
 }

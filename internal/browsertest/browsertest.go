@@ -1,0 +1,154 @@
+// Package browsertest drives a headless Chromium in tests.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// names are what Chromium is called on the systems where tests run.
+var names = []string{"chromium", "chromium-browser", "google-chrome"}
+
+// Start starts a browser for one test and returns its tab. Without a browser the test is
+// skipped, or fails when WATCHMARK_REQUIRE_BROWSER is 1.
+func Start(t *testing.T) context.Context {
+	t.Helper()
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+			chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true))
+		allocated, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(cancel)
+		tab, cancel := chromedp.NewContext(allocated)
+		t.Cleanup(cancel)
+		if err := chromedp.Do(tab); err != nil {
+			t.Fatalf("start %s: %v", path, err)
+		}
+		return tab
+	}
+	message := "no Chromium in PATH: install one of " + strings.Join(names, ", ") + " to run the browser tests"
+	if os.Getenv("WATCHMARK_REQUIRE_BROWSER") == "1" {
+		t.Fatal(message)
+	}
+	t.Skip(message)
+	return nil
+}
+
+// Step is something done in the browser.
+type Step = chromedp.Action[chromedp.Void]
+
+// Run does the steps within a minute, and fails the test when one fails.
+func Run(t *testing.T, tab context.Context, steps ...Step) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab, time.Minute)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Send is a step that sends a command of the browser's protocol.
+func Send[P, R any](command cdp.Command[P, R], params P) Step {
+	return func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, target, command, params)
+		return chromedp.Void{}, err
+	}
+}
+
+// Sized sets the size of the window in CSS pixels; narrow ones are phones.
+func Sized(width, height int64) Step {
+	return Send(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500,
+	})
+}
+
+// Until waits until an expression of JavaScript is true in the page.
+func Until(expression string) Step {
+	return func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			// While a page loads there may be nothing to ask yet.
+			if is, err := chromedp.Evaluate[bool](expression)(ctx, target); err == nil && is {
+				return chromedp.Void{}, nil
+			}
+			select {
+			case <-ctx.Done():
+				return chromedp.Void{}, fmt.Errorf("it never came true that %s: %w", expression, ctx.Err())
+			case <-tick.C:
+			}
+		}
+	}
+}
+
+// Listening is true once the page hears of changes.
+const Listening = `document.documentElement.dataset.listening === "yes"`
+
+// Says is an expression that is true when the element's text contains words.
+func Says(selector, words string) string {
+	return fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").includes(%q)`, selector, words)
+}
+
+// Type sets a field as typing does.
+func Type(selector, text string) Step {
+	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const field = document.querySelector(%q);
+		field.value = %q;
+		field.dispatchEvent(new Event("input", { bubbles: true }));
+	}`, selector, text))
+}
+
+// Click clicks the first element that selector names.
+func Click(selector string) Step {
+	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+}
+
+// WholePage makes the window as high as the page, so that what sticks to its edges is
+// where it belongs, and takes a picture of it as PNG.
+func WholePage(t *testing.T, tab context.Context, width int64) []byte {
+	t.Helper()
+	height, err := chromedp.Run(tab, chromedp.Evaluate[int64](`Math.max(document.documentElement.scrollHeight, 600)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Run(t, tab, Sized(width, height))
+	picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}
+
+// Complaints fails the test for what the browser says is wrong with the tab's pages:
+// scripts that fail, what the content policy stops, files that do not load. Pages that
+// are not there are asked for on purpose.
+func Complaints(t *testing.T, tab context.Context) {
+	t.Helper()
+	err := chromedp.Listen(tab, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("a script failed: %s", e.ExceptionDetails.Text)
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == "error" && !strings.Contains(e.Entry.Text, "404") {
+				t.Errorf("the browser complains: %s", e.Entry.Text)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
