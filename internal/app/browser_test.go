@@ -1,0 +1,60 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/browsertest"
+)
+
+// TestBrowserFromSetupToTrace walks the way of a new user: the setup link, the account,
+// the first webhook seen without a reload, and why it came out so.
+func TestBrowserFromSetupToTrace(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := startEmpty(t)
+	browsertest.Complaints(t, tab)
+	link := regexp.MustCompile(`http://\S+/setup\?token=\S+`).FindString(s.logs.String())
+	if link == "" {
+		t.Fatalf("the log shows no setup link: %s", s.logs.String())
+	}
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(link),
+		browsertest.Type("#name", "admin"), browsertest.Type("#password", password), browsertest.Click("form[data-api] button"),
+		browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")),
+
+		browsertest.Click(`#nav a[href="/accounts"]`), browsertest.Until(browsertest.Says("h1", "Accounts")), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#by-token summary"),
+		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", miraToken), browsertest.Type("#names-new", "Mira"),
+		browsertest.Click("#by-token form button.primary"), browsertest.Until(browsertest.Says(".account h2", "mira")),
+		browsertest.Click(".account form[data-url$='/test'] button"), browsertest.Until(browsertest.Says(".account", "Token works")),
+
+		browsertest.Click(`#nav a[href="/connect"]`), browsertest.Until(browsertest.Says("h1", "Connect your media server")),
+		browsertest.Until(browsertest.Says("[data-copy] code", s.url+"/webhook/plex/"+s.hook)),
+
+		chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`),
+	)
+	id := s.custom(`{"title":"灯塔守望者","ori_title":"灯台守のうた","season":2,"episode":7,"release_date":"2025-02-19","user_name":"Mira"}`)
+	row := fmt.Sprintf("#record-%d", id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(row, "Watched")), browsertest.Until(`window.notReloaded`),
+		browsertest.Click(row+" a"), browsertest.Until(browsertest.Says("#record .verdict", "Watched")),
+		browsertest.Until(browsertest.Says("#record .story", "Search on Bangumi")), browsertest.Until(browsertest.Says("#record .story", "灯塔守望者 第二季")),
+	)
+	if !s.marked()["mira/90000207"] {
+		t.Errorf("marked is %v", s.marked())
+	}
+	if dir := os.Getenv("WATCHMARK_SCREENSHOTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, "first-use-trace.png"), browsertest.WholePage(t, tab, 1280), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	browsertest.Run(t, tab, browsertest.Click("details.menu summary"), browsertest.Click("form[data-url$='/api/logout'] button"),
+		browsertest.Until(`location.pathname === "/login"`))
+	if got := s.do(s.request(http.MethodGet, "/api/records", "", "")); got.status != http.StatusUnauthorized {
+		t.Errorf("without a session the API answers %d", got.status)
+	}
+}
