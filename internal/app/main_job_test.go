@@ -48,6 +48,7 @@ func TestEverySourceMarksTheRightEpisodeOfTheRightAccount(t *testing.T) {
 				if r := s.settled(id); r.Status != "success" {
 					t.Errorf("the record is %+v", r)
 				}
+				s.explained(id)
 			}
 			for _, m := range c.want {
 				want[m] = true
@@ -87,6 +88,7 @@ func TestWhatCannotBeMarkedIsToldAndLeavesTheServiceHealthy(t *testing.T) {
 			if r.Status != c.status || r.ErrorKind != c.kind || r.Message == "" {
 				t.Errorf("the record is %+v", r)
 			}
+			s.explained(r.ID)
 		})
 	}
 	refused := []struct {

@@ -8,8 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -244,12 +243,19 @@ func (s *service) marked() map[string]bool {
 	return all
 }
 
-// golden is a payload as a media server sends it, from the tests of the adapters.
-func golden(t *testing.T, source, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "source", "testdata", source, name))
-	if err != nil {
-		t.Fatal(err)
+// unnamed is a fact that a page shows by the name it has in the code.
+var unnamed = regexp.MustCompile(`<dt>([a-z]+(_[a-z]+)*)</dt>`)
+
+// explained checks that the record's page has words for everything its trace holds.
+func (s *service) explained(id int64) {
+	s.t.Helper()
+	request := s.request(http.MethodGet, fmt.Sprintf("/records/%d", id), "", "")
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	page := s.do(request)
+	if page.status != http.StatusOK || !strings.Contains(page.body, "<dt>") {
+		s.t.Errorf("the page of record %d answers %d", id, page.status)
 	}
-	return string(text)
+	for _, m := range unnamed.FindAllStringSubmatch(page.body, -1) {
+		s.t.Errorf("the page of record %d has no words for %s", id, m[1])
+	}
 }

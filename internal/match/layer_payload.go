@@ -12,8 +12,12 @@ import (
 // catalog does not show is passed over.
 func findByPayload(ctx context.Context, s *session) (finding, error) {
 	subjectID, episodeID := catalog.SubjectID(s.event.CatalogSubject), catalog.EpisodeID(s.event.CatalogEpisode)
-	f := finding{input: map[string]any{"catalog_subject": subjectID, "catalog_episode": episodeID}, output: map[string]any{}}
+	f := finding{input: map[string]any{}, output: map[string]any{}}
+	if subjectID != 0 {
+		f.input["catalog_subject"] = subjectID
+	}
 	if episodeID != 0 {
+		f.input["catalog_episode"] = episodeID
 		s.look.requests++
 		episode, err := s.look.catalog.Episode(ctx, episodeID)
 		switch {

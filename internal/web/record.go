@@ -163,7 +163,10 @@ func factText(value any) string {
 	case string:
 		text = v
 	case bool:
-		text = strconv.FormatBool(v)
+		if !v {
+			return ""
+		}
+		text = "✓"
 	case float64:
 		text = number(v)
 	case []any:

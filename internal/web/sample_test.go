@@ -136,7 +136,7 @@ func successTrace() match.Trace {
 					{SubjectID: 460152, Name: "葬送のフリーレン ●●の魔法", NameCN: "葬送的芙莉莲 ●●的魔法", Score: .31, Parts: map[string]float64{"title": .71, "date": .4, "platform": 0}, Source: "api", Date: "2023-10-11", Platform: "WEB"},
 				}, ElapsedMS: 412.7},
 			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "reason": "the number is in the chapter list and the air date is the same"}, ElapsedMS: 188.4},
-			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": "marked as watched", "collection": 3}, ElapsedMS: 1240},
+			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": "marked as watched", "moved_to_watching": true}, ElapsedMS: 1240},
 		},
 		ElapsedMS: 1841.6,
 	}
