@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/account"
-	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 )
 
@@ -46,21 +45,8 @@ func (s *server) startOAuth(ctx context.Context, in *struct{ Body *oauthStart })
 	if in.Body != nil {
 		id = in.Body.AccountID
 	}
-	address, err := s.Keeper.StartOAuth(ctx, s.publicURL(ctx)+callbackPath, id)
+	address, err := s.Keeper.StartOAuth(ctx, s.PublicURL(ctx)+callbackPath, id)
 	return answer(oauthAddress{address}, err)
-}
-
-// publicURL is where people reach the service: as set, or as this request did.
-func (s *server) publicURL(ctx context.Context) string {
-	if set := s.Settings.Current().Server.PublicURL; set != "" {
-		return set
-	}
-	client := auth.ClientOf(ctx)
-	scheme := "http"
-	if client.HTTPS {
-		scheme = "https"
-	}
-	return scheme + "://" + client.Host + s.Guard.BasePath
 }
 
 // redirect sends a browser on.

@@ -82,6 +82,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	deps := api.Deps{
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
+		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
 	}
 	r.doc = api.Document(deps)

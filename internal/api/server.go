@@ -53,7 +53,7 @@ type Keeper interface {
 	FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
 }
 
-// Deps is what the API works with. Every field but Stylesheet must be set.
+// Deps is what the API works with. Every field must be set.
 type Deps struct {
 	// Version is what /health and the OpenAPI document answer.
 	Version string
@@ -70,7 +70,9 @@ type Deps struct {
 	Mappings *mapping.Store
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
-	// Stylesheet is the path, base path included, of the style of /api/docs; empty leaves it plain.
+	// PublicURL is the address that the request's sender reaches the service by, base path included.
+	PublicURL func(context.Context) string
+	// Stylesheet is the path, base path included, of the style of /api/docs.
 	Stylesheet string
 	Log        *slog.Logger
 }

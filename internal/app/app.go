@@ -108,7 +108,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Masker: a.masker,
-		Log: a.log,
+		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
@@ -124,7 +124,7 @@ func (a *App) buildHandler(o Options) error {
 	return nil
 }
 
-func (a *App) pages(o Options, base string) (http.Handler, error) {
+func (a *App) pages(o Options, base string) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks,
 		QueueLength: func(ctx context.Context) (int, error) {
@@ -138,7 +138,7 @@ func (a *App) pages(o Options, base string) (http.Handler, error) {
 			}
 			return s.WebhookKey.Reveal()
 		},
-		PublicURL: a.publicURL,
+		PublicURL: func(r *http.Request) string { return a.publicURL(r.Context()) },
 		BasePath:  func() string { return base },
 		Viewer: func(r *http.Request) (string, bool) {
 			identity, known := auth.IdentityOf(r.Context())
@@ -159,18 +159,18 @@ func (a *App) pages(o Options, base string) (http.Handler, error) {
 	}
 	pages, err := web.New(deps)
 	if err != nil {
-		return nil, fmt.Errorf("build the pages: %w", err)
+		return web.Pages{}, fmt.Errorf("build the pages: %w", err)
 	}
 	return pages, nil
 }
 
 // publicURL is the address people reach the service by: the setting, or what the request used.
-func (a *App) publicURL(r *http.Request) string {
+func (a *App) publicURL(ctx context.Context) string {
 	s := a.Settings.Current().Server
 	if s.PublicURL != "" {
 		return s.PublicURL
 	}
-	client := auth.ClientOf(r.Context())
+	client := auth.ClientOf(ctx)
 	scheme := "http"
 	if client.HTTPS {
 		scheme = "https"

@@ -235,6 +235,18 @@ func TestUnderABasePath(t *testing.T) {
 	if strings.Contains(docs.body, `"/api/`) || strings.Contains(docs.body, `"/static/`) {
 		t.Errorf("the page of the API leads out of the base path: %s", docs.body)
 	}
+	connect := func() string {
+		request := s.request(http.MethodGet, "/connect?source=emby", "", "")
+		request.Header.Set("Authorization", "Bearer "+s.key)
+		return s.do(request).body
+	}
+	if address := s.url + "/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
+		t.Errorf("the connect page does not tell %s", address)
+	}
+	s.api(http.MethodPatch, "/api/settings", `{"server":{"public_url":"https://watch.example/wm"}}`, http.StatusOK, nil)
+	if address := "https://watch.example/wm/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
+		t.Errorf("the connect page does not tell %s", address)
+	}
 	outside, err := url.Parse(s.url)
 	if err != nil {
 		t.Fatal(err)

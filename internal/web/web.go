@@ -104,19 +104,26 @@ type site struct {
 	templates map[string]map[string]*template.Template // by language, then page
 }
 
-// New is the handler of every page, of the static files and of GET /live. It fails when
-// a declared template, a translation or an asset is missing or broken.
-func New(d Deps) (http.Handler, error) {
+// Pages is the handler of every page, of the static files and of GET /live.
+type Pages struct {
+	http.Handler
+	// Stylesheet is the path of the style of all pages, base path included.
+	Stylesheet string
+}
+
+// New makes the pages. It fails when a declared template, a translation or an asset is
+// missing or broken.
+func New(d Deps) (Pages, error) {
 	s := &site{Deps: d}
 	var err error
 	if s.assets, err = loadAssets(); err != nil {
-		return nil, fmt.Errorf("load assets of the pages: %w", err)
+		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	if s.words, err = loadCatalogue(); err != nil {
-		return nil, fmt.Errorf("load translations: %w", err)
+		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
 	if s.templates, err = s.parseTemplates(); err != nil {
-		return nil, fmt.Errorf("load templates: %w", err)
+		return Pages{}, fmt.Errorf("load templates: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
@@ -130,7 +137,8 @@ func New(d Deps) (http.Handler, error) {
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("/", s.page("error", s.notFound))
-	return mux, nil
+	stylesheet, err := s.assetURL("app.css")
+	return Pages{mux, stylesheet}, err
 }
 
 // content is what a page shows: Title is a key of the catalogue, or Heading a text of the
