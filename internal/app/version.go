@@ -11,9 +11,6 @@ import (
 // version is set by the build of a release: -ldflags "-X watchmark/internal/app.version=1.2.3".
 var version = "dev"
 
-// homepage is where a catalog's operator can read what this client is.
-const homepage = "https://github.com/watchmark/watchmark"
-
 // Version is the release, or dev.
 func Version() string { return version }
 
@@ -31,4 +28,4 @@ func BuildInfo() string {
 }
 
 // userAgent is how this client names itself to other services.
-func userAgent() string { return catalog.UserAgent(version, homepage) }
+func userAgent() string { return catalog.UserAgent(version) }

@@ -32,20 +32,16 @@ type Config struct {
 	// Neither ends in a slash; empty is the public catalog.
 	APIURL string
 	WebURL string
-	// UserAgent is what UserAgent gives; a default of net/http would be refused (upstreams/catalog.md section 2).
+	// UserAgent is what UserAgent gives; it must be set: the default of net/http is refused (upstreams/catalog.md section 2).
 	UserAgent string
 	// Types are the kinds of subject a search without Types asks for; empty is Anime.
 	Types []SubjectType
 }
 
 // UserAgent is the form the catalog asks for (upstreams/catalog.md section 2):
-// developer/app/version (platform) (homepage). An empty homepage is left out.
-func UserAgent(version, homepage string) string {
-	s := "watchmark/watchmark/" + version + " (" + runtime.GOOS + ")"
-	if homepage != "" {
-		s += " (" + homepage + ")"
-	}
-	return s
+// developer/app/version (platform). The homepage that may follow is left out.
+func UserAgent(version string) string {
+	return "watchmark/watchmark/" + version + " (" + runtime.GOOS + ")"
 }
 
 // Client talks to the catalog. Its look-ups are anonymous: an invalid token would
@@ -74,9 +70,6 @@ func (c *Client) Apply(cfg Config) error {
 	}
 	if cfg.WebURL, err = base(cfg.WebURL, PublicWeb); err != nil {
 		return fmt.Errorf("catalog website address: %w", err)
-	}
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = UserAgent("0", "")
 	}
 	if len(cfg.Types) == 0 {
 		cfg.Types = []SubjectType{Anime}
