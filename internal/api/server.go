@@ -23,6 +23,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/time/rate"
 
 	"watchmark/internal/account"
 	"watchmark/internal/auth"
@@ -79,8 +80,9 @@ type Deps struct {
 
 type server struct {
 	Deps
-	mux *http.ServeMux
-	api huma.API
+	mux       *http.ServeMux
+	api       huma.API
+	strangers *rate.Limiter
 }
 
 // New is the handler of /api/, /webhook/ and /health. It sees paths without the base
@@ -93,7 +95,7 @@ func New(deps Deps) http.Handler {
 }
 
 func newServer(deps Deps) *server {
-	s := &server{Deps: deps, mux: http.NewServeMux()}
+	s := &server{Deps: deps, mux: http.NewServeMux(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce)}
 	s.api = humago.New(s.mux, s.config())
 	s.registerWebhooks()
 	s.registerTrials()

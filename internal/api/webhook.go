@@ -25,6 +25,10 @@ const (
 	intakeTime = 10 * time.Second
 	// loggedBody is how many bytes of a masked body the webhook log keeps.
 	loggedBody = 8 << 10
+	// strangersPerSecond and strangersAtOnce bound what the log keeps of requests without
+	// the key, which anybody may send.
+	strangersPerSecond = 1
+	strangersAtOnce    = 60
 )
 
 func (s *server) registerWebhooks() {
@@ -42,6 +46,8 @@ type outcome struct {
 	title  string
 	user   string
 	body   []byte // nil when it is not kept
+	// stranger is set when the sender did not show that it knows the service.
+	stranger bool
 }
 
 // webhookIgnored answers an event that is not a watch.
@@ -58,6 +64,10 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 		o = s.receive(w, r, src)
 	} else {
 		src = "" // it may be anything, a key in the wrong place too
+	}
+	if o.stranger && !s.strangers.Allow() {
+		o.answer.(*Problem).write(w)
+		return
 	}
 	entry := webhook.Entry{
 		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
@@ -93,7 +103,7 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source) outcome {
 	current := s.Settings.Current()
 	if current.Auth.WebhookAuthEnabled && !rightKey(givenKey(r), current.Auth.WebhookKey.Reveal()) {
-		return refuse(problem(http.StatusUnauthorized, "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."))
+		return refuseStranger(http.StatusUnauthorized, "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
 	}
 	body, p := readBody(w, r, current.Server.MaxBody)
 	if p != nil {
@@ -134,10 +144,16 @@ func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored s
 }
 
 // unknownSource answers a path that names none of the sources.
-var unknownSource = refuse(problem(http.StatusNotFound,
-	"There is no such source: the path is /webhook/ and then plex, tautulli, emby, jellyfin or custom."))
+var unknownSource = refuseStranger(http.StatusNotFound,
+	"There is no such source: the path is /webhook/ and then plex, tautulli, emby, jellyfin or custom.")
 
 func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
+
+func refuseStranger(status int, detail string) outcome {
+	o := refuse(problem(status, detail))
+	o.stranger = true
+	return o
+}
 
 // givenKey is the key of a request: the last segment of the path, ?key= or a header.
 func givenKey(r *http.Request) string {

@@ -46,6 +46,19 @@ func TestWebhookKeyMayComeThreeWays(t *testing.T) {
 	r.anonymous("POST", "/webhook/custom", body).want(202)
 }
 
+func TestStrangersDoNotFillTheLog(t *testing.T) {
+	r := newRig(t)
+	for range 150 {
+		r.anonymous("POST", "/webhook/custom/wrong", `{}`).problem(401)
+	}
+	var log struct{ Items []any }
+	r.do("GET", "/api/webhook-log?limit=200", nil).want(200).into(&log)
+	if n := len(log.Items); n < 50 || n > 120 {
+		t.Errorf("the log keeps %d of 150 requests of strangers", n)
+	}
+	r.anonymous("POST", "/webhook/custom/"+hookKey, event("灯塔守望者", 2, "7")).want(202)
+}
+
 func TestNoKeyIsRightWhileNoneIsSet(t *testing.T) {
 	r := newRig(t, "WATCHMARK_AUTH_WEBHOOK_KEY=")
 	r.anonymous("POST", "/webhook/custom", event("x", 1, 1)).problem(401)
