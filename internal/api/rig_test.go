@@ -78,7 +78,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	masker := &secret.Masker{}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
 	r.engine = r.startEngine(d, log)
-	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, BasePath: "/base", Log: log}
+	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
 	deps := api.Deps{
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,

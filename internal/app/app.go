@@ -96,12 +96,13 @@ func (a *App) build(ctx context.Context, o Options) error {
 func (a *App) buildHandler(o Options) error {
 	base := a.Settings.Current().Server.BasePath
 	guard := &auth.Guard{
-		Store:    a.Auth,
-		Enabled:  func() bool { return a.Settings.Current().Auth.Enabled },
-		BasePath: base,
-		Log:      a.log,
+		Store:     a.Auth,
+		Enabled:   func() bool { return a.Settings.Current().Auth.Enabled },
+		PublicURL: func() string { return a.Settings.Current().Server.PublicURL },
+		BasePath:  base,
+		Log:       a.log,
 	}
-	pages, err := a.pages(o, base)
+	pages, err := a.pages(o, guard)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (a *App) buildHandler(o Options) error {
 	return nil
 }
 
-func (a *App) pages(o Options, base string) (web.Pages, error) {
+func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks,
 		QueueLength: func(ctx context.Context) (int, error) {
@@ -139,11 +140,12 @@ func (a *App) pages(o Options, base string) (web.Pages, error) {
 			return s.WebhookKey.Reveal()
 		},
 		PublicURL: func(r *http.Request) string { return a.publicURL(r.Context()) },
-		BasePath:  func() string { return base },
+		BasePath:  func() string { return guard.BasePath },
 		Viewer: func(r *http.Request) (string, bool) {
 			identity, known := auth.IdentityOf(r.Context())
 			return identity.Name, known
 		},
+		ToLogin:    guard.ToLogin,
 		NeedsSetup: a.Auth.NeedsSetup,
 		SubjectURL: func(id catalog.SubjectID) string {
 			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,8 +45,11 @@ func IdentityOf(ctx context.Context) (Identity, bool) {
 // Guard asks who is calling. It works behind Clients. All fields are needed.
 type Guard struct {
 	Store *Store
-	// Enabled is the setting auth.enabled; when false, everybody is the identity Open.
+	// Enabled is the setting auth.enabled; when false, everybody is the identity Open who
+	// comes by a name of a home network or by the host of PublicURL.
 	Enabled func() bool
+	// PublicURL is the setting server.public_url; empty when it is not set.
+	PublicURL func() string
 	// BasePath is where a proxy puts the service, such as "/watchmark"; empty at the root.
 	BasePath string
 	// Log gets failures of the database that the caller is not told.
@@ -66,6 +71,9 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case errors.Is(err, errBadKey):
 			unauthorized(w, "This API key is not known. Create one with: watchmark api-key create NAME")
+		case errors.Is(err, errStrangeHost):
+			problem(w, http.StatusForbidden, "Sign-in is turned off, so this service answers only at addresses and names of a home network. "+
+				"Set server.public_url to the address that you use, or turn auth.enabled on.")
 		default:
 			g.complain(r, "check who is calling", err)
 			problem(w, http.StatusServiceUnavailable, "The database could not be read. Try again, and look into the log of the service.")
@@ -73,9 +81,12 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// identify is the caller, or errNoSession, errBadKey, or what is wrong with the database.
+// identify is the caller, or errNoSession, errBadKey, errStrangeHost, or what is wrong with the database.
 func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, error) {
 	if !g.Enabled() {
+		if !ownHost(ClientOf(r.Context()).Host, g.PublicURL()) {
+			return Identity{}, errStrangeHost
+		}
 		return Identity{Kind: Open}, nil
 	}
 	if plain, ok := bearer(r); ok {
@@ -106,6 +117,25 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, erro
 	return Identity{Kind: BySession, Name: used.admin}, nil
 }
 
+var errStrangeHost = errors.New("a host name that anybody may point here")
+
+// homeDomains end the names that only a home network gives out.
+var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".box"}
+
+// ownHost reports whether host can be meant for this service alone: an address, a name
+// without a domain or of a home network, or the public address. Anybody may point another
+// name here (DNS rebinding), and a strange page would then pass for one of ours.
+func ownHost(host, publicURL string) bool {
+	name := strings.ToLower((&url.URL{Host: host}).Hostname())
+	if public, err := url.Parse(publicURL); err == nil && publicURL != "" && name == strings.ToLower(public.Hostname()) {
+		return true
+	}
+	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {
+		return true
+	}
+	return slices.ContainsFunc(homeDomains, func(domain string) bool { return strings.HasSuffix(name, domain) })
+}
+
 // complain logs a failure, unless the caller went away.
 func (g *Guard) complain(r *http.Request, doing string, err error) {
 	if r.Context().Err() == nil {
@@ -120,49 +150,19 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
-// Require passes only callers that Authenticate knows; others are answered by refuse:
-// RefuseAPI or Guard.ToLogin.
-func Require(next http.Handler, refuse http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, known := IdentityOf(r.Context()); !known {
-			refuse.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // RefuseAPI answers 401 with a problem document.
 func RefuseAPI(w http.ResponseWriter, _ *http.Request) {
 	unauthorized(w, "Sign in, or send an API key as \"Authorization: Bearer KEY\". Create one with: watchmark api-key create NAME")
 }
 
 // ToLogin redirects to BasePath + "/login", with the page asked for in the parameter next
-// (without the base path; read it with LocalPath). A request of htmx makes the whole page go there.
+// (without the base path; read it with LocalPath).
 func (g *Guard) ToLogin(w http.ResponseWriter, r *http.Request) {
-	wanted := "/"
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		wanted = LocalPath(r.URL.RequestURI())
-	}
-	partial := r.Header.Get("HX-Request") == "true"
-	if partial {
-		wanted = "/"
-		if page, err := url.Parse(r.Header.Get("HX-Current-URL")); err == nil {
-			if path, under := strings.CutPrefix(page.RequestURI(), g.BasePath); under {
-				wanted = LocalPath(path)
-			}
-		}
-	}
 	login := g.BasePath + "/login"
-	if wanted != "/" {
+	if wanted := LocalPath(r.URL.RequestURI()); wanted != "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		login += "?next=" + url.QueryEscape(wanted)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	if partial {
-		w.Header().Set("HX-Redirect", login)
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
 	http.Redirect(w, r, login, http.StatusSeeOther)
 }
 

@@ -97,9 +97,6 @@ func (s *Store) Logout(ctx context.Context, token string) error {
 	})
 }
 
-// LogoutAll ends every session.
-func (s *Store) LogoutAll(ctx context.Context) error { return s.db.Write(ctx, endSessions) }
-
 func endSessions(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM sessions`); err != nil {
 		return fmt.Errorf("end all sessions: %w", err)

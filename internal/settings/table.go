@@ -65,8 +65,8 @@ func table(s *Settings) []section {
 			zh:   "页面、API 与 Webhook 的访问控制。",
 			options: []option{
 				{name: "enabled", at: &s.Auth.Enabled, standard: true,
-					help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private address.",
-					zh:   "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭。"},
+					help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private address; the service then answers only at addresses and names of a home network, and at server.public_url.",
+					zh:   "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭；关闭后只响应内网地址、内网主机名及 server.public_url。"},
 				{name: "webhook_auth_enabled", at: &s.Auth.WebhookAuthEnabled, standard: true,
 					help: "Ask for the webhook key on every webhook.",
 					zh:   "接收 Webhook 时是否校验密钥。"},

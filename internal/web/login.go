@@ -2,20 +2,9 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 
 	"watchmark/internal/auth"
 )
-
-// toLogin leads to the sign-in page, and from there back to the page asked for.
-func (s *site) toLogin(w http.ResponseWriter, r *http.Request) {
-	target := s.BasePath() + "/login"
-	if wanted := auth.LocalPath(r.URL.RequestURI()); wanted != "/" && r.Method == http.MethodGet {
-		target += "?next=" + url.QueryEscape(wanted)
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, target, http.StatusSeeOther)
-}
 
 type loginPage struct {
 	Next       string // where to go after, base path included

@@ -80,6 +80,7 @@ func newRig(t testing.TB, options ...option) *rig {
 			cookie, err := r.Cookie(auth.CookieName)
 			return "mira", err == nil && cookie.Value == sessionValue
 		},
+		ToLogin:    func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil },
 		SubjectURL: func(id catalog.SubjectID) string {
 			return "https://catalog.example/subject/" + strconv.Itoa(int(id))

@@ -69,6 +69,8 @@ type Deps struct {
 	BasePath func() string
 	// Viewer is the name of who is signed in; the name is empty where sign-in is turned off.
 	Viewer func(*http.Request) (name string, signedIn bool)
+	// ToLogin leads to the sign-in page, and from there back to the page asked for.
+	ToLogin http.HandlerFunc
 	// NeedsSetup reports that no administrator exists yet.
 	NeedsSetup func(context.Context) (bool, error)
 	// SubjectURL is the catalog's page of a subject; empty when it has none.
@@ -166,7 +168,7 @@ type frame struct {
 func (s *site) page(name string, load func(*http.Request) (content, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, signedIn := s.Viewer(r); !signedIn && !Open(r.URL.Path) {
-			s.toLogin(w, r)
+			s.ToLogin(w, r)
 			return
 		}
 		c, err := load(r)
