@@ -23,7 +23,7 @@ func newStore(t *testing.T) (*account.Store, *db.DB, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	box, err := secret.OpenBox(dir, "")
+	box, err := secret.OpenBox(dir, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	case errors.As(err, &bad):
 		p := problem(http.StatusBadRequest, bad.Detail)
 		for field := range strings.SplitSeq(bad.Field, ", ") {
-			p.Errors = append(p.Errors, FieldProblem{"body." + field, bad.Detail})
+			p.Errors = append(p.Errors, FieldProblem{strings.TrimSuffix("body."+field, "."), bad.Detail})
 		}
 		return p
 	case errors.Is(err, source.ErrUnsupportedMedia):

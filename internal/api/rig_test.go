@@ -61,7 +61,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	dir := t.TempDir()
 	d := must(db.Open(ctx, dir))(t)
 	t.Cleanup(func() { _ = d.Close() })
-	box := must(secret.OpenBox(dir, ""))(t)
+	box := must(secret.OpenBox(dir, "", false))(t)
 	manager := must(settings.Load(ctx, settings.Options{Environ: environ, Overrides: settings.NewStore(d), Sealer: box}))(t)
 	if !strings.Contains(strings.Join(environ, " "), "WEBHOOK_KEY") {
 		if err := manager.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": hookKey}}); err != nil {

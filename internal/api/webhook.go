@@ -33,6 +33,7 @@ const (
 
 func (s *server) registerWebhooks() {
 	s.mux.HandleFunc("POST /webhook/{source}", s.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{$}", s.webhook)
 	s.mux.HandleFunc("POST /webhook/{source}/{key}", s.webhook)
 	s.describeWebhooks()
 }

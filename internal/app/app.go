@@ -11,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,8 +26,11 @@ import (
 	"watchmark/internal/webhook"
 )
 
-// grace is how long a stopping service may finish what is in hand.
-const grace = 8 * time.Second
+// A stopping service may finish requests for requestGrace, then work in hand for workGrace.
+const (
+	requestGrace = 4 * time.Second
+	workGrace    = 5 * time.Second
+)
 
 // App is the whole service, built and not yet running.
 type App struct {
@@ -119,7 +124,10 @@ func (a *App) buildHandler(o Options) error {
 	mux.Handle("/", guard.Authenticate(pages))
 	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
 	if base != "" {
-		handler = http.StripPrefix(base, handler)
+		outer := http.NewServeMux()
+		outer.Handle(base+"/", http.StripPrefix(base, handler))
+		outer.Handle(base, http.RedirectHandler(base+"/", http.StatusPermanentRedirect))
+		handler = outer
 	}
 	a.handler = auth.Clients(a.proxies, handler)
 	return nil
@@ -205,14 +213,14 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // Serve serves on listener until ctx ends, then stops in order: no new requests, what
-// is in hand finished within grace, data closed.
+// is in hand finished within the times of grace, data closed.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	if err := a.greet(ctx, listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close(), a.Close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { a.engine.Run(background, grace) })
+	running.Go(func() { a.engine.Run(background, workGrace) })
 	running.Go(func() { a.replay.Run(background) })
 	running.Go(func() { a.keeper.Run(background) })
 	running.Go(func() { a.housekeep(background) })
@@ -232,7 +240,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	close(a.stopping)
-	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace/2)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestGrace)
 	if shutdown := server.Shutdown(deadline); shutdown != nil {
 		a.log.Warn("some requests did not finish in time", "error", shutdown)
 		_ = server.Close() // closes what Shutdown waited for
@@ -246,7 +254,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 
 // greet says where the service is, and prints the setup link while nobody has set it up.
 func (a *App) greet(ctx context.Context, address net.Addr) error {
-	url := "http://" + address.String() + a.Settings.Current().Server.BasePath
+	url := "http://" + reachable(address) + a.Settings.Current().Server.BasePath
 	if public := a.Settings.Current().Server.PublicURL; public != "" {
 		url = public
 	}
@@ -260,6 +268,24 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 	}
 	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator:\n\n    %s/setup?token=%s\n\n", url, token)
 	return err
+}
+
+// reachable is address as a person can open it: one that listens everywhere has no name
+// of its own, so it is told by the first address of a home network.
+func reachable(address net.Addr) string {
+	listening, err := netip.ParseAddrPort(address.String())
+	if err != nil || !listening.Addr().IsUnspecified() {
+		return address.String()
+	}
+	host := "localhost"
+	interfaces, _ := net.InterfaceAddrs() // without them it is localhost
+	for _, i := range interfaces {
+		if prefix, err := netip.ParsePrefix(i.String()); err == nil && prefix.Addr().Is4() && prefix.Addr().IsPrivate() {
+			host = prefix.Addr().String()
+			break
+		}
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(listening.Port())))
 }
 
 // housekeep removes what is kept for a while only, once an hour.

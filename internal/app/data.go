@@ -76,7 +76,11 @@ func OpenData(ctx context.Context, o Options) (*Data, error) {
 }
 
 func (d *Data) build(ctx context.Context, o Options) error {
-	box, err := secret.OpenBox(o.DataDir, environment(o.Environ, secret.KeyEnv))
+	inUse, err := holdsSecrets(ctx, d.db)
+	if err != nil {
+		return err
+	}
+	box, err := secret.OpenBox(o.DataDir, environment(o.Environ, secret.KeyEnv), inUse)
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,17 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
 	return nil
+}
+
+// holdsSecrets reports whether the database may hold sealed values: settings, the webhook
+// key of the first start among them, or tokens of accounts.
+func holdsSecrets(ctx context.Context, database *db.DB) (bool, error) {
+	stored, err := settings.NewStore(database).All(ctx)
+	if err != nil {
+		return false, err
+	}
+	accounts, err := account.NewStore(database, nil).List(ctx)
+	return len(stored)+len(accounts) > 0, err
 }
 
 // apply brings changed settings to the parts that do not ask for them at each use.

@@ -33,7 +33,7 @@ var (
 
 const (
 	// lease is how long a claimed record is held without a sign of life.
-	lease = 2 * time.Minute
+	lease = 30 * time.Second
 	// claimMost is how many records one claim takes, inHandMost how many are held at once.
 	claimMost  = 64
 	inHandMost = 512

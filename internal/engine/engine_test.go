@@ -126,7 +126,7 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	box, err := secret.OpenBox(dir, "")
+	box, err := secret.OpenBox(dir, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

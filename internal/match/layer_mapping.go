@@ -20,7 +20,7 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	subject, err := s.look.subject(ctx, m.SubjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
 		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: fmt.Sprintf(
-			"the mapping %q leads to subject %d, which the catalog does not show: correct the mapping's subject", m.Title, m.SubjectID)}}
+			"the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or is an adult title, which is hidden from look-ups without a login; correct the mapping", m.Title, m.SubjectID)}}
 		return f, nil
 	}
 	if err != nil {

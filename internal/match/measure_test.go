@@ -20,9 +20,6 @@ import (
 	"watchmark/internal/watch"
 )
 
-// bench holds real titles with the subject and episode they belong to; its README credits the source.
-const bench = "../../../shared/matchbench"
-
 // What the measure must hold. A wrong mark is the worst outcome.
 const (
 	precisionFloor = 0.99
@@ -77,11 +74,22 @@ func (c labelled) judge(r match.Result) string {
 	return "correct"
 }
 
-func loadCases(t *testing.T) []labelled {
+// matchbench is the folder of labelled cases: real titles with the subject and episode
+// they belong to, and the dump they are looked up in. It is not part of the repository.
+func matchbench(t *testing.T) string {
 	t.Helper()
-	file, err := os.Open(filepath.Join(bench, "cases-dev.jsonl"))
+	folder := os.Getenv("WATCHMARK_MATCHBENCH")
+	if folder == "" {
+		t.Skip("there are no labelled cases: set WATCHMARK_MATCHBENCH to their folder to measure")
+	}
+	return folder
+}
+
+func loadCases(t *testing.T, path string) []labelled {
+	t.Helper()
+	file, err := os.Open(path)
 	if err != nil {
-		t.Skipf("the labelled cases are not here (%s): nothing is measured", bench)
+		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
 	var cases []labelled
@@ -111,10 +119,8 @@ func everyNth(cases []labelled, n int) []labelled {
 // TestMeasure asks for every labelled case over the real client, prints the table of
 // score.py, and holds the floors. MATCH_SHOW=kind (or all) prints what went wrong.
 func TestMeasure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing is measured")
-	}
-	cases := loadCases(t)
+	bench := matchbench(t)
+	cases := loadCases(t, filepath.Join(bench, "cases-dev.jsonl"))
 	if raceDetector {
 		cases = everyNth(cases, 8)
 	}

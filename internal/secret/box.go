@@ -41,6 +41,9 @@ var (
 		KeyEnv + ") and start again, or enter the credential anew")
 	// ErrDamaged is returned for a value that was changed, cut, moved from another place, or never sealed.
 	ErrDamaged = errors.New("the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew")
+	// ErrNoKey is returned when there is no key although values were sealed with one.
+	ErrNoKey = errors.New("there is no key for what is sealed in the database: put the old " + keyFile + " back into the data folder; if it is lost, " +
+		"put 32 random bytes in hex into " + KeyEnv + " and enter every credential anew")
 	// ErrBadKey is returned for key material that is not 32 bytes in base64 or hex.
 	ErrBadKey = errors.New("a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)")
 )
@@ -52,10 +55,11 @@ type Box struct {
 }
 
 // OpenBox takes the key from env, the value of KeyEnv, or, where that is empty,
-// from the file secret.key in dataDir, which is created with a random key when
-// it does not exist. It returns ErrBadKey, wrapped with where the key came from,
-// or the error of the file.
-func OpenBox(dataDir, env string) (*Box, error) {
+// from the file secret.key in dataDir. Where that does not exist it is created with a
+// random key, but with inUse, which says that values are sealed already, the error is
+// ErrNoKey. Other errors are ErrBadKey, wrapped with where the key came from, and those
+// of the file.
+func OpenBox(dataDir, env string, inUse bool) (*Box, error) {
 	if env != "" {
 		key, err := parseKey(env)
 		if err != nil {
@@ -66,6 +70,9 @@ func OpenBox(dataDir, env string) (*Box, error) {
 	path := filepath.Join(dataDir, keyFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if inUse {
+			return nil, fmt.Errorf("key file %s: %w", path, ErrNoKey)
+		}
 		if err := createKey(dataDir, path); err != nil {
 			return nil, fmt.Errorf("create the key file %s: %w", path, err)
 		}

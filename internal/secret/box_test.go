@@ -17,7 +17,7 @@ import (
 
 func openBox(t *testing.T, dir, env string) *secret.Box {
 	t.Helper()
-	box, err := secret.OpenBox(dir, env)
+	box, err := secret.OpenBox(dir, env, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestKeyFromEnvironment(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 0 {
 		t.Errorf("a key file was made: %v", files)
 	}
-	if _, err := secret.OpenBox(dir, "short"); !errors.Is(err, secret.ErrBadKey) || strings.Contains(err.Error(), "short") {
+	if _, err := secret.OpenBox(dir, "short", false); !errors.Is(err, secret.ErrBadKey) || strings.Contains(err.Error(), "short") {
 		t.Errorf("bad key: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range sealed {
 		wg.Go(func() {
-			box, err := secret.OpenBox(dir, "")
+			box, err := secret.OpenBox(dir, "", false)
 			if err != nil {
 				t.Error(err)
 				return
@@ -126,12 +126,26 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	}
 }
 
+func TestKeyIsNotMadeAnewForWhatIsSealed(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := secret.OpenBox(dir, "", true); !errors.Is(err, secret.ErrNoKey) {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+	openBox(t, dir, "")
+	if _, err := secret.OpenBox(dir, "", true); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDamagedKeyFileIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "secret.key"), []byte("zz"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := secret.OpenBox(dir, "")
+	_, err := secret.OpenBox(dir, "", false)
 	if !errors.Is(err, secret.ErrBadKey) || !strings.Contains(err.Error(), "secret.key") {
 		t.Error(err)
 	}

@@ -31,7 +31,7 @@ func newHouse(t *testing.T) *house {
 			t.Error(err)
 		}
 	})
-	box, err := secret.OpenBox(t.TempDir(), "")
+	box, err := secret.OpenBox(t.TempDir(), "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,8 +139,8 @@ func table(s *Settings) []section {
 			zh:   "匹配到什么程度才会自动标记。分数范围为 0 到 1。",
 			options: []option{
 				{name: "dataset_enabled", at: &s.Matching.DatasetEnabled, standard: true,
-					help: "Use the community table that leads from provider ids (such as TMDB) to subjects.",
-					zh:   "使用社区维护的对照表，由 TMDB 等站点 ID 直接找到条目。"},
+					help: "Use the community table that leads from provider ids (such as TMDB) to subjects. This version has no table yet, so nothing changes.",
+					zh:   "使用社区维护的对照表，由 TMDB 等站点 ID 直接找到条目。当前版本尚未内置对照表，此项暂无作用。"},
 				{name: "accept_score", at: &s.Matching.AcceptScore, standard: 0.85, min: 0, max: 1,
 					help: "Confidence from which a match is marked without asking.",
 					zh:   "置信度达到该值时自动标记。"},
@@ -156,8 +156,8 @@ func table(s *Settings) []section {
 			zh:   "Bangumi 每周数据的本地副本。",
 			options: []option{
 				{name: "enabled", at: &s.CatalogArchive.Enabled, standard: false,
-					help: "Match with the local copy before asking the catalog.",
-					zh:   "匹配时先查本地副本，再请求 Bangumi。"},
+					help: "Match with the local copy before asking the catalog. This version has no local copy yet, so nothing changes.",
+					zh:   "匹配时先查本地副本，再请求 Bangumi。当前版本尚无本地副本，此项暂无作用。"},
 			}},
 		{name: "catalog_replay",
 			help: "Marks that wait because the catalog could not be reached.",

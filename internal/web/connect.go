@@ -66,7 +66,7 @@ var guides = map[watch.Source]guide{
   "ori_title": "灯台守のうた",
   "season": 2,
   "episode": 7,
-  "release_date": "2024-05-19",
+  "release_date": "2025-02-19",
   "user_name": "mira",
   "source": "my-script"
 }`},

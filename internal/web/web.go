@@ -138,7 +138,11 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
-	mux.HandleFunc("/", s.page("error", s.notFound))
+	mux.HandleFunc("GET /", s.page("error", s.notFound))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		// A media server that was led to the sign-in page would take that for success.
+		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
+	})
 	stylesheet, err := s.assetURL("app.css")
 	return Pages{mux, stylesheet}, err
 }

@@ -100,10 +100,7 @@ func matchbench(tb testing.TB) *catalogtest.Server {
 	tb.Helper()
 	path := os.Getenv("WATCHMARK_TEST_DUMP")
 	if path == "" {
-		path = "../../../../shared/matchbench/catalog-dump.zip"
-	}
-	if _, err := os.Stat(path); err != nil {
-		tb.Skipf("there is no dump to load: set WATCHMARK_TEST_DUMP to the path of one (%v)", err)
+		tb.Skip("there is no dump to load: set WATCHMARK_TEST_DUMP to the path of one")
 	}
 	s := catalogtest.New(catalogtest.Config{})
 	started := time.Now()

@@ -30,9 +30,9 @@ func ParseObject(text []byte) (Object, error) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, &BadRequest{"body", fmt.Sprintf("The body is not valid JSON: it breaks near byte %d.", syntax.Offset)}
+		return nil, &BadRequest{"", fmt.Sprintf("The body is not valid JSON: it breaks near byte %d.", syntax.Offset)}
 	case err != nil || o == nil:
-		return nil, &BadRequest{"body", "The body is not a JSON object."}
+		return nil, &BadRequest{"", "The body is not a JSON object."}
 	}
 	return o, nil
 }

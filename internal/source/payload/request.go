@@ -21,7 +21,7 @@ var ErrUnsupportedMedia = errors.New("the body is neither JSON nor a form")
 
 // BadRequest is the error for a request that the sender has to change.
 type BadRequest struct {
-	// Field names what is at fault, several names separated by ", ".
+	// Field names what is at fault, several names separated by ", "; empty is the whole body.
 	Field string
 	// Detail is a whole sentence that can be shown to the sender; it holds no long or raw text of the request.
 	Detail string
@@ -63,11 +63,11 @@ func (r Request) JSON() ([]byte, error) {
 	body := trim(r.Body)
 	switch {
 	case len(body) == 0:
-		return nil, &BadRequest{"body", "The body is empty: send the event as JSON."}
+		return nil, &BadRequest{"", "The body is empty: send the event as JSON."}
 	case body[0] == '{':
 		return body, nil
 	case body[0] == '[' || body[0] == '"':
-		return nil, &BadRequest{"body", "The body is JSON but no object: send one event as a JSON object."}
+		return nil, &BadRequest{"", "The body is JSON but no object: send one event as a JSON object."}
 	case bytes.HasPrefix(body, []byte("--")):
 		line, _, _ := bytes.Cut(body[2:], []byte("\n"))
 		return fromMultipart(r.Body, string(bytes.TrimRight(line, "\r \t")))
@@ -130,10 +130,10 @@ func fromURLEncoded(body []byte) ([]byte, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil && len(values) == 0 {
-		return nil, &BadRequest{"body", "The form fields of the body are not encoded correctly."}
+		return nil, &BadRequest{"", "The form fields of the body are not encoded correctly."}
 	}
 	if len(values) > maxFields {
-		return nil, &BadRequest{"body", fmt.Sprintf("The form has more than %d fields.", maxFields)}
+		return nil, &BadRequest{"", fmt.Sprintf("The form has more than %d fields.", maxFields)}
 	}
 	fields := make(map[string]string, len(values))
 	for name := range values {

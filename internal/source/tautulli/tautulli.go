@@ -19,8 +19,7 @@ import (
 // payload.ErrUnsupportedMedia when it is neither JSON nor a form.
 func Parse(req payload.Request) (payload.Delivery, error) {
 	if len(bytes.TrimSpace(req.Body)) == 0 {
-		return payload.Delivery{}, &payload.BadRequest{Field: "body",
-			Detail: "The body is empty: the JSON Data of the notification agent in Tautulli is not valid JSON."}
+		return payload.Delivery{}, &payload.BadRequest{Detail: "The body is empty: the JSON Data of the notification agent in Tautulli is not valid JSON."}
 	}
 	o, err := req.Object()
 	if err != nil {
