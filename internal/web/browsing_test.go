@@ -68,6 +68,21 @@ func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
 	}
 }
 
+func TestBrowserFilters(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening),
+		chromedp.Evaluate[chromedp.Void](`{
+			const field = document.querySelector("#status");
+			field.value = "error";
+			field.dispatchEvent(new Event("change", { bubbles: true }));
+		}`),
+		browsertest.Until(`location.search === "?status=error" && document.readyState === "complete"`),
+		browsertest.Until(`[...document.querySelectorAll("#records .is")].every((e) => e.innerText.includes("Failed"))`),
+	)
+}
+
 func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)

@@ -103,9 +103,9 @@ document.addEventListener("change", (event) => {
 });
 
 // Empty choices stay out of the address.
-document.addEventListener("submit", (event) => {
+document.addEventListener("formdata", (event) => {
   if (!event.target.matches("[data-filter]")) return;
-  for (const field of event.target.elements) if (field.name && !field.value) field.disabled = true;
+  for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });
 
 /** Prepares what is on the page, after loading and after every refresh. */
