@@ -48,7 +48,7 @@ func (c apiKeyList) Run(ctx context.Context, std standard) error {
 			if k.UsedAt != nil {
 				used = k.UsedAt.Format(time.DateTime)
 			}
-			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Hint, k.CreatedAt.Format(time.DateTime), used)
+			_, _ = fmt.Fprintf(table, "%d\t%s\t…%s\t%s\t%s\n", k.ID, k.Name, k.Hint, k.CreatedAt.Format(time.DateTime), used)
 		}
 		return table.Flush()
 	})

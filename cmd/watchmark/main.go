@@ -66,7 +66,6 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 	parser, err := kong.New(&cli{},
 		kong.Name("watchmark"),
 		kong.Description("Marks what you watch on Plex, Emby, Jellyfin and others on your anime list."),
-		kong.UsageOnError(),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { panic(exited(code)) }), // kong goes on after Exit returns
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -78,7 +77,7 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
+		_, _ = fmt.Fprintf(std.err, "watchmark: %v; add --help to see what there is\n", err)
 		return 2
 	}
 	if err := command.Run(); err != nil {

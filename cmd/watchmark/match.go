@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -23,11 +24,17 @@ type matchCommand struct {
 	JSON     bool    `name:"json" help:"Print the trace as JSON."`
 }
 
+// errUnreachable ends a match that could not be finished.
+var errUnreachable = errors.New("the catalog could not be asked: check catalog.api_url and network.proxy in the settings, or try later")
+
 // Run matches the title against the catalog that the settings name and prints the trace.
 func (c matchCommand) Run(ctx context.Context, std standard) error {
 	event := watch.Event{
 		Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: strings.TrimSpace(c.Title), OriginalTitle: c.Original,
 		Season: &c.Season, Episode: &c.Episode, AirDate: watch.ParseDate(c.Date),
+	}
+	if c.Date != "" && event.AirDate.IsZero() {
+		return fmt.Errorf("--date: %q is not a date such as 2024-05-19", c.Date)
 	}
 	if c.Movie {
 		event.Media, event.Season, event.Episode = watch.Movie, nil, nil
@@ -37,13 +44,23 @@ func (c matchCommand) Run(ctx context.Context, std standard) error {
 	}
 	return withData(ctx, c.options(std.err), func(data *app.Data) error {
 		trace := data.Matcher().Match(ctx, event)
-		if c.JSON {
-			encoder := json.NewEncoder(std.out)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(trace)
+		if err := c.print(std.out, trace); err != nil {
+			return err
 		}
-		return printTrace(std.out, trace)
+		if trace.Result.Status == match.Unreachable {
+			return errUnreachable
+		}
+		return nil
 	})
+}
+
+func (c matchCommand) print(out io.Writer, t match.Trace) error {
+	if !c.JSON {
+		return printTrace(out, t)
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(t)
 }
 
 // printTrace writes the trace for a person.

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrNotFound is returned when no account has the id asked for.
 	ErrNotFound = errors.New("account not found")
-	// ErrTaken is returned when another account has the catalog user name already.
+	// ErrTaken is returned when another account has the catalog user name or is that catalog user already.
 	ErrTaken = errors.New("an account with this catalog user name exists already")
 	// ErrNoToken is returned when an account has no access token.
 	ErrNoToken = errors.New("the account has no access token: enter one or connect it again")
@@ -72,8 +72,9 @@ type Tokens struct {
 
 // Draft is a new account.
 type Draft struct {
-	Username       string
-	Nickname       string
+	Username string
+	Nickname string
+	// CatalogUserID is set when the catalog just named the owner of the token, which checks it; 0 otherwise.
 	CatalogUserID  int
 	Method         Method
 	Tokens         Tokens

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	// refreshEarly is how long before its end an access token is replaced.
-	refreshEarly = 24 * time.Hour
 	// refreshRound is how often tokens are looked at when nobody uses them; a refresh
 	// token dies when it is left alone for about two weeks (upstreams/catalog.md section 10).
 	refreshRound = time.Hour
+	// refreshEarly is how long before its end an access token is replaced. It must stay far
+	// below the shortest life seen, one day: each refresh adds a token to the person's list of tokens.
+	refreshEarly = 2 * refreshRound
 )
 
 // Subjects tells what a subject is; *catalog.Cached is one.
@@ -68,7 +69,9 @@ func (k *Keeper) lock(id int64) *sync.Mutex {
 }
 
 // tokens are the account's credentials, refreshed when they end soon. With force they
-// are refreshed unless another caller replaced stale meanwhile.
+// are refreshed unless another caller replaced stale meanwhile. When nothing but a person
+// can give the account a token that works, its problem is stored and the error is
+// ErrUnauthorized of package catalog.
 func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
 	lock := k.lock(id)
 	lock.Lock()
@@ -87,11 +90,29 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 	if err == nil {
 		return fresh, nil
 	}
-	k.Log.WarnContext(ctx, "cannot refresh the token of an account", "account_id", id, "error", err)
+	problem := renewalProblem(err)
+	if problem != "" {
+		// What is left to the caller is a dead token, whatever killed it.
+		err = &catalog.Error{Op: "renew the sign-in", Kind: catalog.ErrUnauthorized, Err: err}
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, problem))
+	}
 	if !force && time.Until(t.ExpiresAt) > 0 {
-		return t, nil // the old one is still good; the next use tries again
+		k.Log.WarnContext(ctx, "cannot refresh the token of an account; the old one is still good", "account_id", id, "error", err)
+		return t, nil // the next use tries again
 	}
 	return Tokens{}, err
+}
+
+// renewalProblem is in plain words what a person must do after a refresh that failed;
+// empty when trying again may help.
+func renewalProblem(err error) string {
+	switch {
+	case errors.Is(err, catalog.ErrGrantInvalid):
+		return "the catalog does not renew the sign-in of this account any more: connect it again"
+	case errors.Is(err, ErrOAuthNotConfigured), errors.Is(err, catalog.ErrRefused):
+		return "the sign-in of this account cannot be renewed: set catalog.oauth_client_id and catalog.oauth_client_secret to those of your application at the catalog"
+	}
+	return ""
 }
 
 // refresh trades the refresh token for a new pair and stores both before either is used.
@@ -102,10 +123,6 @@ func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error
 	}
 	app.RedirectURL = t.RedirectURL
 	got, err := k.Catalog.Refresh(ctx, app, t.Refresh)
-	if errors.Is(err, catalog.ErrGrantInvalid) {
-		problem := "the catalog does not renew the sign-in of this account any more: connect it again"
-		return Tokens{}, errors.Join(err, k.Store.SetProblem(ctx, id, problem))
-	}
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -145,8 +162,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// as runs fn in the name of the account. A token that the catalog refuses is
-// refreshed once; when that does not help, the account shows the problem.
+// as runs fn in the name of the account. A token that the catalog refuses is refreshed
+// once and fn run again; when that does not help, the account shows the problem and the
+// error is ErrUnauthorized.
 func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
 	t, err := k.tokens(ctx, a.ID, false, "")
 	if err != nil {
@@ -154,16 +172,13 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) err
 	}
 	err = fn(k.Catalog.As(t.Access))
 	if errors.Is(err, catalog.ErrUnauthorized) && t.Refresh != "" {
-		fresh, refreshed := k.tokens(ctx, a.ID, true, t.Access)
-		if errors.Is(refreshed, catalog.ErrUnreachable) {
-			return refreshed
+		if t, err = k.tokens(ctx, a.ID, true, t.Access); err != nil {
+			return err
 		}
-		if refreshed == nil {
-			err = fn(k.Catalog.As(fresh.Access))
-		}
+		err = fn(k.Catalog.As(t.Access))
 	}
 	if errors.Is(err, catalog.ErrUnauthorized) {
-		problem := "the catalog refuses the token: it has expired or was revoked; enter a new one"
+		problem := "the catalog refuses the token: it has expired or was revoked; connect the account again or enter a new token"
 		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problem))
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -17,6 +16,11 @@ var (
 	ErrState = errors.New("this sign-in was not started here, or too long ago: start it again")
 	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.
 	ErrOAuthNotConfigured = errors.New("signing in at the catalog is not set up: set catalog.oauth_client_id and catalog.oauth_client_secret, or enter a token by hand")
+	// ErrOtherUser is returned by FinishOAuth when somebody else signed in at the catalog than
+	// the user of the account that was to be connected: marks would go to the wrong list. The
+	// error that wraps it names both. Nothing is stored.
+	ErrOtherUser = errors.New("another user signed in at the catalog than the one of this account: " +
+		"sign out there and sign in as the account's user, or connect a new account")
 )
 
 const (
@@ -80,8 +84,9 @@ func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID i
 
 // FinishOAuth takes what the catalog sent back: it checks the state, trades the code
 // for tokens, asks whose they are, and stores them with the account, a new one where
-// none was named and none has that user name. It returns ErrState,
-// ErrOAuthNotConfigured or an error of package catalog.
+// none was named and none is that catalog user. It returns ErrState, ErrOAuthNotConfigured,
+// ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
+// when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
 func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
 	s, found := k.states.take(state)
 	if !found {
@@ -103,9 +108,11 @@ func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, 
 		return Account{}, err
 	}
 	tokens := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: s.redirectURI}
-	id, err := k.accountFor(ctx, s.account, me)
-	if err != nil {
-		return Account{}, err
+	id := s.account
+	if id == 0 {
+		if id, err = k.accountOf(ctx, me); err != nil {
+			return Account{}, err
+		}
 	}
 	if id == 0 {
 		return k.Store.Create(ctx, Draft{
@@ -116,28 +123,26 @@ func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, 
 	lock := k.lock(id)
 	lock.Lock()
 	defer lock.Unlock()
-	if err := k.Store.SetOAuth(ctx, id, tokens); err != nil {
+	if err := k.Store.Connect(ctx, id, tokens, me); err != nil {
 		return Account{}, err
-	}
-	if err := k.Store.SetChecked(ctx, id, me.Username, me.Nickname, me.ID); err != nil {
-		return Account{}, fmt.Errorf("store who owns the tokens: %w", err)
 	}
 	return k.Store.Get(ctx, id)
 }
 
-// accountFor is the account to connect: the one named, or the one of that catalog user; 0 = a new one.
-func (k *Keeper) accountFor(ctx context.Context, named int64, me catalog.User) (int64, error) {
-	if named != 0 {
-		return named, nil
-	}
+// accountOf is the account that is the catalog user, or else the one that has their name
+// and may be them; 0 = none.
+func (k *Keeper) accountOf(ctx context.Context, user catalog.User) (id int64, err error) {
 	accounts, err := k.Store.List(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, a := range accounts {
-		if a.Username == me.Username || a.CatalogUserID != 0 && a.CatalogUserID == me.ID {
+		switch {
+		case user.ID != 0 && a.CatalogUserID == user.ID:
 			return a.ID, nil
+		case a.Username == user.Username:
+			id = a.ID
 		}
 	}
-	return 0, nil
+	return id, nil
 }

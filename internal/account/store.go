@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"watchmark/internal/db"
-	"watchmark/internal/secret"
 )
 
 // sealer seals tokens at rest; *secret.Box is one.
@@ -60,14 +58,15 @@ func (s *Store) Preferred(ctx context.Context) (Account, error) {
 }
 
 // Create adds an account. The first account becomes the preferred one by itself.
-// It returns a *FieldError for a bad draft and ErrTaken for a name in use.
+// It returns a *FieldError for a bad draft and ErrTaken for a name in use or
+// a catalog user who has an account.
 func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 	if err := errors.Join(checkUsername(d.Username), checkUserNames(d.MediaUserNames), checkToken(d.Tokens.Access)); err != nil {
 		return Account{}, err
 	}
 	var created Account
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := checkFree(ctx, tx, d.Username, 0); err != nil {
+		if err := checkFree(ctx, tx, d.Username, d.CatalogUserID, 0); err != nil {
 			return err
 		}
 		var others int
@@ -75,11 +74,14 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 			return fmt.Errorf("count accounts: %w", err)
 		}
 		now := time.Now().UnixMilli()
-		var id int64
+		var checked, id int64
+		if d.CatalogUserID != 0 {
+			checked = now
+		}
 		err := tx.QueryRowContext(ctx, `
-			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) RETURNING id`,
-			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, now, now).Scan(&id)
+			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, checked_at, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, checked, now, now).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("create account: %w", err)
 		}
@@ -110,7 +112,7 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 			return err
 		}
 		if c.Username != nil {
-			if err := errors.Join(checkUsername(*c.Username), checkFree(ctx, tx, *c.Username, id)); err != nil {
+			if err := errors.Join(checkUsername(*c.Username), checkFree(ctx, tx, *c.Username, 0, id)); err != nil {
 				return err
 			}
 		}
@@ -176,121 +178,6 @@ func (s *Store) Prefer(ctx context.Context, id int64) error {
 	})
 }
 
-// Tokens are the account's credentials, or ErrNoToken.
-func (s *Store) Tokens(ctx context.Context, id int64) (Tokens, error) {
-	var t Tokens
-	var access, refresh string
-	var expires int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT access_token, refresh_token, expires_at, redirect_url FROM accounts WHERE id = ?`, id).
-		Scan(&access, &refresh, &expires, &t.RedirectURL)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Tokens{}, ErrNotFound
-	}
-	if err != nil {
-		return Tokens{}, fmt.Errorf("read the tokens of account %d: %w", id, err)
-	}
-	if access == "" {
-		return Tokens{}, ErrNoToken
-	}
-	if expires != 0 {
-		t.ExpiresAt = time.UnixMilli(expires)
-	}
-	if t.Access, err = s.open(access, id, "access_token"); err != nil {
-		return Tokens{}, err
-	}
-	if t.Refresh, err = s.open(refresh, id, "refresh_token"); err != nil {
-		return Tokens{}, err
-	}
-	return t, nil
-}
-
-// SetOAuth stores a pair of tokens that OAuth gave for the account.
-func (s *Store) SetOAuth(ctx context.Context, id int64, t Tokens) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.setTokens(ctx, tx, id, t); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `UPDATE accounts SET auth_method = ? WHERE id = ?`, ByOAuth, id)
-		if err != nil {
-			return fmt.Errorf("store tokens of account %d: %w", id, err)
-		}
-		return nil
-	})
-}
-
-// SetChecked stores what the catalog says of the token's owner after accepting the token.
-func (s *Store) SetChecked(ctx context.Context, id int64, username, nickname string, catalogUserID int) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := checkFree(ctx, tx, username, id); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `UPDATE accounts SET username = ?, nickname = ?, catalog_user_id = ?, checked_at = ?, problem = '' WHERE id = ?`,
-			username, nickname, catalogUserID, time.Now().UnixMilli(), id)
-		if err != nil {
-			return fmt.Errorf("store the check of account %d: %w", id, err)
-		}
-		return nil
-	})
-}
-
-// SetProblem stores in plain words why the account's token does not work.
-func (s *Store) SetProblem(ctx context.Context, id int64, problem string) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET problem = ? WHERE id = ?`, problem, id); err != nil {
-			return fmt.Errorf("store the problem of account %d: %w", id, err)
-		}
-		return nil
-	})
-}
-
-// place binds a sealed token to its row, so that it cannot be moved to another account.
-func place(id int64, column string) string {
-	return "accounts/" + column + "/" + strconv.FormatInt(id, 10)
-}
-
-func (s *Store) open(sealed string, id int64, column string) (secret.Text, error) {
-	if sealed == "" {
-		return "", nil
-	}
-	plain, err := s.box.Open(sealed, place(id, column))
-	if err != nil {
-		return "", fmt.Errorf("open the %s of account %d: %w", column, id, err)
-	}
-	return secret.Text(plain), nil
-}
-
-func (s *Store) seal(plain secret.Text, id int64, column string) (string, error) {
-	if plain == "" {
-		return "", nil
-	}
-	sealed, err := s.box.Seal(plain.Reveal(), place(id, column))
-	if err != nil {
-		return "", fmt.Errorf("seal the %s of account %d: %w", column, id, err)
-	}
-	return sealed, nil
-}
-
-func (s *Store) setTokens(ctx context.Context, tx *sql.Tx, id int64, t Tokens) error {
-	access, err := s.seal(t.Access, id, "access_token")
-	if err != nil {
-		return err
-	}
-	refresh, err := s.seal(t.Refresh, id, "refresh_token")
-	if err != nil {
-		return err
-	}
-	var expires int64
-	if !t.ExpiresAt.IsZero() {
-		expires = t.ExpiresAt.UnixMilli()
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE accounts SET access_token = ?, refresh_token = ?, expires_at = ?, redirect_url = ?, problem = '', updated_at = ? WHERE id = ?`,
-		access, refresh, expires, t.RedirectURL, time.Now().UnixMilli(), id)
-	if err != nil {
-		return fmt.Errorf("store tokens of account %d: %w", id, err)
-	}
-	return nil
-}
-
 func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM account_media_users WHERE account_id = ?`, id); err != nil {
 		return fmt.Errorf("replace media user names of account %d: %w", id, err)
@@ -311,10 +198,13 @@ func prefer(ctx context.Context, tx *sql.Tx, id int64) error {
 	return nil
 }
 
-// checkFree returns ErrTaken when another account than id has the name.
-func checkFree(ctx context.Context, tx *sql.Tx, username string, id int64) error {
+// checkFree returns ErrTaken when another account than id has the name, or is known to
+// be that catalog user; catalogUserID 0 is nobody.
+func checkFree(ctx context.Context, tx *sql.Tx, username string, catalogUserID int, id int64) error {
 	var taken int
-	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts WHERE username = ? AND id <> ?`, username, id).Scan(&taken); err != nil {
+	err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts WHERE (username = ? OR catalog_user_id <> 0 AND catalog_user_id = ?) AND id <> ?`,
+		username, catalogUserID, id).Scan(&taken)
+	if err != nil {
 		return fmt.Errorf("look for account %q: %w", username, err)
 	}
 	if taken > 0 {

@@ -27,7 +27,7 @@ func (s *server) registerOAuth() {
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
 		Summary: "The way back from the catalog",
 		Description: "Browsers come here from the catalog and are sent on to the accounts page, with connected=ID, or with oauth_error=" +
-			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, taken (another account is this person's) or internal.",
+			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, other_user (another person signed in than the account's), taken (another account is this person's) or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, s.finishOAuth)
 }
@@ -64,7 +64,13 @@ func (s *server) finishOAuth(ctx context.Context, in *struct {
 	}
 	connected, err := s.Keeper.FinishOAuth(ctx, in.State, in.Code)
 	if err != nil {
-		return s.toAccounts("oauth_error", s.oauthReason(ctx, err)), nil
+		reason := oauthReason(err)
+		if reason == "internal" {
+			_ = s.internal(ctx, "GET "+callbackPath, err) // logs it; a browser gets no document
+		} else {
+			s.Log.WarnContext(ctx, "an account could not be connected", "reason", reason, "error", err)
+		}
+		return s.toAccounts("oauth_error", reason), nil
 	}
 	return s.toAccounts("connected", strconv.FormatInt(connected.ID, 10)), nil
 }
@@ -74,13 +80,15 @@ func (s *server) toAccounts(name, value string) *redirect {
 }
 
 // oauthReason is the word by which the accounts page knows what went wrong.
-func (s *server) oauthReason(ctx context.Context, err error) string {
+func oauthReason(err error) string {
 	var refused *catalog.Error
 	switch {
-	case errors.Is(err, account.ErrState):
+	case errors.Is(err, account.ErrState), errors.Is(err, account.ErrNotFound): // the account was deleted meanwhile
 		return "state"
 	case errors.Is(err, account.ErrOAuthNotConfigured):
 		return "not_configured"
+	case errors.Is(err, account.ErrOtherUser):
+		return "other_user"
 	case errors.Is(err, account.ErrTaken):
 		return "taken"
 	case errors.Is(err, catalog.ErrUnreachable):
@@ -88,6 +96,5 @@ func (s *server) oauthReason(ctx context.Context, err error) string {
 	case errors.As(err, &refused):
 		return "refused"
 	}
-	_ = s.internal(ctx, "GET "+callbackPath, err) // logs it; a browser gets no document
 	return "internal"
 }

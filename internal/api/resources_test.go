@@ -264,6 +264,7 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 	back("error=access_denied", "oauth_error=denied")
 	for err, want := range map[error]string{
 		account.ErrState: "state", account.ErrOAuthNotConfigured: "not_configured", account.ErrTaken: "taken",
+		fmt.Errorf("%w: x", account.ErrOtherUser): "other_user", account.ErrNotFound: "state",
 		error(&catalog.Error{Kind: catalog.ErrUnreachable}): "unreachable", error(&catalog.Error{Kind: catalog.ErrRefused}): "refused",
 		errors.New("odd"): "internal",
 	} {

@@ -57,7 +57,7 @@ const offeredNames = 12
 
 // oauthProblems are the values of ?oauth_error= that have words of their own here; the
 // API says what they mean (GET /api/accounts/oauth/callback).
-var oauthProblems = []string{"denied", "state", "not_configured", "refused", "unreachable", "taken"}
+var oauthProblems = []string{"denied", "state", "not_configured", "refused", "unreachable", "other_user", "taken"}
 
 func (s *site) accounts(r *http.Request) (content, error) {
 	list, err := s.Accounts.List(r.Context())

@@ -160,6 +160,7 @@ func TestOAuthAnswers(t *testing.T) {
 	in := g.client(t, true)
 	mustContain(t, g.get(t, in, "/accounts?connected=1", "en").body, "Account mira is connected.")
 	mustContain(t, g.get(t, in, "/accounts?oauth_error=denied", "en").body, "You did not allow access")
+	mustContain(t, g.get(t, in, "/accounts?oauth_error=other_user", "en").body, "as another user than the one of this account")
 	page := g.get(t, in, "/accounts?oauth_error=call+0900+now", "en").body
 	mustContain(t, page, "Connecting did not work")
 	if strings.Contains(page, "call 0900 now") {

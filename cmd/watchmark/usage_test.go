@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestVersion(t *testing.T) {
+	got := finish(t, command(t, nil, "version"), "")
+	if got.code != 0 || got.err != "" || !strings.HasPrefix(got.out, "watchmark ") || strings.Count(got.out, "\n") != 1 {
+		t.Errorf("exit %d, prints %q and %q", got.code, got.out, got.err)
+	}
+	mustHold(t, got.out, " go1.")
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	got := finish(t, command(t, nil, "--help"), "")
+	if got.code != 0 || got.err != "" {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "version")
+}
+
+func TestWrongUsageIsToldInOneLine(t *testing.T) {
+	const usage, failed = 2, 1
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"nothing":                  {nil, usage, `"serve", "demo"`},
+		"unknown command":          {[]string{"frobnicate"}, usage, "frobnicate"},
+		"misspelt command":         {[]string{"serv"}, usage, `did you mean "serve"?`},
+		"unknown flag":             {[]string{"serve", "--frobnicate"}, usage, "--frobnicate"},
+		"misspelt flag":            {[]string{"serve", "--lisen", "x"}, usage, `did you mean "--listen"?`},
+		"missing argument":         {[]string{"api-key", "create"}, usage, "<name>"},
+		"argument too many":        {[]string{"version", "now"}, usage, "now"},
+		"listen address":           {[]string{"serve", "--listen", "here"}, failed, "127.0.0.1:8787"},
+		"settings file missing":    {[]string{"serve", "--config", "none.toml"}, failed, "none.toml"},
+		"match: no title":          {[]string{"match", ""}, failed, "title"},
+		"match: odd date":          {[]string{"match", "x", "--date", "soon"}, failed, "--date"},
+		"match: odd number":        {[]string{"match", "x", "--episode", "two"}, usage, "--episode"},
+		"simulate: no token":       {[]string{"simulate"}, usage, "TOKEN:USERNAME"},
+		"simulate: token alone":    {[]string{"simulate", "--token", "abc"}, failed, "TOKEN:USERNAME"},
+		"simulate: nobody's token": {[]string{"simulate", "--token", "abc:"}, failed, "TOKEN:USERNAME"},
+		"simulate: empty token":    {[]string{"simulate", "--token", ":mira"}, failed, "TOKEN:USERNAME"},
+		"simulate: no such dump":   {[]string{"simulate", "--token", "a:b", "--dump", "none.zip"}, usage, "none.zip"},
+		"simulate: port":           {[]string{"simulate", "--token", "a:b", "--listen", "here"}, failed, "here"},
+		"delete an unknown key":    {[]string{"api-key", "delete", "7"}, failed, "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := finish(t, command(t, nil, c.args...), "")
+			if got.code != c.code || got.out != "" || strings.Count(got.err, "\n") != 1 || !strings.HasPrefix(got.err, "watchmark: ") {
+				t.Errorf("exit %d, prints %q and %q", got.code, got.out, got.err)
+			}
+			mustHold(t, got.err, c.want)
+		})
+	}
+}
+
+func TestADumpThatIsNoneIsRefused(t *testing.T) {
+	dump := filepath.Join(t.TempDir(), "dump.zip")
+	must(t, os.WriteFile(dump, []byte("no zip"), 0o600))
+	got := finish(t, command(t, nil, "simulate", "--token", "a:b", "--dump", dump), "")
+	if got.code != 1 {
+		t.Errorf("exit %d", got.code)
+	}
+	mustHold(t, got.err, "open dump")
+}

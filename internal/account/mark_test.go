@@ -1,0 +1,123 @@
+package account_test
+
+import (
+	"errors"
+	"testing"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+)
+
+// onList is the state of a subject on mira's list, and how many of its episodes are marked; 0 is not on it.
+func (r *rig) onList(subject catalog.SubjectID) (state catalog.CollectionType, private bool, marked int) {
+	for _, c := range r.list.Collections() {
+		if c.Username == "mira" && c.SubjectID == subject {
+			state, private = c.Type, c.Private
+		}
+	}
+	for _, m := range r.list.Marks() {
+		if m.Username == "mira" && m.SubjectID == subject {
+			marked++
+		}
+	}
+	return state, private, marked
+}
+
+func TestMarkWritesToTheListAndLearnsTheName(t *testing.T) {
+	r := newRig(t)
+	a := r.byHand("mira", func(d *account.Draft) { d.Username, d.Private = "typed", true })
+	episodes := []catalog.EpisodeID{90000101, 90000102}
+	result, err := r.keeper.Mark(t.Context(), a, 900001, episodes)
+	if err != nil || !result.Created || result.AlreadyWatched() {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if state, private, marked := r.onList(900001); state != catalog.Doing || !private || marked != 2 {
+		t.Errorf("on the list: %v, private %v, %d marks", state, private, marked)
+	}
+	if got := r.account(a.ID).Username; got != "mira" {
+		t.Errorf("the account is named %q, want the catalog's name", got)
+	}
+	writes := len(r.list.Writes())
+	result, err = r.keeper.Mark(t.Context(), r.account(a.ID), 900001, episodes)
+	if err != nil || !result.AlreadyWatched() || len(r.list.Writes()) != writes {
+		t.Errorf("the same again: %+v, %v, %d writes", result, err, len(r.list.Writes())-writes)
+	}
+}
+
+func TestSubjectsAreCompletedAsTheAccountSays(t *testing.T) {
+	const film, series = 900003, 900008
+	all := map[catalog.SubjectID][]catalog.EpisodeID{film: {90000301}, series: {90000801, 90000802}}
+	for name, c := range map[string]struct {
+		films, series bool
+		subject       catalog.SubjectID
+		want          catalog.CollectionType
+	}{
+		"a film, on":    {true, false, film, catalog.Done},
+		"a film, off":   {false, true, film, catalog.Doing},
+		"a series, on":  {false, true, series, catalog.Done},
+		"a series, off": {true, false, series, catalog.Doing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			a := r.byHand("mira", func(d *account.Draft) { d.CompleteFilms, d.CompleteSeries = c.films, c.series })
+			if _, err := r.keeper.Mark(t.Context(), a, c.subject, all[c.subject]); err != nil {
+				t.Fatal(err)
+			}
+			if state, _, marked := r.onList(c.subject); state != c.want || marked != len(all[c.subject]) {
+				t.Errorf("on the list: %v, %d marks; want %v", state, marked, c.want)
+			}
+		})
+	}
+}
+
+func TestMarkDoingPutsAFilmOnTheList(t *testing.T) {
+	r := newRig(t)
+	a := r.byHand("mira", func(d *account.Draft) { d.Username = "typed" })
+	if result, err := r.keeper.MarkDoing(t.Context(), a, 900003); err != nil || !result.Created {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if state, _, marked := r.onList(900003); state != catalog.Doing || marked != 0 {
+		t.Errorf("on the list: %v, %d marks", state, marked)
+	}
+	if got := r.account(a.ID).Username; got != "mira" {
+		t.Errorf("the account is named %q", got)
+	}
+	must(t, r.list.Collect("mira", 900003, catalog.Done, false))
+	if result, err := r.keeper.MarkDoing(t.Context(), a, 900003); err != nil || !result.AlreadyWatched() {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if state, _, _ := r.onList(900003); state != catalog.Done {
+		t.Errorf("watching again made a film that is done %v", state)
+	}
+}
+
+func TestMarkReachesWhatOnlyTheAccountSees(t *testing.T) {
+	r := newRig(t)
+	r.list.AddSubject(catalogtest.Subject{ID: 910001, Type: catalog.Anime, Name: "hidden", NSFW: true, Platform: "OVA"})
+	r.list.AddEpisodes(910001, catalogtest.Episode{ID: 91000101, Sort: 1})
+	a := r.byHand("mira", nil)
+	if _, err := r.keeper.Mark(t.Context(), a, 910001, []catalog.EpisodeID{91000101}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, marked := r.onList(910001); marked != 1 {
+		t.Errorf("%d marks", marked)
+	}
+}
+
+func TestMarkWithoutATokenOrACatalog(t *testing.T) {
+	r := newRig(t)
+	none, err := r.store.Create(t.Context(), account.Draft{Username: "none"})
+	must(t, err)
+	if _, err := r.keeper.Mark(t.Context(), none, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, account.ErrNoToken) {
+		t.Errorf("error %v, want ErrNoToken", err)
+	}
+	a := r.byHand("mira", nil)
+	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}))
+	if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnreachable) {
+		t.Errorf("error %v, want ErrUnreachable", err)
+	}
+	if got := r.account(a.ID).Problem; got != "" {
+		t.Errorf("an outage is shown as %q", got)
+	}
+}
