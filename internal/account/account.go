@@ -16,7 +16,7 @@ var (
 	// ErrNotFound is returned when no account has the id asked for.
 	ErrNotFound = errors.New("account not found")
 	// ErrTaken is returned when another account has the catalog user name or is that catalog user already.
-	ErrTaken = errors.New("an account with this catalog user name exists already")
+	ErrTaken = errors.New("another account is this catalog user already")
 	// ErrNoToken is returned when an account has no access token.
 	ErrNoToken = errors.New("the account has no access token: enter one or connect it again")
 )

@@ -77,6 +77,10 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 	lock.Lock()
 	defer lock.Unlock()
 	t, err := k.Store.Tokens(ctx, id)
+	if errors.Is(err, secret.ErrWrongKey) {
+		problem := "the token was sealed with a key that is gone: connect the account again or enter a new token"
+		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problem))
+	}
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -185,8 +189,8 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) err
 }
 
 // Check asks the catalog who owns the account's token, and stores the answer or, in
-// plain words, the problem. The error is one of package catalog, ErrNoToken,
-// ErrNotFound, or ErrTaken when another account is that catalog user already.
+// plain words, the problem. The error is one of package catalog, ErrNoToken, ErrNotFound,
+// ErrOtherUser, or ErrTaken when another account is that catalog user already.
 func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
 	a, err := k.Store.Get(ctx, id)
 	if err != nil {
@@ -197,18 +201,32 @@ func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
 		if err != nil {
 			return err
 		}
-		return k.Store.SetChecked(ctx, id, me.Username, me.Nickname, me.ID)
+		return k.Store.SetOwner(ctx, id, me)
 	})
+	if errors.Is(err, ErrOtherUser) || errors.Is(err, ErrTaken) {
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, err.Error()))
+	}
 	if err != nil {
 		return Account{}, err
 	}
 	return k.Store.Get(ctx, id)
 }
 
+// checked is the account after its token was checked once. A token that is not the
+// account's must not write, and with a wrong user name somebody else's list would be read.
+func (k *Keeper) checked(ctx context.Context, a Account) (Account, error) {
+	if a.CheckedAt != nil {
+		return a, nil
+	}
+	return k.Check(ctx, a.ID)
+}
+
 // Mark marks episodes of a subject on the account's list with the catalog's mark
-// sequence; without episodes, the subject itself, which must have none. Errors are
-// ErrNoToken, ErrNotFound or those of package catalog.
+// sequence; without episodes, the subject itself, which must have none. Errors are those of Check.
 func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.MarkResult{}, err
+	}
 	about, err := k.Subjects.Subject(ctx, subject)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) { // hidden from anonymous callers, perhaps not from the account
 		return catalog.MarkResult{}, err
@@ -228,6 +246,9 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry
 // that is beyond wish. Errors as Mark's.
 func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.MarkResult{}, err
+	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
 		result, err = k.Marker.MarkDoing(ctx, entry(a, s, subject))
 		return err
@@ -246,7 +267,7 @@ func (k *Keeper) rename(ctx context.Context, a Account, username string) {
 	if username == "" || username == a.Username {
 		return
 	}
-	if _, err := k.Store.Update(ctx, a.ID, Change{Username: &username}); err != nil {
+	if err := k.Store.SetOwner(ctx, a.ID, catalog.User{ID: a.CatalogUserID, Username: username, Nickname: a.Nickname}); err != nil {
 		k.Log.WarnContext(ctx, "cannot store the catalog's name of an account", "account", a.Username, "username", username, "error", err)
 	}
 }

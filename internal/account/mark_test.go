@@ -2,11 +2,13 @@ package account_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/secret"
 )
 
 // onList is the state of a subject on mira's list, and how many of its episodes are marked; 0 is not on it.
@@ -42,6 +44,50 @@ func TestMarkWritesToTheListAndLearnsTheName(t *testing.T) {
 	result, err = r.keeper.Mark(t.Context(), r.account(a.ID), 900001, episodes)
 	if err != nil || !result.AlreadyWatched() || len(r.list.Writes()) != writes {
 		t.Errorf("the same again: %+v, %v, %d writes", result, err, len(r.list.Writes())-writes)
+	}
+}
+
+func TestATokenOfSomebodyElseWritesNothing(t *testing.T) {
+	r := newRig(t)
+	mira := r.byHand("mira", func(*account.Draft) {})
+	mark := func(a account.Account) error {
+		_, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+		return err
+	}
+	if err := mark(mira); err != nil {
+		t.Fatal(err)
+	}
+	writes := len(r.list.Writes())
+	foreign := secret.Text("by-hand-of-alex")
+	changed, err := r.store.Update(t.Context(), mira.ID, account.Change{AccessToken: &foreign})
+	must(t, err)
+	if err := mark(changed); !errors.Is(err, account.ErrOtherUser) {
+		t.Errorf("error %v, want ErrOtherUser", err)
+	}
+	if problem := r.account(mira.ID).Problem; !strings.Contains(problem, `"alex"`) || !strings.Contains(problem, `"mira"`) {
+		t.Errorf("the account says %q", problem)
+	}
+	if n := len(r.list.Writes()); n != writes {
+		t.Errorf("%d writes to the list of somebody else", n-writes)
+	}
+	// Who changes the user name too means the other user.
+	name := "alex"
+	changed, err = r.store.Update(t.Context(), mira.ID, account.Change{Username: &name})
+	must(t, err)
+	if err := mark(changed); err != nil || r.account(mira.ID).CatalogUserID != alexID {
+		t.Errorf("%v, %+v", err, r.account(mira.ID))
+	}
+}
+
+func TestAWrongUserNameReadsNobodyElsesList(t *testing.T) {
+	r := newRig(t)
+	must(t, r.list.Collect("alex", 900001, catalog.Done, false)) // "done" would count as watched already
+	a := r.byHand("mira", func(d *account.Draft) { d.Username = "alex" })
+	if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
+		t.Fatal(err)
+	}
+	if state, _, marked := r.onList(900001); state != catalog.Doing || marked != 1 {
+		t.Errorf("on mira's list: %v, %d marks", state, marked)
 	}
 }
 

@@ -16,11 +16,10 @@ var (
 	ErrState = errors.New("this sign-in was not started here, or too long ago: start it again")
 	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.
 	ErrOAuthNotConfigured = errors.New("signing in at the catalog is not set up: set catalog.oauth_client_id and catalog.oauth_client_secret, or enter a token by hand")
-	// ErrOtherUser is returned by FinishOAuth when somebody else signed in at the catalog than
-	// the user of the account that was to be connected: marks would go to the wrong list. The
-	// error that wraps it names both. Nothing is stored.
-	ErrOtherUser = errors.New("another user signed in at the catalog than the one of this account: " +
-		"sign out there and sign in as the account's user, or connect a new account")
+	// ErrOtherUser is returned when a token is another catalog user's than the account's: marks
+	// would go to the wrong list. The error that wraps it names both.
+	ErrOtherUser = errors.New("this is another catalog user than the one of the account: " +
+		"sign in as the account's user or enter a token of theirs, or add an account for the other one")
 )
 
 const (

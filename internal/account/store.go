@@ -103,7 +103,8 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 }
 
 // Update changes an account. It returns a *FieldError, ErrTaken or ErrNotFound.
-// A new token clears what was known to be wrong with the old one.
+// A new token clears what was known of the old one, and a new user name also which catalog
+// user the account is: both are checked before the next mark.
 func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error) {
 	var changed Account
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -137,7 +138,12 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 			if err := s.setTokens(ctx, tx, id, Tokens{Access: *c.AccessToken}); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET auth_method = ? WHERE id = ?`, ByToken, id); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET auth_method = ?, checked_at = 0 WHERE id = ?`, ByToken, id); err != nil {
+				return fmt.Errorf("update account %d: %w", id, err)
+			}
+		}
+		if c.Username != nil && *c.Username != now.Username {
+			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET catalog_user_id = 0, checked_at = 0 WHERE id = ?`, id); err != nil {
 				return fmt.Errorf("update account %d: %w", id, err)
 			}
 		}

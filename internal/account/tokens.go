@@ -50,26 +50,18 @@ func (s *Store) SetOAuth(ctx context.Context, id int64, t Tokens) error {
 // the account is known to be another catalog user, and ErrTaken when another account is owner.
 func (s *Store) Connect(ctx context.Context, id int64, t Tokens, owner catalog.User) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		a, err := get(ctx, tx, id)
-		if err != nil {
+		if err := setOwner(ctx, tx, id, owner); err != nil {
 			return err
 		}
-		if a.CatalogUserID != 0 && a.CatalogUserID != owner.ID {
-			return fmt.Errorf("%w: signed in as %q, and the account is %q", ErrOtherUser, owner.Username, a.Username)
-		}
-		if err := s.setOAuth(ctx, tx, id, t); err != nil {
-			return err
-		}
-		return setChecked(ctx, tx, id, owner.Username, owner.Nickname, owner.ID)
+		return s.setOAuth(ctx, tx, id, t)
 	})
 }
 
-// SetChecked stores what the catalog says of the token's owner after accepting the
-// token. It returns ErrTaken when another account is that catalog user.
-func (s *Store) SetChecked(ctx context.Context, id int64, username, nickname string, catalogUserID int) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return setChecked(ctx, tx, id, username, nickname, catalogUserID)
-	})
+// SetOwner stores whom the catalog names as the owner of the account's token, which it
+// thereby accepts. It returns ErrNotFound, ErrOtherUser when the account is known to be
+// another catalog user, and ErrTaken when another account is owner.
+func (s *Store) SetOwner(ctx context.Context, id int64, owner catalog.User) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return setOwner(ctx, tx, id, owner) })
 }
 
 // SetProblem stores in plain words why the account's token does not work.
@@ -140,12 +132,19 @@ func (s *Store) setOAuth(ctx context.Context, tx *sql.Tx, id int64, t Tokens) er
 	return nil
 }
 
-func setChecked(ctx context.Context, tx *sql.Tx, id int64, username, nickname string, catalogUserID int) error {
-	if err := checkFree(ctx, tx, username, catalogUserID, id); err != nil {
+func setOwner(ctx context.Context, tx *sql.Tx, id int64, owner catalog.User) error {
+	a, err := get(ctx, tx, id)
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE accounts SET username = ?, nickname = ?, catalog_user_id = ?, checked_at = ?, problem = '' WHERE id = ?`,
-		username, nickname, catalogUserID, time.Now().UnixMilli(), id)
+	if a.CatalogUserID != 0 && a.CatalogUserID != owner.ID {
+		return fmt.Errorf("%w: it is %q, and the account is %q", ErrOtherUser, owner.Username, a.Username)
+	}
+	if err := checkFree(ctx, tx, owner.Username, owner.ID, id); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, nickname = ?, catalog_user_id = ?, checked_at = ?, problem = '' WHERE id = ?`,
+		owner.Username, owner.Nickname, owner.ID, time.Now().UnixMilli(), id)
 	if err != nil {
 		return fmt.Errorf("store the check of account %d: %w", id, err)
 	}

@@ -129,6 +129,10 @@ func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[AccountCheck]
 		check.Message = catalogProblem(refused)
 	case errors.Is(err, account.ErrNoToken):
 		check.Message = asSentence(account.ErrNoToken.Error())
+	case errors.Is(err, account.ErrOtherUser):
+		check.Message = asSentence(account.ErrOtherUser.Error())
+	case errors.Is(err, account.ErrTaken):
+		check.Message = asSentence(account.ErrTaken.Error())
 	default:
 		return nil, err
 	}

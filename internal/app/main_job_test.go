@@ -1,19 +1,25 @@
 package app_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/app"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/secret"
 )
 
 // form is body as the one field of a multipart form.
@@ -259,5 +265,40 @@ func TestUnderABasePath(t *testing.T) {
 	s.url = outside.Scheme + "://" + outside.Host
 	if got := s.do(s.request(http.MethodGet, "/health", "", "")); got.status != http.StatusNotFound {
 		t.Errorf("outside of the base path the answer is %d", got.status)
+	}
+}
+
+func TestALostKeyIsNotReplacedInSilence(t *testing.T) {
+	s := start(t)
+	s.stop()
+	key := filepath.Join(s.dir, "secret.key")
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.New(t.Context(), app.Options{DataDir: s.dir, Environ: s.catalog, Logs: s.logs}); !errors.Is(err, secret.ErrNoKey) {
+		t.Fatalf("without its key the service starts: %v", err)
+	}
+	if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a key now: %v", err)
+	}
+	// A new key is a person's decision; what the old one sealed is then told as missing.
+	if err := os.WriteFile(key, []byte(strings.Repeat("0f", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.again("WATCHMARK_AUTH_WEBHOOK_KEY=a-new-webhook-key-2026")
+	if r := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":1,"user_name":"Mira"}`)); r.Status != "error" || r.ErrorKind != "unauthorized" {
+		t.Errorf("without its token the account's record is %+v", r)
+	}
+	var tested struct {
+		OK      bool
+		Message string
+	}
+	s.api(http.MethodPost, "/api/accounts/1/test", "", http.StatusOK, &tested)
+	if tested.OK || !strings.Contains(tested.Message, "token") {
+		t.Errorf("the account's test says %+v", tested)
+	}
+	s.api(http.MethodPatch, "/api/accounts/1", `{"access_token":"`+miraToken+`"}`, http.StatusOK, nil)
+	if r := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":2,"user_name":"Mira"}`)); r.Status != "success" {
+		t.Errorf("with the token entered again the record is %+v", r)
 	}
 }

@@ -36,7 +36,9 @@ type service struct {
 	key  string // of the API
 	hook string // the webhook key
 	logs *logs
-	stop func()
+	// catalog are the settings that lead to list.
+	catalog []string
+	stop    func()
 }
 
 // logs is what the service printed.
@@ -68,7 +70,8 @@ func startEmpty(t *testing.T, environ ...string) *service {
 		t.Fatal(err)
 	}
 	s := &service{t: t, list: list, dir: t.TempDir(), logs: &logs{}}
-	s.run(append(environ, "WATCHMARK_CATALOG_API_URL="+address, "WATCHMARK_CATALOG_WEB_URL="+address))
+	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address}
+	s.run(append(environ, s.catalog...))
 	return s
 }
 
@@ -86,6 +89,13 @@ func start(t *testing.T, environ ...string) *service {
 		}
 	}
 	return s
+}
+
+// again starts the service anew on its folder; environ are settings.
+func (s *service) again(environ ...string) {
+	s.t.Helper()
+	s.stop()
+	s.run(append(environ, s.catalog...))
 }
 
 // run starts the service on its folder and waits until it answers.
@@ -112,10 +122,10 @@ func (s *service) run(environ []string) {
 	now := s.app.Settings.Current()
 	s.url = "http://" + listener.Addr().String() + now.Server.BasePath
 	s.hook = now.Auth.WebhookKey.Reveal()
-	if plain, _, err := s.app.Auth.CreateKey(ctx, "test"); err == nil {
-		s.key = plain
-	} else {
-		s.t.Fatal(err)
+	if s.key == "" {
+		if s.key, _, err = s.app.Auth.CreateKey(ctx, "test"); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 

@@ -314,12 +314,13 @@ func TestOutcomesOfMatching(t *testing.T) {
 	want := map[match.Status]struct {
 		status record.Status
 		kind   record.ErrorKind
+		adds   string
 	}{
-		match.Review:          {record.Review, ""},
-		match.NotFound:        {record.Failed, record.NotMatched},
-		match.EpisodeNotFound: {record.Failed, record.EpisodeNotFound},
-		match.Blocked:         {record.Ignored, ""},
-		match.Unreachable:     {record.Queued, record.Unreachable},
+		match.Review:          {record.Review, "", ""},
+		match.NotFound:        {record.Failed, record.NotMatched, ""},
+		match.EpisodeNotFound: {record.Failed, record.EpisodeNotFound, ""},
+		match.Blocked:         {record.Ignored, "", ""},
+		match.Unreachable:     {record.Queued, record.Unreachable, ": this waits and is repeated by itself"},
 	}
 	for status := range want {
 		h.matcher.answers[string(status)] = match.Trace{Result: match.Result{Status: status, Reason: "because"}, Steps: []match.Step{}}
@@ -327,7 +328,7 @@ func TestOutcomesOfMatching(t *testing.T) {
 	h.run(t)
 	for status, c := range want {
 		r := h.settled(t, h.accept(t, episode(string(status), "mira", 1))[0])
-		if r.Status != c.status || r.ErrorKind != c.kind || r.Message != "because" {
+		if r.Status != c.status || r.ErrorKind != c.kind || r.Message != "because"+c.adds {
 			t.Errorf("%s: %s %s %q, want %s %s", status, r.Status, r.ErrorKind, r.Message, c.status, c.kind)
 		}
 	}

@@ -150,6 +150,8 @@ func markFailure(a account.Account, err error) (record.Outcome, time.Duration) {
 	switch {
 	case errors.Is(err, account.ErrNoToken):
 		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username)), 0
+	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):
+		return failure(record.Unauthorized, fmt.Sprintf("the token of the account %s is not its own: look at the account, then retry", a.Username)), 0
 	case errors.Is(err, catalog.ErrUnauthorized):
 		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words)), 0
 	case errors.Is(err, catalog.ErrForbidden):
@@ -157,7 +159,7 @@ func markFailure(a account.Account, err error) (record.Outcome, time.Duration) {
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
 		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words)), 0
 	case errors.Is(err, catalog.ErrUnreachable):
-		out := record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached: the mark waits and is repeated by itself"}
+		out := record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached" + waits}
 		if problem != nil {
 			return out, problem.RetryAfter
 		}

@@ -11,7 +11,11 @@ import (
 	"watchmark/internal/watch"
 )
 
-const internalMessage = "internal error: see the service's log, then retry"
+// What records say that no person can do anything about.
+const (
+	internalMessage = "internal error: see the service's log, then retry"
+	waits           = ": this waits and is repeated by itself"
+)
 
 // process brings a claimed record to its end, or to the batch that marks it. A
 // panic costs this record an error and nothing else.
@@ -49,7 +53,7 @@ func (e *Engine) process(ctx context.Context, w record.Work) {
 	case match.EpisodeNotFound:
 		s.outcome = failure(record.EpisodeNotFound, trace.Result.Reason)
 	case match.Unreachable:
-		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: trace.Result.Reason}
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: trace.Result.Reason + waits}
 	default:
 		s.outcome = failure(record.NotMatched, trace.Result.Reason)
 	}

@@ -183,7 +183,7 @@ func failure(err error) Result {
 	case errors.Is(err, catalog.ErrUnauthorized), errors.Is(err, catalog.ErrForbidden), errors.Is(err, catalog.ErrRefused), errors.Is(err, catalog.ErrNotFound):
 		return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}
 	}
-	return Result{Status: Unreachable, Reason: "the catalog cannot be reached: the match waits and is repeated by itself"}
+	return Result{Status: Unreachable, Reason: "the catalog cannot be reached"}
 }
 
 // add ends a step that began at start.

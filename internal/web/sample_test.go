@@ -31,7 +31,7 @@ func (g *rig) fill(t testing.TB) sample {
 	expired.ExpiresAt = now.Add(-30 * time.Hour)
 	g.addAccount(t, account.Draft{Username: "bench", Method: account.ByToken, Tokens: expired, MediaUserNames: []string{"bench"}, Enabled: true, Private: true, CompleteFilms: true})
 	g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), Enabled: false})
-	if err := g.accounts.SetChecked(ctx, mira.ID, "mira", "米拉", 7001); err != nil {
+	if err := g.accounts.SetOwner(ctx, mira.ID, catalog.User{ID: 7001, Username: "mira", Nickname: "米拉"}); err != nil {
 		t.Fatal(err)
 	}
 	g.queue = 2
@@ -56,7 +56,7 @@ func (g *rig) fill(t testing.TB) sample {
 		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
-		Message: "the catalog cannot be reached: the mark waits and is repeated by itself"}, mira)
+		Message: "the catalog cannot be reached: this waits and is repeated by itself"}, mira)
 	s.success = g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 26, "2024-03-08"), now.Add(-6*time.Minute), record.Outcome{
 		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
 		Message: "marked as watched", Trace: encode(t, successTrace())}, mira)
