@@ -33,6 +33,7 @@ type Records interface {
 	Get(ctx context.Context, id int64) (record.Record, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
 	Stats(ctx context.Context, now time.Time) (record.Stats, error)
+	Waiting(ctx context.Context, now time.Time) (int, error)
 	UserNames(ctx context.Context) ([]string, error)
 }
 
@@ -189,11 +190,10 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	f := frame{content: c, Name: name, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
 	f.User, f.SignedIn = s.Viewer(r)
 	if f.SignedIn {
-		stats, err := s.Records.Stats(r.Context(), time.Now())
-		if err != nil && r.Context().Err() == nil {
+		var err error
+		if f.Waiting, err = s.Records.Waiting(r.Context(), time.Now()); err != nil && r.Context().Err() == nil {
 			s.Log.ErrorContext(r.Context(), "cannot count records for a page", "error", err)
 		}
-		f.Waiting = stats.Week[record.Failed] + stats.Week[record.Review]
 	}
 	var page bytes.Buffer
 	if err := s.templates[f.Lang][name].ExecuteTemplate(&page, "layout", f); err != nil {
