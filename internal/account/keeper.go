@@ -189,9 +189,14 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) err
 }
 
 // Check asks the catalog who owns the account's token, and stores the answer or, in
-// plain words, the problem. The error is one of package catalog, ErrNoToken, ErrNotFound,
-// ErrOtherUser, or ErrTaken when another account is that catalog user already.
+// plain words, the problem. It asks a catalog that is known to be unreachable too. The
+// error is one of package catalog, ErrNoToken, ErrNotFound, ErrOtherUser, or ErrTaken
+// when another account is that catalog user already.
 func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
+	return k.check(catalog.Probing(ctx), id)
+}
+
+func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
 	a, err := k.Store.Get(ctx, id)
 	if err != nil {
 		return Account{}, err
@@ -212,13 +217,27 @@ func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
 	return k.Store.Get(ctx, id)
 }
 
+// Probe checks the token of the preferred account, to see whether the catalog answers. It
+// returns ErrNotFound when no account is enabled, and otherwise what Check does.
+func (k *Keeper) Probe(ctx context.Context) (Account, error) {
+	a, err := k.Store.Preferred(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	if !a.HasToken {
+		return a, ErrNoToken
+	}
+	_, err = k.Check(ctx, a.ID)
+	return a, err
+}
+
 // checked is the account after its token was checked once. A token that is not the
 // account's must not write, and with a wrong user name somebody else's list would be read.
 func (k *Keeper) checked(ctx context.Context, a Account) (Account, error) {
 	if a.CheckedAt != nil {
 		return a, nil
 	}
-	return k.Check(ctx, a.ID)
+	return k.check(ctx, a.ID)
 }
 
 // Mark marks episodes of a subject on the account's list with the catalog's mark

@@ -73,7 +73,7 @@ func newRig(t *testing.T) *rig {
 	out, err := httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6}, masker, log)
 	must(t, err)
 	t.Cleanup(out.Close)
-	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out)
+	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out, slog.New(slog.DiscardHandler))
 	must(t, err)
 	r.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Masker: masker, Log: log,

@@ -14,8 +14,10 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
+	"watchmark/internal/task"
 )
 
 // statuses are the errors of the features whose text is for the caller, and the
@@ -36,6 +38,15 @@ var statuses = []struct {
 	{auth.ErrKeyTaken, http.StatusConflict},
 	{auth.ErrSetupDone, http.StatusConflict},
 	{engine.ErrInProgress, http.StatusConflict},
+	{engine.ErrRetrying, http.StatusConflict},
+	{engine.ErrNotRetried, http.StatusNotFound},
+	{replay.ErrNotFound, http.StatusNotFound},
+	{replay.ErrSynced, http.StatusConflict},
+	{replay.ErrInWork, http.StatusConflict},
+	{replay.ErrPending, http.StatusConflict},
+	{task.ErrNotFound, http.StatusNotFound},
+	{task.ErrEnded, http.StatusConflict},
+	{task.ErrStopping, http.StatusServiceUnavailable},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }

@@ -18,6 +18,8 @@ var tags = []*huma.Tag{
 	{Name: "Webhooks", Description: "The door for media servers, its key, and the log of what came in."},
 	{Name: "Tests", Description: "Try an event without a media server."},
 	{Name: "Records", Description: "What became of every event."},
+	{Name: "Queue", Description: "The marks that wait for the catalog, and the scheduler that sends them."},
+	{Name: "Tasks", Description: "Work that takes longer: its progress, its log, and cancel."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
 	{Name: "Mappings", Description: "Which title is which subject, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},

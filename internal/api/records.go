@@ -28,10 +28,14 @@ type recordQuery struct {
 // filter is the query as the record store wants it.
 func (q recordQuery) filter() (record.Filter, error) {
 	before, err := q.position()
-	return record.Filter{
-		Status: record.Status(q.Status), Source: watch.Source(q.Source), User: q.User, Text: q.Text,
-		Before: before, Limit: q.Limit,
-	}, err
+	f := q.restriction()
+	f.Before, f.Limit = before, q.Limit
+	return f, err
+}
+
+// restriction is the filter without the page.
+func (q recordQuery) restriction() record.Filter {
+	return record.Filter{Status: record.Status(q.Status), Source: watch.Source(q.Source), User: q.User, Text: q.Text}
 }
 
 // MatchRecord is how the matching of one record came out, without its trace.
@@ -74,7 +78,7 @@ func (s *server) registerRecords() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/retry", OperationID: "retry-record", Tags: []string{tag},
 		Summary:       "Run a record again",
-		Description:   "Sends the record through the whole pipeline again: account, match, mark. The answer does not wait for it; get the record to see how it came out.",
+		Description:   "Sends the record through the whole pipeline again, with all that the event carried: account, match, mark. The answer does not wait for it: follow it by its stream, or get the record to see how it came out.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, s.retryRecord)
 	register(s, huma.Operation{
@@ -106,9 +110,18 @@ type acceptedRecords struct {
 	RecordIDs []int64 `json:"record_ids" doc:"The ids of the records." example:"[42]"`
 }
 
-func (s *server) retryRecord(ctx context.Context, in *ByID) (*JSON[acceptedRecords], error) {
-	err := s.Engine.Retry(ctx, in.ID)
-	return answer(acceptedRecords{[]int64{in.ID}}, err)
+// retriedRecord answers that a record is run again.
+type retriedRecord struct {
+	RecordIDs []int64 `json:"record_ids" doc:"The id of the record." example:"[42]"`
+	TaskID    int64   `json:"task_id" doc:"The id of the task that follows the run." example:"7"`
+}
+
+func (s *server) retryRecord(ctx context.Context, in *ByID) (*JSON[retriedRecord], error) {
+	t, err := s.Engine.Retry(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return answer(retriedRecord{[]int64{in.ID}, t.Status().ID}, nil)
 }
 
 // matchScan is how many records one page of matches looks through at most.

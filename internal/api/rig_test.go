@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -29,6 +30,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -50,6 +52,7 @@ type rig struct {
 	store    *auth.Store
 	engine   *testEngine
 	keeper   *testKeeper
+	tasks    *task.Registry
 	log      *lockedBuffer
 	doc      *huma.OpenAPI
 }
@@ -77,13 +80,20 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.keeper = &testKeeper{accounts: r.accounts}
 	masker := &secret.Masker{}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
+	r.tasks = &task.Registry{}
 	r.engine = r.startEngine(d, log)
+	scheduler := replay.New(replay.Config{
+		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
+		Probe: r.keeper.sign, Ping: r.keeper.sign, Released: func([]int64) { r.engine.Wake() }, Log: log,
+	})
 	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
 	deps := api.Deps{
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
+		Replay: scheduler, NextReplay: func(t time.Time) time.Time { return t.Add(time.Minute) }, Reachability: r.keeper.reachability,
+		Tasks: r.tasks, Stopping: t.Context().Done(),
 	}
 	r.doc = api.Document(deps)
 	handler := api.New(deps)
@@ -255,9 +265,9 @@ func (e *testEngine) Test(ctx context.Context, event watch.Event) (record.Record
 	return e.Engine.Test(ctx, event)
 }
 
-func (e *testEngine) Retry(ctx context.Context, id int64) error {
+func (e *testEngine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	if err := e.failure(); err != nil {
-		return err
+		return nil, err
 	}
 	return e.Engine.Retry(ctx, id)
 }
@@ -285,16 +295,35 @@ func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID) (cat
 	return catalog.MarkResult{}, nil
 }
 
+// reachability is that of a catalog that answers what the keeper does.
+func (k *testKeeper) reachability() catalog.Reachability {
+	if !errors.Is(k.err, catalog.ErrUnreachable) {
+		return catalog.Reachability{Reachable: true}
+	}
+	return catalog.Reachability{Since: time.Now(), NextTrial: time.Now(), Problem: "no answer"}
+}
+
+func (k *testKeeper) sign(context.Context) error { return k.err }
+
+func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
+	a, err := k.accounts.Preferred(ctx)
+	if err != nil {
+		return a, err
+	}
+	return k.Check(ctx, a.ID)
+}
+
 // startEngine runs an engine until the test ends.
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	e := engine.New(engine.Config{
 		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{}, Lists: lists{}, Log: log,
+		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {},
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { e.Run(ctx, time.Second); close(ended) }()
-	r.t.Cleanup(func() { stop(); <-ended })
+	r.t.Cleanup(func() { r.tasks.Stop(); stop(); <-ended })
 	return &testEngine{Engine: e}
 }
 

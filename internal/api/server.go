@@ -27,6 +27,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/auth"
+	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -34,6 +35,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -44,12 +46,15 @@ type Engine interface {
 	Preview(ctx context.Context, event watch.Event) (match.Trace, error)
 	Test(ctx context.Context, event watch.Event) (record.Record, error)
 	AcceptTest(ctx context.Context, event watch.Event) (int64, error)
-	Retry(ctx context.Context, id int64) error
+	Retry(ctx context.Context, id int64) (*task.Task, error)
+	LastRetry(id int64) (*task.Task, error)
+	RetryFailed(f record.Filter) (*task.Task, error)
 }
 
 // Keeper looks after the tokens of accounts; *account.Keeper is one.
 type Keeper interface {
 	Check(ctx context.Context, accountID int64) (account.Account, error)
+	Probe(ctx context.Context) (account.Account, error)
 	StartOAuth(ctx context.Context, redirectURI string, accountID int64) (authorizeURL string, err error)
 	FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
 }
@@ -65,6 +70,14 @@ type Deps struct {
 	Engine   Engine
 	Records  *record.Store
 	Queue    *replay.Queue
+	Replay   Replay
+	// NextReplay is when the next replay round by cron is due after t.
+	NextReplay func(t time.Time) time.Time
+	// Reachability is what is known of the catalog without asking it.
+	Reachability func() catalog.Reachability
+	Tasks        *task.Registry
+	// Stopping is closed when the service stops, which ends streams.
+	Stopping <-chan struct{}
 	Webhooks *webhook.Log
 	Accounts *account.Store
 	Keeper   Keeper
@@ -100,6 +113,8 @@ func newServer(deps Deps) *server {
 	s.registerWebhooks()
 	s.registerTrials()
 	s.registerRecords()
+	s.registerTasks()
+	s.registerReplay()
 	s.registerAccounts()
 	s.registerOAuth()
 	s.registerMappings()
@@ -292,6 +307,8 @@ var schemaNames = map[string]string{
 	"watchmark/internal/match.Result":     "TraceResult",
 	"watchmark/internal/match.Step":       "TraceStep",
 	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
+	"watchmark/internal/replay.Entry":     "QueueTask",
+	"watchmark/internal/task.Status":      "Task",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

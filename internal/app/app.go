@@ -16,15 +16,22 @@ import (
 	"sync"
 	"time"
 
+	cron "github.com/netresearch/go-cron"
+
 	"watchmark/internal/account"
 	"watchmark/internal/api"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/replay"
+	"watchmark/internal/settings"
+	"watchmark/internal/task"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
+
+// keepSynced is how long a done task stays in the queue, for people to see.
+const keepSynced = 7 * 24 * time.Hour
 
 // A stopping service may finish requests for requestGrace, then work in hand for workGrace.
 const (
@@ -40,7 +47,8 @@ type App struct {
 	queue    *replay.Queue
 	keeper   *account.Keeper
 	engine   *engine.Engine
-	replay   *replay.Loop
+	replay   *replay.Scheduler
+	tasks    *task.Registry
 	handler  http.Handler
 	stopping chan struct{}
 }
@@ -64,6 +72,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
+	a.tasks = &task.Registry{}
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -73,6 +82,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	})
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Accounts: a.Accounts, Matcher: a.Matcher(), Lists: a.keeper, Log: a.log,
+		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() },
 		Options: func() engine.Options {
 			s := a.Settings.Current()
 			return engine.Options{
@@ -81,11 +91,13 @@ func (a *App) build(ctx context.Context, o Options) error {
 			}
 		},
 	})
-	a.replay = replay.NewLoop(replay.Config{
-		Queue:    a.queue,
-		Enabled:  func() bool { return a.Settings.Current().CatalogReplay.Enabled },
-		Interval: func() time.Duration { return a.Settings.Current().CatalogReplay.Interval },
-		Ping:     a.catalog.Ping,
+	a.replay = replay.New(replay.Config{
+		Queue:        a.queue,
+		Enabled:      func() bool { return a.Settings.Current().CatalogReplay.Enabled },
+		Next:         a.nextReplay,
+		Reachability: a.catalog.Reachability,
+		Probe:        a.probe,
+		Ping:         a.catalog.Ping,
 		Released: func(ids []int64) {
 			for _, id := range ids {
 				a.Records.Feed.Publish(id)
@@ -94,7 +106,27 @@ func (a *App) build(ctx context.Context, o Options) error {
 		},
 		Log: a.log,
 	})
+	a.catalog.OnReturn(a.replay.Kick)
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
+}
+
+// nextReplay is when the cron expression of the settings is due after t.
+func (a *App) nextReplay(t time.Time) time.Time {
+	schedule, err := cron.ParseStandard(a.Settings.Current().CatalogReplay.Cron)
+	if err != nil { // the settings hold what can be parsed
+		return t.Add(time.Hour)
+	}
+	return schedule.Next(t)
+}
+
+// probe asks the catalog for a sign of life in the name of the preferred account.
+func (a *App) probe(ctx context.Context) error {
+	_, err := a.keeper.Probe(ctx)
+	if errors.Is(err, account.ErrNotFound) || errors.Is(err, account.ErrNoToken) {
+		return fmt.Errorf("%w: %w", replay.ErrNoProbe, err)
+	}
+	return err
 }
 
 // buildHandler puts pages and API behind one door.
@@ -113,6 +145,7 @@ func (a *App) buildHandler(o Options) error {
 	}
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
+		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Masker: a.masker,
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -246,6 +279,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		_ = server.Close() // closes what Shutdown waited for
 	}
 	cancel()
+	a.tasks.Stop()
 	stop()
 	running.Wait()
 	a.log.Info("stopped")
@@ -304,15 +338,25 @@ func (a *App) housekeep(ctx context.Context) {
 
 func (a *App) prune(ctx context.Context) error {
 	s := a.Settings.Current().Server
-	if err := a.webhooks.Prune(ctx, time.Now().Add(-s.WebhookLog)); err != nil {
+	err := inBatches(ctx, func(limit int) (int64, error) { return a.webhooks.Prune(ctx, time.Now().Add(-s.WebhookLog), limit) })
+	if err != nil {
 		return err
 	}
-	if s.KeepRecords == 0 {
-		return nil
+	err = inBatches(ctx, func(limit int) (int64, error) { return a.queue.Prune(ctx, time.Now().Add(-keepSynced), limit) })
+	if err != nil || s.KeepRecords == 0 {
+		return err
 	}
+	return inBatches(ctx, func(limit int) (int64, error) {
+		return a.Records.DeleteBefore(ctx, time.Now().Add(-s.KeepRecords), limit)
+	})
+}
+
+// inBatches removes rows a few at a time, so that what is accepted meanwhile does not
+// wait for long. remove answers how many rows went.
+func inBatches(ctx context.Context, remove func(limit int) (int64, error)) error {
 	const batch = 500
 	for ctx.Err() == nil {
-		n, err := a.Records.DeleteBefore(ctx, time.Now().Add(-s.KeepRecords), batch)
+		n, err := remove(batch)
 		if err != nil || n < batch {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/task"
 )
 
 // Options say where a service lives and what overrides its settings.
@@ -98,11 +99,11 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	now := d.Settings.Current()
 	d.masker = &secret.Masker{}
 	d.level = new(slog.LevelVar)
-	d.log = slog.New(d.masker.Handler(logHandler(o.Logs, now.Log.Format, d.level)))
+	d.log = slog.New(d.masker.Handler(task.Handler(logHandler(o.Logs, now.Log.Format, d.level))))
 	if d.http, err = httpx.New(outbound(now), d.masker, d.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
-	if d.catalog, err = catalog.New(catalogConfig(now), d.http); err != nil {
+	if d.catalog, err = catalog.New(catalogConfig(now), d.http, d.log); err != nil {
 		return err
 	}
 	d.cached = catalog.NewCached(d.catalog)

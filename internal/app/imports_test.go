@@ -20,6 +20,8 @@ var allowed = map[string][]string{
 	"title":  {},
 	"secret": {},
 	"db":     {},
+	"task":   {},
+	"sse":    {},
 
 	"httpx":    {"secret"},
 	"settings": {"db", "secret"},
@@ -35,11 +37,11 @@ var allowed = map[string][]string{
 	"record":  {"catalog", "db", "watch"},
 	"match":   {"catalog", "mapping", "title", "watch"},
 	"replay":  {"catalog", "db", "record", "watch"},
-	"engine":  {"account", "catalog", "db", "match", "record", "replay", "watch", "webhook"},
+	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
 
-	"api": {"account", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "watch", "webhook"},
-	"web": {"account", "auth", "catalog", "match", "record", "watch", "webhook"},
-	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "watch", "web", "webhook"},
+	"api": {"account", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"web": {"account", "auth", "catalog", "match", "record", "sse", "watch", "webhook"},
+	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},

@@ -189,7 +189,7 @@ func TestBurst(t *testing.T) {
 }
 
 func TestWhatTheCatalogMissedIsMarkedLater(t *testing.T) {
-	s := start(t, "WATCHMARK_CATALOG_REPLAY_INTERVAL_SECONDS=1")
+	s := start(t)
 	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // its secrets in the log, on disk, in API answers and on the pages.
 func TestNoSecretIsSeen(t *testing.T) {
 	const clientSecret = "client-secret-9f2e7d41"
-	s := start(t, "WATCHMARK_LOG_LEVEL=debug", "WATCHMARK_CATALOG_REPLAY_INTERVAL_SECONDS=1")
+	s := start(t, "WATCHMARK_LOG_LEVEL=debug")
 	s.list.SetApp(catalogtest.App{ClientID: "watchmark-app", ClientSecret: clientSecret, RedirectURI: s.url + "/api/accounts/oauth/callback", Username: "alex"})
 	s.api(http.MethodPatch, "/api/settings", `{"catalog":{"oauth_client_id":"watchmark-app","oauth_client_secret":"`+clientSecret+`"}}`, http.StatusOK, nil)
 

@@ -33,7 +33,7 @@ func connectLogging(t *testing.T, address string, timeout time.Duration, log *sl
 		t.Fatal(err)
 	}
 	t.Cleanup(out.Close)
-	c, err := catalog.New(catalog.Config{APIURL: address, WebURL: address, UserAgent: catalog.UserAgent("1.2.3")}, out)
+	c, err := catalog.New(catalog.Config{APIURL: address, WebURL: address, UserAgent: catalog.UserAgent("1.2.3")}, out, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

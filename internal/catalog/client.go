@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -49,12 +50,14 @@ func UserAgent(version string) string {
 type Client struct {
 	http *httpx.Client
 	cfg  atomic.Pointer[Config]
+	api  *reach // of Config.APIURL
+	web  *reach // of Config.WebURL
 }
 
 // New is a client of the catalog that cfg names. The error says which address
 // cannot be used.
-func New(cfg Config, out *httpx.Client) (*Client, error) {
-	c := &Client{http: out}
+func New(cfg Config, out *httpx.Client, log *slog.Logger) (*Client, error) {
+	c := &Client{http: out, api: &reach{log: log}, web: &reach{log: log}}
 	if err := c.Apply(cfg); err != nil {
 		return nil, err
 	}
@@ -75,8 +78,26 @@ func (c *Client) Apply(cfg Config) error {
 		cfg.Types = []SubjectType{Anime}
 	}
 	c.cfg.Store(&cfg)
+	c.api.moved(host(cfg.APIURL))
+	c.web.moved(host(cfg.WebURL))
 	return nil
 }
+
+// host is the host of an address that base accepted.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Host
+}
+
+// OnReturn has fn called whenever the API answers again after it was unreachable.
+// Call it before the client is used.
+func (c *Client) OnReturn(fn func()) { c.api.returned = fn }
+
+// Reachability is what is known of the API's host.
+func (c *Client) Reachability() Reachability { return c.api.state() }
 
 func base(text, public string) (string, error) {
 	if text == "" {
@@ -134,11 +155,38 @@ func (c *Client) send(ctx context.Context, k call) (*httpx.Response, error) {
 		req.Body = body
 		req.Header.Set("Content-Type", "application/json") // exactly this, else 415 (upstreams/catalog.md section 4)
 	}
-	resp, err := c.http.Do(ctx, req)
-	if err != nil {
-		return nil, &Error{Op: k.op, Kind: ErrUnreachable, Err: err}
+	return c.roundTrip(ctx, c.api, k.op, req)
+}
+
+// roundTrip sends a request unless the host is known to be unreachable, and tells the
+// host's breaker how it ended.
+func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req httpx.Request) (*httpx.Response, error) {
+	var leave func(error)
+	// It is asked again after the wait for the rate limit, which may have been long.
+	req.Before = func() (err error) {
+		if leave == nil {
+			leave, err = host.enter(ctx)
+		}
+		return err
 	}
-	return resp, nil
+	if host.refuses(ctx) {
+		return nil, host.notAsked(op)
+	}
+	resp, err := c.http.Do(ctx, req)
+	switch {
+	case errors.Is(err, errNotAsked):
+		return nil, host.notAsked(op)
+	case err != nil:
+		err = &Error{Op: op, Kind: ErrUnreachable, Err: err}
+	}
+	if leave != nil {
+		if err != nil {
+			leave(err)
+		} else {
+			leave(c.problem(op, resp))
+		}
+	}
+	return resp, err
 }
 
 // problem is nil for a usable 2xx answer. A web page is an outage whatever its
@@ -208,8 +256,10 @@ func isPage(resp *httpx.Response) bool {
 // Ping asks whether the catalog answers. Any answer of the catalog's own, "not
 // found" included, is nil; otherwise the error is as for other calls. It reads one
 // episode row: that is small, needs no account, goes through the database behind
-// the API, and is not kept by the CDN for an hour as a subject is.
+// the API, and is not kept by the CDN for an hour as a subject is. It is sent to a
+// catalog that is known to be unreachable too.
 func (c *Client) Ping(ctx context.Context) error {
+	ctx = Probing(ctx)
 	query := url.Values{"subject_id": {"1"}, "limit": {"1"}}
 	err := c.do(ctx, call{op: "ask whether the catalog answers", path: "/v0/episodes", query: query}, new(page[json.RawMessage]))
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {

@@ -250,7 +250,7 @@ func (e *ListEntry) settle(ctx context.Context, state CollectionType, err error)
 	if !mayHaveLanded(err) {
 		return err
 	}
-	if now, readErr := e.entry(ctx); readErr == nil && now == state {
+	if now, readErr := e.entry(Probing(ctx)); readErr == nil && now == state {
 		return nil
 	}
 	return err
@@ -310,7 +310,7 @@ func (e *ListEntry) set(ctx context.Context, episodes []EpisodeID, state Episode
 		err = e.send(ctx, episodes, state)
 	}
 	if mayHaveLanded(err) {
-		if landed, readErr := e.all(ctx, episodes, state); readErr == nil && landed {
+		if landed, readErr := e.all(Probing(ctx), episodes, state); readErr == nil && landed {
 			return nil
 		}
 	}

@@ -263,7 +263,7 @@ func TestLostWritesAreErrorsAndMayBeRepeated(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 				must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
-				got, err := marker.Mark(t.Context(), req)
+				got, err := marker.Mark(catalog.Probing(t.Context()), req)
 				if err != nil || len(s.Marks()) != 2 || got.AlreadyWatched() {
 					t.Errorf("%+v, %v, %v", got, err, s.Marks())
 				}

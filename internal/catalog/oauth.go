@@ -69,14 +69,14 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 	form.Set("client_secret", app.ClientSecret.Reveal())
 	form.Set("redirect_uri", app.RedirectURL)
 	asked := time.Now()
-	resp, err := c.http.Do(ctx, httpx.Request{
+	resp, err := c.roundTrip(ctx, c.web, op, httpx.Request{
 		Method: http.MethodPost, URL: cfg.WebURL + "/oauth/access_token", Body: []byte(form.Encode()),
 		Header: http.Header{
 			"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"},
 		},
 	})
 	if err != nil {
-		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Err: err}
+		return Token{}, err
 	}
 	if err := c.tokenProblem(op, resp); err != nil {
 		return Token{}, err

@@ -10,7 +10,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,6 +19,8 @@ import (
 	"watchmark/internal/db"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/task"
 	"watchmark/internal/watch"
 )
 
@@ -29,6 +30,10 @@ var (
 	ErrBusy = errors.New("the intake is full")
 	// ErrInProgress is returned by Retry for a record that is being worked on.
 	ErrInProgress = errors.New("the record is being worked on already")
+	// ErrNotRetried is returned by LastRetry.
+	ErrNotRetried = errors.New("the record was not retried lately: start a run with POST /api/records/{id}/retry")
+	// ErrRetrying is returned by RetryFailed while another one runs.
+	ErrRetrying = errors.New("the failed records are being retried already")
 )
 
 const (
@@ -81,8 +86,12 @@ type Config struct {
 	Accounts Accounts
 	Matcher  Matcher
 	Lists    Lists
+	Queue    *replay.Queue
+	Tasks    *task.Registry
 	Options  func() Options
-	Log      *slog.Logger
+	// Queued is told that something waits in the queue now.
+	Queued func()
+	Log    *slog.Logger
 }
 
 // Engine is the way of an event. Run must be running for anything but Preview to end.
@@ -94,10 +103,29 @@ type Engine struct {
 	jobs   chan record.Work
 
 	mu      sync.Mutex
-	inHand  map[int64]chan struct{} // closed when the record is settled or let go
-	marking map[markKey][]markJob   // jobs that wait for the running batch of their key
+	inHand  map[int64]chan struct{}   // closed when the record is settled or let go
+	shows   map[showKey][]record.Work // what waits for the worker that has its show
+	marking map[markKey][]markJob     // jobs that wait for the running batch of their key
+	retries map[int64]*task.Task      // tasks that follow a record
 
+	// marks holds one token for each batch that may be written at once.
+	marks   chan struct{}
 	working sync.WaitGroup
+}
+
+// showKey is what records are matched in order by: the episodes of one show that one
+// person watched are marked in the order they came in.
+type showKey struct {
+	user, title string
+	season      int
+}
+
+func showOf(event watch.Event) showKey {
+	key := showKey{user: event.UserName, title: event.Title, season: -1}
+	if event.Season != nil {
+		key.season = *event.Season
+	}
+	return key
 }
 
 // New is an engine over c.
@@ -108,7 +136,10 @@ func New(c Config) *Engine {
 		wake:    make(chan struct{}, 1),
 		jobs:    make(chan record.Work, inHandMost),
 		inHand:  map[int64]chan struct{}{},
+		shows:   map[showKey][]record.Work{},
 		marking: map[markKey][]markJob{},
+		retries: map[int64]*task.Task{},
+		marks:   make(chan struct{}, c.Options().Workers),
 	}
 }
 
@@ -152,6 +183,7 @@ func (e *Engine) releaseJobs() {
 		select {
 		case w := <-e.jobs:
 			e.release(w.ID)
+			e.next(w)
 		default:
 			return
 		}
@@ -183,20 +215,46 @@ func (e *Engine) claimUntil(ctx context.Context) {
 	}
 }
 
-// take holds a record and gives it to a worker; the channel closes when it is let go.
+// take holds a record and gives it to a worker, after those of its show that are in
+// hand; the channel closes when it is let go.
 func (e *Engine) take(w record.Work) <-chan struct{} {
-	done := make(chan struct{})
 	e.mu.Lock()
 	if _, held := e.inHand[w.ID]; held {
 		e.mu.Unlock()
+		done := make(chan struct{})
 		close(done)
 		return done
 	}
+	done := make(chan struct{})
 	e.inHand[w.ID] = done
-	e.mu.Unlock()
 	e.working.Add(1)
-	e.jobs <- w
+	show := showOf(w.Event)
+	waiting, busy := e.shows[show]
+	if busy {
+		e.shows[show] = append(waiting, w)
+	} else {
+		e.shows[show] = nil
+	}
+	e.mu.Unlock()
+	if !busy {
+		e.jobs <- w
+	}
 	return done
+}
+
+// next hands on the show of a record that a worker is done with.
+func (e *Engine) next(w record.Work) {
+	show := showOf(w.Event)
+	e.mu.Lock()
+	waiting := e.shows[show]
+	if len(waiting) == 0 {
+		delete(e.shows, show)
+		e.mu.Unlock()
+		return
+	}
+	e.shows[show] = waiting[1:]
+	e.mu.Unlock()
+	e.jobs <- waiting[0]
 }
 
 // letGo ends the hold on a record.
@@ -249,6 +307,7 @@ func (e *Engine) workOn(ctx context.Context) {
 			return
 		case w := <-e.jobs:
 			e.process(ctx, w)
+			e.next(w)
 		}
 	}
 }
@@ -310,25 +369,4 @@ func (e *Engine) AcceptTest(ctx context.Context, event watch.Event) (int64, erro
 	e.Records.Feed.Publish(id)
 	e.Wake()
 	return id, nil
-}
-
-// Retry sends a settled record through the whole pipeline again. It returns
-// record.ErrNotFound or ErrInProgress.
-func (e *Engine) Retry(ctx context.Context, id int64) error {
-	if _, err := e.Records.Get(ctx, id); err != nil {
-		return err
-	}
-	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		requeued, err := record.RequeueTx(ctx, tx, id)
-		if err == nil && !requeued {
-			err = ErrInProgress
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("retry record %d: %w", id, err)
-	}
-	e.Records.Feed.Publish(id)
-	e.Wake()
-	return nil
 }

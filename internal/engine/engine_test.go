@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
+	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -31,6 +32,7 @@ type house struct {
 	records  *record.Store
 	accounts *account.Store
 	queue    *replay.Queue
+	tasks    *task.Registry
 	log      *webhook.Log
 	list     *list
 	matcher  *matcher
@@ -131,12 +133,13 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d),
+		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(slog.DiscardHandler),
+		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		Queue: h.queue, Tasks: h.tasks, Queued: func() {},
 		Options: func() engine.Options { return *h.options.Load() },
 	})
 	return h
@@ -155,7 +158,17 @@ func (h *house) run(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop, h.stopped = stop, make(chan struct{})
 	go func() { h.Run(ctx, 5*time.Second); close(h.stopped) }()
-	t.Cleanup(func() { stop(); <-h.stopped })
+	t.Cleanup(func() { h.tasks.Stop(); stop(); <-h.stopped })
+}
+
+// retry sends a record through the pipeline again.
+func (h *house) retry(t *testing.T, id int64) *task.Task {
+	t.Helper()
+	run, err := h.Retry(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }
 
 func (h *house) account(t *testing.T, username string, enabled bool, users ...string) account.Account {
@@ -271,9 +284,7 @@ func TestEveryAccountThatNamesTheUserGetsItsOwnRecord(t *testing.T) {
 		t.Errorf("marks %v, want one for each account", marks)
 	}
 	// A retry keeps to its own account.
-	if err := h.Retry(t.Context(), first.ID); err != nil {
-		t.Fatal(err)
-	}
+	h.retry(t, first.ID)
 	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message != "already watched: nothing written" {
 		t.Errorf("retried record is %+v", again)
 	}
@@ -377,38 +388,26 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 			t.Fatalf("record is %s %q", r.Status, r.Message)
 		}
 	}
-	pings := 0
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	replayed := make(chan struct{})
-	loop := replay.NewLoop(replay.Config{
+	answer := outage
+	scheduler := replay.New(replay.Config{
 		Queue: h.queue, Log: slog.New(slog.DiscardHandler),
-		Enabled:  func() bool { return true },
-		Interval: func() time.Duration { return 10 * time.Millisecond },
-		Ping: func(context.Context) error {
-			if pings++; pings < 3 {
-				return outage
-			}
-			h.list.fail(nil)
-			return nil
-		},
-		Released: func([]int64) { h.Wake() },
+		Reachability: func() catalog.Reachability { return catalog.Reachability{} },
+		Probe:        func(context.Context) error { return answer },
+		Released:     func([]int64) { h.Wake() },
 	})
-	go func() { loop.Run(ctx); close(replayed) }()
+	if ids, err := scheduler.Replay(t.Context(), 10); !errors.Is(err, catalog.ErrUnreachable) || len(ids) != 0 {
+		t.Errorf("replayed %v (%v) while the catalog does not answer", ids, err)
+	}
+	h.list.fail(nil)
+	answer = nil
+	if released, err := scheduler.Replay(t.Context(), 10); err != nil || !slices.Equal(released, ids) {
+		t.Fatalf("replayed %v (%v), want %v", released, err, ids)
+	}
 	for _, id := range ids {
-		deadline := time.Now().Add(30 * time.Second)
-		for h.settled(t, id).Status == record.Queued {
-			if time.Now().After(deadline) {
-				t.Fatal("the queued record was not replayed")
-			}
-			<-time.After(20 * time.Millisecond)
-		}
 		if r := h.settled(t, id); r.Status != record.Success {
 			t.Errorf("replayed record is %s %q", r.Status, r.Message)
 		}
 	}
-	stop()
-	<-replayed
 	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 || counts[replay.Synced] != 2 {
 		t.Errorf("queue %v (%v), want both synced", counts, err)
 	}
@@ -424,23 +423,17 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 		if r := h.settled(t, id); r.Status != record.Queued {
 			t.Fatalf("record is %s", r.Status)
 		}
-		if err := h.Retry(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		h.retry(t, id)
 	}
 	if r := h.settled(t, id); r.Status != record.Queued {
 		t.Fatalf("record is %s after as many retries as are allowed", r.Status)
 	}
-	if err := h.Retry(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	h.retry(t, id)
 	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message, "given up after 2 tries") {
 		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
 	}
 	h.list.fail(nil)
-	if err := h.Retry(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success {
 		t.Errorf("revived record is %s %q", r.Status, r.Message)
 	}

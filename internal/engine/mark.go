@@ -36,35 +36,43 @@ func (e *Engine) enqueueMark(ctx context.Context, s settled) {
 	}
 }
 
-// markBatches waits for a burst to gather, then marks batch after batch until none is left.
+// markBatches waits for a burst to gather, then marks batch after batch until none is
+// left. More gathers while it waits for its turn to write.
 func (e *Engine) markBatches(ctx context.Context, key markKey) {
 	select {
 	case <-time.After(e.Options().Coalesce):
 	case <-ctx.Done():
 	}
 	for {
+		e.marks <- struct{}{}
 		e.mu.Lock()
 		batch := e.marking[key]
 		if len(batch) == 0 {
 			delete(e.marking, key)
 			e.mu.Unlock()
+			<-e.marks
 			return
 		}
 		e.marking[key] = nil
 		e.mu.Unlock()
-		if ctx.Err() != nil {
+		if ctx.Err() == nil {
+			e.markBatch(ctx, key, batch)
+		} else {
 			for _, s := range batch {
 				e.release(s.work.ID)
 			}
-			continue
 		}
-		e.markBatch(ctx, key, batch)
+		<-e.marks
 	}
 }
 
 // markBatch writes one batch with as few requests as the catalog allows, and settles its records.
-func (e *Engine) markBatch(ctx context.Context, key markKey, batch []markJob) {
+func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 	start := time.Now()
+	ctx := work
+	for _, s := range batch {
+		ctx = e.followed(ctx, s.work.ID)
+	}
 	a := batch[len(batch)-1].account
 	var result catalog.MarkResult
 	var err error
@@ -92,7 +100,7 @@ func (e *Engine) markBatch(ctx context.Context, key markKey, batch []markJob) {
 		s := &batch[i]
 		episode := s.trace.Result.EpisodeID
 		if err != nil {
-			s.outcome, s.retryAfter = markFailure(a, err)
+			s.outcome, s.cause = markFailure(a, err), err
 		} else {
 			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
 		}
@@ -104,7 +112,7 @@ func (e *Engine) markBatch(ctx context.Context, key markKey, batch []markJob) {
 		s.trace.Steps = append(s.trace.Steps, step)
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
-	e.settle(batch)
+	e.settle(work, batch)
 }
 
 // episodesOf is every episode of the batch once, in ascending order; films without an episode have none.
@@ -140,7 +148,7 @@ func markMessage(r catalog.MarkResult, start bool, episode catalog.EpisodeID, tw
 }
 
 // markFailure tells a refusal from an outage: an outage queues, a refusal tells the person what to do.
-func markFailure(a account.Account, err error) (record.Outcome, time.Duration) {
+func markFailure(a account.Account, err error) record.Outcome {
 	var problem *catalog.Error
 	errors.As(err, &problem)
 	words := ""
@@ -149,21 +157,17 @@ func markFailure(a account.Account, err error) (record.Outcome, time.Duration) {
 	}
 	switch {
 	case errors.Is(err, account.ErrNoToken):
-		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username)), 0
+		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username))
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):
-		return failure(record.Unauthorized, fmt.Sprintf("the token of the account %s is not its own: look at the account, then retry", a.Username)), 0
+		return failure(record.Unauthorized, fmt.Sprintf("the token of the account %s is not its own: look at the account, then retry", a.Username))
 	case errors.Is(err, catalog.ErrUnauthorized):
-		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words)), 0
+		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words))
 	case errors.Is(err, catalog.ErrForbidden):
-		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words)), 0
+		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words))
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
-		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words)), 0
+		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words))
 	case errors.Is(err, catalog.ErrUnreachable):
-		out := record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached" + waits}
-		if problem != nil {
-			return out, problem.RetryAfter
-		}
-		return out, 0
+		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached" + waits}
 	}
-	return failure(record.Internal, internalMessage), 0
+	return failure(record.Internal, internalMessage)
 }

@@ -19,11 +19,12 @@ const (
 
 // process brings a claimed record to its end, or to the batch that marks it. A
 // panic costs this record an error and nothing else.
-func (e *Engine) process(ctx context.Context, w record.Work) {
+func (e *Engine) process(work context.Context, w record.Work) {
+	ctx := e.followed(work, w.ID)
 	defer func() {
 		if p := recover(); p != nil {
-			e.Log.Error("panic while working on a record", "record_id", w.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			e.settle([]settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+			e.Log.ErrorContext(ctx, "panic while working on a record", "record_id", w.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 		}
 	}()
 	a, step, out, err := e.assign(ctx, w)
@@ -32,7 +33,7 @@ func (e *Engine) process(ctx context.Context, w record.Work) {
 		return
 	}
 	if out != nil {
-		e.settle([]settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: []match.Step{step}}}})
+		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: []match.Step{step}}}})
 		return
 	}
 	trace := e.Matcher.Match(ctx, w.Event)
@@ -44,8 +45,16 @@ func (e *Engine) process(ctx context.Context, w record.Work) {
 	s := settled{work: w, account: a, trace: trace}
 	switch trace.Result.Status {
 	case match.Matched:
-		e.enqueueMark(ctx, s)
-		return
+		behind, err := e.Queue.Behind(ctx, w.ID, a.ID, trace.Result.SubjectID, w.Attempts <= 1)
+		if err != nil {
+			e.fail(ctx, w, err)
+			return
+		}
+		if !behind {
+			e.enqueueMark(work, s)
+			return
+		}
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "earlier episodes of this subject are in the queue" + waits}
 	case match.Review:
 		s.outcome = record.Outcome{Status: record.Review, Message: trace.Result.Reason}
 	case match.Blocked:
@@ -54,10 +63,11 @@ func (e *Engine) process(ctx context.Context, w record.Work) {
 		s.outcome = failure(record.EpisodeNotFound, trace.Result.Reason)
 	case match.Unreachable:
 		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: trace.Result.Reason + waits}
+		s.cause = trace.Err
 	default:
 		s.outcome = failure(record.NotMatched, trace.Result.Reason)
 	}
-	e.settle([]settled{s})
+	e.settle(work, []settled{s})
 }
 
 // assign finds the account of a record. A record that was not routed yet is given to
@@ -100,8 +110,8 @@ func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
 		e.release(w.ID)
 		return
 	}
-	e.Log.Error("cannot work on record", "record_id", w.ID, "error", err)
-	e.settle([]settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+	e.Log.ErrorContext(ctx, "cannot work on record", "record_id", w.ID, "error", err)
+	e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 }
 
 func failure(kind record.ErrorKind, message string) record.Outcome {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
@@ -17,18 +17,19 @@ import (
 
 // settled is a record on its way out: what was found, and how it comes out.
 type settled struct {
-	work       record.Work
-	account    account.Account // zero when there is none
-	trace      match.Trace
-	outcome    record.Outcome
-	retryAfter time.Duration
+	work    record.Work
+	account account.Account // zero when there is none
+	trace   match.Trace
+	outcome record.Outcome
+	// cause is why a queued record waits; nil when the catalog was not asked for it.
+	cause error
 }
 
 // settle stores outcomes, traces and queue tasks in one transaction, then lets the
 // records go. When it cannot be stored, the leases run out and the work is done again.
-func (e *Engine) settle(batch []settled) {
+func (e *Engine) settle(work context.Context, batch []settled) {
 	maxRetries := e.Options().MaxRetries
-	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+	err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range batch {
 			if err := s.store(ctx, tx, maxRetries); err != nil {
 				return err
@@ -40,10 +41,13 @@ func (e *Engine) settle(batch []settled) {
 		e.Log.Error("cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
 	}
 	for _, s := range batch {
+		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,
+			"error_kind", s.outcome.ErrorKind, "method", s.trace.Result.Method, "subject_id", s.trace.Result.SubjectID, "message", s.outcome.Message)
 		e.letGo(s.work.ID)
 		e.Records.Feed.Publish(s.work.ID)
-		e.Log.Info("record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,
-			"error_kind", s.outcome.ErrorKind, "method", s.trace.Result.Method, "subject_id", s.trace.Result.SubjectID)
+	}
+	if slices.ContainsFunc(batch, func(s settled) bool { return s.outcome.Status == record.Queued }) {
+		e.Queued()
 	}
 }
 
@@ -61,7 +65,15 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) error {
 	if o.Status == record.Queued {
 		task := replay.Task{
 			RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
-			LastError: o.Message, RetryAfter: s.retryAfter,
+			LastError: o.Message,
+		}
+		if s.cause != nil {
+			task.LastError = s.cause.Error()
+			task.Asked = catalog.Asked(s.cause)
+			var problem *catalog.Error
+			if errors.As(s.cause, &problem) {
+				task.RetryAfter = problem.RetryAfter
+			}
 		}
 		if o.EpisodeID != 0 {
 			task.Episodes = []catalog.EpisodeID{o.EpisodeID}
@@ -75,7 +87,7 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) error {
 			return err
 		case status == replay.Abandoned:
 			o.Status, o.ErrorKind = record.Failed, record.Abandoned
-			o.Message = fmt.Sprintf("given up after %d tries: %s; retry it from this page", maxRetries, o.Message)
+			o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
 		}
 	} else if err := replay.DoneTx(ctx, tx, o.RecordID); err != nil {
 		return err

@@ -35,6 +35,8 @@ const (
 	maxRedirects = 5
 	logBody      = 4 << 10
 	retryWait    = 250 * time.Millisecond
+	// idleConns is as many as usually talk to one host at once.
+	idleConns = 16
 )
 
 // Config says how to reach other services. Zero values of Timeout, UserAgent,
@@ -87,6 +89,9 @@ type Request struct {
 	// StayOnAddress gives a redirect back as the answer instead of following it.
 	// Writes always do.
 	StayOnAddress bool
+	// Before is asked just before each sending, after the wait for the rate limit; nil
+	// never refuses. Its error comes back as it is, and nothing was sent.
+	Before func() error
 }
 
 // Response is an answer, read whole.
@@ -150,7 +155,7 @@ func (c *Client) Apply(cfg Config) error {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = proxy
-	transport.MaxIdleConnsPerHost = 4
+	transport.MaxIdleConnsPerHost = idleConns
 	transport.MaxResponseHeaderBytes = 256 << 10
 	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
 	if old := c.now.Swap(next); old != nil {
@@ -258,6 +263,11 @@ func (c *Client) attempt(ctx context.Context, now *setup, target *url.URL, req R
 			err = context.DeadlineExceeded
 		}
 		return nil, c.failure(ctx, target, fmt.Errorf("waiting for the rate limit: %w", err))
+	}
+	if req.Before != nil {
+		if err := req.Before(); err != nil {
+			return nil, err
+		}
 	}
 	ctx2, cancel := context.WithTimeout(ctx, now.Timeout)
 	defer cancel()

@@ -20,7 +20,7 @@ func newCatalog(t *testing.T) (*catalogtest.Server, *catalog.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := catalog.New(catalog.Config{APIURL: base, UserAgent: "watchmark-test"}, http)
+	client, err := catalog.New(catalog.Config{APIURL: base, UserAgent: "watchmark-test"}, http, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -307,7 +307,7 @@ func TestOutageIsNotAMiss(t *testing.T) {
 				episode("灯塔守望者", 1, 3, ""),
 				with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogEpisode = 10003 }),
 			} {
-				trace := m.Match(t.Context(), event)
+				trace := m.Match(catalog.Probing(t.Context()), event)
 				last := trace.Steps[len(trace.Steps)-1]
 				if trace.Result.Status != c.want || last.Status != "error" || trace.Result.Reason == "" {
 					t.Errorf("%+v, last step %+v", trace.Result, last)

@@ -122,6 +122,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	start := time.Now()
 	rules, err := m.Rules.Rules(ctx)
 	if err != nil {
+		t.Err = err
 		t.add(Step{Name: stepBlock, Status: failed, Output: map[string]any{"error": err.Error()}}, start)
 		return Result{Status: Unreachable, Reason: "the mappings and blocked keywords could not be read from the service's own database: it is tried again by itself"}
 	}
@@ -146,6 +147,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 			step.Status = failed
 			step.Output = map[string]any{"error": err.Error()}
 			t.add(step, start)
+			t.Err = err
 			return failure(err)
 		}
 		if len(f.proposals) > 0 {

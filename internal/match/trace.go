@@ -26,6 +26,8 @@ type Trace struct {
 	Result    Result  `json:"result"`
 	Steps     []Step  `json:"steps"`
 	ElapsedMS float64 `json:"elapsed_ms"`
+	// Err is what a look-up failed with; nil when none did.
+	Err error `json:"-"`
 }
 
 // Result is the decision.

@@ -10,8 +10,13 @@ import (
 	"watchmark/internal/watch"
 )
 
-// ErrNotFound is returned when no record (or no trace) has the id asked for.
-var ErrNotFound = errors.New("record not found")
+// The errors a caller branches on.
+var (
+	// ErrNotFound is returned when no record (or no trace) has the id asked for.
+	ErrNotFound = errors.New("record not found")
+	// ErrMoved is returned when a record is in another state than the caller thought.
+	ErrMoved = errors.New("the record is in another state now")
+)
 
 // Status is the state of a record.
 type Status string

@@ -65,16 +65,17 @@ func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool,
 }
 
 // Claim takes up to limit records that wait for work, oldest first, and holds them
-// until the lease runs out. Records whose lease ran out are taken again.
+// until the lease runs out. Records whose lease ran out are taken again, and those whose
+// lease ends later than any can: the clock was set back since it was given.
 func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Work, error) {
 	now := time.Now()
 	var works []Work
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `
 			UPDATE records SET status = 'processing', lease_until = ?, attempts = attempts + 1, updated_at = ?
-			WHERE id IN (SELECT id FROM records WHERE status IN ('received', 'processing') AND lease_until < ? ORDER BY id LIMIT ?)
+			WHERE id IN (SELECT id FROM records WHERE status IN ('received', 'processing') AND (lease_until < ? OR lease_until > ?) ORDER BY id LIMIT ?)
 			RETURNING `+columns+`, event`,
-			now.Add(lease).UnixMilli(), now.UnixMilli(), now.UnixMilli(), limit)
+			now.Add(lease).UnixMilli(), now.UnixMilli(), now.UnixMilli(), now.Add(2*lease).UnixMilli(), limit)
 		if err != nil {
 			return fmt.Errorf("claim records: %w", err)
 		}
@@ -200,6 +201,24 @@ func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
 	return n == 1, nil
 }
 
+// MoveTx changes the state of a record that stays as it came out, within tx. It returns
+// ErrMoved when the record is not in the state from.
+func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message string) error {
+	result, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE id = ? AND status = ?`,
+		to, kind, message, time.Now().UnixMilli(), id, from)
+	if err != nil {
+		return fmt.Errorf("move record %d: %w", id, err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("move record %d: %w", id, err)
+	}
+	if n == 0 {
+		return ErrMoved
+	}
+	return nil
+}
+
 // Get is the record with id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Record, error) {
 	var r Record
@@ -251,6 +270,25 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 		next = records[limit-1].ID
 	}
 	return records, next, nil
+}
+
+// IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
+func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
+	where, args := f.where()
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id FROM records `+where+` ORDER BY id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list record ids: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("list record ids: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // where is the SQL condition of the filter and its arguments.

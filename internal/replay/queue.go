@@ -27,6 +27,16 @@ const (
 	Abandoned Status = "abandoned"
 )
 
+// The errors a caller branches on.
+var (
+	// ErrNoAccount is returned for a task whose account does not exist any more.
+	ErrNoAccount = errors.New("the account of the task does not exist")
+	ErrNotFound  = errors.New("no task waits for this record")
+	ErrSynced    = errors.New("the task is done: its record has come out")
+	ErrInWork    = errors.New("the record of the task is being worked on")
+	ErrPending   = errors.New("the task is pending: it is not given up")
+)
+
 // Task is one record that waits for the catalog.
 type Task struct {
 	RecordID  int64
@@ -36,14 +46,20 @@ type Task struct {
 	Episodes  []catalog.EpisodeID
 	Action    watch.Action
 	LastError string
+	// Asked is set when the catalog was asked and failed: that counts as a try. A task that
+	// found the catalog known to be unreachable waits for its return alone.
+	Asked bool
 	// RetryAfter is what the catalog asked for; 0 when it did not.
 	RetryAfter time.Duration
 }
 
-// The wait before a task's next attempt grows from firstWait to longestWait.
 const (
+	// The wait before a task's next attempt grows from firstWait to longestWait.
 	firstWait   = 5 * time.Second
 	longestWait = 15 * time.Minute
+	// horizon is later than any next attempt can be. One beyond it was written before
+	// the clock was set back, and is due.
+	horizon = 8 * 24 * time.Hour
 )
 
 // Queue is the table pending_sync_queue.
@@ -52,12 +68,9 @@ type Queue struct{ db *db.DB }
 // NewQueue is the queue over d.
 func NewQueue(d *db.DB) *Queue { return &Queue{db: d} }
 
-// ErrNoAccount is returned for a task whose account does not exist any more.
-var ErrNoAccount = errors.New("the account of the task does not exist")
-
-// PutTx queues a task within tx, or counts one more failed attempt of it. The
-// answer is Abandoned when that was one attempt more than maxRetries. It returns
-// ErrNoAccount when the account was deleted meanwhile.
+// PutTx queues a task within tx; when it is pending already and the catalog was asked,
+// that counts as one more failed try. The answer is Abandoned when that was one more
+// than maxRetries. It returns ErrNoAccount when the account was deleted meanwhile.
 func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, error) {
 	if t.Episodes == nil {
 		t.Episodes = []catalog.EpisodeID{}
@@ -67,7 +80,7 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 		return "", fmt.Errorf("encode episodes: %w", err)
 	}
 	var retries int
-	err = tx.QueryRowContext(ctx, `SELECT retry_count + 1 FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.RecordID).Scan(&retries)
+	err = tx.QueryRowContext(ctx, `SELECT retry_count + ? FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.Asked, t.RecordID).Scan(&retries)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("read task of record %d: %w", t.RecordID, err)
 	}
@@ -76,6 +89,10 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 		status = Abandoned
 	}
 	now := time.Now()
+	next := now
+	if t.Asked {
+		next = now.Add(max(wait(retries), t.RetryAfter))
+	}
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO pending_sync_queue (record_id, account_id, subject_id, episodes, action, retry_count, status, last_error, next_attempt, created_at, updated_at)
 		SELECT ?, a.id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM accounts a WHERE a.id = ?
@@ -83,7 +100,7 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 			action = excluded.action, retry_count = excluded.retry_count, status = excluded.status, last_error = excluded.last_error,
 			next_attempt = excluded.next_attempt, updated_at = excluded.updated_at`,
 		t.RecordID, t.SubjectID, string(episodes), t.Action, retries, status, t.LastError,
-		now.Add(max(wait(retries), t.RetryAfter)).UnixMilli(), now.UnixMilli(), now.UnixMilli(), t.AccountID)
+		next.UnixMilli(), now.UnixMilli(), now.UnixMilli(), t.AccountID)
 	if err != nil {
 		return "", fmt.Errorf("queue record %d: %w", t.RecordID, err)
 	}
@@ -93,10 +110,10 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 	return status, nil
 }
 
-// wait is how long a task rests after its nth failed replay, with up to a quarter of jitter.
+// wait is how long a task rests after its nth failed try, with up to a quarter of jitter.
 func wait(retries int) time.Duration {
 	d := longestWait
-	if retries < 12 {
+	if retries < 8 {
 		d = min(firstWait<<retries, longestWait)
 	}
 	return d + rand.N(d/4)
@@ -104,12 +121,35 @@ func wait(retries int) time.Duration {
 
 // DoneTx closes the task of a record that came out otherwise than queued, if it has one.
 func DoneTx(ctx context.Context, tx *sql.Tx, recordID int64) error {
-	_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'synced', updated_at = ? WHERE record_id = ? AND status = 'pending'`,
+	_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'synced', updated_at = ? WHERE record_id = ? AND status <> 'synced'`,
 		time.Now().UnixMilli(), recordID)
 	if err != nil {
 		return fmt.Errorf("close task of record %d: %w", recordID, err)
 	}
 	return nil
+}
+
+// Behind reports whether earlier records of the account and subject still wait. With
+// advance these are due at once, so that they and recordID are marked in order and soon.
+func (q *Queue) Behind(ctx context.Context, recordID, accountID int64, subject catalog.SubjectID, advance bool) (bool, error) {
+	const earlier = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+		WHERE q.status = 'pending' AND q.account_id = ? AND q.subject_id = ? AND q.record_id < ? AND r.status = 'queued'`
+	var behind bool
+	err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+earlier+`)`, accountID, subject, recordID).Scan(&behind)
+	if err != nil {
+		return false, fmt.Errorf("look for earlier tasks of subject %d: %w", subject, err)
+	}
+	if !behind || !advance {
+		return behind, nil
+	}
+	return true, q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET next_attempt = ? WHERE record_id IN (SELECT q.record_id`+earlier+`)`,
+			time.Now().UnixMilli(), accountID, subject, recordID)
+		if err != nil {
+			return fmt.Errorf("advance the tasks of subject %d: %w", subject, err)
+		}
+		return nil
+	})
 }
 
 // Counts is the number of tasks by state.
@@ -131,24 +171,70 @@ func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 	return counts, rows.Err()
 }
 
-// hasDue reports whether a task's next attempt has come.
-func (q *Queue) hasDue(ctx context.Context) (bool, error) {
-	var due bool
-	err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pending_sync_queue WHERE status = 'pending' AND next_attempt <= ?)`,
-		time.Now().UnixMilli()).Scan(&due)
+// leader joins the oldest pending task of the same account and subject to a task q; a
+// task that is not matched yet, or has no account, has none.
+const leader = ` LEFT JOIN pending_sync_queue lead ON lead.record_id = (SELECT MIN(o.record_id) FROM pending_sync_queue o
+	WHERE o.status = 'pending' AND o.account_id = q.account_id AND o.subject_id = q.subject_id AND q.subject_id <> 0)`
+
+// turn is when a task q with its leader is due, in unix ms: 0 when that is beyond the
+// parameter, which is now + horizon.
+const turn = `(CASE WHEN COALESCE(lead.next_attempt, q.next_attempt) > ? THEN 0 ELSE COALESCE(lead.next_attempt, q.next_attempt) END)`
+
+// waiting is every task that nobody works on.
+const waiting = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id` + leader + ` WHERE q.status = 'pending' AND r.status = 'queued'`
+
+// waits reports whether any task waits.
+func (q *Queue) waits(ctx context.Context) (bool, error) {
+	var found bool
+	err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+		WHERE q.status = 'pending' AND r.status = 'queued')`).Scan(&found)
 	if err != nil {
-		return false, fmt.Errorf("look for due tasks: %w", err)
+		return false, fmt.Errorf("look for tasks: %w", err)
 	}
-	return due, nil
+	return found, nil
 }
 
-// release sends the records of up to limit due tasks through the engine again,
-// oldest first, and tells which they are.
-func (q *Queue) release(ctx context.Context, limit int) ([]int64, error) {
+// firstTurn is when the first waiting task is due; false when none waits.
+func (q *Queue) firstTurn(ctx context.Context) (time.Time, bool, error) {
+	var first sql.NullInt64
+	err := q.db.Read().QueryRowContext(ctx, `SELECT MIN(`+turn+`)`+waiting, time.Now().Add(horizon).UnixMilli()).Scan(&first)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("look for tasks: %w", err)
+	}
+	return time.UnixMilli(first.Int64), first.Valid, nil
+}
+
+// releaseDue sends the records of up to limit due tasks through the engine again, the
+// oldest first. What waits for one subject of one account goes together, when the
+// oldest of it is due.
+func (q *Queue) releaseDue(ctx context.Context, limit int) ([]int64, error) {
+	now := time.Now()
+	return q.release(ctx, `SELECT q.record_id`+waiting+` AND `+turn+` <= ? ORDER BY q.record_id LIMIT ?`,
+		now.Add(horizon).UnixMilli(), now.UnixMilli(), limit)
+}
+
+// releaseOldest is releaseDue for tasks that are not due as well.
+func (q *Queue) releaseOldest(ctx context.Context, limit int) ([]int64, error) {
+	return q.release(ctx, `SELECT q.record_id`+waiting+` ORDER BY q.record_id LIMIT ?`, limit)
+}
+
+// releaseOne is releaseDue for the task of one record. It returns ErrNotFound, ErrSynced or ErrInWork.
+func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
+	if _, err := q.standing(ctx, recordID); err != nil {
+		return err
+	}
+	released, err := q.release(ctx, `SELECT record_id FROM pending_sync_queue WHERE record_id = ? AND status <> 'synced'`, recordID)
+	if err == nil && len(released) == 0 {
+		err = ErrInWork
+	}
+	return err
+}
+
+func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var released []int64
 	err := q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		released = released[:0]
-		ids, err := due(ctx, tx, limit)
+		ids, err := idsOf(ctx, tx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -166,9 +252,8 @@ func (q *Queue) release(ctx context.Context, limit int) ([]int64, error) {
 	return released, err
 }
 
-func due(ctx context.Context, tx *sql.Tx, limit int) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT q.record_id FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE q.status = 'pending' AND q.next_attempt <= ? AND r.status = 'queued' ORDER BY q.record_id LIMIT ?`, time.Now().UnixMilli(), limit)
+func idsOf(ctx context.Context, tx *sql.Tx, query string, args ...any) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read due tasks: %w", err)
 	}
@@ -184,14 +269,12 @@ func due(ctx context.Context, tx *sql.Tx, limit int) ([]int64, error) {
 	return ids, rows.Err()
 }
 
-// postpone moves the due tasks to a later time without counting an attempt.
-func (q *Queue) postpone(ctx context.Context, until time.Time) error {
-	return q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET next_attempt = ? WHERE status = 'pending' AND next_attempt < ?`,
-			until.UnixMilli(), until.UnixMilli())
-		if err != nil {
-			return fmt.Errorf("postpone tasks: %w", err)
-		}
-		return nil
-	})
+// onTheWay is how many records the engine has before it.
+func (q *Queue) onTheWay(ctx context.Context) (int, error) {
+	var n int
+	err := q.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing')`).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count records on the way: %w", err)
+	}
+	return n, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	cron "github.com/netresearch/go-cron"
 )
 
 // optional lets a text be empty and checks it otherwise.
@@ -61,6 +63,14 @@ func checkBasePath(text string) (string, error) {
 
 // isUnreserved reports whether text needs no escaping anywhere in a URL (RFC 3986, 2.3).
 func isUnreserved(text string) bool { return madeOf(text, alphanumeric+"-._~") }
+
+// checkCron accepts what the scheduler's parser does.
+func checkCron(text string) (string, error) {
+	if _, err := cron.ParseStandard(text); err != nil {
+		return "", errors.New("is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)")
+	}
+	return text, nil
+}
 
 // checkURL takes an absolute http or https address and drops its trailing slashes.
 func checkURL(text string) (string, error) {

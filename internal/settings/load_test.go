@@ -27,7 +27,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Catalog:       settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", RequestsPerMinute: 100, Burst: 800},
 		Sync:          settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4},
 		Matching:      settings.Matching{DatasetEnabled: true, AcceptScore: 0.85, ReviewScore: 0.5, Margin: 0.04},
-		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Interval: 30 * time.Second},
+		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Cron: "*/5 * * * *"},
 		Log:           settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {

@@ -98,7 +98,7 @@ type CatalogArchive struct {
 type CatalogReplay struct {
 	Enabled    bool
 	MaxRetries int
-	Interval   time.Duration
+	Cron       string // as ParseStandard of go-cron reads it
 }
 
 // Log is the section [log].

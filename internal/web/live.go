@@ -2,18 +2,15 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
+
+	"watchmark/internal/sse"
 )
 
 const (
 	// gather is how long changes gather before a page hears of them: a burst is one message.
 	gather = 250 * time.Millisecond
-	// heartbeat keeps proxies from ending a quiet connection, and finds readers that are gone.
-	heartbeat = 20 * time.Second
-	// sendTime is how long a reader may take to receive one message.
-	sendTime = 10 * time.Second
 	// toldMost bounds one message; a page reloads its list whatever the number.
 	toldMost = 200
 )
@@ -25,24 +22,13 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
 		return
 	}
-	control := http.NewResponseController(w)
-	send := func(message string) bool {
-		// A wrapped writer may know no deadlines; the write itself then tells.
-		_ = control.SetWriteDeadline(time.Now().Add(sendTime))
-		if _, err := fmt.Fprint(w, message); err != nil {
-			return false
-		}
-		return control.Flush() == nil
-	}
 	changes, cancel := s.Feed.Subscribe()
 	defer cancel()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
-	if !send("retry: 2000\n\n") {
+	stream, there := sse.Start(w)
+	if !there {
 		return
 	}
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(sse.Heartbeat)
 	defer beat.Stop()
 	changed := map[int64]bool{}
 	var due <-chan time.Time
@@ -64,23 +50,24 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 			}
 		case <-due:
 			due = nil
-			if !send(message(changed)) {
+			if !stream.Send("records", "", ids(changed)) {
 				return
 			}
 			clear(changed)
 		case <-beat.C:
-			if !send(": still here\n\n") {
+			if !stream.Beat() {
 				return
 			}
 		}
 	}
 }
 
-func message(changed map[int64]bool) string {
-	ids := make([]int64, 0, len(changed))
+// ids are the numbers of changed as a JSON array.
+func ids(changed map[int64]bool) string {
+	numbers := make([]int64, 0, len(changed))
 	for id := range changed {
-		ids = append(ids, id)
+		numbers = append(numbers, id)
 	}
-	text, _ := json.Marshal(ids) // numbers always encode
-	return "event: records\ndata: " + string(text) + "\n\n"
+	text, _ := json.Marshal(numbers) // numbers always encode
+	return string(text)
 }

@@ -96,16 +96,20 @@ func (l *Log) LastSeen(ctx context.Context) (map[watch.Source]Entry, error) {
 	return last, nil
 }
 
-// Prune removes entries older than cutoff, and the oldest beyond maxRows.
-func (l *Log) Prune(ctx context.Context, cutoff time.Time) error {
-	return l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_log WHERE at < ? OR id <= (SELECT MAX(id) FROM webhook_log) - ?`,
-			cutoff.UnixMilli(), maxRows)
+// Prune removes up to limit entries that are older than cutoff or beyond maxRows, the
+// oldest first, and reports how many went.
+func (l *Log) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
+	var n int64
+	err := l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM webhook_log WHERE id IN (SELECT id FROM webhook_log
+			WHERE at < ? OR id <= (SELECT MAX(id) FROM webhook_log) - ? ORDER BY id LIMIT ?)`, cutoff.UnixMilli(), maxRows, limit)
 		if err != nil {
 			return fmt.Errorf("prune the webhook log: %w", err)
 		}
-		return nil
+		n, err = result.RowsAffected()
+		return err
 	})
+	return n, err
 }
 
 func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {

@@ -58,7 +58,7 @@ func TestLastSeenIsTheNewestOfEachSource(t *testing.T) {
 
 func TestPruneRemovesWhatIsOlder(t *testing.T) {
 	l := newLog(t, entry(watch.Plex, "old", 48*time.Hour), entry(watch.Plex, "new", 0))
-	if err := l.Prune(t.Context(), time.Now().Add(-24*time.Hour)); err != nil {
+	if _, err := l.Prune(t.Context(), time.Now().Add(-24*time.Hour), 500); err != nil {
 		t.Fatal(err)
 	}
 	left, _, err := l.List(t.Context(), webhook.Filter{})

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/record"
+	"watchmark/internal/sse"
+	"watchmark/internal/task"
+)
+
+func (s *server) registerTasks() {
+	const tag = "Tasks"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/tasks", OperationID: "list-tasks", Tags: []string{tag},
+		Summary:     "List tasks",
+		Description: "Work that takes longer, newest first: what runs, and what ended lately. A restart forgets them.",
+	}, func(context.Context, *none) (*JSON[Page[task.Status]], error) {
+		return answer(Page[task.Status]{Items: s.Tasks.List()}, nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/tasks/{id}", OperationID: "get-task", Tags: []string{tag},
+		Summary: "Get a task", Errors: []int{http.StatusNotFound},
+	}, func(_ context.Context, in *ByID) (*JSON[task.Status], error) {
+		t, err := s.Tasks.Get(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return answer(t.Status(), nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/tasks/{id}/cancel", OperationID: "cancel-task", Tags: []string{tag},
+		Summary: "Cancel a task", DefaultStatus: http.StatusAccepted,
+		Description: "What it has done stays done. A record that is worked on comes to its end.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+	}, func(_ context.Context, in *ByID) (*none, error) {
+		return nil, s.Tasks.Cancel(in.ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/records/retry", OperationID: "retry-failed-records", Tags: []string{"Records"},
+		Summary:       "Run all failed records again",
+		Description:   "Starts a task that sends every failed record through the whole pipeline again, the oldest first; the parameters restrict which. The answer is the task: follow it by its stream, cancel it as any task.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
+	}, s.retryFailed)
+	s.stream("/api/tasks/{id}/stream", "stream-task", tag, "Follow a task",
+		"Server-sent events until the task ends: log (a line of its debug log), progress and result (the task).",
+		func(id int64) (*task.Task, error) { return s.Tasks.Get(id) })
+	s.stream("/api/records/{id}/retry/stream", "stream-retry", "Records", "Follow a retry",
+		"Server-sent events of the last retry of the record, running or over: log (a line of the debug log of that run), progress and result (the task, with the record as its result).",
+		func(id int64) (*task.Task, error) { return s.Engine.LastRetry(id) })
+}
+
+func (s *server) retryFailed(_ context.Context, in *struct {
+	Source string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom" doc:"Only records of this source."`
+	User   string `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
+	Text   string `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
+}) (*JSON[task.Status], error) {
+	t, err := s.Engine.RetryFailed(recordQuery{Source: in.Source, User: in.User, Text: in.Text}.restriction())
+	if err != nil {
+		return nil, err
+	}
+	return answer(t.Status(), nil)
+}
+
+// stream registers a path that streams a task, and describes it.
+func (s *server) stream(path, operation, tag, summary, about string, find func(id int64) (*task.Task, error)) {
+	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		if err != nil {
+			err = record.ErrNotFound
+		}
+		var t *task.Task
+		if err == nil {
+			t, err = find(id)
+		}
+		if err != nil {
+			s.problemOf(r.Context(), "GET "+path, err).write(w)
+			return
+		}
+		s.follow(w, r, t)
+	})
+	s.api.OpenAPI().AddOperation(&huma.Operation{
+		Method: http.MethodGet, Path: path, OperationID: operation, Tags: []string{tag}, Summary: summary,
+		Description: about + " Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more.",
+		Parameters: []*huma.Param{
+			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The id."},
+			{Name: "Last-Event-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The number of the last line seen."},
+		},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"204": {Description: "The task has ended and all of it was seen."},
+			"401": s.response("Unauthorized", Problem{}),
+			"404": s.response("Not Found", Problem{}),
+		},
+	})
+}
+
+// follow streams a task to one reader; it goes on when the reader leaves.
+func (s *server) follow(w http.ResponseWriter, r *http.Request, t *task.Task) {
+	seen, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // whoever sends nonsense sees all
+	status := t.Status()
+	lines, more := t.After(seen)
+	if status.State != task.Running && seen >= t.EndNumber() {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	stream, there := sse.Start(w)
+	beat := time.NewTicker(sse.Heartbeat)
+	defer beat.Stop()
+	for there {
+		for _, line := range lines {
+			seen = line.ID
+			if !stream.Send("log", strconv.Itoa(line.ID), line.Text) {
+				return
+			}
+		}
+		if status.State != task.Running {
+			stream.Send("result", strconv.Itoa(t.EndNumber()), status.JSON())
+			return
+		}
+		there = stream.Send("progress", "", status.JSON())
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.Stopping:
+			return
+		case <-beat.C:
+			there = stream.Beat()
+		case <-more:
+		}
+		// The status is read before the lines: what a task logged before it ended is then among them.
+		status = t.Status()
+		lines, more = t.After(seen)
+	}
+}

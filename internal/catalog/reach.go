@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// doubtful is how many bad answers in a row mean that the catalog is down. A request
+	// that got no answer, and 429, mean it at once.
+	doubtful = 3
+	// firstTrial is how long after the catalog went down it is tried again; the wait doubles up to lastTrial.
+	firstTrial = time.Second
+	lastTrial  = time.Minute
+	// longestPause bounds what a Retry-After may ask for: the catalog bans for an hour (upstreams/catalog.md section 2).
+	longestPause = time.Hour
+)
+
+// errNotAsked is the cause of an *Error for a request that was not sent.
+var errNotAsked = errors.New("it did not answer before and is asked again in a while")
+
+// Asked reports whether err comes from the catalog or the way to it: false for a
+// request that was not sent because the catalog is known to be unreachable.
+func Asked(err error) bool { return !errors.Is(err, errNotAsked) }
+
+// Reachability is what is known of one host of the catalog.
+type Reachability struct {
+	Reachable bool
+	// Since is when it became unreachable; zero while it is reachable.
+	Since time.Time
+	// NextTrial is from when on one request is let through to see whether it answers
+	// again; zero while it is reachable.
+	NextTrial time.Time
+	// Problem is the last failure in plain words; empty while it is reachable.
+	Problem string
+}
+
+// reach is the breaker of one host, shared by every account. Closed, it lets
+// everything through. A host that does not answer opens it: requests fail at once,
+// unsent, until NextTrial; then one request at a time is let through, and the first
+// answer closes it.
+type reach struct {
+	log *slog.Logger
+	// returned is called, when set, after the host answered again.
+	returned func()
+
+	mu        sync.Mutex
+	open      bool
+	host      string
+	since     time.Time
+	nextTrial time.Time
+	trying    bool
+	trials    int // failed ones since it opened
+	bad       int // bad answers in a row while closed
+	problem   string
+}
+
+type passKey struct{}
+
+// Probing lets the requests made with ctx through to a host that is known to be
+// unreachable. Their answers count: the first good one ends the outage.
+func Probing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, passKey{}, true)
+}
+
+// refuses reports whether a request would not be sent now.
+func (r *reach) refuses(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.open && ctx.Value(passKey{}) == nil && (r.trying || time.Now().Before(r.nextTrial))
+}
+
+// enter asks whether a request may be sent. leave must be told how it ended.
+func (r *reach) enter(ctx context.Context) (leave func(error), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.open:
+		return func(err error) { r.learn(ctx, err, false) }, nil
+	case ctx.Value(passKey{}) != nil:
+	case r.trying || time.Now().Before(r.nextTrial):
+		return nil, errNotAsked
+	}
+	r.trying = true
+	return func(err error) { r.learn(ctx, err, true) }, nil
+}
+
+// learn takes in how a request ended. While the host is unreachable only trials count:
+// what was sent before it went down says nothing about now.
+func (r *reach) learn(ctx context.Context, err error, trial bool) {
+	r.mu.Lock()
+	if trial {
+		r.trying = false
+	}
+	ended := false
+	var failure *Error
+	switch {
+	case r.open && !trial, ctx.Err() != nil:
+	case errors.As(err, &failure) && errors.Is(err, ErrUnreachable):
+		r.failed(failure)
+	default:
+		ended = r.answered()
+	}
+	r.mu.Unlock()
+	if ended && r.returned != nil {
+		r.returned()
+	}
+}
+
+// failed counts a failure. The caller holds mu.
+func (r *reach) failed(failure *Error) {
+	r.bad++
+	silent := failure.Status == 0 || failure.Status == http.StatusTooManyRequests || failure.RetryAfter > 0
+	if !r.open && !silent && r.bad < doubtful {
+		return
+	}
+	wait := lastTrial
+	if r.trials < 6 {
+		wait = firstTrial << r.trials
+	}
+	wait = max(wait+rand.N(wait/4), min(failure.RetryAfter, longestPause))
+	now := time.Now()
+	if !r.open {
+		r.open, r.since = true, now
+		r.log.Warn("catalog unreachable: marks wait in the queue until it answers again", "host", r.host, "error", failure, "next_trial_in", wait)
+	}
+	r.trials++
+	r.nextTrial = now.Add(wait)
+	r.problem = failure.Error()
+}
+
+// answered counts an answer and reports whether it ended an outage. The caller holds mu.
+func (r *reach) answered() bool {
+	ended := r.open
+	if ended {
+		r.log.Info("catalog reachable again", "host", r.host, "after", time.Since(r.since).Round(time.Millisecond))
+	}
+	r.reset()
+	return ended
+}
+
+// reset forgets what is known of the host. The caller holds mu.
+func (r *reach) reset() {
+	r.open, r.trying, r.trials, r.bad, r.problem = false, false, 0, 0, ""
+	r.since, r.nextTrial = time.Time{}, time.Time{}
+}
+
+// notAsked is the error of a request that was not sent.
+func (r *reach) notAsked(op string) error {
+	return &Error{Op: op, Kind: ErrUnreachable, RetryAfter: max(0, time.Until(r.state().NextTrial)), Err: errNotAsked}
+}
+
+// moved tells that the host is another one now.
+func (r *reach) moved(host string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.host != host {
+		r.host = host
+		r.reset()
+	}
+}
+
+func (r *reach) state() Reachability {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Reachability{Reachable: !r.open, Since: r.since, NextTrial: r.nextTrial, Problem: r.problem}
+}

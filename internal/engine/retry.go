@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/record"
+	"watchmark/internal/task"
+)
+
+// The kinds of task that the engine starts.
+const (
+	RetryKind       = "retry"
+	RetryFailedKind = "retry_failed"
+)
+
+// retryMost is how many records a bulk retry has in the pipeline at once, so that it
+// can be cancelled and does not stand in the way of what people watch meanwhile.
+const retryMost = 64
+
+// Retry sends a settled record through the whole pipeline again, with all that its
+// event carried. The task ends when the record is settled, with the record as its
+// result; its log is the debug log of that run. It returns record.ErrNotFound,
+// ErrInProgress or task.ErrStopping.
+func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
+	r, err := e.Records.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if isOnTheWay(r) {
+		return nil, fmt.Errorf("retry record %d: %w", id, ErrInProgress)
+	}
+	requeued := make(chan error, 1)
+	t, err := e.Tasks.Start(RetryKind, id, func(ctx context.Context, t *task.Task) error {
+		defer e.follow(id, t)()
+		t.Progress(0, 1, fmt.Sprintf("record %d is run again", id))
+		err := e.requeue(ctx, id)
+		requeued <- err
+		if err != nil {
+			return err
+		}
+		r, err := e.settledRecord(ctx, id)
+		if err != nil {
+			return err
+		}
+		t.SetResult(r)
+		t.Progress(1, 1, r.Message)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := <-requeued; err != nil {
+		return nil, fmt.Errorf("retry record %d: %w", id, err)
+	}
+	return t, nil
+}
+
+// LastRetry is the last run of a record that Retry started, or ErrNotRetried.
+func (e *Engine) LastRetry(id int64) (*task.Task, error) {
+	t, err := e.Tasks.Newest(RetryKind, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return nil, ErrNotRetried
+	}
+	return t, err
+}
+
+// RetryFailed runs every failed record that passes the filter again, the oldest first,
+// as a task that can be cancelled; f.Status is not looked at. It returns ErrRetrying or
+// task.ErrStopping.
+func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
+	f.Status = record.Failed
+	if running, err := e.Tasks.Newest(RetryFailedKind, 0); err == nil && running.Status().State == task.Running {
+		return nil, ErrRetrying
+	}
+	return e.Tasks.Start(RetryFailedKind, 0, func(ctx context.Context, t *task.Task) error {
+		ids, err := e.Records.IDs(ctx, f)
+		if err != nil {
+			return err
+		}
+		var tally Tally
+		t.Progress(0, len(ids), tally.String())
+		for len(ids) > 0 {
+			part := ids[:min(len(ids), retryMost)]
+			ids = ids[len(part):]
+			err := e.retryPart(ctx, part, &tally)
+			done := tally.Retried + tally.Skipped
+			t.SetResult(tally)
+			t.Progress(done, done+len(ids), tally.String())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Tally is what a bulk retry brought.
+type Tally struct {
+	Retried int `json:"retried"`
+	Marked  int `json:"marked"`
+	Queued  int `json:"queued"`
+	Failed  int `json:"failed"`
+	// Other are ignored records and those that wait in review.
+	Other int `json:"other"`
+	// Skipped were retried or deleted by somebody else meanwhile.
+	Skipped int `json:"skipped"`
+}
+
+// String says it in words.
+func (t Tally) String() string {
+	return fmt.Sprintf("%d run again: %d marked, %d queued, %d failed again, %d other", t.Retried, t.Marked, t.Queued, t.Failed, t.Other)
+}
+
+// retryPart runs some failed records again and waits until all are settled.
+func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error {
+	var running []int64
+	for _, id := range ids {
+		err := e.requeue(ctx, id)
+		switch {
+		case errors.Is(err, ErrInProgress), errors.Is(err, record.ErrNotFound):
+			tally.Skipped++
+		case err != nil:
+			return err
+		default:
+			running = append(running, id)
+		}
+	}
+	for _, id := range running {
+		r, err := e.settledRecord(ctx, id)
+		if errors.Is(err, record.ErrNotFound) {
+			tally.Skipped++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tally.Retried++
+		switch r.Status {
+		case record.Success:
+			tally.Marked++
+		case record.Queued:
+			tally.Queued++
+		case record.Failed:
+			tally.Failed++
+		default:
+			tally.Other++
+		}
+	}
+	return nil
+}
+
+// requeue gives a settled record to the workers. It returns ErrInProgress for one that
+// is on its way.
+func (e *Engine) requeue(ctx context.Context, id int64) error {
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		requeued, err := record.RequeueTx(ctx, tx, id)
+		if err == nil && !requeued {
+			err = ErrInProgress
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.Records.Feed.Publish(id)
+	e.Wake()
+	return nil
+}
+
+// settledRecord waits until a record is settled.
+func (e *Engine) settledRecord(ctx context.Context, id int64) (record.Record, error) {
+	changes, cancel := e.Records.Feed.Subscribe()
+	defer cancel()
+	for {
+		r, err := e.Records.Get(ctx, id)
+		if err != nil || !isOnTheWay(r) {
+			return r, err
+		}
+		if err := awaitChange(ctx, changes, id); err != nil {
+			return record.Record{}, err
+		}
+	}
+}
+
+func isOnTheWay(r record.Record) bool {
+	return r.Status == record.Received || r.Status == record.Processing
+}
+
+// awaitChange waits until a record changed, or a while: a slow subscriber misses changes.
+func awaitChange(ctx context.Context, changes <-chan int64, id int64) error {
+	look := time.After(time.Second)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case changed := <-changes:
+			if changed == id {
+				return nil
+			}
+		case <-look:
+			return nil
+		}
+	}
+}
+
+// follow has the runs of a record logged to t until the function it gives is called.
+func (e *Engine) follow(id int64, t *task.Task) (end func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.retries[id] = t
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.retries[id] == t {
+			delete(e.retries, id)
+		}
+	}
+}
+
+// followed is ctx, in which what happens to a record that is retried is logged to its task.
+func (e *Engine) followed(ctx context.Context, id int64) context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t := e.retries[id]; t != nil {
+		return task.With(ctx, t)
+	}
+	return ctx
+}

@@ -1,0 +1,235 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"watchmark/internal/catalog"
+)
+
+const (
+	// soon is how long a round waits after something was queued or the catalog came back,
+	// so that a burst is one round.
+	soon = 300 * time.Millisecond
+	// roomMost is how many records may be before the engine when more are released.
+	roomMost = 512
+	// pace is the least time between two rounds while many tasks are due.
+	pace = 50 * time.Millisecond
+)
+
+// ErrNoProbe is returned by Config.Probe when no account can be used to probe with.
+var ErrNoProbe = errors.New("no usable account configuration for probing")
+
+// Config is what a Scheduler needs; every field must be set.
+type Config struct {
+	Queue *Queue
+	// Enabled is asked before every round.
+	Enabled func() bool
+	// Next is when the cron expression of the settings is due next after t.
+	Next func(t time.Time) time.Time
+	// Reachability is what is known of the catalog without asking it.
+	Reachability func() catalog.Reachability
+	// Probe asks the catalog for a sign of life in the name of an account: nil, ErrNoProbe,
+	// or an error of package catalog.
+	Probe func(ctx context.Context) error
+	// Ping asks for a sign of life without an account.
+	Ping func(ctx context.Context) error
+	// Released is told which records go through the engine again.
+	Released func(ids []int64)
+	Log      *slog.Logger
+}
+
+// Scheduler sends waiting tasks through the engine again: in rounds by cron, soon after
+// Kick, and when a task or a trial of an unreachable catalog is due.
+type Scheduler struct {
+	Config
+	kick    chan struct{}
+	running atomic.Bool
+	// wasEmpty is set after a round that found nothing, more after one that left due tasks;
+	// only Run uses them.
+	wasEmpty, more bool
+}
+
+// New is a scheduler; Run starts it.
+func New(c Config) *Scheduler { return &Scheduler{Config: c, kick: make(chan struct{}, 1)} }
+
+// Kick asks for a round soon: something was queued, the catalog came back, or the
+// settings changed. It does not wait.
+func (s *Scheduler) Kick() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Running reports whether rounds are played: the scheduler runs and is not switched off.
+func (s *Scheduler) Running() bool { return s.running.Load() && s.Enabled() }
+
+// Run plays rounds until ctx ends. A round with an empty queue makes no request.
+func (s *Scheduler) Run(ctx context.Context) {
+	s.running.Store(true)
+	defer s.running.Store(false)
+	for {
+		if s.Enabled() {
+			if err := s.round(ctx); err != nil && ctx.Err() == nil {
+				s.Log.ErrorContext(ctx, "replay round failed", "error", err)
+			}
+		}
+		timer := time.NewTimer(s.rest(ctx))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.kick:
+			timer.Reset(soon)
+			select {
+			case <-ctx.Done():
+			case <-timer.C:
+			}
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// rest is how long it is until the next round.
+func (s *Scheduler) rest(ctx context.Context) time.Duration {
+	now := time.Now()
+	next := s.Next(now)
+	if turn, waits := s.firstTurn(ctx); waits && turn.Before(next) {
+		next = turn
+	}
+	return max(pace, next.Sub(now))
+}
+
+// firstTurn is when there is something to do before the next round by cron.
+func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
+	switch known := s.Reachability(); {
+	case !s.Enabled():
+		return time.Time{}, false
+	case s.more:
+		return time.Time{}, true
+	case !known.Reachable:
+		return known.NextTrial, !s.wasEmpty
+	}
+	turn, waits, err := s.Queue.firstTurn(ctx)
+	return turn, waits && err == nil // the next round finds out what is wrong with the database
+}
+
+// round releases due tasks when the catalog answers.
+func (s *Scheduler) round(ctx context.Context) error {
+	s.more = false
+	waits, err := s.Queue.waits(ctx)
+	if err != nil {
+		return err
+	}
+	if !waits {
+		level := slog.LevelDebug
+		if !s.wasEmpty {
+			level = slog.LevelInfo
+		}
+		s.wasEmpty = true
+		s.Log.Log(ctx, level, "replay round skipped: the queue is empty, which is normal")
+		return nil
+	}
+	s.wasEmpty = false
+	if known := s.Reachability(); !known.Reachable {
+		if time.Now().Before(known.NextTrial) {
+			s.Log.DebugContext(ctx, "replay round skipped: API still unreachable, waiting for the next round", "next_trial", known.NextTrial)
+			return nil
+		}
+		if err := s.probe(ctx); errors.Is(err, catalog.ErrUnreachable) {
+			return nil
+		}
+	}
+	busy, err := s.Queue.onTheWay(ctx)
+	if err != nil {
+		return err
+	}
+	if busy >= roomMost {
+		s.more = true
+		return nil
+	}
+	released, err := s.Queue.releaseDue(ctx, roomMost-busy)
+	s.more = len(released) == roomMost-busy
+	s.release(ctx, released)
+	return err
+}
+
+// probe asks for a sign of life and says in the log how that went.
+func (s *Scheduler) probe(ctx context.Context) error {
+	err := s.Probe(ctx)
+	if errors.Is(err, ErrNoProbe) {
+		s.Log.WarnContext(ctx, "no usable account configuration for probing: asking without an account; add an account with a token", "error", err)
+		err = s.Ping(ctx)
+	}
+	if !errors.Is(err, catalog.ErrUnreachable) || ctx.Err() != nil {
+		return err
+	}
+	var problem *catalog.Error
+	if errors.As(err, &problem) && problem.Status == 0 {
+		s.Log.WarnContext(ctx, "probe failed: the request itself failed", "error", err)
+	}
+	s.Log.InfoContext(ctx, "API still unreachable: replay round skipped, waiting for the next round", "error", err, "next_trial", s.Reachability().NextTrial)
+	return err
+}
+
+func (s *Scheduler) release(ctx context.Context, ids []int64) {
+	if len(ids) == 0 {
+		return
+	}
+	s.Log.InfoContext(ctx, "replaying queued records", "count", len(ids))
+	s.Released(ids)
+}
+
+// Replay sends up to limit waiting tasks through the engine now, due or not. When the
+// catalog is known to be unreachable it is probed first; the error is then that of the
+// probe, and nothing is sent.
+func (s *Scheduler) Replay(ctx context.Context, limit int) ([]int64, error) {
+	if err := s.ensureReachable(ctx); err != nil {
+		return nil, err
+	}
+	released, err := s.Queue.releaseOldest(ctx, limit)
+	s.release(ctx, released)
+	return released, err
+}
+
+// ReplayOne is Replay for the task of one record, abandoned ones included. It also
+// returns ErrNotFound, ErrSynced and ErrInWork.
+func (s *Scheduler) ReplayOne(ctx context.Context, recordID int64) error {
+	if _, err := s.Queue.standing(ctx, recordID); err != nil {
+		return err
+	}
+	if err := s.ensureReachable(ctx); err != nil {
+		return err
+	}
+	if err := s.Queue.releaseOne(ctx, recordID); err != nil {
+		return err
+	}
+	s.release(ctx, []int64{recordID})
+	return nil
+}
+
+func (s *Scheduler) ensureReachable(ctx context.Context) error {
+	if s.Reachability().Reachable {
+		return nil
+	}
+	if err := s.probe(ctx); errors.Is(err, catalog.ErrUnreachable) {
+		return err
+	}
+	return nil
+}
+
+// Revive makes an abandoned task pending again, with all its tries before it. It
+// returns ErrNotFound, ErrSynced, ErrPending, or ErrInWork while its record is retried.
+func (s *Scheduler) Revive(ctx context.Context, recordID int64) error {
+	if err := s.Queue.revive(ctx, recordID); err != nil {
+		return err
+	}
+	s.Kick()
+	return nil
+}
