@@ -1,0 +1,493 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/watch"
+)
+
+// bench is a queue on a real database, and a catalog that is what the test says.
+type bench struct {
+	t     *testing.T
+	db    *db.DB
+	queue *replay.Queue
+	*replay.Scheduler
+
+	mu       sync.Mutex
+	log      bytes.Buffer
+	known    catalog.Reachability
+	probe    error // what a probe brings; nil ends the outage
+	ping     error
+	enabled  bool
+	probes   int
+	pings    int
+	released [][]int64
+}
+
+func newBench(t *testing.T, dir string) *bench {
+	t.Helper()
+	d, err := db.Open(t.Context(), dir)
+	must(t, err)
+	b := &bench{t: t, db: d, queue: replay.NewQueue(d), enabled: true, known: catalog.Reachability{Reachable: true}}
+	b.Scheduler = replay.New(replay.Config{
+		Queue: b.queue, Log: slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Enabled: func() bool { return b.enabled },
+		Next:    func(at time.Time) time.Time { return at.Truncate(5 * time.Minute).Add(5 * time.Minute) },
+		Reachability: func() catalog.Reachability {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.known
+		},
+		Probe: func(context.Context) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.probes++
+			return b.learn(b.probe)
+		},
+		Ping: func(context.Context) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.pings++
+			return b.learn(b.ping)
+		},
+		Released: func(ids []int64) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.released = append(b.released, slices.Clone(ids))
+		},
+	})
+	// Accounts 1 and 2.
+	b.write(`INSERT INTO accounts (username, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at)
+		VALUES ('mira', 'token', 1, 1, 0, 0, 0, 0, 0), ('alex', 'token', 1, 0, 0, 0, 0, 0, 0)`)
+	return b
+}
+
+// learn does what the breaker would. The caller holds mu.
+func (b *bench) learn(err error) error {
+	switch {
+	case errors.Is(err, replay.ErrNoProbe):
+	case err == nil:
+		b.known = catalog.Reachability{Reachable: true}
+	default:
+		b.known.NextTrial = time.Now().Add(time.Minute)
+	}
+	return err
+}
+
+func (b *bench) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.Write(p)
+}
+
+func (b *bench) logged(text string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Count(b.log.String(), text)
+}
+
+func (b *bench) write(statement string, args ...any) {
+	b.t.Helper()
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, args...)
+		return err
+	}))
+}
+
+// put queues a new record; the answer is its id.
+func (b *bench) put(task replay.Task) (id int64) {
+	b.t.Helper()
+	number := 1.0
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+		event := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: "灯塔守望者", Episode: &number, UserName: "mira"}
+		id, err = record.Insert(ctx, tx, event, false, time.Now())
+		return err
+	}))
+	task.RecordID = id
+	b.fails(task)
+	return id
+}
+
+// fails settles the record of a task as queued.
+func (b *bench) fails(task replay.Task) (status replay.Status) {
+	b.t.Helper()
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+		if status, err = replay.PutTx(ctx, tx, task, 3); err != nil {
+			return err
+		}
+		o := record.Outcome{RecordID: task.RecordID, Status: record.Queued, AccountID: task.AccountID, SubjectID: task.SubjectID}
+		if status == replay.Abandoned {
+			o.Status, o.ErrorKind = record.Failed, record.Abandoned
+		}
+		return record.SettleTx(ctx, tx, o)
+	}))
+	return status
+}
+
+// entry is the task of a record.
+func (b *bench) entry(id int64) replay.Entry {
+	b.t.Helper()
+	entries, _, err := b.queue.List(b.t.Context(), "", id-1, 1)
+	must(b.t, err)
+	if len(entries) != 1 || entries[0].RecordID != id {
+		b.t.Fatalf("no task of record %d: %+v", id, entries)
+	}
+	return entries[0]
+}
+
+func (b *bench) status(id int64) (status record.Status) {
+	b.t.Helper()
+	must(b.t, b.db.Read().QueryRowContext(b.t.Context(), `SELECT status FROM records WHERE id = ?`, id).Scan(&status))
+	return status
+}
+
+// play runs test in a bubble, beside the scheduler when it shall run.
+func play(t *testing.T, running bool, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dir)
+		ctx, stop := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		if running {
+			ended.Go(func() { b.Run(ctx) })
+		}
+		defer func() { stop(); ended.Wait(); _ = b.db.Close() }()
+		test(t, b)
+	})
+}
+
+var down = &catalog.Error{Op: "probe", Kind: catalog.ErrUnreachable}
+
+func TestEmptyQueueMakesNoRequest(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		time.Sleep(24 * time.Hour)
+		if b.probes+b.pings != 0 || len(b.released) != 0 {
+			t.Errorf("%d probes, %d pings, released %v", b.probes, b.pings, b.released)
+		}
+		if n := b.logged("the queue is empty"); n < 200 {
+			t.Errorf("the log says %d times that the queue is empty, want once for each round", n)
+		}
+		if b.logged("level=INFO") != 1 {
+			t.Error("more than one of these lines is of interest")
+		}
+	})
+}
+
+func TestRoundFollowsAtOnceOnWhatIsQueued(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		time.Sleep(time.Second)
+		start := time.Now()
+		id := b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		for b.status(id) != record.Received {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Errorf("released after %v", took)
+		}
+	})
+}
+
+func TestTaskThatFailedRestsLongerEachTime(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		task := replay.Task{RecordID: 1, AccountID: 1, SubjectID: 8, Asked: true}
+		b.put(task)
+		for n, want := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second} {
+			if n > 0 {
+				if status := b.fails(task); status != replay.Pending || b.entry(1).RetryCount != n {
+					t.Fatalf("after %d failed tries it is %s with %d", n, status, b.entry(1).RetryCount)
+				}
+			}
+			b.Kick()
+			start := time.Now()
+			for b.status(1) != record.Received {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if took := time.Since(start); took < want || took > want*5/4+time.Second {
+				t.Errorf("try %d comes after %v, want %v and up to a quarter more", n+1, took, want)
+			}
+		}
+		if status := b.fails(task); status != replay.Abandoned {
+			t.Errorf("after one try more than allowed it is %s", status)
+		}
+		b.Kick()
+		time.Sleep(24 * time.Hour)
+		if b.status(1) != record.Failed {
+			t.Errorf("the record of an abandoned task is %s", b.status(1))
+		}
+	})
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		start := time.Now()
+		id := b.put(replay.Task{AccountID: 1, Asked: true, RetryAfter: 10 * time.Minute})
+		b.Kick()
+		for b.status(id) != record.Received {
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(start); took < 10*time.Minute || took > 10*time.Minute+2*time.Second {
+			t.Errorf("released after %v", took)
+		}
+	})
+}
+
+func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		b.known, b.probe = catalog.Reachability{NextTrial: time.Now().Add(time.Second)}, down
+		id := b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		time.Sleep(time.Hour)
+		if b.probes < 50 || b.probes > 70 || len(b.released) != 0 {
+			t.Errorf("%d probes in an hour, released %v", b.probes, b.released)
+		}
+		for _, marker := range []string{"API still unreachable", "probe failed: the request itself failed"} {
+			if b.logged(marker) < 50 {
+				t.Errorf("the log says %d times %q", b.logged(marker), marker)
+			}
+		}
+		b.fails(replay.Task{RecordID: id, AccountID: 1})
+		if e := b.entry(id); e.RetryCount != 0 {
+			t.Errorf("the task counts %d tries, none was made", e.RetryCount)
+		}
+		b.probe = nil
+		time.Sleep(2 * time.Minute)
+		if b.status(id) != record.Received {
+			t.Errorf("the record is %s after the return", b.status(id))
+		}
+	})
+}
+
+func TestWithoutAnAccountTheCatalogIsAskedAnonymously(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		b.known, b.probe = catalog.Reachability{NextTrial: time.Now()}, replay.ErrNoProbe
+		id := b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		time.Sleep(time.Minute)
+		if b.pings != 1 || b.status(id) != record.Received || b.logged(`msg="no usable account configuration for probing`) != 1 {
+			t.Errorf("%d pings, record %s, log %s", b.pings, b.status(id), b.log.String())
+		}
+	})
+}
+
+func TestSwitchedOffNothingIsSent(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		b.enabled = false
+		id := b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		time.Sleep(time.Hour)
+		if b.status(id) != record.Queued || b.Running() {
+			t.Errorf("record %s, running %v", b.status(id), b.Running())
+		}
+		if ids, err := b.Replay(t.Context(), 10); err != nil || !slices.Equal(ids, []int64{id}) {
+			t.Errorf("by hand: %v, %v", ids, err)
+		}
+	})
+}
+
+func TestOneSubjectOfOneAccountGoesTogetherAndInOrder(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		first := b.put(replay.Task{AccountID: 1, SubjectID: 8, Asked: true, RetryAfter: time.Minute})
+		second := b.put(replay.Task{AccountID: 1, SubjectID: 8})
+		third := b.put(replay.Task{AccountID: 1, SubjectID: 8, Asked: true, RetryAfter: time.Hour})
+		other := b.put(replay.Task{AccountID: 1, SubjectID: 9})
+		hers := b.put(replay.Task{AccountID: 2, SubjectID: 8})
+		unmatched := b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		time.Sleep(2 * time.Minute)
+		if want := [][]int64{{other, hers, unmatched}, {first, second, third}}; !slices.EqualFunc(b.released, want, slices.Equal) {
+			t.Errorf("released %v, want %v", b.released, want)
+		}
+	})
+}
+
+func TestEarlierTaskOfTheSubjectGoesFirst(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		first := b.put(replay.Task{AccountID: 1, SubjectID: 8, Asked: true, RetryAfter: time.Hour})
+		for name, c := range map[string]struct {
+			record, account int64
+			subject         catalog.SubjectID
+			want            bool
+		}{
+			"a later episode":    {first + 1, 1, 8, true},
+			"another account":    {first + 1, 2, 8, false},
+			"another subject":    {first + 1, 1, 9, false},
+			"the episode itself": {first, 1, 8, false},
+		} {
+			if behind, err := b.queue.Behind(t.Context(), c.record, c.account, c.subject, false); err != nil || behind != c.want {
+				t.Errorf("%s: behind is %v (%v)", name, behind, err)
+			}
+		}
+		if due := b.entry(first).NextAttempt; time.Until(due) < 50*time.Minute {
+			t.Errorf("the task was advanced to %v by a look", due)
+		}
+		if behind, err := b.queue.Behind(t.Context(), first+1, 1, 8, true); err != nil || !behind {
+			t.Error(behind, err)
+		}
+		if due := b.entry(first).NextAttempt; time.Until(due) > time.Second {
+			t.Errorf("the task is due at %v only", due)
+		}
+	})
+}
+
+func TestManyTasksAreReleasedWithoutFloodingTheEngine(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		for range 1200 {
+			b.put(replay.Task{AccountID: 1})
+		}
+		b.Kick()
+		time.Sleep(time.Minute)
+		var n int
+		must(t, b.db.Read().QueryRowContext(t.Context(), `SELECT COUNT(*) FROM records WHERE status = 'received'`).Scan(&n))
+		if n != 512 {
+			t.Errorf("%d records are before the engine, want 512", n)
+		}
+		b.write(`UPDATE records SET status = 'success' WHERE status = 'received'`)
+		time.Sleep(time.Second)
+		must(t, b.db.Read().QueryRowContext(t.Context(), `SELECT COUNT(*) FROM records WHERE status = 'received'`).Scan(&n))
+		if n != 512 {
+			t.Errorf("%d more followed when there was room, want 512", n)
+		}
+	})
+}
+
+func TestClockThatWasSetBackKeepsNobodyWaiting(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		id := b.put(replay.Task{AccountID: 1})
+		b.write(`UPDATE pending_sync_queue SET next_attempt = ?`, time.Now().AddDate(1, 0, 0).UnixMilli())
+		b.Kick()
+		time.Sleep(time.Second)
+		if b.status(id) != record.Received {
+			t.Errorf("the record is %s", b.status(id))
+		}
+	})
+}
+
+func TestByHand(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		waiting := b.put(replay.Task{AccountID: 1, Asked: true, RetryAfter: time.Hour})
+		given := b.put(replay.Task{AccountID: 1, Asked: true})
+		for range 4 {
+			b.fails(replay.Task{RecordID: given, AccountID: 1, Asked: true})
+		}
+		done := b.put(replay.Task{AccountID: 1})
+		must(t, b.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			return errors.Join(replay.DoneTx(ctx, tx, done), record.SettleTx(ctx, tx, record.Outcome{RecordID: done, Status: record.Success}))
+		}))
+		const unknown = 99
+		for _, c := range []struct {
+			name string
+			do   func(context.Context, int64) error
+			id   int64
+			want error
+		}{
+			{"replay what nobody queued", b.ReplayOne, unknown, replay.ErrNotFound},
+			{"replay what is done", b.ReplayOne, done, replay.ErrSynced},
+			{"revive what nobody queued", b.Revive, unknown, replay.ErrNotFound},
+			{"revive what is done", b.Revive, done, replay.ErrSynced},
+			{"revive what is pending", b.Revive, waiting, replay.ErrPending},
+			{"delete what nobody queued", b.queue.Delete, unknown, replay.ErrNotFound},
+			{"revive what was given up", b.Revive, given, nil},
+			{"revive it twice", b.Revive, given, replay.ErrPending},
+			{"replay what is not due", b.ReplayOne, waiting, nil},
+			{"replay it twice", b.ReplayOne, waiting, replay.ErrInWork},
+			{"delete what is in work", b.queue.Delete, waiting, replay.ErrInWork},
+			{"delete what waits", b.queue.Delete, given, nil},
+			{"delete what is done", b.queue.Delete, done, nil},
+		} {
+			if err := c.do(t.Context(), c.id); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			}
+		}
+		for id, want := range map[int64]record.Status{waiting: record.Received, given: record.Ignored, done: record.Success} {
+			if got := b.status(id); got != want {
+				t.Errorf("record %d is %s, want %s", id, got, want)
+			}
+		}
+		counts, err := b.queue.Counts(t.Context())
+		if err != nil || counts[replay.Pending] != 1 || counts[replay.Abandoned]+counts[replay.Synced] != 0 {
+			t.Errorf("counts %v (%v)", counts, err)
+		}
+	})
+}
+
+func TestRevivedTaskHasAllItsTries(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		id := b.put(replay.Task{AccountID: 1, Asked: true})
+		for range 4 {
+			b.fails(replay.Task{RecordID: id, AccountID: 1, Asked: true})
+		}
+		must(t, b.Revive(t.Context(), id))
+		time.Sleep(time.Second)
+		if e := b.entry(id); e.Status != replay.Pending || e.RetryCount != 0 || b.status(id) != record.Received {
+			t.Errorf("%+v, record %s", e, b.status(id))
+		}
+	})
+}
+
+func TestListIsPagedInOrder(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		var want []int64
+		for range 5 {
+			want = append(want, b.put(replay.Task{AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}}))
+		}
+		var got []int64
+		for after := int64(0); ; {
+			entries, next, err := b.queue.List(t.Context(), replay.Pending, after, 2)
+			must(t, err)
+			for _, e := range entries {
+				got = append(got, e.RecordID)
+				if e.Title != "灯塔守望者" || e.SubjectID != 8 || !slices.Equal(e.Episodes, []catalog.EpisodeID{801}) {
+					t.Errorf("%+v", e)
+				}
+			}
+			if after = next; next == 0 {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("listed %v, want %v", got, want)
+		}
+	})
+}
+
+func TestPruneRemovesOnlyWhatIsDone(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		for range 3 {
+			id := b.put(replay.Task{AccountID: 1})
+			must(t, b.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return replay.DoneTx(ctx, tx, id) }))
+		}
+		pending := b.put(replay.Task{AccountID: 1})
+		if n, err := b.queue.Prune(t.Context(), time.Now().Add(-time.Hour), 10); err != nil || n != 0 {
+			t.Errorf("removed %d (%v) that are young", n, err)
+		}
+		if n, err := b.queue.Prune(t.Context(), time.Now().Add(time.Hour), 2); err != nil || n != 2 {
+			t.Errorf("removed %d (%v), want the limit of 2", n, err)
+		}
+		if _, err := b.queue.Prune(t.Context(), time.Now().Add(time.Hour), 10); err != nil || b.entry(pending).Status != replay.Pending {
+			t.Error(err)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
