@@ -46,11 +46,13 @@ type matcher struct {
 	mu      sync.Mutex
 	answers map[string]match.Trace
 	panics  string
+	seen    []watch.Event
 }
 
 func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.seen = append(m.seen, event)
 	if event.Title == m.panics {
 		panic("a bug for this title")
 	}
@@ -551,5 +553,171 @@ func TestManyWebhooksAtOnceLoseNothing(t *testing.T) {
 	}
 	if marks, calls := h.list.marks(); len(marks) != 300 || calls > 100 {
 		t.Errorf("%d marks in %d calls, want 300 in few", len(marks), calls)
+	}
+}
+
+// ended waits for the end of a task.
+func ended(t *testing.T, run *task.Task) task.Status {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		status := run.Status()
+		if status.State != task.Running {
+			return status
+		}
+		_, more := run.After(0)
+		select {
+		case <-more:
+		case <-time.After(200 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("does not end: %+v", status)
+		}
+	}
+}
+
+func TestRetryIsFollowedByItsLog(t *testing.T) {
+	h := newHouse(t)
+	h.list.fail(account.ErrNoToken)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	id := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]).ID
+	if _, err := h.LastRetry(id); !errors.Is(err, engine.ErrNotRetried) {
+		t.Errorf("before the retry: %v", err)
+	}
+	h.list.fail(nil)
+	run := h.retry(t, id)
+	status := ended(t, run)
+	lines, _ := run.After(0)
+	r, _ := status.Result.(record.Record)
+	if status.State != task.Done || status.RecordID != id || r.Status != record.Success || len(lines) == 0 || !strings.Contains(lines[len(lines)-1].Text, "record settled") {
+		t.Errorf("%+v, log %v", status, lines)
+	}
+	if last, err := h.LastRetry(id); err != nil || last != run {
+		t.Errorf("the last retry is another one (%v)", err)
+	}
+}
+
+func TestRetryOfWhatIsOnItsWayIsRefused(t *testing.T) {
+	h := newHouse(t)
+	h.list.block = make(chan struct{})
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	if _, err := h.Retry(t.Context(), id); !errors.Is(err, engine.ErrInProgress) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := h.Retry(t.Context(), id+1); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+	close(h.list.block)
+	h.settled(t, id)
+}
+
+func TestAllFailedRecordsAreRetriedAndOnlyThese(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	h.list.fail(account.ErrNoToken)
+	var events []watch.Event
+	for number := range 150 {
+		events = append(events, episode(fmt.Sprint("show ", number%7), "mira", float64(number+1)))
+	}
+	for _, id := range h.accept(t, events...) {
+		h.settled(t, id)
+	}
+	h.list.fail(nil)
+	marked := h.settled(t, h.accept(t, episode("other", "mira", 200))[0])
+	run, err := h.RetryFailed(record.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := ended(t, run)
+	if tally, _ := status.Result.(engine.Tally); status.State != task.Done || status.Done != 150 || tally.Marked != 150 {
+		t.Errorf("%+v", status)
+	}
+	if again, err := h.records.Get(t.Context(), marked.ID); err != nil || again.Attempts != 1 {
+		t.Errorf("a record that had not failed was run %d times (%v)", again.Attempts, err)
+	}
+}
+
+func TestCancelledBulkRetryLeavesTheRestFailed(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	h.list.fail(account.ErrNoToken)
+	var events []watch.Event
+	for number := range 200 {
+		events = append(events, episode("a", "mira", float64(number+1)))
+	}
+	ids := h.accept(t, events...)
+	for _, id := range ids {
+		h.settled(t, id)
+	}
+	h.list.fail(nil)
+	h.list.block = make(chan struct{})
+	run, err := h.RetryFailed(record.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.RetryFailed(record.Filter{}); !errors.Is(err, engine.ErrRetrying) {
+		t.Errorf("a second one beside it: %v", err)
+	}
+	if err := h.tasks.Cancel(run.Status().ID); err != nil {
+		t.Fatal(err)
+	}
+	close(h.list.block)
+	h.tasks.Stop()
+	if state := run.Status().State; state != task.Cancelled {
+		t.Errorf("it is %s", state)
+	}
+	if last := h.settled(t, ids[199]); last.Status != record.Failed || last.Attempts != 1 {
+		t.Errorf("the last record is %s after %d attempts", last.Status, last.Attempts)
+	}
+}
+
+func TestEpisodesOfOneShowAreMatchedInOrder(t *testing.T) {
+	h := newHouse(t)
+	h.set(func(o *engine.Options) { o.Coalesce = 0 })
+	h.account(t, "one", true, "mira")
+	h.account(t, "two", true, "alex")
+	var events []watch.Event
+	for number := range 100 {
+		events = append(events, episode("a", "mira", float64(number+1)), episode("b", "alex", float64(number+1)))
+	}
+	h.run(t)
+	for _, id := range h.accept(t, events...) {
+		h.settled(t, id)
+	}
+	h.matcher.mu.Lock()
+	defer h.matcher.mu.Unlock()
+	last := map[string]float64{}
+	for _, e := range h.matcher.seen {
+		if *e.Episode < last[e.Title] {
+			t.Errorf("%s %g was matched after %g", e.Title, *e.Episode, last[e.Title])
+		}
+		last[e.Title] = *e.Episode
+	}
+}
+
+func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 500})
+	first := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
+	h.list.fail(nil)
+	second := h.settled(t, h.accept(t, episode("a", "mira", 2))[0])
+	if first.Status != record.Queued || second.Status != record.Queued || !strings.Contains(second.Message, "earlier episodes") {
+		t.Errorf("the first is %s, the second %s: %s", first.Status, second.Status, second.Message)
+	}
+	if marks, _ := h.list.marks(); len(marks) != 0 {
+		t.Errorf("marked %v before the first", marks)
+	}
+	if err := h.queue.Delete(t.Context(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.retry(t, second.ID)
+	if r := h.settled(t, second.ID); r.Status != record.Success {
+		t.Errorf("with nothing before it: %s %s", r.Status, r.Message)
 	}
 }
