@@ -37,13 +37,6 @@ func (b *books) accept(id int64, e event) {
 	b.taken[id] = e
 }
 
-// accepted is how many events were answered 202.
-func (b *books) accepted() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.taken)
-}
-
 // result is a line of the table.
 type result struct {
 	fault                           string

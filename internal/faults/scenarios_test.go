@@ -31,10 +31,10 @@ func during(f catalogtest.Fault) func(s *stage, rounds, marks int) {
 	return func(s *stage, rounds, marks int) {
 		for range rounds {
 			s.midBurst(marks, func() {
-				before := s.asked()
+				before := s.asked(f.Paths)
 				s.breakCatalog(f)
 				<-time.After(f.For)
-				if s.asked() == before {
+				if s.asked(f.Paths) == before {
 					s.Error("nothing met the fault")
 				}
 			})
