@@ -1,0 +1,205 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// connections is how many senders there are at once, each with one connection.
+	connections = 16
+	// restBefore is how long the service is left alone before its idle memory is read.
+	restBefore = 3 * time.Second
+	// drainMarks is how many different marks wait in BenchmarkDrain.
+	drainMarks = 3000
+)
+
+// simulate starts `watchmark simulate`, a catalog without latency in a process of its own.
+func simulate(tb testing.TB, users []string) *process {
+	tb.Helper()
+	args := []string{"simulate", "--listen", "127.0.0.1:0"}
+	for _, user := range users {
+		args = append(args, "--token", tokenOf(user)+":"+user)
+	}
+	return launch(tb, command(tb, nil, args...), catalogListens, &tail{})
+}
+
+// breakdown puts a fault in force at a simulated catalog.
+func breakdown(tb testing.TB, catalog *process, mode string) {
+	tb.Helper()
+	response, err := http.Post(catalog.url+"/_sim/fault", "application/json", strings.NewReader(fmt.Sprintf(`{"mode":%q}`, mode)))
+	must(tb, err)
+	must(tb, response.Body.Close())
+	if response.StatusCode != http.StatusNoContent {
+		tb.Fatalf("the catalog answers %s", response.Status)
+	}
+}
+
+// marksAt is how many marks a simulated catalog has, and when the last of them was made.
+func marksAt(tb testing.TB, catalog *process) (n int, last time.Time) {
+	tb.Helper()
+	response, err := http.Get(catalog.url + "/_sim/marks")
+	must(tb, err)
+	defer func() { _ = response.Body.Close() }()
+	var list struct{ Marks []struct{ At time.Time } }
+	must(tb, json.NewDecoder(response.Body).Decode(&list))
+	for _, mark := range list.Marks {
+		if mark.At.After(last) {
+			last = mark.At
+		}
+	}
+	return len(list.Marks), last
+}
+
+// drained waits until a simulated catalog has n marks and answers when the last was made. It
+// looks rarely, for a look at thousands of marks takes time from what is measured.
+func drained(tb testing.TB, catalog *process, n int) time.Time {
+	tb.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(500 * time.Millisecond) {
+		if marks, last := marksAt(tb, catalog); marks == n {
+			return last
+		}
+	}
+	tb.Fatal("not everything is marked")
+	return time.Time{}
+}
+
+// memory reads a row of the process's status, such as VmRSS, in MiB.
+func memory(tb testing.TB, p *process, row string) float64 {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	must(tb, err)
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, row+":"); found {
+			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			must(tb, err)
+			return float64(kib) / 1024
+		}
+	}
+	tb.Fatalf("the status of the process has no %s", row)
+	return 0
+}
+
+// load is what a run of webhooks came to.
+type load struct {
+	took     time.Duration
+	times    []time.Duration // of every answer, ascending
+	accepted int
+}
+
+// quantile is the time that the share q of the answers did not exceed, in milliseconds.
+func (l load) quantile(q float64) float64 {
+	return float64(l.times[int(q*float64(len(l.times)-1))].Microseconds()) / 1000
+}
+
+// fire sends n webhooks of the events, over and over, as fast as they are answered.
+func fire(tb testing.TB, s *service, events []event, n int) load {
+	tb.Helper()
+	address := strings.TrimPrefix(s.process().url, "http://")
+	requests := make([][]byte, len(events))
+	for i, e := range events {
+		requests[i] = prepare(address, e)
+	}
+	parts, errs := make([]load, connections), make([]error, connections)
+	var senders sync.WaitGroup
+	began := time.Now()
+	for c := range connections {
+		senders.Go(func() { parts[c], errs[c] = sendShare(address, requests, c, n) })
+	}
+	senders.Wait()
+	all := load{took: time.Since(began)}
+	for c := range connections {
+		must(tb, errs[c])
+		all.times = append(all.times, parts[c].times...)
+		all.accepted += parts[c].accepted
+	}
+	slices.Sort(all.times)
+	return all
+}
+
+// sendShare sends every webhook of the n that falls to the connection.
+func sendShare(address string, requests [][]byte, connection, n int) (l load, err error) {
+	client, err := dialRaw(address)
+	if err != nil {
+		return l, err
+	}
+	defer client.close()
+	for i := connection; i < n; i += connections {
+		began := time.Now()
+		status, err := client.send(requests[i%len(requests)])
+		if err != nil {
+			return l, err
+		}
+		l.times = append(l.times, time.Since(began))
+		if status == http.StatusAccepted {
+			l.accepted++
+		}
+	}
+	return l, nil
+}
+
+// BenchmarkIntake measures webhooks that are stored durably before they are answered, while
+// the service works on them beside: against a catalog that answers, and against one that refuses.
+func BenchmarkIntake(b *testing.B) {
+	n, episodes := number(b, "WATCHMARK_LOAD_EVENTS", 20000), certain(b)
+	events, users := shuffled(rand.New(rand.NewPCG(1, 1)), episodes, 10*len(episodes))
+	for _, mode := range []struct{ name, fault string }{{"CatalogAnswers", "none"}, {"CatalogRefuses", "refuse"}} {
+		b.Run(mode.name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				catalog := simulate(b, users)
+				breakdown(b, catalog, mode.fault)
+				s := serve(b, b.TempDir(), catalog.url)
+				s.addAccounts(users)
+				<-time.After(restBefore)
+				idle := memory(b, s.process(), "VmRSS")
+				b.StartTimer()
+				l := fire(b, s, events, n)
+				b.StopTimer()
+				b.ReportMetric(float64(l.accepted)/l.took.Seconds(), "accepted/s")
+				b.ReportMetric(l.quantile(0.5), "p50-ms")
+				b.ReportMetric(l.quantile(0.99), "p99-ms")
+				b.ReportMetric(float64(n-l.accepted), "not-accepted")
+				b.ReportMetric(idle, "idle-MiB")
+				b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
+				s.process().kill()
+				catalog.kill()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// BenchmarkDrain measures how fast events that waited for the catalog become marks: from the
+// moment it answers again until the last of them is on its list.
+func BenchmarkDrain(b *testing.B) {
+	events, users := shuffled(rand.New(rand.NewPCG(1, 1)), certain(b), drainMarks)
+	for b.Loop() {
+		b.StopTimer()
+		catalog := simulate(b, users)
+		breakdown(b, catalog, "refuse")
+		s := serve(b, b.TempDir(), catalog.url)
+		s.addAccounts(users)
+		fire(b, s, events, drainMarks)
+		eventually(b, "everything is queued", func() bool { return s.counts()["queued"] == drainMarks })
+		b.StartTimer()
+		began := time.Now()
+		breakdown(b, catalog, "none")
+		took := drained(b, catalog, drainMarks).Sub(began)
+		b.StopTimer()
+		b.ReportMetric(drainMarks/took.Seconds(), "marks/s")
+		b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
+		s.process().kill()
+		catalog.kill()
+		b.StartTimer()
+	}
+}
