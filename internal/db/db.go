@@ -1,9 +1,9 @@
 // Package db opens the service's one SQLite database, migrates it, and hands
 // out its connections: one writer, several readers.
 //
-// Every write goes through DB.Write, which runs one transaction at a time on a
-// single connection with synchronous=FULL, so a committed write survives power
-// loss and "database is locked" cannot arise inside the process. Readers see
+// Every write goes through DB.Write, on a single connection with synchronous=FULL: a
+// committed write survives power loss, those that wait at the same time share one
+// commit, and "database is locked" cannot arise inside the process. Readers see
 // the last committed state and never wait for the writer (WAL). Another process
 // (the command line) may write too; both wait for each other up to ten seconds.
 package db
@@ -18,8 +18,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite"
 )
 
 // FileName is the database's name inside the data folder.
@@ -32,6 +33,11 @@ var readers = max(2, min(runtime.NumCPU(), 4))
 type DB struct {
 	writer *sql.DB
 	reader *sql.DB
+
+	writes  chan *write
+	close   sync.Once
+	closing chan struct{} // closed by Close
+	closed  chan struct{} // closed when the last write has ended
 }
 
 // Open opens or creates the database in dataDir and brings it to the newest
@@ -50,18 +56,13 @@ func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
 		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", dataDir, err)
 	}
 	path := filepath.Join(dataDir, FileName)
-	writer, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)")+"&_txlock=immediate")
-	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
+	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)") + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
-	reader, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), writer.Close())
-	}
+	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
 	reader.SetMaxOpenConns(readers)
 	reader.SetMaxIdleConns(readers)
-	d := &DB{writer: writer, reader: reader}
+	d := &DB{writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{})}
+	go d.writeAll()
 	if err := d.prepare(ctx, path, migrations); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -85,28 +86,13 @@ func (d *DB) prepare(ctx context.Context, path string, migrations fs.FS) error {
 	return d.migrate(ctx, path, migrations)
 }
 
-// Close closes every connection. Calls in flight fail.
-func (d *DB) Close() error { return errors.Join(d.reader.Close(), d.writer.Close()) }
+// Close lets the write that is under way end and closes every connection. Calls that
+// come later fail.
+func (d *DB) Close() error {
+	d.close.Do(func() { close(d.closing) })
+	<-d.closed
+	return errors.Join(d.reader.Close(), d.writer.Close())
+}
 
 // Read is the pool for queries. Writing through it fails.
 func (d *DB) Read() *sql.DB { return d.reader }
-
-// Write runs fn in one transaction and commits it; when fn fails, nothing is
-// written and fn's error is returned. fn must use tx only and do no other I/O:
-// all writers wait for it.
-func (d *DB) Write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
-	tx, err := d.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("begin transaction: %w", err)
-	}
-	if err := fn(ctx, tx); err != nil {
-		if rollback := tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
-			return errors.Join(err, fmt.Errorf("roll back: %w", rollback))
-		}
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
-}

@@ -45,7 +45,11 @@ func newBench(t *testing.T, dir string) *bench {
 	b := &bench{t: t, db: d, queue: replay.NewQueue(d), enabled: true, known: catalog.Reachability{Reachable: true}}
 	b.Scheduler = replay.New(replay.Config{
 		Queue: b.queue, Log: slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Enabled: func() bool { return b.enabled },
+		Enabled: func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.enabled
+		},
 		Next:    func(at time.Time) time.Time { return at.Truncate(5 * time.Minute).Add(5 * time.Minute) },
 		Reachability: func() catalog.Reachability {
 			b.mu.Lock()
@@ -86,6 +90,20 @@ func (b *bench) learn(err error) error {
 		b.known.NextTrial = time.Now().Add(time.Minute)
 	}
 	return err
+}
+
+// catalogIs makes the catalog what it is from now on.
+func (b *bench) catalogIs(known catalog.Reachability, probe error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known, b.probe = known, probe
+}
+
+// seen is what the scheduler did so far.
+func (b *bench) seen() (probes, pings int, released [][]int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.probes, b.pings, slices.Clone(b.released)
 }
 
 func (b *bench) Write(p []byte) (int, error) {
@@ -176,8 +194,8 @@ var down = &catalog.Error{Op: "probe", Kind: catalog.ErrUnreachable}
 func TestEmptyQueueMakesNoRequest(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		time.Sleep(24 * time.Hour)
-		if b.probes+b.pings != 0 || len(b.released) != 0 {
-			t.Errorf("%d probes, %d pings, released %v", b.probes, b.pings, b.released)
+		if probes, pings, released := b.seen(); probes+pings != 0 || len(released) != 0 {
+			t.Errorf("%d probes, %d pings, released %v", probes, pings, released)
 		}
 		if n := b.logged("the queue is empty"); n < 200 {
 			t.Errorf("the log says %d times that the queue is empty, want once for each round", n)
@@ -249,12 +267,12 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 
 func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
-		b.known, b.probe = catalog.Reachability{NextTrial: time.Now().Add(time.Second)}, down
+		b.catalogIs(catalog.Reachability{NextTrial: time.Now().Add(time.Second)}, down)
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Hour)
-		if b.probes < 50 || b.probes > 70 || len(b.released) != 0 {
-			t.Errorf("%d probes in an hour, released %v", b.probes, b.released)
+		if probes, _, released := b.seen(); probes < 50 || probes > 70 || len(released) != 0 {
+			t.Errorf("%d probes in an hour, released %v", probes, released)
 		}
 		for _, marker := range []string{"API still unreachable", "probe failed: the request itself failed"} {
 			if b.logged(marker) < 50 {
@@ -265,7 +283,7 @@ func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
 		if e := b.entry(id); e.RetryCount != 0 {
 			t.Errorf("the task counts %d tries, none was made", e.RetryCount)
 		}
-		b.probe = nil
+		b.catalogIs(catalog.Reachability{NextTrial: time.Now().Add(time.Second)}, nil)
 		time.Sleep(2 * time.Minute)
 		if b.status(id) != record.Received {
 			t.Errorf("the record is %s after the return", b.status(id))
@@ -275,19 +293,21 @@ func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
 
 func TestWithoutAnAccountTheCatalogIsAskedAnonymously(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
-		b.known, b.probe = catalog.Reachability{NextTrial: time.Now()}, replay.ErrNoProbe
+		b.catalogIs(catalog.Reachability{NextTrial: time.Now()}, replay.ErrNoProbe)
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Minute)
-		if b.pings != 1 || b.status(id) != record.Received || b.logged(`msg="no usable account configuration for probing`) != 1 {
-			t.Errorf("%d pings, record %s, log %s", b.pings, b.status(id), b.log.String())
+		if _, pings, _ := b.seen(); pings != 1 || b.status(id) != record.Received || b.logged(`msg="no usable account configuration for probing`) != 1 {
+			t.Errorf("%d pings, record %s, the marker %d times", pings, b.status(id), b.logged(`msg="no usable account`))
 		}
 	})
 }
 
 func TestSwitchedOffNothingIsSent(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
+		b.mu.Lock()
 		b.enabled = false
+		b.mu.Unlock()
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Hour)
@@ -310,8 +330,9 @@ func TestOneSubjectOfOneAccountGoesTogetherAndInOrder(t *testing.T) {
 		unmatched := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(2 * time.Minute)
-		if want := [][]int64{{other, hers, unmatched}, {first, second, third}}; !slices.EqualFunc(b.released, want, slices.Equal) {
-			t.Errorf("released %v, want %v", b.released, want)
+		_, _, released := b.seen()
+		if want := [][]int64{{other, hers, unmatched}, {first, second, third}}; !slices.EqualFunc(released, want, slices.Equal) {
+			t.Errorf("released %v, want %v", released, want)
 		}
 	})
 }

@@ -1,0 +1,151 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// ErrClosed is returned by Write after Close.
+var ErrClosed = errors.New("the database is closed")
+
+// groupMost is how many writes share one commit.
+const groupMost = 64
+
+// write is one call of Write that waits for the writer.
+type write struct {
+	ctx    context.Context
+	fn     func(ctx context.Context, tx *sql.Tx) error
+	result chan error
+}
+
+// panicked is a panic of fn on its way to the goroutine that called Write.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("panic in a transaction: %v\n%s", p.value, p.stack)
+}
+
+// Write runs fn in a transaction of its own, as far as fn can tell, and commits it;
+// when fn fails, nothing of it is written and its error is returned. Writes that wait
+// at the same time share one commit, and with it the wait for the disk. fn must use tx
+// only and do no other I/O: all writers wait for it. Once fn has begun it does not end
+// with ctx. After Close, Write returns ErrClosed.
+func (d *DB) Write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	w := &write{ctx: ctx, fn: fn, result: make(chan error, 1)}
+	select {
+	case d.writes <- w:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.closing:
+		return ErrClosed
+	}
+	err := <-w.result
+	var p *panicked
+	if errors.As(err, &p) {
+		panic(p)
+	}
+	return err
+}
+
+// writeAll serves Write until the database is closed.
+func (d *DB) writeAll() {
+	defer close(d.closed)
+	for {
+		select {
+		case first := <-d.writes:
+			for group := d.gather(first); len(group) > 0; {
+				group = d.writeGroup(group)
+			}
+		case <-d.closing:
+			return
+		}
+	}
+}
+
+// gather takes what else waits, without waiting for more.
+func (d *DB) gather(first *write) []*write {
+	group := []*write{first}
+	for len(group) < groupMost {
+		select {
+		case next := <-d.writes:
+			group = append(group, next)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// writeGroup runs writes in one transaction, each behind a savepoint, and answers them.
+// When the transaction breaks under one of them, those after it are given back.
+func (d *DB) writeGroup(group []*write) (rest []*write) {
+	ctx := context.Background() // the transaction belongs to no single caller
+	tx, err := d.writer.BeginTx(ctx, nil)
+	if err != nil {
+		answer(group, fmt.Errorf("begin transaction: %w", err))
+		return nil
+	}
+	var written []*write
+	for i, w := range group {
+		err := w.ctx.Err()
+		broken := false
+		if err == nil {
+			err, broken = w.run(ctx, tx)
+		}
+		switch {
+		case broken:
+			answer(append(written, w), err)
+			_ = tx.Rollback() // SQLite has rolled it back, most likely
+			return group[i+1:]
+		case err != nil:
+			w.result <- err
+		default:
+			written = append(written, w)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		answer(written, fmt.Errorf("commit: %w", err))
+		return nil
+	}
+	answer(written, nil)
+	return nil
+}
+
+// run runs one write. broken is set when the whole transaction cannot go on: a full
+// disk, for one, makes SQLite roll back all of it.
+func (w *write) run(ctx context.Context, tx *sql.Tx) (err error, broken bool) { //nolint:revive // broken says more about err
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT write"); err != nil {
+		return fmt.Errorf("set savepoint: %w", err), true
+	}
+	if err = w.call(tx); err != nil {
+		if _, back := tx.ExecContext(ctx, "ROLLBACK TO write"); back != nil {
+			return errors.Join(err, fmt.Errorf("roll back: %w", back)), true
+		}
+	}
+	if _, release := tx.ExecContext(ctx, "RELEASE write"); release != nil {
+		return errors.Join(err, fmt.Errorf("release savepoint: %w", release)), true
+	}
+	return err, false
+}
+
+// call calls fn and catches its panic.
+func (w *write) call(tx *sql.Tx) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicked{value, debug.Stack()}
+		}
+	}()
+	return w.fn(context.WithoutCancel(w.ctx), tx)
+}
+
+func answer(group []*write, err error) {
+	for _, w := range group {
+		w.result <- err
+	}
+}
