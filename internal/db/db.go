@@ -56,7 +56,7 @@ func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
 		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", dataDir, err)
 	}
 	path := filepath.Join(dataDir, FileName)
-	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)") + "&_txlock=immediate"})
+	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)") + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
 	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
 	reader.SetMaxOpenConns(readers)

@@ -82,7 +82,7 @@ func (d *DB) gather(first *write) []*write {
 	return group
 }
 
-// writeGroup runs writes in one transaction, each behind a savepoint, and answers them.
+// writeGroup runs writes in one transaction, several behind a savepoint each, and answers them.
 // When the transaction breaks under one of them, those after it are given back.
 func (d *DB) writeGroup(group []*write) (rest []*write) {
 	ctx := context.Background() // the transaction belongs to no single caller
@@ -96,12 +96,18 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		err := w.ctx.Err()
 		broken := false
 		if err == nil {
-			err, broken = w.run(ctx, tx)
+			if len(group) == 1 {
+				// Alone it needs no savepoint, which would cost a journal of its own.
+				err = w.call(tx)
+				broken = err != nil
+			} else {
+				err, broken = w.run(ctx, tx)
+			}
 		}
 		switch {
 		case broken:
+			_ = tx.Rollback() // it fails where SQLite has rolled back by itself
 			answer(append(written, w), err)
-			_ = tx.Rollback() // SQLite has rolled it back, most likely
 			return group[i+1:]
 		case err != nil:
 			w.result <- err

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"watchmark/internal/account"
@@ -98,9 +99,10 @@ type Config struct {
 type Engine struct {
 	Config
 
-	intake chan arrival
-	wake   chan struct{}
-	jobs   chan record.Work
+	intake    chan arrival
+	lastBurst atomic.Int64 // unix ms
+	wake      chan struct{}
+	jobs      chan record.Work
 
 	mu      sync.Mutex
 	inHand  map[int64]chan struct{}   // closed when the record is settled or let go
@@ -193,6 +195,7 @@ func (e *Engine) releaseJobs() {
 // claimUntil claims work as it comes and hands it to the workers, until ctx ends.
 func (e *Engine) claimUntil(ctx context.Context) {
 	for ctx.Err() == nil {
+		e.giveWay(ctx)
 		claimed := 0
 		if room := inHandMost - len(e.held()); room > 0 {
 			works, err := e.Records.Claim(ctx, min(room, claimMost), lease)
@@ -306,6 +309,7 @@ func (e *Engine) workOn(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case w := <-e.jobs:
+			e.giveWay(ctx)
 			e.process(ctx, w)
 			e.next(w)
 		}

@@ -15,6 +15,12 @@ const (
 	intakeMost = 1024
 	// commitMost is how many requests one commit takes.
 	commitMost = 256
+	// burst is how many requests in one commit mean that senders wait for the disk. Work
+	// that has time then gives way, for restAfter since the last such commit, but one record
+	// waits no longer than wayMost.
+	burst     = 4
+	restAfter = 30 * time.Millisecond
+	wayMost   = 250 * time.Millisecond
 )
 
 // Arrival is one request that came to a webhook. Events is empty when it was ignored
@@ -85,8 +91,25 @@ func (e *Engine) gather(first arrival) []arrival {
 	return batch
 }
 
+// giveWay lets a burst of arrivals be stored before accepted work goes on.
+func (e *Engine) giveWay(ctx context.Context) {
+	for until := time.Now().Add(wayMost); ctx.Err() == nil; {
+		rest := restAfter - time.Since(time.UnixMilli(e.lastBurst.Load()))
+		if rest <= 0 || time.Now().After(until) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rest):
+		}
+	}
+}
+
 // commit stores a batch in one transaction and answers its senders.
 func (e *Engine) commit(batch []arrival) {
+	if len(batch) >= burst {
+		e.lastBurst.Store(time.Now().UnixMilli())
+	}
 	results := make([]accepted, len(batch))
 	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
 		now := time.Now()

@@ -45,6 +45,7 @@ func (e *Engine) markBatches(ctx context.Context, key markKey) {
 	}
 	for {
 		e.marks <- struct{}{}
+		e.giveWay(ctx)
 		e.mu.Lock()
 		batch := e.marking[key]
 		if len(batch) == 0 {

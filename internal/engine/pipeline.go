@@ -90,14 +90,14 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 		out := failure(record.NoAccount, fmt.Sprintf("account not found: the account %s does not name the user %q any more, or is disabled", w.AccountName, w.UserName))
 		return account.Account{}, r.step, &out, nil
 	}
-	ids := make([]int64, len(r.accounts))
-	for i, a := range r.accounts {
-		ids[i] = a.ID
-	}
-	if err := e.Records.Assign(ctx, w, ids); err != nil {
-		return account.Account{}, match.Step{}, nil, err
-	}
-	if len(ids) > 1 {
+	if len(r.accounts) > 1 {
+		ids := make([]int64, len(r.accounts))
+		for i, a := range r.accounts {
+			ids[i] = a.ID
+		}
+		if err := e.Records.Assign(ctx, w, ids); err != nil {
+			return account.Account{}, match.Step{}, nil, err
+		}
 		e.Wake()
 	}
 	r.step.Output["accounts"] = []string{r.accounts[0].Username}

@@ -116,6 +116,19 @@ func (s *service) addAccounts(users []string) {
 	}
 }
 
+// probe has the service ask the catalog, which must answer.
+func (s *service) probe() {
+	s.tb.Helper()
+	var probe struct {
+		OK      bool   `json:"ok"`
+		Message string `json:"message"`
+	}
+	s.call(http.StatusOK, http.MethodPost, "/api/catalog_replay/probe", "", &probe)
+	if !probe.OK {
+		s.tb.Fatalf("the catalog does not answer: %s", probe.Message)
+	}
+}
+
 // tokenOf is the access token of a user of the catalog.
 func tokenOf(user string) string { return "token-of-" + user }
 
