@@ -197,8 +197,8 @@ func (e *Engine) claimUntil(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.giveWay(ctx)
 		claimed := 0
-		if room := inHandMost - len(e.held()); room > 0 {
-			works, err := e.Records.Claim(ctx, min(room, claimMost), lease)
+		if e.hasRoom() {
+			works, err := e.Records.Claim(ctx, claimMost, lease)
 			if err != nil && ctx.Err() == nil {
 				e.Log.Error("cannot claim records", "error", err)
 			}
@@ -216,6 +216,13 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		case <-time.After(idle):
 		}
 	}
+}
+
+// hasRoom reports whether a whole claim can be taken in hand.
+func (e *Engine) hasRoom() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.inHand) <= inHandMost-claimMost
 }
 
 // take holds a record and gives it to a worker, after those of its show that are in
@@ -265,7 +272,7 @@ func (e *Engine) letGo(id int64) {
 	e.mu.Lock()
 	done, held := e.inHand[id]
 	delete(e.inHand, id)
-	room := len(e.inHand) == inHandMost-1
+	room := len(e.inHand) == inHandMost-claimMost // from now on
 	e.mu.Unlock()
 	if !held {
 		return

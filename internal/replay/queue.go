@@ -110,12 +110,16 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 	return status, nil
 }
 
-// wait is how long a task rests after its nth failed try, with up to a quarter of jitter.
+// wait is how long a task rests after its nth failed replay, with up to a quarter of
+// jitter. It is replayed for the first time as soon as the catalog answers.
 func wait(retries int) time.Duration {
-	d := longestWait
-	if retries < 8 {
-		d = min(firstWait<<retries, longestWait)
+	switch {
+	case retries == 0:
+		return 0
+	case retries > 8:
+		return longestWait + rand.N(longestWait/4)
 	}
+	d := min(firstWait<<(retries-1), longestWait)
 	return d + rand.N(d/4)
 }
 
