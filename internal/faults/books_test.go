@@ -45,7 +45,7 @@ type result struct {
 }
 
 // close compares the books with the catalog, once nothing is in work any more, and reports every difference.
-func (b *books) close(tb testing.TB, list *catalogtest.Server) (r result) {
+func (b *books) close(tb testing.TB, list *catalogtest.Server) result {
 	tb.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,20 +57,25 @@ func (b *books) close(tb testing.TB, list *catalogtest.Server) (r result) {
 			tb.Errorf("nobody told of it, and it is marked: %+v", mark)
 		}
 	}
+	var lost []string
 	for id, e := range b.taken {
-		r.accepted++
-		if on[place{e.user, e.id}] {
-			r.marked++
-		} else {
-			r.lost++
-			tb.Errorf("lost: record %d, %s of %v on the list of %s", id, e.title, e.sort, e.user)
+		if !on[place{e.user, e.id}] {
+			lost = append(lost, fmt.Sprintf("record %d, %s episode %v, on the list of %s", id, e.title, e.sort, e.user))
 		}
 	}
-	for _, line := range doubled(list.Writes()) {
-		r.doubled++
-		tb.Errorf("doubled: %s", line)
+	twice := doubled(list.Writes())
+	report(tb, "lost", lost)
+	report(tb, "doubled", twice)
+	return result{accepted: len(b.taken), marked: len(b.taken) - len(lost), lost: len(lost), doubled: len(twice)}
+}
+
+// report fails with the first of the lines, if there are any.
+func report(tb testing.TB, what string, lines []string) {
+	tb.Helper()
+	const most = 10
+	if len(lines) > 0 {
+		tb.Errorf("%d %s:\n%s", len(lines), what, strings.Join(lines[:min(len(lines), most)], "\n"))
 	}
-	return r
 }
 
 // doubled goes through the writes that the catalog applied, in their order, and names each
