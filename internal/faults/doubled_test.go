@@ -21,7 +21,8 @@ func TestAWriteThatRepeatsAnEpisodeCountsAsDoubled(t *testing.T) {
 	}{
 		"every episode once":           {[]catalogtest.Write{entry(catalog.Doing), watch("mira", 1, 2), watch("mira", 3), entry(catalog.Done)}, 0},
 		"the same of two users":        {[]catalogtest.Write{watch("mira", 1), watch("alex", 1)}, 0},
-		"cleared between":              {[]catalogtest.Write{watch("mira", 1), clear1, watch("mira", 1)}, 0},
+		"cleared before it is watched": {[]catalogtest.Write{clear1, watch("mira", 1)}, 0},
+		"cleared to be watched again":  {[]catalogtest.Write{watch("mira", 1), clear1, watch("mira", 1)}, 1},
 		"a whole batch again":          {[]catalogtest.Write{watch("mira", 1, 2), watch("mira", 1, 2)}, 2},
 		"one of an earlier batch":      {[]catalogtest.Write{watch("mira", 1, 2, 3), watch("mira", 2)}, 1},
 		"an entry in the state it has": {[]catalogtest.Write{entry(catalog.Doing), entry(catalog.Doing)}, 1},
