@@ -45,7 +45,7 @@ type result struct {
 }
 
 // close compares the books with the catalog, once nothing is in work any more, and reports every difference.
-func (b *books) close(tb testing.TB, list *catalogtest.Server) (r result) {
+func (b *books) close(tb testing.TB, list *catalogtest.Server) result {
 	tb.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,26 +57,32 @@ func (b *books) close(tb testing.TB, list *catalogtest.Server) (r result) {
 			tb.Errorf("nobody told of it, and it is marked: %+v", mark)
 		}
 	}
+	var lost []string
 	for id, e := range b.taken {
-		r.accepted++
-		if on[place{e.user, e.id}] {
-			r.marked++
-		} else {
-			r.lost++
-			tb.Errorf("lost: record %d, %s of %v on the list of %s", id, e.title, e.sort, e.user)
+		if !on[place{e.user, e.id}] {
+			lost = append(lost, fmt.Sprintf("record %d, %s episode %v, on the list of %s", id, e.title, e.sort, e.user))
 		}
 	}
-	for _, line := range doubled(list.Writes()) {
-		r.doubled++
-		tb.Errorf("doubled: %s", line)
+	twice := doubled(list.Writes())
+	report(tb, "lost", lost)
+	report(tb, "doubled", twice)
+	return result{accepted: len(b.taken), marked: len(b.taken) - len(lost), lost: len(lost), doubled: len(twice)}
+}
+
+// report fails with the first of the lines, if there are any.
+func report(tb testing.TB, what string, lines []string) {
+	tb.Helper()
+	const most = 10
+	if len(lines) > 0 {
+		tb.Errorf("%d %s:\n%s", len(lines), what, strings.Join(lines[:min(len(lines), most)], "\n"))
 	}
-	return r
 }
 
 // doubled goes through the writes that the catalog applied, in their order, and names each
-// episode that was watched and each list entry that was in the state already: writes that
-// changed nothing but that a public timeline shows. It needs every write with the episodes in it:
-// a number of writes, or the marks as they are at the end, do not tell {1,2,3} and {2} from {1,3} and {2}.
+// that named an episode which was watched already, to mark it again or to clear it, or a list
+// entry in the state it had: writes that were not needed but that a public timeline shows. It
+// needs every write with the episodes in it: a number of writes, or the marks as they are at
+// the end, do not tell {1,2,3} and {2} from {1,3} and {2}.
 //
 // One doubled write cannot be avoided by any client: one that the catalog applies after the
 // client gave it up and read the list. No scenario makes that happen.
@@ -96,11 +102,11 @@ func doubled(writes []catalogtest.Write) (lines []string) {
 			continue
 		}
 		for _, id := range w.Episodes {
-			at, now := place{w.Username, id}, catalog.EpisodeState(w.Type) == catalog.EpisodeWatched
-			if watched[at] && now {
+			at := place{w.Username, id}
+			if watched[at] {
 				lines = append(lines, fmt.Sprintf("%s %s by %s at %v: episode %d was watched", w.Method, w.Path, w.Username, w.At, id))
 			}
-			watched[at] = now
+			watched[at] = catalog.EpisodeState(w.Type) == catalog.EpisodeWatched
 		}
 	}
 	return lines

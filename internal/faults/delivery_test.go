@@ -43,7 +43,9 @@ func deliver(s *service, b *books, events []event) *delivery {
 	for range senders {
 		d.ended.Go(func() {
 			for e := range queue {
-				d.send(e)
+				if !d.failed() {
+					d.send(e)
+				}
 			}
 		})
 	}
@@ -90,6 +92,13 @@ func (d *delivery) accepted(e event, answer []byte) {
 		return
 	}
 	d.books.accept(accepted.RecordIDs[0], e)
+}
+
+// failed reports whether the rest need not be sent.
+func (d *delivery) failed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err != nil
 }
 
 func (d *delivery) fail(err error) {

@@ -183,16 +183,14 @@ func (s *service) records(status string) (all []outcome) {
 	}
 }
 
-// settled waits until every record is at its end. When that takes too long it says so and
-// returns, so that the books tell which events it costs.
+// settled waits until every record is at its end.
 func (s *service) settled() {
 	s.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for s.open() > 0 {
 		if !pause(ctx) {
-			s.tb.Errorf("after %v there are records without an end: %v", patience, s.counts())
-			return
+			s.tb.Fatalf("after %v there are records without an end: %v", patience, s.counts())
 		}
 	}
 }
