@@ -44,6 +44,8 @@ var allowed = map[string][]string{
 	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
+	"faults":      {},
+	"memnet":      {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }
 

@@ -122,6 +122,7 @@ func (s *service) run(environ []string) {
 	now := s.app.Settings.Current()
 	s.url = "http://" + listener.Addr().String() + now.Server.BasePath
 	s.hook = now.Auth.WebhookKey.Reveal()
+	s.do(s.request(http.MethodGet, "/health", "", ""))
 	if s.key == "" {
 		if s.key, _, err = s.app.Auth.CreateKey(ctx, "test"); err != nil {
 			s.t.Fatal(err)

@@ -42,7 +42,7 @@ const (
 	lease = 30 * time.Second
 	// claimMost is how many records one claim takes, inHandMost how many are held at once.
 	claimMost  = 64
-	inHandMost = 512
+	inHandMost = 1024
 	// idle is how often the database is asked for work that nobody announced, such as
 	// records whose lease ran out.
 	idle = 5 * time.Second

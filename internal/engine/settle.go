@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
@@ -25,20 +26,44 @@ type settled struct {
 	cause error
 }
 
+// When it cannot store what came out, settle tries again storeTries times, storeAgain apart.
+const (
+	storeAgain = time.Second
+	storeTries = 60
+)
+
 // settle stores outcomes, traces and queue tasks in one transaction, then lets the
-// records go. When it cannot be stored, the leases run out and the work is done again.
+// records go. When they cannot be stored, for want of disk space perhaps, they stay in
+// hand and it tries again for a while; after that, or when the engine stops meanwhile,
+// their leases run out and the work is done again.
 func (e *Engine) settle(work context.Context, batch []settled) {
 	maxRetries := e.Options().MaxRetries
-	err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
-		for _, s := range batch {
-			if err := s.store(ctx, tx, maxRetries); err != nil {
-				return err
+	for try := 0; ; try++ {
+		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
+			for _, s := range batch {
+				if err := s.store(ctx, tx, maxRetries); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err == nil {
+			break
 		}
-		return nil
-	})
-	if err != nil {
-		e.Log.Error("cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
+		if try == 0 {
+			e.Log.ErrorContext(work, "cannot store how records came out, trying again: is the disk full?", "records", len(batch), "error", err)
+		}
+		select {
+		case <-work.Done():
+			try = storeTries
+		case <-time.After(storeAgain):
+		}
+		if try == storeTries {
+			for _, s := range batch {
+				e.letGo(s.work.ID)
+			}
+			return
+		}
 	}
 	for _, s := range batch {
 		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,

@@ -57,9 +57,12 @@ const (
 	// The wait before a task's next attempt grows from firstWait to longestWait.
 	firstWait   = 5 * time.Second
 	longestWait = 15 * time.Minute
+	// longestPause bounds what a Retry-After may ask for: the catalog bans for an hour
+	// (upstreams/catalog.md section 2).
+	longestPause = time.Hour
 	// horizon is later than any next attempt can be. One beyond it was written before
 	// the clock was set back, and is due.
-	horizon = 8 * 24 * time.Hour
+	horizon = longestPause + time.Minute
 )
 
 // Queue is the table pending_sync_queue.
@@ -91,7 +94,7 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 	now := time.Now()
 	next := now
 	if t.Asked {
-		next = now.Add(max(wait(retries), t.RetryAfter))
+		next = now.Add(max(wait(retries), min(t.RetryAfter, longestPause)))
 	}
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO pending_sync_queue (record_id, account_id, subject_id, episodes, action, retry_count, status, last_error, next_attempt, created_at, updated_at)

@@ -15,7 +15,7 @@ const (
 	// so that a burst is one round.
 	soon = 300 * time.Millisecond
 	// roomMost is how many records may be before the engine when more are released.
-	roomMost = 512
+	roomMost = 1024
 	// pace is the least time between two rounds while many tasks are due.
 	pace = 50 * time.Millisecond
 )
