@@ -23,6 +23,8 @@ type cli struct {
 	Match    matchCommand    `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
+	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 

@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/api"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/db"
 	"watchmark/internal/engine"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
@@ -51,22 +52,39 @@ type App struct {
 	tasks    *task.Registry
 	handler  http.Handler
 	stopping chan struct{}
+	unlock   func() error
 }
 
-// New builds the service on its data folder. At the first start it makes the webhook key.
+// New builds the service on its data folder, which it holds until Close. At the first
+// start it makes the webhook key. It returns db.ErrLocked while another service runs on
+// the folder, and db.ErrDamaged when a crash left the database damaged.
 func New(ctx context.Context, o Options) (*App, error) {
-	data, err := OpenData(ctx, o)
+	unlock, err := db.Lock(o.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{})}
+	data, err := OpenData(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{}), unlock: unlock}
 	if err := a.build(ctx, o); err != nil {
-		return nil, errors.Join(err, data.Close())
+		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
+// Close closes the data folder and lets others have it.
+func (a *App) Close() error { return errors.Join(a.Data.Close(), a.unlock()) }
+
 func (a *App) build(ctx context.Context, o Options) error {
+	if err := a.db.CheckAfterCrash(ctx); err != nil {
+		return err
+	}
+	// Nobody else works on this folder, so what was in work is not any more.
+	if err := a.Records.ReleaseAll(ctx); err != nil {
+		return err
+	}
 	if err := a.makeWebhookKey(ctx); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 
 	"catalog/catalogtest": {"catalog", "watch"},
 
+	"backup":  {"db", "secret"},
 	"webhook": {"db", "watch"},
 	"mapping": {"catalog", "db", "watch"},
 	"account": {"catalog", "db", "secret"},

@@ -31,8 +31,9 @@ var readers = max(2, min(runtime.NumCPU(), 4))
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	writer *sql.DB
-	reader *sql.DB
+	writer  *sql.DB
+	reader  *sql.DB
+	crashed bool // the last run did not close it
 
 	writes  chan *write
 	close   sync.Once
@@ -56,12 +57,16 @@ func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
 		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", dataDir, err)
 	}
 	path := filepath.Join(dataDir, FileName)
+	afterCrash, err := crashed(path)
+	if err != nil {
+		return nil, err
+	}
 	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)") + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
 	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
 	reader.SetMaxOpenConns(readers)
 	reader.SetMaxIdleConns(readers)
-	d := &DB{writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{})}
+	d := &DB{writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{}), crashed: afterCrash}
 	go d.writeAll()
 	if err := d.prepare(ctx, path, migrations); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -78,7 +83,7 @@ func dsn(path string, pragmas ...string) string {
 // prepare checks that the file can be used and migrates it.
 func (d *DB) prepare(ctx context.Context, path string, migrations fs.FS) error {
 	if err := d.writer.PingContext(ctx); err != nil {
-		return fmt.Errorf("database %s cannot be used: %w; put a good copy in its place or move it away to start anew", path, err)
+		return fmt.Errorf("database %s cannot be used: %w; restore a backup with watchmark restore FILE, or move the file away to start anew", path, err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return fmt.Errorf("protect database %s: %w", path, err)

@@ -175,7 +175,7 @@ func TestDamagedFileIsRefusedWithAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := db.Open(t.Context(), dir)
-	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "good copy") {
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "watchmark restore FILE") {
 		t.Fatalf("error %v, want one that names the file and what to do", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(content), "not a database") {

@@ -28,7 +28,7 @@ func (d *DB) migrate(ctx context.Context, path string, migrations fs.FS) error {
 	}
 	has, want, err := provider.GetVersions(ctx)
 	if err != nil {
-		return fmt.Errorf("read the schema version of %s: %w; if the file is damaged, put a good copy in its place", path, err)
+		return fmt.Errorf("read the schema version of %s: %w; if the file is damaged, restore a backup with watchmark restore FILE", path, err)
 	}
 	if has > want {
 		return fmt.Errorf("database %s has schema version %d, this program knows up to %d: run the newer program, or restore an older copy", path, has, want)

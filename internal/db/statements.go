@@ -69,7 +69,7 @@ func (c *conn) take(ctx context.Context, text string) (statement, error) {
 	}
 	prepared, err := c.PrepareContext(ctx, text)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	s, whole := prepared.(statement)
 	if !whole {
@@ -94,7 +94,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	}
 	result, err := s.ExecContext(ctx, args)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(explained(err), s.Close())
 	}
 	return result, c.put(text, s)
 }
@@ -106,7 +106,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	}
 	found, err := s.QueryContext(ctx, args)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(explained(err), s.Close())
 	}
 	return &rows{Rows: found, conn: c, text: text, statement: s}, nil
 }
@@ -130,6 +130,8 @@ type rows struct {
 	text      string
 	statement statement
 }
+
+func (r *rows) Next(dest []driver.Value) error { return explained(r.Rows.Next(dest)) }
 
 func (r *rows) Close() error {
 	if err := r.Rows.Close(); err != nil {

@@ -116,7 +116,7 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		answer(written, fmt.Errorf("commit: %w", err))
+		answer(written, fmt.Errorf("commit: %w", explained(err)))
 		return nil
 	}
 	answer(written, nil)

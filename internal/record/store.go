@@ -108,15 +108,12 @@ func (s *Store) Extend(ctx context.Context, ids []int64, lease time.Duration) er
 	if len(ids) == 0 {
 		return nil
 	}
-	args := []any{time.Now().Add(lease).UnixMilli()}
-	for _, id := range ids {
-		args = append(args, id)
-	}
+	until := time.Now().Add(lease).UnixMilli()
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ? WHERE status = 'processing' AND id IN (?`+
-			strings.Repeat(", ?", len(ids)-1)+`)`, args...)
-		if err != nil {
-			return fmt.Errorf("extend leases: %w", err)
+		for _, id := range ids {
+			if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ? WHERE id = ? AND status = 'processing'`, until, id); err != nil {
+				return fmt.Errorf("extend leases: %w", err)
+			}
 		}
 		return nil
 	})
@@ -130,6 +127,17 @@ func (s *Store) Release(ctx context.Context, ids []int64) error {
 				WHERE id = ? AND status = 'processing'`, id); err != nil {
 				return fmt.Errorf("release record %d: %w", id, err)
 			}
+		}
+		return nil
+	})
+}
+
+// ReleaseAll gives back every claimed record. It is for the start of the only service
+// on the database: what was in work when the last one ended is taken up at once.
+func (s *Store) ReleaseAll(ctx context.Context) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', lease_until = 0 WHERE status = 'processing'`); err != nil {
+			return fmt.Errorf("release what was in work: %w", err)
 		}
 		return nil
 	})

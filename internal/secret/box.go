@@ -30,19 +30,20 @@ import (
 const KeyEnv = "WATCHMARK_SECRET_KEY"
 
 const (
-	keyFile    = "secret.key"
+	// KeyFile is the name of the key file inside the data folder.
+	KeyFile    = "secret.key"
 	sealPrefix = "wm1"
 )
 
 // The errors a caller branches on.
 var (
 	// ErrWrongKey is returned for a value that another key sealed.
-	ErrWrongKey = errors.New("sealed with another key: put the old " + keyFile + " back into the data folder (or the old key into " +
+	ErrWrongKey = errors.New("sealed with another key: put the old " + KeyFile + " back into the data folder (or the old key into " +
 		KeyEnv + ") and start again, or enter the credential anew")
 	// ErrDamaged is returned for a value that was changed, cut, moved from another place, or never sealed.
 	ErrDamaged = errors.New("the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew")
 	// ErrNoKey is returned when there is no key although values were sealed with one.
-	ErrNoKey = errors.New("there is no key for what is sealed in the database: put the old " + keyFile + " back into the data folder; if it is lost, " +
+	ErrNoKey = errors.New("there is no key for what is sealed in the database: put the old " + KeyFile + " back into the data folder; if it is lost, " +
 		"put 32 random bytes in hex into " + KeyEnv + " and enter every credential anew")
 	// ErrBadKey is returned for key material that is not 32 bytes in base64 or hex.
 	ErrBadKey = errors.New("a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)")
@@ -67,7 +68,7 @@ func OpenBox(dataDir, env string, inUse bool) (*Box, error) {
 		}
 		return newBox(key)
 	}
-	path := filepath.Join(dataDir, keyFile)
+	path := filepath.Join(dataDir, KeyFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if inUse {
@@ -93,7 +94,7 @@ func OpenBox(dataDir, env string, inUse bool) (*Box, error) {
 // createKey writes a random key so that the file at path is either absent or
 // whole, and never replaces one that another process just made.
 func createKey(dir, path string) error {
-	tmp, err := os.CreateTemp(dir, keyFile+".*") // mode 0600
+	tmp, err := os.CreateTemp(dir, KeyFile+".*") // mode 0600
 	if err != nil {
 		return err
 	}
