@@ -84,6 +84,11 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		return p
 	case errors.As(err, &upstream):
 		return problem(http.StatusBadGateway, catalogProblem(upstream))
+	case errors.Is(err, engine.ErrNotStored):
+		s.Log.ErrorContext(ctx, "an event could not be stored and was not accepted", "request", doing, "error", err)
+		p := problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.")
+		p.retryAfter = "30"
+		return p
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		p := problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.")
 		p.retryAfter = "1"

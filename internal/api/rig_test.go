@@ -79,7 +79,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}
 	r.keeper = &testKeeper{accounts: r.accounts}
 	masker := &secret.Masker{}
-	log := slog.New(slog.NewTextHandler(r.log, nil))
+	log := slog.New(task.Handler(slog.NewTextHandler(r.log, nil)))
 	r.tasks = &task.Registry{}
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{

@@ -34,16 +34,23 @@ func explained(err error) error {
 // crashed reports whether the last run on the database at path did not close it. It
 // returns an error when all there is is a journal: SQLite would start a new, empty database.
 func crashed(path string) (bool, error) {
-	journal, err := os.Stat(path + "-wal")
-	if err != nil || journal.Size() == 0 {
-		return false, nil // none, or one that holds nothing
+	if size(path+"-wal") == 0 {
+		return false, nil
 	}
-	file, err := os.Stat(path)
-	if err != nil || file.Size() == 0 {
+	if size(path) == 0 {
 		return false, fmt.Errorf("%s is missing or empty, but its journal %s-wal is not: put the file back or restore a backup with watchmark restore FILE; "+
 			"to start anew, move the journal away", path, path)
 	}
 	return true, nil
+}
+
+// size is that of a file in bytes; 0 for one that is not there.
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // CheckAfterCrash reads the whole database when the last run on it did not close it, and

@@ -29,6 +29,9 @@ import (
 var (
 	// ErrBusy is returned by Accept when the intake is full; the sender may try again in a second.
 	ErrBusy = errors.New("the intake is full")
+	// ErrNotStored is returned by Accept for an arrival that could not be stored, for want
+	// of disk space perhaps.
+	ErrNotStored = errors.New("the event could not be stored")
 	// ErrInProgress is returned by Retry for a record that is being worked on.
 	ErrInProgress = errors.New("the record is being worked on already")
 	// ErrNotRetried is returned by LastRetry.

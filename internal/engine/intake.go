@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"watchmark/internal/record"
@@ -41,7 +42,7 @@ type accepted struct {
 }
 
 // Accept commits an arrival and answers the ids of its records. Requests that come
-// at the same time share one commit. After ErrBusy nothing was stored.
+// at the same time share one commit. After ErrBusy and ErrNotStored nothing was stored.
 func (e *Engine) Accept(ctx context.Context, a Arrival) ([]int64, error) {
 	waiting := arrival{a, make(chan accepted, 1)}
 	select {
@@ -132,7 +133,7 @@ func (e *Engine) commit(batch []arrival) {
 	})
 	for i, a := range batch {
 		if err != nil {
-			a.done <- accepted{nil, err}
+			a.done <- accepted{nil, fmt.Errorf("%w: %w", ErrNotStored, err)}
 			continue
 		}
 		a.done <- results[i]
