@@ -23,6 +23,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"watchmark/internal/account"
@@ -96,6 +97,7 @@ type server struct {
 	mux       *http.ServeMux
 	api       huma.API
 	strangers *rate.Limiter
+	bodies    *semaphore.Weighted // bytes of webhook bodies
 }
 
 // New is the handler of /api/, /webhook/ and /health. It sees paths without the base
@@ -108,7 +110,7 @@ func New(deps Deps) http.Handler {
 }
 
 func newServer(deps Deps) *server {
-	s := &server{Deps: deps, mux: http.NewServeMux(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce)}
+	s := &server{Deps: deps, mux: http.NewServeMux(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
 	s.api = humago.New(s.mux, s.config())
 	s.registerWebhooks()
 	s.registerTrials()

@@ -23,6 +23,8 @@ import (
 const (
 	// intakeTime is how long a webhook waits for its events to be stored.
 	intakeTime = 10 * time.Second
+	// bodiesMost bounds the webhook bodies in memory at once, in bytes; more wait their turn.
+	bodiesMost = 64 << 20
 	// loggedBody is how many bytes of a masked body the webhook log keeps.
 	loggedBody = 8 << 10
 	// strangersPerSecond and strangersAtOnce bound what the log keeps of requests without
@@ -106,6 +108,16 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Sourc
 	if current.Auth.WebhookAuthEnabled && !rightKey(givenKey(r), current.Auth.WebhookKey.Reveal()) {
 		return refuseStranger(http.StatusUnauthorized, "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
 	}
+	room := min(current.Server.MaxBody, bodiesMost)
+	if r.ContentLength >= 0 {
+		room = min(room, r.ContentLength)
+	}
+	wait, cancel := context.WithTimeout(r.Context(), intakeTime)
+	defer cancel()
+	if err := s.bodies.Acquire(wait, room); err != nil {
+		return refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), engine.ErrBusy))
+	}
+	defer s.bodies.Release(room)
 	body, p := readBody(w, r, current.Server.MaxBody)
 	if p != nil {
 		return refuse(p)

@@ -113,7 +113,8 @@ type Engine struct {
 	marking map[markKey][]markJob     // jobs that wait for the running batch of their key
 	retries map[int64]*task.Task      // tasks that follow a record
 
-	// marks holds one token for each batch that may be written at once.
+	// marks holds a token for each batch that may be written at once: two a worker, for most
+	// of a batch is waiting for answers.
 	marks   chan struct{}
 	working sync.WaitGroup
 }
@@ -144,7 +145,7 @@ func New(c Config) *Engine {
 		shows:   map[showKey][]record.Work{},
 		marking: map[markKey][]markJob{},
 		retries: map[int64]*task.Task{},
-		marks:   make(chan struct{}, c.Options().Workers),
+		marks:   make(chan struct{}, 2*c.Options().Workers),
 	}
 }
 

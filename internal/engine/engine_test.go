@@ -74,6 +74,7 @@ type list struct {
 	watched map[string]bool
 	doing   []catalog.SubjectID
 	block   chan struct{} // when set, Mark waits for it
+	panics  bool
 }
 
 func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
@@ -87,6 +88,9 @@ func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.Subj
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
+	if l.panics {
+		panic("a bug of this subject")
+	}
 	if l.err != nil {
 		return catalog.MarkResult{}, l.err
 	}
@@ -452,6 +456,20 @@ func TestPanicCostsOneRecordOnly(t *testing.T) {
 	}
 	if r := h.settled(t, ids[1]); r.Status != record.Success {
 		t.Errorf("the other record is %s %q", r.Status, r.Message)
+	}
+}
+
+func TestPanicOfAMarkCostsItsRecordsOnly(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	h.list.panics = true
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Internal {
+		t.Errorf("record is %s %s", r.Status, r.ErrorKind)
+	}
+	h.list.panics = false
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 2))[0]); r.Status != record.Success {
+		t.Errorf("the next record is %s %q", r.Status, r.Message)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -67,8 +68,18 @@ func (e *Engine) markBatches(ctx context.Context, key markKey) {
 	}
 }
 
-// markBatch writes one batch with as few requests as the catalog allows, and settles its records.
+// markBatch writes one batch with as few requests as the catalog allows, and settles its
+// records. A panic costs these an error and nothing else.
 func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.ErrorContext(work, "panic while marking", "subject_id", key.subject, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			for i := range batch {
+				batch[i].outcome = failure(record.Internal, internalMessage)
+			}
+			e.settle(work, batch)
+		}
+	}()
 	start := time.Now()
 	ctx := work
 	for _, s := range batch {

@@ -20,7 +20,7 @@ const (
 	// restBefore is how long the service is left alone before its idle memory is read.
 	restBefore = 3 * time.Second
 	// drainMarks is how many different marks wait in BenchmarkDrain.
-	drainMarks = 3400
+	drainMarks = 3000
 )
 
 // simulate starts `watchmark simulate`, a catalog without latency in a process of its own.
