@@ -116,6 +116,12 @@ func (l *list) fail(err error) {
 	l.mu.Unlock()
 }
 
+func (l *list) panicking(does bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.panics = does
+}
+
 func (l *list) marks() (marks []string, calls int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -463,11 +469,11 @@ func TestPanicOfAMarkCostsItsRecordsOnly(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
 	h.run(t)
-	h.list.panics = true
+	h.list.panicking(true)
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Internal {
 		t.Errorf("record is %s %s", r.Status, r.ErrorKind)
 	}
-	h.list.panics = false
+	h.list.panicking(false)
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 2))[0]); r.Status != record.Success {
 		t.Errorf("the next record is %s %q", r.Status, r.Message)
 	}

@@ -14,8 +14,9 @@ type need struct {
 	look
 	Kind  string // of the texts need.<kind>…
 	Count int
-	Name  string // of the account, when it is about one
-	Path  string // where to do something about it
+	Name  string    // of the account, when it is about one
+	Since time.Time // of an outage
+	Path  string    // where to do something about it
 }
 
 // tile is one count of today.
@@ -80,6 +81,9 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 	page := dashboardPage{
 		Today: todayTiles(stats.Today), Queue: queue, Latest: latest,
 		HasAccount: len(accounts) > 0, HasEvent: len(latest) > 0, HasSuccess: stats.Total[record.Success] > 0,
+	}
+	if known := s.Reachability(); !known.Reachable {
+		page.Needs = append(page.Needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Count: 1, Since: known.Since, Path: "/records?status=queued"})
 	}
 	for _, a := range accounts {
 		if !a.Enabled {

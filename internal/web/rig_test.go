@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/auth"
@@ -43,6 +44,7 @@ type rig struct {
 	shutdown chan struct{}
 	needs    bool // no administrator yet
 	queue    int
+	down     time.Time // since when the catalog does not answer; zero while it does
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -72,10 +74,11 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Accounts: g.accounts, WebhookLog: g.log,
-		QueueLength: func(context.Context) (int, error) { return g.queue, nil },
-		WebhookKey:  func() string { return webhookKey },
-		PublicURL:   func(r *http.Request) string { return "http://" + r.Host + g.base },
-		BasePath:    func() string { return g.base },
+		QueueLength:  func(context.Context) (int, error) { return g.queue, nil },
+		Reachability: func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
+		WebhookKey:   func() string { return webhookKey },
+		PublicURL:    func(r *http.Request) string { return "http://" + r.Host + g.base },
+		BasePath:     func() string { return g.base },
 		Viewer: func(r *http.Request) (string, bool) {
 			cookie, err := r.Cookie(auth.CookieName)
 			return "mira", err == nil && cookie.Value == sessionValue

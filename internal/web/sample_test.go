@@ -35,6 +35,7 @@ func (g *rig) fill(t testing.TB) sample {
 		t.Fatal(err)
 	}
 	g.queue = 2
+	g.down = now.Add(-25 * time.Minute)
 
 	var s sample
 	g.addRecord(t, episode(watch.Emby, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 3, "2023-10-06"), now.Add(-50*time.Hour), record.Outcome{

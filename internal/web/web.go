@@ -59,6 +59,8 @@ type Deps struct {
 	Feed       Feed
 	Accounts   Accounts
 	WebhookLog WebhookLog
+	// Reachability is what is known of the catalog without asking it.
+	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
 	QueueLength func(context.Context) (int, error)
 	// WebhookKey is the last path segment of webhook addresses; empty when none is asked for.
