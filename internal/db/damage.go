@@ -13,8 +13,9 @@ import (
 // ErrDamaged is returned for a database file that SQLite cannot read.
 var ErrDamaged = errors.New("the database is damaged: stop the service and put a backup in its place with watchmark restore FILE")
 
-// errFull explains a write that found no room.
-var errFull = errors.New("the disk is full: free some space on the disk of the data folder")
+// ErrStorage is returned when the file system fails under the database. Trying again
+// later may help.
+var ErrStorage = errors.New("the disk of the data folder is full or cannot be used: free some space on it")
 
 // explained adds to an error of SQLite what to do about it.
 func explained(err error) error {
@@ -25,8 +26,8 @@ func explained(err error) error {
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w (%w)", ErrDamaged, err)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w (%w)", errFull, err)
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%w (%w)", ErrStorage, err)
 	}
 	return err
 }

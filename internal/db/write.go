@@ -88,7 +88,7 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 	ctx := context.Background() // the transaction belongs to no single caller
 	tx, err := d.writer.BeginTx(ctx, nil)
 	if err != nil {
-		answer(group, fmt.Errorf("begin transaction: %w", err))
+		answer(group, fmt.Errorf("begin transaction: %w", explained(err)))
 		return nil
 	}
 	var written []*write

@@ -745,3 +745,32 @@ func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
 		t.Errorf("with nothing before it: %s %s", r.Status, r.Message)
 	}
 }
+
+func TestFullDiskFailsNoRecord(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.list.fail(fmt.Errorf("store the token: %w", db.ErrStorage))
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+		if _, calls := h.list.marks(); calls > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was marked")
+		}
+	}
+	h.stop()
+	<-h.stopped
+	if r, err := h.records.Get(t.Context(), id); err != nil || r.Status == record.Failed {
+		t.Fatalf("record is %s %s (%v)", r.Status, r.Message, err)
+	}
+	h.list.fail(nil)
+	if err := h.records.ReleaseAll(t.Context()); err != nil { // as the next start does
+		t.Fatal(err)
+	}
+	h.run(t)
+	if r := h.settled(t, id); r.Status != record.Success {
+		t.Errorf("record is %s %s", r.Status, r.Message)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
+	"watchmark/internal/db"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 )
@@ -96,6 +97,12 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 	if err != nil && ctx.Err() != nil {
 		for _, s := range batch {
 			e.release(s.work.ID)
+		}
+		return
+	}
+	if errors.Is(err, db.ErrStorage) {
+		for _, s := range batch {
+			e.fail(ctx, s.work, err)
 		}
 		return
 	}

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"watchmark/internal/account"
+	"watchmark/internal/db"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -104,14 +106,20 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 	return r.accounts[0], r.step, nil, nil
 }
 
-// fail ends a record whose own storage failed, or gives it back when the engine stops.
+// fail ends a record that the service's own part failed for. One that the disk failed
+// for is done again when its lease ends, and one that the engine's stop failed for is
+// given back.
 func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		e.release(w.ID)
-		return
+	case errors.Is(err, db.ErrStorage):
+		e.Log.ErrorContext(ctx, "cannot work on record, it is taken up again in a while", "record_id", w.ID, "error", err)
+		e.letGo(w.ID)
+	default:
+		e.Log.ErrorContext(ctx, "cannot work on record", "record_id", w.ID, "error", err)
+		e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 	}
-	e.Log.ErrorContext(ctx, "cannot work on record", "record_id", w.ID, "error", err)
-	e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 }
 
 func failure(kind record.ErrorKind, message string) record.Outcome {

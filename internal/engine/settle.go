@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
+	"watchmark/internal/db"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -26,44 +27,22 @@ type settled struct {
 	cause error
 }
 
-// When it cannot store what came out, settle tries again storeTries times, storeAgain apart.
+// When the disk fails, settle tries again storeTries times, storeAgain apart.
 const (
 	storeAgain = time.Second
 	storeTries = 60
 )
 
 // settle stores outcomes, traces and queue tasks in one transaction, then lets the
-// records go. When they cannot be stored, for want of disk space perhaps, they stay in
-// hand and it tries again for a while; after that, or when the engine stops meanwhile,
-// their leases run out and the work is done again.
+// records go. While the disk has no room for them they stay in hand and it tries again
+// for a while; what is not stored in the end is done again when its lease ends.
 func (e *Engine) settle(work context.Context, batch []settled) {
-	maxRetries := e.Options().MaxRetries
-	for try := 0; ; try++ {
-		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
-			for _, s := range batch {
-				if err := s.store(ctx, tx, maxRetries); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err == nil {
-			break
+	if err := e.storeAll(work, batch); err != nil {
+		e.Log.ErrorContext(work, "cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
+		for _, s := range batch {
+			e.letGo(s.work.ID)
 		}
-		if try == 0 {
-			e.Log.ErrorContext(work, "cannot store how records came out, trying again: is the disk full?", "records", len(batch), "error", err)
-		}
-		select {
-		case <-work.Done():
-			try = storeTries
-		case <-time.After(storeAgain):
-		}
-		if try == storeTries {
-			for _, s := range batch {
-				e.letGo(s.work.ID)
-			}
-			return
-		}
+		return
 	}
 	for _, s := range batch {
 		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,
@@ -73,6 +52,32 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 	}
 	if slices.ContainsFunc(batch, func(s settled) bool { return s.outcome.Status == record.Queued }) {
 		e.Queued()
+	}
+}
+
+// storeAll stores a batch, at the latest when the disk can take it again.
+func (e *Engine) storeAll(work context.Context, batch []settled) error {
+	maxRetries := e.Options().MaxRetries
+	for try := 1; ; try++ {
+		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
+			for _, s := range batch {
+				if err := s.store(ctx, tx, maxRetries); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, db.ErrStorage) || try == storeTries {
+			return err
+		}
+		if try == 1 {
+			e.Log.WarnContext(work, "cannot store how records came out, trying again", "records", len(batch), "error", err)
+		}
+		select {
+		case <-work.Done():
+			return err
+		case <-time.After(storeAgain):
+		}
 	}
 }
 

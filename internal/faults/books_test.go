@@ -44,8 +44,9 @@ type result struct {
 	accepted, marked, lost, doubled int
 }
 
-// close compares the books with the catalog, once nothing is in work any more, and reports every difference.
-func (b *books) close(tb testing.TB, list *catalogtest.Server) result {
+// close compares the books with the catalog, once nothing is in work any more, and reports
+// every difference; fate tells what the service says of a record.
+func (b *books) close(tb testing.TB, list *catalogtest.Server, fate func(id int64) string) result {
 	tb.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +61,7 @@ func (b *books) close(tb testing.TB, list *catalogtest.Server) result {
 	var lost []string
 	for id, e := range b.taken {
 		if !on[place{e.user, e.id}] {
-			lost = append(lost, fmt.Sprintf("record %d, %s episode %v, on the list of %s", id, e.title, e.sort, e.user))
+			lost = append(lost, fmt.Sprintf("record %d, %s episode %v, on the list of %s: %s", id, e.title, e.sort, e.user, fate(id)))
 		}
 	}
 	twice := doubled(list.Writes())

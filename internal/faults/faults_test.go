@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 			}
 			s := newStage(t, randomOf(seed, sc.name), episodes, rounds*sc.marks, folder(t), sc.settings...)
 			defer func() { // a scenario that fails has its line as well
-				r := s.books.close(t, s.catalog)
+				r := s.books.close(t, s.catalog, s.fate)
 				r.fault, r.rounds = sc.fault, rounds
 				results.add(r)
 			}()

@@ -183,6 +183,15 @@ func (s *service) records(status string) (all []outcome) {
 	}
 }
 
+// fate is what the service says of a record.
+func (s *service) fate(id int64) string {
+	_, answer, err := s.request(context.Background(), http.MethodGet, fmt.Sprintf("/api/records/%d", id), nil)
+	if err != nil {
+		return err.Error()
+	}
+	return string(answer)
+}
+
 // settled waits until every record is at its end.
 func (s *service) settled() {
 	s.tb.Helper()
