@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -203,4 +204,24 @@ func BenchmarkDrain(b *testing.B) {
 		catalog.kill()
 		b.StartTimer()
 	}
+}
+
+// BenchmarkStart measures the time from the start of the process to its first answer, on a
+// folder that is not new, and from SIGTERM to its end with nothing in hand.
+func BenchmarkStart(b *testing.B) {
+	s := serve(b, b.TempDir(), "http://127.0.0.1:9")
+	var starting, stopping time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		began := time.Now()
+		s.process().stop(b, syscall.SIGTERM, patience)
+		stopping += time.Since(began)
+		b.StartTimer()
+		began = time.Now()
+		s.start()
+		s.call(http.StatusOK, http.MethodGet, "/health", "", nil)
+		starting += time.Since(began)
+	}
+	b.ReportMetric(float64(starting.Microseconds())/1000/float64(b.N), "start-ms")
+	b.ReportMetric(float64(stopping.Microseconds())/1000/float64(b.N), "stop-ms")
 }

@@ -20,7 +20,7 @@
 //	go test ./internal/faults -run '^$' -bench . -benchtime 1x
 //
 // BenchmarkIntake measures how fast webhooks are stored and answered, BenchmarkDrain how fast
-// what waited is marked once the catalog answers; there the catalog is `watchmark simulate`, a process of its
-// own. WATCHMARK_LOAD_EVENTS is the number of webhooks of BenchmarkIntake, 20000 when not set. Memory is read
+// what waited is marked once the catalog answers, BenchmarkStart how soon the service is there; the
+// catalog is `watchmark simulate`, a process of its own. WATCHMARK_LOAD_EVENTS is the number of webhooks of BenchmarkIntake, 20000 when not set. Memory is read
 // from /proc, so they need Linux.
 package faults
