@@ -128,6 +128,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		if err == nil {
 			step.Output["list_entry_created"], step.Output["moved_to_watching"], step.Output["subject_completed"] = result.Created, result.Moved, result.Completed
 		}
+		e.tell(e.followed(work, s.work.ID), s.work, step)
 		s.trace.Steps = append(s.trace.Steps, step)
 		s.trace.ElapsedMS += step.ElapsedMS
 	}

@@ -34,6 +34,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		e.fail(ctx, w, err)
 		return
 	}
+	e.tell(ctx, w, step)
 	if out != nil {
 		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: []match.Step{step}}}})
 		return
@@ -43,6 +44,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		e.release(w.ID)
 		return
 	}
+	e.tell(ctx, w, trace.Steps...)
 	trace.Steps = append([]match.Step{step}, trace.Steps...)
 	s := settled{work: w, account: a, trace: trace}
 	switch trace.Result.Status {

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
 )
@@ -229,4 +231,15 @@ func (e *Engine) followed(ctx context.Context, id int64) context.Context {
 		return task.With(ctx, t)
 	}
 	return ctx
+}
+
+// tell logs the steps of a trace, for whoever follows a retry.
+func (e *Engine) tell(ctx context.Context, w record.Work, steps ...match.Step) {
+	if !e.Log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	for _, step := range steps {
+		e.Log.DebugContext(ctx, "step", "record_id", w.ID, "name", step.Name, "status", step.Status,
+			"input", step.Input, "output", step.Output, "candidates", len(step.Candidates), "elapsed_ms", step.ElapsedMS)
+	}
 }

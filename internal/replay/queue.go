@@ -82,9 +82,12 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 	if err != nil {
 		return "", fmt.Errorf("encode episodes: %w", err)
 	}
-	var retries int
-	err = tx.QueryRowContext(ctx, `SELECT retry_count + ? FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.Asked, t.RecordID).Scan(&retries)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	retries := 0
+	err = tx.QueryRowContext(ctx, `SELECT retry_count FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.RecordID).Scan(&retries)
+	switch {
+	case err == nil && t.Asked:
+		retries++
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return "", fmt.Errorf("read task of record %d: %w", t.RecordID, err)
 	}
 	status := Pending

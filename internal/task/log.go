@@ -102,7 +102,7 @@ func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	tasks, _ := ctx.Value(tasksKey{}).([]*Task)
 	for _, t := range tasks {
-		var to slog.Handler = slog.NewJSONHandler(&t.log, &slog.HandlerOptions{Level: slog.LevelDebug})
+		var to slog.Handler = slog.NewJSONHandler(&t.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: readable})
 		for _, with := range h.with {
 			to = with(to)
 		}
@@ -112,6 +112,14 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	return h.next.Handle(ctx, r)
+}
+
+// readable writes a duration with its unit.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
