@@ -11,7 +11,7 @@ import (
 )
 
 type backupCommand struct {
-	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
+	folderFlag
 	File string `arg:"" help:"Where to write the backup." type:"path"`
 }
 
@@ -34,7 +34,7 @@ func (c backupCommand) Run(ctx context.Context, std standard) error {
 }
 
 type restoreCommand struct {
-	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
+	folderFlag
 	File string `arg:"" help:"A backup, or a plain copy of the database." type:"path"`
 }
 

@@ -28,9 +28,14 @@ type cli struct {
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
-// dataFlags are the flags of every command that touches data.
+// folderFlag names the data folder.
+type folderFlag struct {
+	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
+}
+
+// dataFlags are the flags of every command that opens the data with its settings.
 type dataFlags struct {
-	Data   string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
+	folderFlag
 	Config string `help:"Settings file; default is watchmark.toml in the data folder, if there is one." env:"WATCHMARK_CONFIG" type:"path" placeholder:"FILE"`
 }
 
