@@ -14,7 +14,7 @@ type scenario struct {
 	rounds   int    // how often, unless WATCHMARK_FAULT_ROUNDS asks for more
 	marks    int    // different marks in a round
 	play     func(s *stage, rounds, marks int)
-	folder   func(tb testing.TB) string // makes the data folder
+	folder   func(tb testing.TB, rounds int) string // makes the data folder
 	settings []string
 }
 
@@ -73,11 +73,11 @@ func TestFaults(t *testing.T) {
 		rounds := max(1, sc.rounds*kills/killRounds)
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			folder := testing.TB.TempDir
+			folder := func(tb testing.TB, _ int) string { return tb.TempDir() }
 			if sc.folder != nil {
 				folder = sc.folder
 			}
-			s := newStage(t, randomOf(seed, sc.name), episodes, rounds*sc.marks, folder(t), sc.settings...)
+			s := newStage(t, randomOf(seed, sc.name), episodes, rounds*sc.marks, folder(t, rounds), sc.settings...)
 			defer func() { // a scenario that fails has its line as well
 				r := s.books.close(t, s.catalog, s.fate)
 				r.fault, r.rounds = sc.fault, rounds

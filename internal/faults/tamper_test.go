@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,11 +70,12 @@ func (s *stage) withoutLease() (n int) {
 	return n
 }
 
-// smallDisk is a data folder on a disk of its own that is soon full, and large enough for all that a scenario stores.
-func smallDisk(tb testing.TB) string {
+// smallDisk is a data folder on a disk of its own that is soon full, and large enough for all that so many
+// rounds of a scenario store.
+func smallDisk(tb testing.TB, rounds int) string {
 	tb.Helper()
 	folder := tb.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=0700", 48*rounds), "tmpfs", folder).CombinedOutput(); err != nil {
 		tb.Skipf("skipped: a small disk cannot be mounted here, which takes root on Linux: %v: %s", err, out)
 	}
 	tb.Cleanup(func() {
