@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/account"
 	"watchmark/internal/browsertest"
 )
 
@@ -47,14 +49,53 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 	if !s.marked()["mira/90000207"] {
 		t.Errorf("marked is %v", s.marked())
 	}
-	if dir := os.Getenv("WATCHMARK_SCREENSHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, "first-use-trace.png"), browsertest.WholePage(t, tab, 1280), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	picture(t, tab, "first-use-trace.png")
+	browsertest.Run(t, tab, browsertest.Click("form[data-url$='/retry'] button"),
+		browsertest.Until(browsertest.Says("#run", "Finished.")), browsertest.Until(browsertest.Says("#run .log", "record settled")),
+		browsertest.Until(browsertest.Says("#record .verdict", "already watched")),
+	)
+	picture(t, tab, "retry-log.png")
 	browsertest.Run(t, tab, browsertest.Click("details.menu summary"), browsertest.Click("form[data-url$='/api/logout'] button"),
 		browsertest.Until(`location.pathname === "/login"`))
 	if got := s.do(s.request(http.MethodGet, "/api/records", "", "")); got.status != http.StatusUnauthorized {
 		t.Errorf("without a session the API answers %d", got.status)
+	}
+}
+
+// picture stores the page of the tab where WATCHMARK_SCREENSHOTS says.
+func picture(t *testing.T, tab context.Context, name string) {
+	t.Helper()
+	if dir := os.Getenv("WATCHMARK_SCREENSHOTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name), browsertest.WholePage(t, tab, 1280), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBrowserRunsWhatFailedAgain(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := startEmpty(t, "WATCHMARK_AUTH_ENABLED=false")
+	var ids []int64
+	for n := range 3 {
+		ids = append(ids, s.custom(fmt.Sprintf(`{"title":"灯塔守望者","season":2,"episode":%d,"release_date":%q,"user_name":"Mira"}`, n+7, []string{"2025-02-19", "2025-02-26", "2025-03-05"}[n])))
+	}
+	for _, id := range ids {
+		s.settled(id)
+	}
+	_, err := s.app.Accounts.Create(t.Context(), account.Draft{Username: "mira", Tokens: account.Tokens{Access: miraToken}, Method: account.ByToken, Enabled: true, MediaUserNames: []string{"Mira"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/records"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(`!document.querySelector("form[data-url*='/api/records/retry']")`),
+		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("form[data-url*='/api/records/retry'] button"), browsertest.Click("dialog button[value=yes]"),
+		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 uncertain or ignored.")),
+		browsertest.Until(browsertest.Says("#records", "Nothing passes this filter")),
+	)
+	picture(t, tab, "retry-failed.png")
+	if len(s.marked()) != 3 {
+		t.Errorf("marked is %v", s.marked())
 	}
 }

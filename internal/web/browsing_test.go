@@ -60,9 +60,9 @@ func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
 	g.answer = func(apiCall) (int, string) {
 		return http.StatusConflict, `{"status":409,"detail":"The record is being worked on already."}`
 	}
-	browsertest.Run(t, tab, browsertest.Click("#record form button"), browsertest.Until(browsertest.Says("#toasts .bad", "being worked on already")))
+	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts .bad", "being worked on already")))
 	g.answer = nil
-	browsertest.Run(t, tab, browsertest.Click("#record form button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")))
+	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")))
 	if last := g.asked()[1]; last.Path != fmt.Sprintf("/api/records/%d/retry", id) || last.Method != http.MethodPost || last.Body != "" {
 		t.Errorf("retry calls %+v", last)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -19,6 +20,9 @@ type recordsPage struct {
 	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
 	Older  string
 	Newest string
+	// RetryPath is where the API runs all failed records of the filter again; empty unless
+	// failed ones are listed.
+	RetryPath string
 }
 
 // Filtered reports whether something restricts the list.
@@ -56,6 +60,11 @@ func (s *site) records(r *http.Request) (content, error) {
 	}
 	if f.Before > 0 {
 		page.Newest = listPath(f, 0)
+	}
+	if f.Status == record.Failed && len(list) > 0 {
+		of := f
+		of.Status = ""
+		page.RetryPath = "/api" + strings.Replace(listPath(of, 0), "/records", "/records/retry", 1)
 	}
 	return content{Title: "records.title", Data: page}, nil
 }

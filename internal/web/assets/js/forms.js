@@ -1,9 +1,10 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, authorize), data-done the message of success,
+// what follows (refresh, go to data-next, authorize, run: follow the task), data-done the message of success,
 // data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status.
 import { text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
+import { followTask } from "./run.js";
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -55,6 +56,10 @@ async function follow(form, body) {
       return;
     case "authorize":
       location.assign(body.authorize_url);
+      return;
+    case "run":
+      if (form.dataset.done) toast(form.dataset.done);
+      followTask(body.task_id ?? body.id);
       return;
     default: {
       const fold = form.closest("details.fold");

@@ -1,0 +1,64 @@
+// Follows a task of the service: its progress and its debug log, as they come.
+import { text } from "./words.js";
+import { line } from "./ui.js";
+import { refresh } from "./live.js";
+
+const most = 500; // lines that the page keeps
+const longest = 600; // characters of what a line adds to its message; the stream itself has all
+let stream = null;
+
+/** Shows the task with the id until it has ended, in the part of the page that is made for it. */
+export function followTask(id) {
+  const place = document.getElementById("run");
+  const list = place.querySelector(".log");
+  const address = place.dataset.tasks + id;
+  const cancel = place.querySelector("[data-cancel]");
+  stream?.close();
+  list.replaceChildren();
+  list.hidden = true;
+  place.hidden = false;
+  place.scrollIntoView({ block: "nearest" });
+  cancel.onclick = () => fetch(`${address}/cancel`, { method: "POST" });
+  stream = new EventSource(`${address}/stream`);
+  stream.addEventListener("log", ({ data }) => write(list, JSON.parse(data)));
+  stream.addEventListener("progress", ({ data }) => show(place, JSON.parse(data)));
+  stream.addEventListener("result", ({ data }) => {
+    stream.close();
+    show(place, JSON.parse(data));
+    refresh();
+  });
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) say(place, text("run_lost"));
+  });
+}
+
+function show(place, task) {
+  const bulk = task.kind === "retry_failed";
+  const running = task.state === "running";
+  place.querySelector("[data-cancel]").hidden = !(bulk && running);
+  const bar = place.querySelector("progress");
+  bar.hidden = !(bulk && running && task.total);
+  bar.max = task.total || 1;
+  bar.value = task.done;
+  const words = bulk && task.result ? text("run_tally", task.result) : "";
+  say(place, [text(`run_${task.state}`, task), words].join(" ").trim());
+}
+
+function say(place, words) {
+  place.querySelector("[role=status]").textContent = words;
+}
+
+function write(list, { time, level, msg, ...rest }) {
+  const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
+  const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
+  const facts = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  item.append(line("time", time.slice(11, 23)), line("strong", msg), line("span", cut(facts.join(" ")), "muted"));
+  list.append(item);
+  while (list.children.length > most) list.firstChild.remove();
+  list.hidden = false;
+  if (atEnd) list.scrollTop = list.scrollHeight;
+}
+
+function cut(words) {
+  return words.length > longest ? `${words.slice(0, longest)}…` : words;
+}
