@@ -16,8 +16,10 @@ const (
 	soon = 300 * time.Millisecond
 	// roomMost is how many records may be before the engine when more are released.
 	roomMost = 1024
-	// pace is the least time between two rounds while many tasks are due.
+	// pace is the least time between two rounds while many tasks are due, calm otherwise: a
+	// round looks at all that waits.
 	pace = 50 * time.Millisecond
+	calm = time.Second
 )
 
 // ErrNoProbe is returned by Config.Probe when no account can be used to probe with.
@@ -98,12 +100,15 @@ func (s *Scheduler) Run(ctx context.Context) {
 
 // rest is how long it is until the next round.
 func (s *Scheduler) rest(ctx context.Context) time.Duration {
+	if s.more && s.Enabled() {
+		return pace
+	}
 	now := time.Now()
 	next := s.Next(now)
 	if turn, waits := s.firstTurn(ctx); waits && turn.Before(next) {
 		next = turn
 	}
-	return max(pace, next.Sub(now))
+	return max(calm, next.Sub(now))
 }
 
 // firstTurn is when there is something to do before the next round by cron.
@@ -111,8 +116,6 @@ func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
 	switch known := s.Reachability(); {
 	case !s.Enabled():
 		return time.Time{}, false
-	case s.more:
-		return time.Time{}, true
 	case !known.Reachable:
 		return known.NextTrial, !s.wasEmpty
 	}
