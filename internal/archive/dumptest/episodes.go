@@ -14,7 +14,7 @@ type stray struct {
 	row     int32 // of its subject; for an orphan, the number of the orphan
 }
 
-// A file with this many episodes of a show, or more, may have them scattered.
+// A show with this many episodes may have them scattered through the file.
 const scatterFrom = 100
 
 func (p *plan) scattered(i int) bool {
@@ -62,6 +62,8 @@ type course struct {
 	length  string
 }
 
+// mainRows is how many of the episodes of subject i are main ones; they come
+// before the others.
 func (p *plan) mainRows(i int) int {
 	n := int(p.rows[i])
 	if p.typeOf(i) == 3 {
@@ -73,6 +75,8 @@ func (p *plan) mainRows(i int) int {
 	return n
 }
 
+// halfRow gives the row of subject i whose sort lies between two others, or
+// -1.
 func (p *plan) halfRow(i int) int {
 	if h := mix(uint64(i)<<8 ^ p.Seed); p.mainRows(i) >= 10 && p.rows[i] < scatterFrom && h%40 == 0 {
 		return 5 + int(h>>8%4)

@@ -19,11 +19,12 @@ const (
 type franchise struct {
 	origin  origin
 	phrase  phrase
-	number  int // of the pattern
-	day     int // of the first season, in days since 1970
-	gap     int // days from season to season
-	mark    int // how seasons are told apart
-	goesOn  bool
+	number  int  // of the pattern
+	day     int  // of the first season, in days since 1970
+	gap     int  // days from season to season
+	mark    int  // how seasons are told apart
+	goesOn  bool // numbers the episodes on from season to season
+	counted bool // calls its first season the first in Chinese
 	chinese bool // has a Chinese title
 	and     bool // writes & for "and"
 }
@@ -60,6 +61,9 @@ func (p *plan) franchise(d *dice, number int32) franchise {
 	}
 	f.gap = pick(d, []int{182, 364, 364, 371, 546, 728, 728, 1092})
 	f.mark = d.IntN(8)
+	// The last member is to start before lastDay.
+	f.day = min(f.day, lastDay-int(g.size-1)*f.gap-d.IntN(300))
+	f.counted = f.origin == fromWest && f.mark%2 == 0 && !oneOff(p.platform[p.members[g.first]])
 	f.goesOn = d.permille(150)
 	f.chinese = d.permille(780)
 	f.and = d.permille(250)
@@ -86,7 +90,7 @@ var (
 // of that season.
 func (f *franchise) seasonMark(n int, own *phrase, s script) string {
 	if n == 1 {
-		if s == chinese && f.origin == fromWest && f.mark%2 == 0 {
+		if s == chinese && f.counted {
 			return " 第一季"
 		}
 		return ""
@@ -118,7 +122,7 @@ func (f *franchise) memberTitle(base string, r role, place int, own *phrase, s s
 	case r == film:
 		return base + own.filled(": The %a %n", english)
 	case r == ova && s == japanese:
-		return base + own.filled(" OVA %aの%m", s)
+		return base + own.filled(" OVA %a%m", s)
 	case r == ova && s == chinese:
 		return base + own.filled(" OVA %a%m", s)
 	case r == ova:

@@ -84,23 +84,27 @@ var (
 		{"国家/地区", "中国大陆"}, {"语言", "汉语普通话"}, {"每集长", "45分钟"}, {"频道", "%p卫视"}, {"电视网", "%c TV"},
 		{"官方网站", "https://%c.example/show?id=7&lang=zh"}, {"导演", "%f%g"}, {"编剧", "%f%g、%g"}, {"主演", "%f%g、%g、%g"},
 		{"音乐", "%g"}, {"制作", "%c影业"}, {"类型", "剧情 / %s"}, {"imdb_id", "tt0000000"}, {"tv_website", ""},
+		{"摄影", "%f%g、%g"}, {"剪辑", "%f%g"}, {"出品人", "%f%g、%f%g"}, {"台湾名称", ""}, {"美术", "%g"},
 	}
 	bookFields = []field{
 		{"出版社", "%c書店"}, {"其他出版社", "%p出版社"}, {"连载杂志", "月刊%c"}, {"作者", "%f%g"}, {"作画", "%g"}, {"页数", "192"},
 		{"ISBN", "978-4-00-000000-0"}, {"价格", "¥680"}, {"书系", "%c文庫"}, {"插图", "%f%g"}, {"官网", "https://%c.example/?p=3"}, {"其他", "<%n> & <%m>"},
+		{"译者", "%f%g"}, {"开始", ""}, {"册数", "7"}, {"话数", "41"}, {"编辑", "%f%g、%g"}, {"装帧", "%g"}, {"版权方", "%c株式会社"},
 	}
 	musicFields = []field{
 		{"艺术家", "%f%g"}, {"作曲", "%g"}, {"编曲", "%g"}, {"作词", "%f%g"}, {"厂牌", "%c Records"}, {"版本特性", "CD"}, {"碟片数量", "1"},
 		{"播放时长", "72:14"}, {"录音", "%p"}, {"价格", "¥3,300"}, {"条码", "4500000000000"},
+		{"制作人", "%f%g、%f%g"}, {"吉他", "%f%g"}, {"钢琴", "%f%g"}, {"混音", "%f%g"}, {"链接", "https://%c.example/album?id=4&lang=ja"}, {"插图", "%g"},
 	}
 	gameFields = []field{
 		{"平台", "PC"}, {"游戏类型", "%s"}, {"游戏引擎", "%c Engine"}, {"游玩人数", "1"}, {"售价", "¥7,800"}, {"website", "https://%c.example/?g=%c"},
 		{"开发", "%c"}, {"发行", "%c Soft"}, {"剧本", "%f%g"}, {"音乐", "%g"}, {"原画", "%f%g"}, {"程序", "%g"}, {"CERO", "B"},
+		{"导演", "%f%g"}, {"企画", "%f%g、%g"}, {"主题歌演出", "%f%g"}, {"关卡设计", "%g"}, {"制作总指挥", "%f%g"},
 	}
 )
 
 // appendFields appends the remaining fields of an infobox, each with names of
-// its own; the list in the middle is broken by barLess.
+// its own; barLess puts a line between which is no field.
 func appendFields(b []byte, d *dice, fields []field, p *phrase, broken damage) []byte {
 	for n, f := range fields {
 		if broken == barLess && n == 2 {

@@ -150,7 +150,12 @@ func (p *plan) typeOf(i int) int {
 
 // orphanRows is how many episodes belong to subjects which are not in the
 // dump.
-func (p *plan) orphanRows() int { return p.Episodes * 4 / 1000 }
+func (p *plan) orphanRows() int {
+	if p.Subjects == 0 {
+		return p.Episodes
+	}
+	return p.Episodes * 4 / 1000
+}
 
 // planEpisodes shares the rows of episode.jsonlines out to the subjects, so
 // that with the orphans they are exactly as many as asked for: what the
@@ -159,8 +164,10 @@ func (p *plan) planEpisodes(d *dice) {
 	p.rows = make([]int32, p.Subjects)
 	left := p.Episodes - p.orphanRows()
 	music := p.Episodes * 4 / 100
-	for i := d.IntN(8); i < p.Subjects && music > 0; i += 1 + d.IntN(max(1, 2*p.Subjects*10/(max(1, p.Episodes*4/100)*5))) {
-		if p.typeOf(i) != 3 {
+	// An album has ten tracks in the mean and one subject in six is music.
+	step := max(1, p.Subjects/6*10/max(1, music))
+	for i := 0; i < p.Subjects && music > 0; i++ {
+		if p.typeOf(i) != 3 || d.IntN(step) > 0 {
 			continue
 		}
 		n := min(1+d.IntN(20), music)
@@ -179,33 +186,35 @@ func (p *plan) planEpisodes(d *dice) {
 		p.rows[i] = int32(n)
 		left -= n
 	}
-	if len(long) == 0 {
-		for i := range p.Subjects {
-			if p.rows[i] > 0 || p.Watchable == 0 {
-				long = append(long, i)
-				break
-			}
-		}
+	switch {
+	case len(long) > 0 || p.Subjects == 0:
+	case p.Watchable > 0:
+		long = append(long, p.watchableIndex(0))
+	default:
+		long = append(long, 0)
 	}
 	p.shareLong(d, long, left)
 }
 
 func (p *plan) longRunning(d *dice, w int) bool {
 	g := p.groups[p.groupOf[w]]
-	return g.size == 1 && !oneOff(p.platform[w]) && d.permille(16)
+	return g.size == 1 && !oneOff(p.platform[w]) && d.permille(60)
 }
 
 func oneOff(platform int16) bool {
 	return platform == 3 || platform == 6002 || platform == 6003
 }
 
-// shareLong spreads rows over the long-running shows unevenly: from about a
-// third to five thirds of the mean.
+// shareLong spreads rows over the long-running shows unevenly; some get many
+// times as much as most.
 func (p *plan) shareLong(d *dice, long []int, rows int) {
 	weights := make([]int, len(long))
 	sum := 0
 	for k := range long {
 		weights[k] = 20 + d.IntN(80)
+		if d.permille(30) {
+			weights[k] *= 5
+		}
 		sum += weights[k]
 	}
 	done, weight := 0, 0

@@ -11,10 +11,11 @@ type relation struct {
 	code int16
 }
 
-// The codes of relations among anime and among live action, with the reverse
-// one; and those for which the site may hold one direction only.
 var (
+	// Codes between unrelated shows with those of the reverse row; 0 is for no
+	// such row.
 	looseCodes = [][2]int16{{7, 7}, {8, 8}, {9, 9}, {10, 10}, {14, 14}, {99, 99}, {99, 0}, {14, 0}}
+	// Codes by the type of the related subject.
 	otherCodes = map[int][]int16{
 		1: {1002, 1003, 1003, 1003, 1004, 1005, 1006, 1007, 1008, 1010, 1011, 1012, 1013, 1014, 1015, 1099, 1},
 		3: {3001, 3002, 3003, 3004, 3005, 3006, 3007, 3099},
@@ -67,14 +68,13 @@ func (p *plan) franchiseRelations(d *dice, all []relation) []relation {
 			code, reverse := int16(6), int16(12)
 			switch p.roleOf[p.members[int(g.first)+place]] {
 			case film:
-				code, reverse = pick(d, []int16{6, 3, 10, 11}), 12
-				if code == 3 {
-					reverse = 2
-				}
+				codes := pick(d, [][2]int16{{6, 12}, {11, 12}, {3, 2}, {10, 10}})
+				code, reverse = codes[0], codes[1]
 			case recap:
 				code, reverse = 4, 5
 			case special:
-				code = pick(d, []int16{6, 11, 99})
+				codes := pick(d, [][2]int16{{6, 12}, {11, 12}, {99, 99}})
+				code, reverse = codes[0], codes[1]
 			}
 			both(p.memberID(g, d.IntN(int(g.seasons))), p.memberID(g, place), code, reverse)
 		}

@@ -125,27 +125,43 @@ func (s *show) aliases(d *dice) []alias {
 		case 5:
 			add(pick(d, []string{"", "", "tw", "繁体中文名"}), s.title(chinese))
 		case 6:
-			add("", shortForm(f.base(f.original())))
+			add("", f.shortForm())
 		}
 	}
 	return found
 }
 
-// shortForm takes the beginning of a title as fans do.
-func shortForm(title string) string {
-	runes := []rune(title)
-	if len(runes) < 9 {
-		return ""
-	}
-	if runes[0] < 0x80 {
+// shortForm puts together the beginnings of the words of the title as fans
+// do; it is empty for titles too short for that.
+func (f *franchise) shortForm() string {
+	original := f.original()
+	if original == english || original == korean {
 		var b strings.Builder
-		for field := range strings.FieldsSeq(title) {
+		for field := range strings.FieldsSeq(f.base(original)) {
 			b.WriteByte(field[0])
 		}
-		if b.Len() < 3 {
+		if b.Len() < 5 {
 			return ""
 		}
 		return b.String()
 	}
-	return string(runes[:4])
+	template := patterns[f.number].ja
+	var short []rune
+	for {
+		at := strings.IndexByte(template, '%')
+		if at < 0 {
+			break
+		}
+		end := at + 2
+		if strings.HasPrefix(template[end:], "2") {
+			end++
+		}
+		word := []rune(f.phrase.filled(template[at:end], original))
+		short = append(short, word[:min(2, len(word))]...)
+		template = template[end:]
+	}
+	if len(short) < 4 {
+		return ""
+	}
+	return string(short)
 }

@@ -54,8 +54,6 @@ func (s Spec) clean() Spec {
 // dumps.
 func subjectID(i int) int { return 1 + i + i/11 }
 
-func subjectIndex(id int) int { return id - 1 - (id-1)/12 }
-
 // missingID gives an id which is not in a dump with that many subjects.
 func missingID(d *dice, subjects int) int {
 	if subjects < 23 {

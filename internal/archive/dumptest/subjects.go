@@ -1,6 +1,9 @@
 package dumptest
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // A maker makes the lines of the three large members. raw is scratch space
 // for text before it is quoted.
@@ -33,17 +36,25 @@ func (m *maker) appendShow(b []byte, w int) []byte {
 	b = appendString(b, `,"name":`, s.name)
 	b = appendString(b, `,"name_cn":`, s.nameCN)
 	m.raw = s.infobox(m.raw[:0], m.d, int(m.rows[s.index]))
+	if s.watchable%20 == 19 {
+		m.raw = bytes.ReplaceAll(m.raw, []byte(newline), []byte("\n"))
+	}
 	b = append(b, `,"infobox":`...)
 	b = appendQuoted(b, m.raw)
 	b = appendInt(b, `,"platform":`, s.platform)
 	phrase := s.own
-	b = m.appendSummary(b, &phrase, 1+m.d.IntN(3))
+	sentences := 1 + m.d.IntN(3)
+	if w == m.Watchable/2 || m.d.IntN(4000) == 0 {
+		// Real lines can be longer than the usual buffer of a scanner.
+		sentences = 1000 + m.d.IntN(500)
+	}
+	b = m.appendSummary(b, &phrase, sentences)
 	b = m.appendRatings(b, s.nsfw, tags, meta)
 	b = appendString(b, `,"date":`, s.date)
 	return m.appendFavorite(b, false)
 }
 
-// other titles: how books, albums and games are called after the phrase.
+// otherMarks follow the titles of books, albums and games.
 var otherMarks = map[int][]string{
 	1: {"", "", " (1)", " (2)", " 上", " 短編集"},
 	3: {"", " オリジナルサウンドトラック", " Original Soundtrack", " 主題歌", " Vol.1"},

@@ -30,8 +30,9 @@ var members = []string{
 	"subject-persons.jsonlines", "subject-characters.jsonlines", "person-characters.jsonlines", "person-relations.jsonlines",
 }
 
-// Write writes the dump of s as a zip. It holds a few dozen bytes for every
-// row of the relations and every watchable subject, never whole members.
+// Write writes the dump of s as a zip. It needs some tens of megabytes at the
+// size of Full, since it makes the members line by line. With no subjects all
+// episodes are orphans and there are no relations.
 func Write(w io.Writer, s Spec) error {
 	p := newPlan(s)
 	zw := zip.NewWriter(w)

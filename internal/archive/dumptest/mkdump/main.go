@@ -19,7 +19,7 @@ func main() {
 	scale := flag.Float64("scale", 1, "rows as a part of those of a real dump")
 	seed := flag.Uint64("seed", 1, "tells apart dumps of the same size")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mkdump [-scale 1] [-seed 1] dump.zip")
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: mkdump [-scale 1] [-seed 1] dump.zip")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
