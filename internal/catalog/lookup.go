@@ -17,10 +17,15 @@ const (
 	maxAliases  = 100
 )
 
-// nameKeys are the infobox keys that hold other titles, as volunteers write them.
-var nameKeys = []string{
-	"别名", "中文名", "英文名", "日文名", "原名", "又名", "其他名", "其它名", "其他译名", "其它译名",
-	"第二中文名", "罗马字", "罗马名", "英文标题", "官方译名", "简称", "略称",
+// IsTitleField reports whether an infobox field of that key holds other titles, as
+// volunteers write them (upstreams/archive.md section 8).
+func IsTitleField(key string) bool {
+	switch key {
+	case "别名", "中文名", "英文名", "日文名", "原名", "又名", "其他名", "其它名", "其他译名", "其它译名",
+		"第二中文名", "罗马字", "罗马名", "英文标题", "官方译名", "简称", "略称", "台湾名称", "港澳名称", "马新名称":
+		return true
+	}
+	return false
 }
 
 // apiSubject is a subject as /v0 sends it (upstreams/catalog.md section 7).
@@ -82,12 +87,13 @@ func aliases(infobox json.RawMessage, known ...string) []string {
 	var found []string
 	add := func(text string) {
 		text = strings.TrimSpace(text)
-		if text != "" && len(found) < maxAliases && !slices.Contains(known, text) && !slices.Contains(found, text) {
+		// A lone * is left over from the template of the page (upstreams/archive.md section 8).
+		if text != "" && text != "*" && len(found) < maxAliases && !slices.Contains(known, text) && !slices.Contains(found, text) {
 			found = append(found, text)
 		}
 	}
 	for _, field := range fields {
-		if !slices.Contains(nameKeys, strings.TrimSpace(field.Key)) {
+		if !IsTitleField(strings.TrimSpace(field.Key)) {
 			continue
 		}
 		var text string

@@ -136,7 +136,7 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, er
 			}
 		}
 		for _, s := range hits.List {
-			if found := s.subject(); len(subjects) < q.Limit && q.covers(found.Date) {
+			if found := s.subject(); len(subjects) < q.Limit && q.Covers(found.Date) {
 				subjects = append(subjects, found)
 			}
 		}
@@ -144,7 +144,9 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, er
 	return subjects, nil
 }
 
-func (q SearchQuery) covers(d watch.Date) bool {
+// Covers reports whether a date lies between From and To; an unknown one never does
+// when there is a bound.
+func (q SearchQuery) Covers(d watch.Date) bool {
 	if q.From.IsZero() && q.To.IsZero() {
 		return true
 	}

@@ -46,8 +46,8 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	)
 	weekly(server, 110, 1, 1, "2020-08-20")
 	weekly(server, 113, 1, 10, "2019-04-01")
-	server.AddRelation(100, catalogtest.CodeSideStory, 110)
-	server.AddRelation(100, catalogtest.CodeSideStory, 111)
+	server.AddRelation(100, catalog.CodeSideStory, 110)
+	server.AddRelation(100, catalog.CodeSideStory, 111)
 
 	tv(120, "双子の港", "双子港", "2010-04-01") // two shows of one name
 	tv(121, "双子の港", "双子港", "2018-04-01")
@@ -79,8 +79,8 @@ func weekly(server *catalogtest.Server, subject catalog.SubjectID, first float64
 }
 
 func sequel(server *catalogtest.Server, from, to catalog.SubjectID) {
-	server.AddRelation(from, catalogtest.CodeSequel, to)
-	server.AddRelation(to, catalogtest.CodePrequel, from)
+	server.AddRelation(from, catalog.CodeSequel, to)
+	server.AddRelation(to, catalog.CodePrequel, from)
 }
 
 func episode(title string, season int, number float64, date string) watch.Event {

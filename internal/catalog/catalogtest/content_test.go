@@ -272,7 +272,7 @@ func TestReplacedContent(t *testing.T) {
 	exchange{call: search, body: `{"keyword":"灯台守のうた"}`, status: 200}.do(t, base)
 	s.AddSubject(catalogtest.Subject{ID: 900001, Type: catalog.Anime, Name: "改題", Eps: 3})
 	s.AddEpisodes(900001, catalogtest.Episode{ID: 90000101, Sort: 9, Name: "最終話"})
-	s.AddRelation(900001, catalogtest.CodePrequel, 900018)
+	s.AddRelation(900001, catalog.CodePrequel, 900018)
 	body := exchange{call: search, body: `{"keyword":"改題"}`, status: 200}.do(t, base)
 	if got := ids(decode[found](t, body)); len(got) == 0 || got[0] != 900001 {
 		t.Errorf("the new title found %v", got)

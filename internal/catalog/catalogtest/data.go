@@ -142,17 +142,6 @@ func (s *Server) AddRelation(from catalog.SubjectID, code int, to catalog.Subjec
 	s.data.relations[from] = append(rows, relation{to: to, code: code, order: len(rows)})
 }
 
-// Codes of relations between anime or between real subjects
-// (upstreams/archive.md section 6) for AddRelation.
-const (
-	CodeAdaptation = 1
-	CodePrequel    = 2
-	CodeSequel     = 3
-	CodeSideStory  = 6
-	CodeMainStory  = 12
-	CodeOther      = 99
-)
-
 // addSubject is AddSubject for a caller that holds mu.
 func (d *data) addSubject(subject Subject) {
 	if subject.Infobox == "" {

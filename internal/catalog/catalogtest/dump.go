@@ -152,7 +152,7 @@ func (row subjectRow) subject() Subject {
 	}
 	return Subject{
 		ID: row.ID, Type: row.Type, Name: row.Name, NameCN: row.NameCN, Infobox: infobox,
-		Date: row.Date, Platform: platformLabel(row.Type, row.Platform), Summary: row.Summary,
+		Date: row.Date, Platform: catalog.PlatformLabel(row.Type, row.Platform), Summary: row.Summary,
 		MetaTags: row.MetaTags, Tags: row.Tags, NSFW: row.NSFW, Series: row.Series, Favorite: row.Favorite,
 		Rating: Rating{Rank: row.Rank, Score: row.Score,
 			Count: [10]int{c.R1, c.R2, c.R3, c.R4, c.R5, c.R6, c.R7, c.R8, c.R9, c.R10}},

@@ -161,7 +161,7 @@ func (s *Server) getRelations(w http.ResponseWriter, r *http.Request, who *User)
 		}
 		related = append(related, relatedSubject{
 			ID: listed.ID, Type: listed.Type, Name: listed.Name, NameCN: listed.NameCN,
-			Images: imagesOf(listed.Image), Relation: relationLabel(listed.Type, row.code),
+			Images: imagesOf(listed.Image), Relation: catalog.RelationLabel(listed.Type, row.code),
 		})
 	}
 	answer(w, http.StatusOK, related)

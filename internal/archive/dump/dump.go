@@ -1,0 +1,153 @@
+// Package dump reads the catalog's weekly dump (upstreams/archive.md): the three
+// members that matter, straight from the zip, line by line, on several cores, with
+// bounded memory. Nothing is unpacked to disk, and no name in the zip is ever used
+// as a path.
+//
+// A dump is believed whole or not at all: what does not follow the format ends the
+// reading with an *Error that names the place. Fields that are unknown are passed
+// over and fields that are missing are empty, because the dump's makers add some
+// every year. Infoboxes are the exception: people write them, so a line that cannot
+// be understood loses that line only.
+package dump
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// The members that are read; every other one is ignored.
+const (
+	Subjects  = "subject.jsonlines"
+	Episodes  = "episode.jsonlines"
+	Relations = "subject-relations.jsonlines"
+)
+
+const (
+	// maxDirectory bounds what is read to find the members: a real directory has nine entries.
+	maxDirectory = 1 << 20
+	// maxMember bounds one member unpacked; the largest real one is below 1 GB.
+	maxMember = 8 << 30
+	// maxRatio is how much smaller a member may be packed; real ones reach 15.
+	maxRatio = 200
+)
+
+// Error says what is wrong with a dump, in words for a person.
+type Error struct {
+	Member string // empty when it is the zip as a whole
+	Line   int    // counts from 1; 0 when it is not one line
+	Text   string
+	Err    error // the cause; may be nil
+}
+
+// Error names the place and what is wrong there.
+func (e *Error) Error() string {
+	text := "the dump cannot be used: "
+	if e.Member != "" {
+		text += e.Member + ": "
+	}
+	if e.Line > 0 {
+		text += fmt.Sprintf("line %d: ", e.Line)
+	}
+	text += e.Text
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Dump is an open dump.
+type Dump struct {
+	members map[string]*zip.File
+}
+
+// Open finds the members in a zip of size bytes. An *Error says why it is not a dump;
+// members are not read before their rows are asked for.
+func Open(r io.ReaderAt, size int64) (*Dump, error) {
+	directory := &budget{r: r, left: maxDirectory}
+	archive, err := zip.NewReader(directory, size)
+	if directory.spent() {
+		return nil, &Error{Text: "its table of contents is larger than a dump's can be"}
+	}
+	if err != nil {
+		return nil, &Error{Text: "it is not a whole zip file (an interrupted download?)", Err: err}
+	}
+	directory.lift()
+	archive.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
+	d := &Dump{members: map[string]*zip.File{}}
+	for _, f := range archive.File {
+		switch f.Name {
+		case Subjects, Episodes, Relations:
+			if err := checkMember(f, size); err != nil {
+				return nil, err
+			}
+			if d.members[f.Name] != nil {
+				return nil, &Error{Member: f.Name, Text: "it is in the zip twice"}
+			}
+			d.members[f.Name] = f
+		}
+	}
+	for _, name := range []string{Subjects, Episodes, Relations} {
+		if d.members[name] == nil {
+			return nil, &Error{Member: name, Text: "it is missing in the zip"}
+		}
+	}
+	return d, nil
+}
+
+// checkMember refuses what the table of contents alone shows to be no member of a dump.
+func checkMember(f *zip.File, size int64) error {
+	const encrypted = 0x1
+	switch {
+	case f.Flags&encrypted != 0:
+		return &Error{Member: f.Name, Text: "it is encrypted"}
+	case f.CompressedSize64 > uint64(size):
+		return &Error{Member: f.Name, Text: "it claims to be longer than the file it is in"}
+	case f.UncompressedSize64 > maxMember:
+		return &Error{Member: f.Name, Text: fmt.Sprintf("it claims %d bytes, more than a dump can have", f.UncompressedSize64)}
+	case f.UncompressedSize64 > maxRatio*max(f.CompressedSize64, 64):
+		return &Error{Member: f.Name, Text: fmt.Sprintf("it claims to unpack from %d to %d bytes, as no text does", f.CompressedSize64, f.UncompressedSize64)}
+	}
+	return nil
+}
+
+// Size is how many bytes the members that are read have unpacked, as the zip tells.
+func (d *Dump) Size() int64 {
+	var sum uint64
+	for _, f := range d.members {
+		sum += f.UncompressedSize64
+	}
+	return int64(sum)
+}
+
+// budget lets only so many bytes be read, until it is lifted.
+type budget struct {
+	r      io.ReaderAt
+	left   int64
+	lifted bool
+}
+
+var errSpent = errors.New("more was read than is allowed")
+
+// ReadAt is that of r while the budget lasts.
+func (b *budget) ReadAt(p []byte, off int64) (int, error) {
+	if b.lifted {
+		return b.r.ReadAt(p, off)
+	}
+	if b.left < 0 {
+		return 0, errSpent
+	}
+	n, err := b.r.ReadAt(p, off)
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *budget) spent() bool { return b.left < 0 }
+
+func (b *budget) lift() { b.lifted = true }
