@@ -12,30 +12,30 @@ type decision struct {
 }
 
 // decide is the only place that turns proposals into a result: by the floor, the
-// review floor and the margin, or at once when the subject was named.
-func decide(s *session, f finding, method string) (decision, map[string]any) {
-	if len(f.proposals) == 0 {
+// review floor and the margin, or at once when the subject is certain because it was named.
+func decide(s *session, proposals []proposal, certain bool) (decision, map[string]any) {
+	if len(proposals) == 0 {
 		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": "no layer proposed a subject"}
 	}
-	best := &f.proposals[0]
+	best := &proposals[0]
 	d := decision{proposal: best, Result: Result{
 		SubjectID: best.subject.ID, SubjectName: best.subject.DisplayName(), SubjectType: best.subject.Type,
-		Film: best.subject.IsFilm() || s.event.IsFilm(), Method: method, Confidence: best.score,
+		Film: best.subject.IsFilm() || s.event.IsFilm(), Method: best.layer, Confidence: best.score,
 	}}
 	output := map[string]any{"best": best.subject.ID, "score": best.score}
 	rival := ""
-	if len(f.proposals) > 1 {
-		output["next"], output["ahead"] = f.proposals[1].subject.ID, round(best.score-f.proposals[1].score)
-		if best.score-f.proposals[1].score < s.limit.Margin {
-			rival = f.proposals[1].subject.DisplayName()
+	if len(proposals) > 1 {
+		output["next"], output["ahead"] = proposals[1].subject.ID, round(best.score-proposals[1].score)
+		if best.score-proposals[1].score < s.limit.Margin {
+			rival = proposals[1].subject.DisplayName()
 		}
 	}
 	switch {
-	case f.certain && best.score == 0:
+	case certain && best.score == 0:
 		d.Status, d.Reason, d.proposal = NotFound, best.reason, nil
-	case !f.certain && best.score < s.limit.Review:
+	case !certain && best.score < s.limit.Review:
 		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, output
-	case !f.certain && (best.score < s.limit.Accept || rival != ""):
+	case !certain && (best.score < s.limit.Accept || rival != ""):
 		d.Status, d.Reason = Review, s.asks(best, rival)
 	case !best.target.found():
 		d.Status = EpisodeNotFound

@@ -18,7 +18,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	}
 	if episodeID != 0 {
 		f.input["catalog_episode"] = episodeID
-		s.look.requests++
+		s.look.lookUps++
 		episode, err := s.look.catalog.Episode(ctx, episodeID)
 		switch {
 		case errors.Is(err, catalog.ErrNotFound):

@@ -10,20 +10,22 @@ import (
 	"watchmark/internal/title"
 )
 
-// look asks the catalog and remembers every answer for the length of one match.
+// look asks the catalog, or the archive, and remembers every answer for the length of one match.
 type look struct {
 	catalog   Catalog
+	most      int // hits that one search asks for
 	searches  map[string][]catalog.Subject
 	subjects  map[catalog.SubjectID]catalog.Subject
 	relations map[catalog.SubjectID][]catalog.Relation
 	episodes  map[catalog.SubjectID][]catalog.EpisodeInfo
 	names     map[catalog.SubjectID][]name
-	requests  int
+	lookUps   int
 }
 
-func newLook(c Catalog) *look {
+func newLook(c Catalog, most int) *look {
 	return &look{
 		catalog:   c,
+		most:      most,
 		searches:  map[string][]catalog.Subject{},
 		subjects:  map[catalog.SubjectID]catalog.Subject{},
 		relations: map[catalog.SubjectID][]catalog.Relation{},
@@ -38,7 +40,7 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 	if hits, known := l.searches[key]; known {
 		return hits, nil
 	}
-	l.requests++
+	l.lookUps++
 	hits, err := l.catalog.Search(ctx, q)
 	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
 		hits, err = nil, nil
@@ -64,7 +66,7 @@ func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subje
 	if s, known := l.subjects[id]; known {
 		return s, nil
 	}
-	l.requests++
+	l.lookUps++
 	s, err := l.catalog.Subject(ctx, id)
 	if err != nil {
 		return catalog.Subject{}, err
@@ -78,7 +80,7 @@ func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Rel
 	if r, known := l.relations[id]; known {
 		return r, nil
 	}
-	l.requests++
+	l.lookUps++
 	r, err := l.catalog.Relations(ctx, id)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, err
@@ -91,7 +93,7 @@ func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Rel
 func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, special []catalog.EpisodeInfo, err error) {
 	list, known := l.episodes[id]
 	if !known {
-		l.requests++
+		l.lookUps++
 		list, err = l.catalog.Episodes(ctx, id)
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return nil, nil, err

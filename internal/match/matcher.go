@@ -7,9 +7,11 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -17,8 +19,8 @@ import (
 	"watchmark/internal/watch"
 )
 
-// Catalog is what the matcher asks of the catalog; *catalog.Client is one. Errors
-// are told apart with errors.Is and the sentinels of package catalog.
+// Catalog is what the matcher asks of the catalog; *catalog.Client is one, and so is
+// the offline archive. Errors are told apart with errors.Is and the sentinels of package catalog.
 type Catalog interface {
 	Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
@@ -48,6 +50,9 @@ var DefaultThresholds = Thresholds{Accept: 0.85, Review: 0.5, Margin: 0.04}
 // Config is what a Matcher is made of; every field must be set.
 type Config struct {
 	Catalog Catalog
+	// Archive is asked before every match for the offline archive, which is asked before
+	// the catalog. It answers nil, and why, while there is none to ask.
+	Archive func() (archive Catalog, why string)
 	Rules   Rules
 	// Thresholds is asked before every match, so that a change of settings applies at once.
 	Thresholds func() Thresholds
@@ -65,6 +70,7 @@ const (
 	stepBlock    = "block"
 	stepMapping  = "mapping"
 	stepPayload  = "payload_id"
+	stepArchive  = "archive"
 	stepAPI      = "api"
 	stepEpisode  = "episode"
 	stepDecision = "decision"
@@ -90,28 +96,49 @@ type finding struct {
 // layer is one way to find a subject. The list of layers reads like the rule book.
 type layer struct {
 	name string
+	// asks is where the layer looks things up.
+	asks source
 	find func(context.Context, *session) (finding, error)
 }
 
+// source is where things are looked up.
+type source int
+
+const (
+	// either is the archive, and the catalog for what the archive does not have.
+	either source = iota
+	theArchive
+	theCatalog
+)
+
 var layers = []layer{
-	{stepMapping, findByMapping},
-	{stepPayload, findByPayload},
-	{stepAPI, findBySearch},
+	{stepMapping, either, findByMapping},
+	{stepPayload, either, findByPayload},
+	{stepArchive, theArchive, findBySearch},
+	{stepAPI, theCatalog, findBySearch},
 }
 
 // session is one match on its way.
 type session struct {
 	request
-	look  *look
-	rules *mapping.Rules
-	limit Thresholds
+	// look is where the layer at work looks things up: one of offline and online.
+	look *look
+	// offline is nil when there is no archive; noArchive says why.
+	offline, online *look
+	noArchive       string
+	rules           *mapping.Rules
+	limit           Thresholds
 }
 
 // Match finds out what event is about. It does not fail: what went wrong is the
 // status, the reason and the steps of the Trace.
 func (m *Matcher) Match(ctx context.Context, event watch.Event) Trace {
 	start := time.Now()
-	s := &session{request: newRequest(event), look: newLook(m.Catalog), limit: m.Thresholds()}
+	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), limit: m.Thresholds()}
+	archive, why := m.Archive()
+	if s.noArchive = why; archive != nil {
+		s.offline = newLook(archive, searchMostOffline)
+	}
 	t := Trace{Steps: []Step{}}
 	t.Result = m.run(ctx, s, &t)
 	t.ElapsedMS = milliseconds(time.Since(start))
@@ -133,31 +160,51 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	}
 	t.add(Step{Name: stepBlock, Status: miss, Input: s.input()}, start)
 
-	var found finding
-	method, settled := "", false
+	var found []proposal
+	settled := "" // why no further layer is asked
+	certain := false
 	for _, layer := range layers {
 		start = time.Now()
-		if settled {
-			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": method + " named the subject"}}, start)
+		if layer.asks == theArchive && s.offline == nil && settled == "" {
+			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": s.noArchive}}, start)
 			continue
 		}
-		f, err := layer.find(ctx, s)
+		if settled != "" {
+			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": settled}}, start)
+			continue
+		}
+		f, err := s.ask(ctx, layer)
+		for i := range f.proposals {
+			f.proposals[i].layer = layer.name
+		}
 		step := Step{Name: layer.name, Status: miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
 		if err != nil {
 			step.Status = failed
 			step.Output = map[string]any{"error": err.Error()}
 			t.add(step, start)
+			if layer.asks == theArchive {
+				continue // the catalog knows all that the archive does
+			}
 			t.Err = err
 			return failure(err)
 		}
 		if len(f.proposals) > 0 {
 			step.Status = hit
-			found, method, settled = f, layer.name, f.certain
+			found = merge(found, f.proposals)
+			certain = f.certain
 		}
 		t.add(step, start)
+		switch {
+		case certain:
+			settled = layer.name + " named the subject"
+		case layer.asks == theArchive:
+			if d, _ := decide(s, found, false); d.Status == Matched {
+				settled = "the archive is sure"
+			}
+		}
 	}
 	start = time.Now()
-	result, output := decide(s, found, method)
+	result, output := decide(s, found, certain)
 	if best := result.proposal; best != nil {
 		t.add(best.target.step(s.request), start)
 		start = time.Now()
@@ -165,6 +212,34 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
 		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
 	return result.Result
+}
+
+// ask runs a layer where it looks things up. A layer that may ask either takes the
+// archive's word for a subject with its episode, and the catalog's for everything else:
+// the archive is up to a week old and lacks what was merged.
+func (s *session) ask(ctx context.Context, l layer) (finding, error) {
+	if s.offline != nil && l.asks != theCatalog {
+		s.look = s.offline
+		f, err := l.find(ctx, s)
+		if l.asks == theArchive || err == nil && f.certain && f.proposals[0].target.found() {
+			return f, err
+		}
+	}
+	s.look = s.online
+	return l.find(ctx, s)
+}
+
+// merge joins what two layers propose, best first. Of a subject that both propose the
+// later layer's proposal stays: the catalog is never older than the archive.
+func merge(earlier, later []proposal) []proposal {
+	all := slices.Clone(later)
+	for _, p := range earlier {
+		if !slices.ContainsFunc(later, func(q proposal) bool { return q.subject.ID == p.subject.ID }) {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b proposal) int { return cmp.Compare(b.score, a.score) })
+	return all
 }
 
 func statusOf(s Status) string {

@@ -14,6 +14,8 @@ import (
 
 // proposal is a subject that a layer proposes, with the episode it leads to.
 type proposal struct {
+	// layer is the name of the layer that proposes it.
+	layer string
 	// subject is the one to be marked: that of the target.
 	subject catalog.Subject
 	target  target

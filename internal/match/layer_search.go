@@ -12,6 +12,8 @@ import (
 const (
 	// searchMost is how many hits one search asks for; the catalog gives no more (upstreams/catalog.md section 6).
 	searchMost = 20
+	// searchMostOffline is how many the archive is asked for, which costs next to nothing.
+	searchMostOffline = 50
 	// weighMost is how many subjects of one show are looked at with their episodes.
 	weighMost = 6
 	// completeMost is how many hits of the legacy search, which lack aliases, are completed.
@@ -20,7 +22,7 @@ const (
 	kin = 0.6
 )
 
-// findBySearch asks the catalog's search in rounds, until one gives a clear answer:
+// findBySearch asks the archive or the catalog for the titles in rounds, until one gives a clear answer:
 // everywhere, which is the same for all episodes of a show and so mostly remembered,
 // then around the air date, which a hit without a date never passes.
 func findBySearch(ctx context.Context, s *session) (finding, error) {
@@ -43,7 +45,7 @@ func findBySearch(ctx context.Context, s *session) (finding, error) {
 			break
 		}
 	}
-	f.output["hits"], f.output["requests"] = len(hits), s.look.requests
+	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
 	return f, nil
 }
 
@@ -89,7 +91,7 @@ func appendNew(list []string, text string) []string {
 // collect adds the hits of a plan to those there are, each subject once.
 func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) ([]catalog.Subject, error) {
 	for _, keyword := range p.keywords {
-		found, err := s.look.search(ctx, catalog.SearchQuery{Keyword: keyword, Types: s.types, From: p.from, To: p.to, Limit: searchMost})
+		found, err := s.look.search(ctx, catalog.SearchQuery{Keyword: keyword, Types: s.types, From: p.from, To: p.to, Limit: s.look.most})
 		if err != nil {
 			return nil, err
 		}
