@@ -41,6 +41,7 @@ func TestPointer(t *testing.T) {
 		{"no name", `{"browser_download_url":"` + address + `","digest":"sha256:` + hex + `","size":1000,"updated_at":"2026-01-06T21:03:25Z"}`, byTime},
 		{"name with ../", `{"browser_download_url":"` + address + `","digest":"sha256:` + hex + `","name":"dump-../../x.zip","size":1000,"updated_at":"2026-01-06T21:03:25Z"}`, byTime},
 		{"name of the 7z", `{"browser_download_url":"` + address + `","digest":"sha256:` + hex + `","name":"dump-` + version + `.7z","size":1000,"updated_at":"2026-01-06T21:03:25Z"}`, byTime},
+		{"name with a fraction", `{"browser_download_url":"` + address + `","digest":"sha256:` + hex + `","name":"dump-2026-01-06.210306.5Z.zip","size":1000,"updated_at":"2026-01-06T21:03:25Z"}`, byTime},
 		{"name of no day", `{"browser_download_url":"` + address + `","digest":"sha256:` + hex + `","name":"dump-2026-02-30.210306Z.zip","size":1000,"updated_at":"2026-01-06T21:03:25Z"}`, byTime},
 	} {
 		t.Run(c.what, func(t *testing.T) {
