@@ -31,6 +31,8 @@ var allowed = map[string][]string{
 
 	"catalog/catalogtest": {"catalog", "watch"},
 
+	"archive/fetch": {"httpx"},
+
 	"backup":  {"db", "secret"},
 	"webhook": {"db", "watch"},
 	"mapping": {"catalog", "db", "watch"},

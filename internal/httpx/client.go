@@ -2,13 +2,12 @@
 // Client, which gives it the proxy, a timeout, a bound on the answer, a rate per
 // host, quick retries of reads, and a debug log with every secret masked.
 //
-// What it promises: no request waits or answers without bound; a write is sent
-// at most once; credentials never travel to another host or from https to http
+// What it promises: no request waits or answers without bound, but for the length
+// of a Stream, which its reader bounds; a write is sent at most once; credentials never travel to another host or from https to http
 // by a redirect; settings change while requests are under way.
 package httpx
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,11 +45,12 @@ type Config struct {
 	// HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment.
 	Proxy string
 	// Timeout bounds one attempt, from connecting to the last byte; 0 = 15 s.
-	// Waiting for the rate limit does not count.
+	// Waiting for the rate limit does not count. For a Stream it bounds the way to
+	// the answer's head, and then each wait for more bytes.
 	Timeout time.Duration
 	// UserAgent is sent where a request brings none; empty = "watchmark".
 	UserAgent string
-	// MaxBody bounds an answer, in bytes after decompression; 0 = 8 MiB.
+	// MaxBody bounds an answer of Do, in bytes after decompression; 0 = 8 MiB.
 	MaxBody int64
 	// PerMinute is the steady rate of requests to one host; 0 = 120.
 	PerMinute int
@@ -215,21 +215,13 @@ func (c *Client) Mask(text string) string { return c.masker.Mask(text) }
 // Retry-After. An *Error comes back when there is no whole answer. What req sends
 // as a bearer token is known to the masker from then on.
 func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
-	if req.Method == "" {
-		req.Method = http.MethodGet
+	x, err := c.newCall(req)
+	if err != nil {
+		return nil, err
 	}
-	now := c.now.Load()
-	target, err := url.Parse(req.URL)
-	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, &Error{Host: "the service", Kind: Other, Detail: errBadAddress.Error(), Err: errBadAddress}
-	}
-	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
-		c.masker.Add(token)
-	}
-	isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
 	for attempt := 0; ; attempt++ {
-		resp, err := c.attempt(ctx, now, target, req, isRead)
-		if !isRead || attempt >= now.Retries || !worthRetrying(resp, err) {
+		resp, err := x.attempt(ctx)
+		if !x.isRead || attempt >= x.now.Retries || !worthRetrying(resp, err) {
 			return resp, err
 		}
 		wait := retryWait << attempt
@@ -255,71 +247,36 @@ func worthRetrying(resp *Response, err error) bool {
 	return false
 }
 
-func (c *Client) attempt(ctx context.Context, now *setup, target *url.URL, req Request, isRead bool) (*Response, error) {
-	if err := c.limiter(target.Host, now).Wait(ctx); err != nil {
-		if cause := ctx.Err(); cause != nil {
-			err = cause
-		} else { // Wait foresees that the deadline would pass
-			err = context.DeadlineExceeded
-		}
-		return nil, c.failure(ctx, target, fmt.Errorf("waiting for the rate limit: %w", err))
-	}
-	if req.Before != nil {
-		if err := req.Before(); err != nil {
-			return nil, err
-		}
-	}
-	ctx2, cancel := context.WithTimeout(ctx, now.Timeout)
-	defer cancel()
-	out, err := http.NewRequestWithContext(ctx2, req.Method, req.URL, bytes.NewReader(req.Body))
-	if err != nil {
-		return nil, &Error{Host: target.Host, Kind: Other, Detail: errBadAddress.Error(), Err: errBadAddress}
-	}
-	for name, values := range req.Header {
-		out.Header[name] = values
-	}
-	if out.Header.Get("User-Agent") == "" {
-		out.Header.Set("User-Agent", now.UserAgent)
-	}
-	debug := c.log.Enabled(ctx, slog.LevelDebug)
-	if debug {
-		c.log.LogAttrs(ctx, slog.LevelDebug, "request sent", slog.String("method", req.Method), slog.String("url", c.masker.URL(target)),
-			slog.Any("headers", c.masker.Header(out.Header)), slog.String("body", c.shownBody(out.Header, req.Body)))
-	}
-	start := time.Now()
-	client := *now.http
-	if req.StayOnAddress || !isRead {
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	}
-	resp, err := read(&client, out, now.MaxBody)
-	if err != nil {
-		err = c.failure(ctx, target, err)
-		if debug {
-			c.log.LogAttrs(ctx, slog.LevelDebug, "request failed", slog.String("method", req.Method), slog.String("url", c.masker.URL(target)),
-				slog.Duration("elapsed", time.Since(start)), slog.String("error", err.Error()))
-		}
+// attempt sends once and reads the whole answer.
+func (x *call) attempt(ctx context.Context) (*Response, error) {
+	if err := x.admit(ctx); err != nil {
 		return nil, err
 	}
-	if debug {
-		c.log.LogAttrs(ctx, slog.LevelDebug, "answer received", slog.String("method", req.Method), slog.String("url", c.masker.URL(target)),
-			slog.Int("status", resp.Status), slog.Duration("elapsed", time.Since(start)),
-			slog.Any("headers", c.masker.Header(resp.Header)), slog.String("body", c.shownBody(resp.Header, resp.Body)))
+	bounded, cancel := context.WithTimeout(ctx, x.now.Timeout)
+	defer cancel()
+	start := time.Now()
+	resp, err := x.read(bounded)
+	if err != nil {
+		return nil, x.failed(ctx, start, err)
+	}
+	if x.debug(ctx) {
+		x.answered(ctx, start, resp.Status, resp.Header, slog.String("body", x.client.shownBody(resp.Header, resp.Body)))
 	}
 	return resp, nil
 }
 
-func read(client *http.Client, req *http.Request, limit int64) (*Response, error) {
-	resp, err := client.Do(req)
+func (x *call) read(ctx context.Context) (*Response, error) {
+	resp, err := x.send(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read to the end, or given up
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, x.now.MaxBody+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	if int64(len(body)) > limit {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+	if int64(len(body)) > x.now.MaxBody {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, x.now.MaxBody)
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
 }
