@@ -2,13 +2,16 @@ package match_test
 
 import (
 	"log/slog"
+	"os"
 	"testing"
 
+	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
+	"watchmark/internal/match"
 	"watchmark/internal/secret"
 )
 
@@ -40,4 +43,31 @@ func newRules(t *testing.T) *mapping.Store {
 		}
 	})
 	return mapping.NewStore(d)
+}
+
+// noArchive is a service whose offline archive is switched off.
+func noArchive() (match.Catalog, string) { return nil, "the offline archive is off" }
+
+// importDump is an archive of the dump at path.
+func importDump(t *testing.T, path string) *archive.Archive {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := archive.New(t.TempDir(), slog.New(slog.DiscardHandler))
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := a.Import(t.Context(), archive.Dump{Data: file, Size: info.Size()}, func(archive.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	return a
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/match"
 	"watchmark/internal/watch"
 )
@@ -116,8 +117,9 @@ func everyNth(cases []labelled, n int) []labelled {
 	return thin
 }
 
-// TestMeasure asks for every labelled case over the real client, prints the table of
-// score.py, and holds the floors. MATCH_SHOW=kind (or all) prints what went wrong.
+// TestMeasure asks for every labelled case, prints the table of score.py, and holds the
+// floors: with the catalog alone, with archive and catalog, and with the archive while
+// the catalog is off. MATCH_SHOW=kind (or all) prints what went wrong.
 func TestMeasure(t *testing.T) {
 	bench := matchbench(t)
 	cases := loadCases(t, filepath.Join(bench, "cases-dev.jsonl"))
@@ -125,11 +127,43 @@ func TestMeasure(t *testing.T) {
 		cases = everyNth(cases, 8)
 	}
 	server, client := newCatalog(t)
-	if err := server.LoadDump(filepath.Join(bench, "catalog-dump.zip")); err != nil {
+	dump := filepath.Join(bench, "catalog-dump.zip")
+	if err := server.LoadDump(dump); err != nil {
 		t.Fatal(err)
 	}
-	m := match.New(match.Config{Catalog: client, Rules: newRules(t), Thresholds: func() match.Thresholds { return match.DefaultThresholds }})
+	offline := importDump(t, dump)
+	for _, mode := range []struct {
+		name    string
+		archive func() (match.Catalog, string)
+		off     bool
+	}{
+		{"catalog alone", noArchive, false},
+		{"archive and catalog", func() (match.Catalog, string) { return offline, "" }, false},
+		{"archive, the catalog is off", func() (match.Catalog, string) { return offline, "" }, true},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			if mode.off {
+				if err := server.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := requests(server)
+			m := match.New(match.Config{Catalog: client, Archive: mode.archive, Rules: newRules(t), Thresholds: func() match.Thresholds { return match.DefaultThresholds }})
+			measure(t, m, cases)
+			t.Logf("%.2f requests a case", float64(requests(server)-before)/float64(len(cases)))
+		})
+	}
+}
 
+func requests(server *catalogtest.Server) (sum int) {
+	for _, n := range server.Requests() {
+		sum += n
+	}
+	return sum
+}
+
+// measure asks m for every case.
+func measure(t *testing.T, m *match.Matcher, cases []labelled) {
 	traces := make([]match.Trace, len(cases))
 	var workers sync.WaitGroup
 	next := make(chan int)
@@ -158,11 +192,7 @@ func TestMeasure(t *testing.T) {
 			t.Log(verdict, c.ID, describe(c), "\n      got", brief(traces[i]))
 		}
 	}
-	var requests int
-	for _, n := range server.Requests() {
-		requests += n
-	}
-	t.Logf("%d cases in %v, %.1f requests a case\n%s", len(cases), time.Since(start).Round(time.Second), float64(requests)/float64(len(cases)), table(tally))
+	t.Logf("%d cases in %v\n%s", len(cases), time.Since(start).Round(time.Millisecond), table(tally))
 	total := map[string]int{}
 	absent := map[string]int{}
 	for kind, verdicts := range tally {
