@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
@@ -47,6 +48,8 @@ var statuses = []struct {
 	{task.ErrNotFound, http.StatusNotFound},
 	{task.ErrEnded, http.StatusConflict},
 	{task.ErrStopping, http.StatusServiceUnavailable},
+	{archive.ErrBusy, http.StatusConflict},
+	{archive.ErrNone, http.StatusConflict},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -82,6 +85,8 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		p := problem(http.StatusTooManyRequests, asSentence(locked.Error()))
 		p.retryAfter = seconds(locked.RetryAfter)
 		return p
+	case errors.Is(err, archive.ErrNoSpace):
+		return problem(http.StatusInsufficientStorage, asSentence(err.Error()))
 	case errors.As(err, &upstream):
 		return problem(http.StatusBadGateway, catalogProblem(upstream))
 	case errors.Is(err, engine.ErrNotStored):

@@ -19,6 +19,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,6 +28,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
@@ -82,7 +84,10 @@ type Deps struct {
 	Webhooks *webhook.Log
 	Accounts *account.Store
 	Keeper   Keeper
-	Mappings *mapping.Store
+	// Archive is the offline archive, ArchiveKeeper imports it.
+	Archive       *archive.Archive
+	ArchiveKeeper *archive.Keeper
+	Mappings      *mapping.Store
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
@@ -98,6 +103,7 @@ type server struct {
 	api       huma.API
 	strangers *rate.Limiter
 	bodies    *semaphore.Weighted // bytes of webhook bodies
+	uploading sync.Mutex          // held while a dump is uploaded: one at a time
 }
 
 // New is the handler of /api/, /webhook/ and /health. It sees paths without the base
@@ -119,6 +125,7 @@ func newServer(deps Deps) *server {
 	s.registerReplay()
 	s.registerAccounts()
 	s.registerOAuth()
+	s.registerArchive()
 	s.registerMappings()
 	s.registerBlocked()
 	s.registerSettings()
@@ -311,6 +318,8 @@ var schemaNames = map[string]string{
 	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
 	"watchmark/internal/replay.Entry":     "QueueTask",
 	"watchmark/internal/task.Status":      "Task",
+	"watchmark/internal/archive.Status":   "ArchiveStatus",
+	"watchmark/internal/archive.Progress": "ArchiveProgress",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -85,18 +85,27 @@ func (s *server) stream(path, operation, tag, summary, about string, find func(i
 	})
 	s.api.OpenAPI().AddOperation(&huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: operation, Tags: []string{tag}, Summary: summary,
-		Description: about + " Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more.",
+		Description: about + " " + numberedLines,
 		Parameters: []*huma.Param{
 			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The id."},
-			{Name: "Last-Event-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The number of the last line seen."},
+			lastEventID,
 		},
-		Responses: map[string]*huma.Response{
-			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-			"204": {Description: "The task has ended and all of it was seen."},
-			"401": s.response("Unauthorized", Problem{}),
-			"404": s.response("Not Found", Problem{}),
-		},
+		Responses: s.streamAnswers(),
 	})
+}
+
+// The parts that the descriptions of streams share.
+const numberedLines = "Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more."
+
+var lastEventID = &huma.Param{Name: "Last-Event-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The number of the last line seen."}
+
+func (s *server) streamAnswers() map[string]*huma.Response {
+	return map[string]*huma.Response{
+		"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		"204": {Description: "The task has ended and all of it was seen."},
+		"401": s.response("Unauthorized", Problem{}),
+		"404": s.response("Not Found", Problem{}),
+	}
 }
 
 // follow streams a task to one reader; it goes on when the reader leaves.

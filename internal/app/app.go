@@ -20,6 +20,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/api"
+	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
@@ -50,6 +51,8 @@ type App struct {
 	engine   *engine.Engine
 	replay   *replay.Scheduler
 	tasks    *task.Registry
+	// archiver imports the offline archive.
+	archiver *archive.Keeper
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -124,6 +127,8 @@ func (a *App) build(ctx context.Context, o Options) error {
 		},
 		Log: a.log,
 	})
+	a.archiver = a.Archiver(a.tasks)
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.archiver.Kick() })
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -164,7 +169,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Masker: a.masker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Mappings: a.Mappings, Masker: a.masker,
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
 	mux := http.NewServeMux()
@@ -274,6 +279,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.engine.Run(background, workGrace) })
 	running.Go(func() { a.replay.Run(background) })
 	running.Go(func() { a.keeper.Run(background) })
+	running.Go(func() { a.archiver.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{

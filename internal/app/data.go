@@ -11,8 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+	_ "time/tzdata" // dumps are published by the clock of a zone that small systems do not know
+
+	cron "github.com/netresearch/go-cron"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
+	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
@@ -60,6 +66,8 @@ type Data struct {
 	http    *httpx.Client
 	catalog *catalog.Client
 	cached  *catalog.Cached
+	// Archive is the offline archive, whether it is switched on or not.
+	Archive *archive.Archive
 }
 
 // OpenData opens the data folder, creating what is missing. Its errors name the file
@@ -107,6 +115,10 @@ func (d *Data) build(ctx context.Context, o Options) error {
 		return err
 	}
 	d.cached = catalog.NewCached(d.catalog)
+	d.Archive = archive.New(archiveDir(o.DataDir, now), d.log)
+	if err := d.Archive.Refresh(ctx); err != nil {
+		d.log.Warn("the offline archive cannot be used", "error", err)
+	}
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
@@ -145,19 +157,76 @@ func (d *Data) apply(_, now settings.Settings) {
 // Close closes the data folder.
 func (d *Data) Close() error {
 	d.http.Close()
-	return d.db.Close()
+	var err error
+	if d.Archive != nil {
+		err = d.Archive.Close()
+	}
+	return errors.Join(err, d.db.Close())
 }
 
 // Matcher matches against the catalog that the settings name.
 func (d *Data) Matcher() *match.Matcher {
 	return match.New(match.Config{
 		Catalog: d.cached,
+		Archive: d.archive,
 		Rules:   d.Mappings,
 		Thresholds: func() match.Thresholds {
 			m := d.Settings.Current().Matching
 			return match.Thresholds{Accept: m.AcceptScore, Review: m.ReviewScore, Margin: m.Margin}
 		},
 	})
+}
+
+// archive is the offline archive for the matcher; nil, and why, when it is not to be asked.
+func (d *Data) archive() (match.Catalog, string) {
+	switch {
+	case !d.Settings.Current().CatalogArchive.Enabled:
+		return nil, "the offline archive is switched off"
+	case !d.Archive.Ready():
+		return nil, "the offline archive is not imported yet"
+	}
+	return d.Archive, ""
+}
+
+// Archiver imports the offline archive as the settings say, its work being tasks of a
+// registry; nil is for a caller that uses none.
+func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
+	if tasks == nil {
+		tasks = &task.Registry{}
+	}
+	return archive.NewKeeper(archive.KeeperConfig{
+		Archive: d.Archive,
+		Tasks:   tasks,
+		Enabled: func() bool { return d.Settings.Current().CatalogArchive.Enabled },
+		Next:    d.nextArchive,
+		Source: func() fetch.Config {
+			s := d.Settings.Current().CatalogArchive
+			return fetch.Config{HTTP: d.http, PointerURL: s.PointerURL, Mirrors: s.Mirrors}
+		},
+		FreeMB: func() int { return d.Settings.Current().CatalogArchive.MinFreeMB },
+		Log:    d.log,
+	})
+}
+
+// nextArchive is when a newer dump is looked for after t.
+func (d *Data) nextArchive(t time.Time) time.Time {
+	expression := d.Settings.Current().CatalogArchive.UpdateCron
+	if !strings.HasPrefix(expression, "TZ=") && !strings.HasPrefix(expression, "CRON_TZ=") {
+		expression = "CRON_TZ=Asia/Shanghai " + expression
+	}
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil { // the settings hold what can be parsed
+		return t.Add(7 * 24 * time.Hour)
+	}
+	return schedule.Next(t)
+}
+
+// archiveDir is the folder of the offline archive. The default follows the data folder.
+func archiveDir(dataDir string, s settings.Settings) string {
+	if s.CatalogArchive.DataDir == settings.DefaultArchiveDir {
+		return filepath.Join(dataDir, "archive")
+	}
+	return s.CatalogArchive.DataDir
 }
 
 func (d *Data) policy() auth.Policy {

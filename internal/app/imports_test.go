@@ -29,9 +29,11 @@ var allowed = map[string][]string{
 	"source":   {"source", "watch"},
 	"catalog":  {"httpx", "secret", "watch"},
 
+	"archive/dump":        {"catalog", "watch"},
+	"archive/dumptest":    {},
+	"archive/fetch":       {"httpx"},
+	"archive/titles":      {"title"},
 	"catalog/catalogtest": {"catalog", "watch"},
-
-	"archive/fetch": {"httpx"},
 
 	"backup":  {"db", "secret"},
 	"webhook": {"db", "watch"},
@@ -42,9 +44,11 @@ var allowed = map[string][]string{
 	"replay":  {"catalog", "db", "record", "watch"},
 	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
 
-	"api": {"account", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
+
+	"api": {"account", "archive", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
 	"web": {"account", "auth", "catalog", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

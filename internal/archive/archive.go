@@ -137,7 +137,10 @@ func (a *Archive) replace(next *file) {
 		if err := old.close(); err != nil {
 			a.log.Warn("cannot close the old archive", "error", err)
 		}
-		a.Clean()
+		if unlock, err := a.lock(); err == nil { // else an import runs, which removes the pair itself
+			a.removeLeftovers()
+			_ = unlock() // the lock ends with the file at the latest
+		}
 	})
 }
 
@@ -154,17 +157,19 @@ func (a *Archive) Close() error {
 	return old.close()
 }
 
-// Clean removes what an import left that did not come to its end, and pairs that are not
-// current. It does nothing while an import runs.
+// Clean removes what a crash left in the folder: half-written pairs, pairs that are not
+// current, uploads. It is for the start of the service, and does nothing while an import runs.
 func (a *Archive) Clean() {
 	unlock, err := a.lock()
 	if err != nil {
 		return // an import runs, or there is no folder
 	}
 	a.removeLeftovers()
-	if err := unlock(); err != nil {
-		a.log.Warn("cannot unlock the archive's folder", "error", err)
+	uploads, _ := filepath.Glob(filepath.Join(a.dir, uploadPrefix+"*")) // the pattern is right
+	for _, path := range uploads {
+		a.remove(path)
 	}
+	_ = unlock() // the lock ends with the file at the latest
 }
 
 // removeLeftovers removes every pair but the current one. The caller holds the lock.
@@ -183,14 +188,15 @@ func (a *Archive) removeLeftovers() {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		leftover := strings.HasPrefix(name, prefix) && name != p.Name+databaseEnd && name != p.Name+indexEnd ||
-			strings.HasPrefix(name, uploadPrefix) || name == pointerName+".tmp"
-		if !leftover {
-			continue
+		if strings.HasPrefix(name, prefix) && name != p.Name+databaseEnd && name != p.Name+indexEnd || name == pointerName+".tmp" {
+			a.remove(filepath.Join(a.dir, name))
 		}
-		if err := os.Remove(filepath.Join(a.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			a.log.Warn("cannot remove an old archive file; it goes with the next import", "file", name, "error", err)
-		}
+	}
+}
+
+func (a *Archive) remove(path string) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.log.Warn("cannot remove an old file of the archive; the next import tries again", "file", filepath.Base(path), "error", err)
 	}
 }
 

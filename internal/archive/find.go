@@ -37,6 +37,11 @@ type Found struct {
 	rank [3]int
 }
 
+// By is which of the subject's titles it was found by: name, name_cn or alias.
+func (f Found) By() string {
+	return [...]string{titles.Name: "name", titles.NameCN: "name_cn", titles.Alias: "alias"}[f.Kind]
+}
+
 // Query asks for subjects by title.
 type Query struct {
 	Text  string

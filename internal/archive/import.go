@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"watchmark/internal/archive/dump"
+	"watchmark/internal/archive/fetch"
 )
 
 // uploadPrefix is how the names of dumps begin that somebody uploads.
@@ -27,6 +28,9 @@ var ErrBusy = errors.New("another import is running: wait for it, or cancel it f
 // ErrSmaller is returned for a dump that holds much less than the archive in use:
 // truncated dumps were published before (upstreams/archive.md section 1).
 var ErrSmaller = errors.New("the dump is much smaller than the archive in use, so it is taken for a truncated one")
+
+// ErrNoSpace is wrapped by errors that say the disk has too little room.
+var ErrNoSpace = fetch.ErrNoSpace
 
 // The least shares of the archive in use that a dump may have: of its zip's bytes, and of each of its counts.
 const (

@@ -202,9 +202,9 @@ func checkSteps(t *testing.T, trace match.Trace) {
 			}
 		}
 	}
-	want := []string{"block", "mapping", "payload_id", "api", "episode", "decision"}
+	want := []string{"block", "mapping", "payload_id", "archive", "api", "episode", "decision"}
 	if trace.Result.Status == match.NotFound {
-		want = []string{"block", "mapping", "payload_id", "api", "decision"}
+		want = []string{"block", "mapping", "payload_id", "archive", "api", "decision"}
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)

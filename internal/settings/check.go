@@ -89,6 +89,20 @@ func checkURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
+// checkMirror takes an address that others are appended to, and gives it a trailing slash.
+func checkMirror(text string) (string, error) {
+	prefix, err := checkURL(text)
+	return prefix + "/", err
+}
+
+// checkFolder takes the path of a folder.
+func checkFolder(text string) (string, error) {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsRune(text, 0) {
+		return "", errors.New("is not a folder")
+	}
+	return text, nil
+}
+
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return !strings.HasSuffix(u.Host, ":")

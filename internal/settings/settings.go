@@ -89,9 +89,18 @@ type Matching struct {
 	Margin         float64
 }
 
+// DefaultArchiveDir is the default of catalog_archive.data_dir, which stands for a
+// folder in the data folder, wherever that is.
+const DefaultArchiveDir = "./data/archive"
+
 // CatalogArchive is the section [catalog_archive]: the local copy of the catalog.
 type CatalogArchive struct {
-	Enabled bool
+	Enabled    bool
+	DataDir    string
+	UpdateCron string   // as ParseStandard of go-cron reads it, in Asia/Shanghai unless it names a zone
+	PointerURL string   // http or https
+	Mirrors    []string // prefixes of addresses, http or https
+	MinFreeMB  int
 }
 
 // CatalogReplay is the section [catalog_replay]: marks that wait for the catalog.

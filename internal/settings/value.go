@@ -42,7 +42,7 @@ func (o *option) kind() Type {
 		return Integer
 	case *float64:
 		return Number
-	case *[]netip.Prefix:
+	case *[]netip.Prefix, *[]string:
 		return List
 	default:
 		return String
@@ -207,6 +207,8 @@ func (o *option) assign(value any) {
 		if err := at.UnmarshalText([]byte(value.(string))); err != nil {
 			panic("settings: a choice of " + o.path + " is no log level: " + err.Error())
 		}
+	case *[]string:
+		*at = value.([]string)
 	case *[]netip.Prefix:
 		texts := value.([]string)
 		*at = make([]netip.Prefix, len(texts))

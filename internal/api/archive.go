@@ -1,0 +1,390 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/archive"
+	"watchmark/internal/catalog"
+	"watchmark/internal/task"
+	"watchmark/internal/watch"
+)
+
+const archiveTag = "Archive"
+
+// uploadPause is how long an upload may send nothing.
+const uploadPause = time.Minute
+
+// ArchiveTask names the task of an import.
+type ArchiveTask struct {
+	TaskID int64 `json:"task_id" doc:"Follow it at /api/catalog_archive/progress." example:"7"`
+}
+
+// ArchiveLog is the log of an import.
+type ArchiveLog struct {
+	TaskID int64             `json:"task_id"`
+	State  task.State        `json:"state" enum:"running,done,failed,cancelled"`
+	Lines  []json.RawMessage `json:"lines" doc:"Each with time, level, msg and more; the newest 256 KiB."`
+}
+
+// ArchiveSubject is a subject as the archive tells it.
+type ArchiveSubject struct {
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.SubjectType `json:"type" doc:"2 anime, 6 live action."`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	Aliases   []string            `json:"aliases"`
+	Date      watch.Date          `json:"date"`
+	Platform  string              `json:"platform"`
+	Eps       int                 `json:"eps"`
+	NSFW      bool                `json:"nsfw"`
+}
+
+// ArchiveHit is a subject that was found by a title.
+type ArchiveHit struct {
+	ArchiveSubject
+	Score float64     `json:"score" doc:"How alike the title is, a ratio 0 to 1."`
+	How   archive.How `json:"how" enum:"equal,begins,alike" doc:"Whether the title is the same, begins with what was looked for, or is similar."`
+	By    string      `json:"by" enum:"name,name_cn,alias" doc:"Which of its titles it was found by."`
+}
+
+// ArchiveEpisode is a chapter as the archive tells it.
+type ArchiveEpisode struct {
+	EpisodeID catalog.EpisodeID   `json:"episode_id"`
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.EpisodeType `json:"type" doc:"0 main, 1 special, 2 opening, 3 ending, and others."`
+	Sort      float64             `json:"sort"`
+	Ep        float64             `json:"ep"`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	AirDate   watch.Date          `json:"air_date"`
+}
+
+// ArchiveDetail is all that the archive holds of a subject.
+type ArchiveDetail struct {
+	ArchiveSubject
+	Episodes  []ArchiveEpisode  `json:"episodes"`
+	Relations []ArchiveRelation `json:"relations"`
+	Seasons   []ArchiveSubject  `json:"seasons" doc:"What prequels and sequels lead to, the subject among them, by date."`
+}
+
+// ArchiveRelation is a neighbour of a subject.
+type ArchiveRelation struct {
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.SubjectType `json:"type"`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	Relation  string              `json:"relation" doc:"What the neighbour is to the subject, in the catalog's words." example:"续集"`
+}
+
+// ArchiveAiring is an episode with its subject's titles.
+type ArchiveAiring struct {
+	ArchiveEpisode
+	SubjectName   string `json:"subject_name"`
+	SubjectNameCN string `json:"subject_name_cn"`
+}
+
+func (s *server) registerArchive() {
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
+		Summary: "Get the state of the offline archive",
+	}, func(context.Context, *none) (*JSON[archive.Status], error) {
+		return answer(s.ArchiveKeeper.Status(), nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/catalog_archive/trigger", OperationID: "update-archive", Tags: []string{archiveTag},
+		Summary:       "Import the newest dump",
+		Description:   "Starts a task, or answers the one that runs already. When the newest dump is in use, there is nothing to do unless force is set.",
+		DefaultStatus: http.StatusAccepted,
+	}, func(_ context.Context, in *struct {
+		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
+	}) (*JSON[ArchiveTask], error) {
+		t, err := s.ArchiveKeeper.Update(in.Force)
+		if err != nil {
+			return nil, err
+		}
+		return answer(ArchiveTask{t.Status().ID}, nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
+		Summary: "Cancel the import", DefaultStatus: http.StatusAccepted,
+		Description: "The archive in use stays; a download goes on where it was at the next import.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+	}, func(context.Context, *none) (*none, error) {
+		t, err := s.Tasks.Newest(archive.TaskKind, 0)
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.Tasks.Cancel(t.Status().ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/progress_log", OperationID: "get-archive-log", Tags: []string{archiveTag},
+		Summary: "Get the log of an import", Errors: []int{http.StatusNotFound},
+	}, func(_ context.Context, in *struct {
+		TaskID int64 `query:"task_id" minimum:"0" doc:"The task; 0 is the newest import."`
+	}) (*JSON[ArchiveLog], error) {
+		t, err := s.archiveTask(in.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		lines, _ := t.After(0)
+		log := ArchiveLog{TaskID: t.Status().ID, State: t.Status().State, Lines: make([]json.RawMessage, 0, len(lines))}
+		for _, line := range lines {
+			log.Lines = append(log.Lines, json.RawMessage(line.Text))
+		}
+		return answer(log, nil)
+	})
+	s.registerArchiveLookUps()
+	s.registerArchiveStreams()
+}
+
+// archiveTask is an import by its id, or the newest one.
+func (s *server) archiveTask(id int64) (*task.Task, error) {
+	if id == 0 {
+		return s.Tasks.Newest(archive.TaskKind, 0)
+	}
+	t, err := s.Tasks.Get(id)
+	if err == nil && t.Status().Kind != archive.TaskKind {
+		err = task.ErrNotFound
+	}
+	return t, err
+}
+
+func (s *server) registerArchiveLookUps() {
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/search", OperationID: "search-archive", Tags: []string{archiveTag},
+		Summary:     "Find titles in the offline archive",
+		Description: "Equal titles first, then those that begin with the text; when none is equal, those that are similar too.",
+		Errors:      []int{http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		Text  string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The title."`
+		Type  int    `query:"type" enum:"0,2,6" doc:"Only anime (2) or live action (6); 0 is both."`
+		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
+	}) (*JSON[Page[ArchiveHit]], error) {
+		q := archive.Query{Text: in.Text, Limit: in.Limit}
+		if in.Type != 0 {
+			q.Types = []catalog.SubjectType{catalog.SubjectType(in.Type)}
+		}
+		found, err := s.Archive.Find(ctx, q)
+		page := Page[ArchiveHit]{Items: []ArchiveHit{}}
+		for _, f := range found {
+			page.Items = append(page.Items, ArchiveHit{archiveSubject(f.Subject), f.Likeness, f.How, f.By()})
+		}
+		return answer(page, err)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/subjects/{id}", OperationID: "get-archive-subject", Tags: []string{archiveTag},
+		Summary: "Get a subject from the offline archive", Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *ByID) (*JSON[ArchiveDetail], error) {
+		return answer(s.archiveDetail(ctx, catalog.SubjectID(in.ID)))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/airing", OperationID: "list-airing", Tags: []string{archiveTag},
+		Summary: "List the episodes that air in some days", Errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		From string `query:"from" required:"true" format:"date" doc:"The first day, such as 2026-01-05." example:"2026-01-05"`
+		To   string `query:"to" format:"date" doc:"The last day; left out it is the first. At most 31 days after it." example:"2026-01-11"`
+	}) (*JSON[Page[ArchiveAiring]], error) {
+		from, to := watch.ParseDate(in.From), watch.ParseDate(in.To)
+		if in.To == "" {
+			to = from
+		}
+		if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 31 {
+			return nil, fieldProblem("query.to", "it must be a day from the first on, at most 31 days after it")
+		}
+		list, err := s.Archive.Airing(ctx, from, to)
+		page := Page[ArchiveAiring]{Items: []ArchiveAiring{}}
+		for _, a := range list {
+			page.Items = append(page.Items, ArchiveAiring{archiveEpisode(a.Episode), a.Subject.Name, a.Subject.NameCN})
+		}
+		return answer(page, err)
+	})
+}
+
+func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (ArchiveDetail, error) {
+	subject, err := s.Archive.Subject(ctx, id)
+	if err != nil {
+		return ArchiveDetail{}, archiveMiss(err)
+	}
+	d := ArchiveDetail{ArchiveSubject: archiveSubject(subject), Episodes: []ArchiveEpisode{}, Relations: []ArchiveRelation{}, Seasons: []ArchiveSubject{}}
+	episodes, err := s.Archive.Episodes(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, e := range episodes {
+		d.Episodes = append(d.Episodes, archiveEpisode(e))
+	}
+	relations, err := s.Archive.Relations(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, r := range relations {
+		d.Relations = append(d.Relations, ArchiveRelation{r.ID, r.Type, r.Name, r.NameCN, r.Label})
+	}
+	chain, err := s.Archive.Chain(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, season := range chain {
+		d.Seasons = append(d.Seasons, archiveSubject(season))
+	}
+	return d, nil
+}
+
+// archiveMiss makes "not in the archive" a 404.
+func archiveMiss(err error) error {
+	if errors.Is(err, catalog.ErrNotFound) {
+		return problem(http.StatusNotFound, "The offline archive has no such subject: it may be newer than the archive, or merged into another one.")
+	}
+	return err
+}
+
+func archiveSubject(s catalog.Subject) ArchiveSubject {
+	if s.Aliases == nil {
+		s.Aliases = []string{}
+	}
+	return ArchiveSubject{s.ID, s.Type, s.Name, s.NameCN, s.Aliases, s.Date, s.Platform, s.Eps, s.NSFW}
+}
+
+func archiveEpisode(e catalog.EpisodeInfo) ArchiveEpisode {
+	return ArchiveEpisode{e.ID, e.Subject, e.Type, e.Sort, e.Ep, e.Name, e.NameCN, e.AirDate}
+}
+
+// registerArchiveStreams registers what huma does not do: the stream of an import and the upload.
+func (s *server) registerArchiveStreams() {
+	const progress, upload = "/api/catalog_archive/progress", "/api/catalog_archive/import_local"
+	s.mux.HandleFunc("GET "+progress, func(w http.ResponseWriter, r *http.Request) {
+		id, err := int64(0), error(nil)
+		if text := r.URL.Query().Get("task_id"); text != "" {
+			if id, err = strconv.ParseInt(text, 10, 64); err != nil {
+				err = task.ErrNotFound
+			}
+		}
+		var t *task.Task
+		if err == nil {
+			t, err = s.archiveTask(id)
+		}
+		if err != nil {
+			s.problemOf(r.Context(), "GET "+progress, err).write(w)
+			return
+		}
+		s.follow(w, r, t)
+	})
+	s.mux.HandleFunc("POST "+upload, func(w http.ResponseWriter, r *http.Request) {
+		id, err := s.upload(w, r)
+		if err != nil {
+			s.problemOf(r.Context(), "POST "+upload, err).write(w)
+			return
+		}
+		writeJSON(w, http.StatusAccepted, "application/json", ArchiveTask{id})
+	})
+	s.api.OpenAPI().AddOperation(&huma.Operation{
+		Method: http.MethodGet, Path: progress, OperationID: "stream-archive-import", Tags: []string{archiveTag}, Summary: "Follow an import",
+		Description: "Server-sent events until the import ends: log (a line of its log), progress and result (the task). " + numberedLines,
+		Parameters: []*huma.Param{
+			{Name: "task_id", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The task; left out it is the newest import."},
+			lastEventID,
+		},
+		Responses: s.streamAnswers(),
+	})
+	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	s.api.OpenAPI().AddOperation(&huma.Operation{
+		Method: http.MethodPost, Path: upload, OperationID: "upload-archive", Tags: []string{archiveTag}, Summary: "Import a dump from a file",
+		Description: fmt.Sprintf("The body is the zip itself, or a form with it as a file. It may have %d MiB. Starts a task.", archive.MaxDump>>20),
+		Parameters: []*huma.Param{{Name: "force", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean},
+			Description: "Import it even if it holds much less than the archive in use."}},
+		RequestBody: &huma.RequestBody{Required: true, Content: binary},
+		Responses: map[string]*huma.Response{
+			"202": s.response("Accepted", ArchiveTask{}),
+			"400": s.response("Bad Request", Problem{}),
+			"401": s.response("Unauthorized", Problem{}),
+			"403": s.response("Forbidden", Problem{}),
+			"409": s.response("Conflict", Problem{}),
+			"413": s.response("Request Entity Too Large", Problem{}),
+			"415": s.response("Unsupported Media Type", Problem{}),
+			"507": s.response("Insufficient Storage", Problem{}),
+		},
+	})
+}
+
+// upload takes the zip in a request into a file and starts its import.
+func (s *server) upload(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
+	if !s.uploading.TryLock() {
+		return 0, problem(http.StatusConflict, "Another upload is under way: wait for it to end.")
+	}
+	defer s.uploading.Unlock()
+	if s.ArchiveKeeper.Status().ImportInProgress {
+		return 0, archive.ErrBusy
+	}
+	body, err := zipIn(r, http.MaxBytesReader(w, r.Body, archive.MaxDump))
+	if err != nil {
+		return 0, err
+	}
+	file, err := s.ArchiveKeeper.NewUpload()
+	if err != nil {
+		return 0, err
+	}
+	if err := receive(file, body, http.NewResponseController(w)); err != nil {
+		s.ArchiveKeeper.Discard(file)
+		return 0, err
+	}
+	t, err := s.ArchiveKeeper.ImportFile(file, r.URL.Query().Get("force") == "true")
+	if err != nil {
+		return 0, err
+	}
+	return t.Status().ID, nil
+}
+
+// zipIn is the zip in a request: the body, or the first file of a form. The name of
+// the file is never looked at.
+func zipIn(r *http.Request, body io.ReadCloser) (io.Reader, error) {
+	r.Body = body
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "multipart/form-data":
+		form, err := r.MultipartReader()
+		for err == nil {
+			part, next := form.NextPart()
+			if err = next; err == nil && part.FileName() != "" {
+				return part, nil
+			}
+		}
+		return nil, problem(http.StatusBadRequest, "The form has no file.")
+	case err == nil && (kind == "application/zip" || kind == "application/octet-stream" || kind == "application/x-zip-compressed"):
+		return body, nil
+	}
+	return nil, problem(http.StatusUnsupportedMediaType, "Send the zip itself as application/zip, or a form with it as a file.")
+}
+
+// receive writes a body to a file. It ends when nothing comes for a while.
+func receive(file *os.File, body io.Reader, controller *http.ResponseController) error {
+	buf := make([]byte, 1<<20)
+	for {
+		// A writer without deadlines has none, as in tests.
+		_ = controller.SetReadDeadline(time.Now().Add(uploadPause))
+		n, err := body.Read(buf)
+		if _, failed := file.Write(buf[:n]); failed != nil {
+			return fmt.Errorf("store the upload: %w", failed)
+		}
+		var large *http.MaxBytesError
+		switch {
+		case errors.Is(err, io.EOF):
+			_ = controller.SetReadDeadline(time.Time{})
+			return nil
+		case errors.As(err, &large):
+			return problem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The file is larger than %d MiB, so it is no dump.", archive.MaxDump>>20))
+		case err != nil:
+			return problem(http.StatusBadRequest, "The upload broke off: send it again.")
+		}
+	}
+}
