@@ -127,6 +127,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 		},
 		Log: a.log,
 	})
+	a.Archive.Clean()
 	a.archiver = a.Archiver(a.tasks)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.archiver.Kick() })
 	a.catalog.OnReturn(a.replay.Kick)

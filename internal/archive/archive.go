@@ -122,7 +122,6 @@ func (a *Archive) open(ctx context.Context, path string) error {
 	}
 	a.name = p.Name
 	a.replace(next)
-	a.log.InfoContext(ctx, "the offline archive is in use", "version", next.info.Version, "subjects", next.info.Subjects, "episodes", next.info.Episodes)
 	return nil
 }
 

@@ -33,13 +33,13 @@ const (
 	maxTitles = 2_000_000
 
 	// packBytes is how many bytes of episodes are gathered before they are written.
-	packBytes = 40 << 20
+	packBytes = 24 << 20
 	// partBits is how many times the episodes of one subject may be written, as a power of two.
 	partBits = 8
 	// ownersStep is how many episodes share a row of owners.
 	ownersStep = 512
 	// buildMemory is from how many bytes on the garbage collector works harder during an import.
-	buildMemory = 170 << 20
+	buildMemory = 150 << 20
 )
 
 // schema of an archive file. All that changes it must change format too.
@@ -100,8 +100,14 @@ type builder struct {
 func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(Counts) (map[string]string, error), progress *dump.Progress, report func(Phase)) (counts Counts, err error) {
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, buildMemory))
-	defer debug.SetMemoryLimit(before)
+	defer func() {
+		debug.SetMemoryLimit(before)
+		debug.FreeOSMemory() // else a service would keep for long what only the import needed
+	}()
 
+	if err := os.WriteFile(path, nil, 0o600); err != nil { // SQLite would let others read it
+		return counts, fmt.Errorf("create the archive: %w", err)
+	}
 	file := db.CreateFile(path)
 	defer func() {
 		if closed := file.Close(); err == nil {

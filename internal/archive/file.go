@@ -23,7 +23,7 @@ type Info struct {
 	Version    string    `json:"version"`
 	Digest     string    `json:"digest" doc:"SHA-256 of the dump, in hex."`
 	DumpSize   int64     `json:"dump_size" doc:"Bytes of the dump's zip."`
-	ImportedAt time.Time `json:"imported_at"`
+	ImportedAt time.Time `json:"imported_at,omitzero"`
 	Counts
 }
 

@@ -81,12 +81,12 @@ func (a *Archive) Import(ctx context.Context, d Dump, report func(Progress)) (in
 	}()
 	last, compare := a.Info()
 	compare = compare && !d.AllowSmaller
-	if compare && float64(d.Size) < leastBytes*float64(last.DumpSize) {
-		return info, fmt.Errorf("%w (%d bytes, before %d)", ErrSmaller, d.Size, last.DumpSize)
-	}
 	opened, err := dump.Open(d.Data, d.Size)
 	if err != nil {
 		return info, err
+	}
+	if compare && float64(d.Size) < leastBytes*float64(last.DumpSize) {
+		return info, fmt.Errorf("%w (%d bytes, before %d)", ErrSmaller, d.Size, last.DumpSize)
 	}
 	if info, err = a.write(ctx, opened, d, report); err != nil {
 		return info, err

@@ -96,7 +96,6 @@ func (k *Keeper) Kick() {
 
 // Run works until ctx ends. Imports are tasks, which the registry stops.
 func (k *Keeper) Run(ctx context.Context) {
-	k.Archive.Clean()
 	enabled, said := false, ""
 	for {
 		wait := time.Duration(1<<63 - 1)
@@ -109,12 +108,11 @@ func (k *Keeper) Run(ctx context.Context) {
 				k.tried = false
 				k.mu.Unlock()
 			}
-			if problem := k.refresh(ctx); problem != said && problem != "" {
-				k.Log.Warn("the offline archive cannot be used", "error", problem)
-				said = problem
+			said = k.refresh(ctx, said)
+			if due := k.due(time.Now()); !due.IsZero() {
+				wait = time.Until(due)
 			}
-			due := k.due(time.Now())
-			if wait = time.Until(due); wait <= 0 {
+			if wait <= 0 {
 				if _, err := k.Update(false); err != nil {
 					k.Log.Warn("the import of the offline archive does not start", "error", err)
 				}
@@ -131,15 +129,24 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// refresh takes up what is on the disk, and says why it cannot be used.
-func (k *Keeper) refresh(ctx context.Context) string {
-	if err := k.Archive.Refresh(ctx); err != nil && ctx.Err() == nil {
+// refresh takes up what is on the disk, and tells the log when that is something else
+// than what it said before.
+func (k *Keeper) refresh(ctx context.Context, said string) string {
+	err := k.Archive.Refresh(ctx)
+	info, ok := k.Archive.Info()
+	switch {
+	case err != nil:
+		if err.Error() != said && ctx.Err() == nil {
+			k.Log.Warn("the offline archive cannot be used", "error", err)
+		}
 		return err.Error()
+	case ok && info.Version != said:
+		k.Log.Info("the offline archive is in use", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes)
 	}
-	return ""
+	return info.Version
 }
 
-// due is when the next import begins by itself.
+// due is when the next import begins by itself; zero is never.
 func (k *Keeper) due(now time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,7 +177,7 @@ type Status struct {
 	// LastError is why the last import did not come to its end; empty when it did.
 	LastError        string    `json:"last_error" doc:"Why the last import failed or was skipped; empty when it did not."`
 	LastOutcome      Outcome   `json:"last_outcome" enum:",imported,up_to_date,skipped,failed,cancelled" doc:"How the last import ended; empty before the first."`
-	LastRun          time.Time `json:"last_run" doc:"When that was; the year 1 before the first."`
+	LastRun          time.Time `json:"last_run,omitzero" doc:"When that was; not there before the first."`
 	ImportInProgress bool      `json:"import_in_progress"`
 	CurrentProgress  *Progress `json:"current_progress" doc:"How far the import is; null while none runs."`
 	TaskID           int64     `json:"task_id" doc:"The import that runs, or ran last; 0 when there was none since the start."`

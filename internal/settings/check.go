@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	cron "github.com/netresearch/go-cron"
 )
@@ -66,7 +67,11 @@ func isUnreserved(text string) bool { return madeOf(text, alphanumeric+"-._~") }
 
 // checkCron accepts what the scheduler's parser does.
 func checkCron(text string) (string, error) {
-	if _, err := cron.ParseStandard(text); err != nil {
+	schedule, err := cron.ParseStandard(text)
+	if err == nil && schedule.Next(time.Now()).IsZero() {
+		return "", errors.New("never comes: there is no such day")
+	}
+	if err != nil {
 		return "", errors.New("is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)")
 	}
 	return text, nil
