@@ -60,6 +60,8 @@ type Accounts interface {
 // Matcher finds the subject and episode of an event; *match.Matcher is one.
 type Matcher interface {
 	Match(ctx context.Context, event watch.Event) match.Trace
+	// MatchOnline asks the catalog alone, not the archive.
+	MatchOnline(ctx context.Context, event watch.Event) match.Trace
 }
 
 // Lists writes to people's lists; *account.Keeper is one. Errors are those of

@@ -49,6 +49,8 @@ type matcher struct {
 	seen    []watch.Event
 }
 
+func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace { return m.Match(ctx, event) }
+
 func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()

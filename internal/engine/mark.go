@@ -132,7 +132,39 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		s.trace.Steps = append(s.trace.Steps, step)
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
+	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
+		batch = e.matchOnline(work, batch)
+	}
 	e.settle(work, batch)
+}
+
+// matchOnline takes out of a refused batch what the archive had led to and matches it with
+// the catalog alone: the archive is up to a week old, and the subject may have been
+// merged or the episode moved since. What the catalog leads to the same place stays refused.
+func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []markJob) {
+	for _, s := range batch {
+		old := s.trace.Result
+		if s.online || !s.trace.UsedArchive() {
+			refused = append(refused, s)
+			continue
+		}
+		ctx := e.followed(work, s.work.ID)
+		trace := e.Matcher.MatchOnline(ctx, s.work.Event)
+		if ctx.Err() != nil {
+			e.release(s.work.ID)
+			continue
+		}
+		e.tell(ctx, s.work, trace.Steps...)
+		if now := trace.Result; now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID {
+			refused = append(refused, s)
+			continue
+		}
+		trace.Steps = append(s.trace.Steps, trace.Steps...)
+		trace.ElapsedMS += s.trace.ElapsedMS
+		s.trace, s.online, s.outcome, s.cause = trace, true, record.Outcome{}, nil
+		e.conclude(ctx, work, s)
+	}
+	return refused
 }
 
 // episodesOf is every episode of the batch once, in ascending order; films without an episode have none.

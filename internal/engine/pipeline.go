@@ -47,11 +47,16 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	e.tell(ctx, w, trace.Steps...)
 	trace.Steps = append([]match.Step{step}, trace.Steps...)
 	s := settled{work: w, account: a, trace: trace}
-	switch trace.Result.Status {
+	e.conclude(ctx, work, s)
+}
+
+// conclude brings a matched record to the batch that marks it, and every other one to its end.
+func (e *Engine) conclude(ctx, work context.Context, s settled) {
+	switch result := s.trace.Result; result.Status {
 	case match.Matched:
-		behind, err := e.Queue.Behind(ctx, w.ID, a.ID, trace.Result.SubjectID, w.Attempts <= 1)
+		behind, err := e.Queue.Behind(ctx, s.work.ID, s.account.ID, result.SubjectID, s.work.Attempts <= 1)
 		if err != nil {
-			e.fail(ctx, w, err)
+			e.fail(ctx, s.work, err)
 			return
 		}
 		if !behind {
@@ -60,16 +65,16 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		}
 		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "earlier episodes of this subject are in the queue" + waits}
 	case match.Review:
-		s.outcome = record.Outcome{Status: record.Review, Message: trace.Result.Reason}
+		s.outcome = record.Outcome{Status: record.Review, Message: result.Reason}
 	case match.Blocked:
-		s.outcome = record.Outcome{Status: record.Ignored, Message: trace.Result.Reason}
+		s.outcome = record.Outcome{Status: record.Ignored, Message: result.Reason}
 	case match.EpisodeNotFound:
-		s.outcome = failure(record.EpisodeNotFound, trace.Result.Reason)
+		s.outcome = failure(record.EpisodeNotFound, result.Reason)
 	case match.Unreachable:
-		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: trace.Result.Reason + waits}
-		s.cause = trace.Err
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: result.Reason + waits}
+		s.cause = s.trace.Err
 	default:
-		s.outcome = failure(record.NotMatched, trace.Result.Reason)
+		s.outcome = failure(record.NotMatched, result.Reason)
 	}
 	e.settle(work, []settled{s})
 }

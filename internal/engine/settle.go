@@ -25,6 +25,9 @@ type settled struct {
 	outcome record.Outcome
 	// cause is why a queued record waits; nil when the catalog was not asked for it.
 	cause error
+	// online is set when the match was made without the archive because the catalog
+	// refused what the archive had led to.
+	online bool
 }
 
 // When the disk fails, settle tries again storeTries times, storeAgain apart.

@@ -133,14 +133,24 @@ type session struct {
 // Match finds out what event is about. It does not fail: what went wrong is the
 // status, the reason and the steps of the Trace.
 func (m *Matcher) Match(ctx context.Context, event watch.Event) Trace {
-	start := time.Now()
-	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), limit: m.Thresholds()}
 	archive, why := m.Archive()
-	if s.noArchive = why; archive != nil {
+	return m.match(ctx, event, archive, why)
+}
+
+// MatchOnline is Match without the offline archive, for what that has led astray.
+func (m *Matcher) MatchOnline(ctx context.Context, event watch.Event) Trace {
+	return m.match(ctx, event, nil, "the catalog refuses what the archive led to")
+}
+
+func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive string) Trace {
+	start := time.Now()
+	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), noArchive: noArchive, limit: m.Thresholds()}
+	if archive != nil {
 		s.offline = newLook(archive, searchMostOffline)
 	}
 	t := Trace{Steps: []Step{}}
 	t.Result = m.run(ctx, s, &t)
+	t.archived = s.offline != nil
 	t.ElapsedMS = milliseconds(time.Since(start))
 	return t
 }

@@ -28,7 +28,12 @@ type Trace struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 	// Err is what a look-up failed with; nil when none did.
 	Err error `json:"-"`
+
+	archived bool
 }
+
+// UsedArchive reports whether the offline archive was asked.
+func (t Trace) UsedArchive() bool { return t.archived }
 
 // Result is the decision.
 type Result struct {

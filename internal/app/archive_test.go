@@ -1,0 +1,124 @@
+package app_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/archive"
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+)
+
+// weekOld is the dump of a week ago, of shows that the catalog has changed since.
+var weekOld = map[string][]string{
+	"subject.jsonlines": {
+		`{"id":501,"type":2,"name":"雨の図書館","name_cn":"雨中图书馆","platform":1,"date":"2026-04-05"}`,
+		`{"id":502,"type":2,"name":"砂の時計台","name_cn":"沙之钟楼","platform":1,"date":"2026-04-06"}`,
+		`{"id":503,"type":2,"name":"夜の果樹園","name_cn":"夜之果园","platform":1,"date":"2026-04-07","nsfw":true}`,
+	},
+	"episode.jsonlines": {
+		`{"id":50101,"subject_id":501,"sort":1,"type":0,"airdate":"2026-04-05"}`, `{"id":50102,"subject_id":501,"sort":2,"type":0,"airdate":"2026-04-12"}`,
+		`{"id":50201,"subject_id":502,"sort":1,"type":0,"airdate":"2026-04-06"}`,
+		`{"id":50301,"subject_id":503,"sort":1,"type":0,"airdate":"2026-04-07"}`,
+	},
+	"subject-relations.jsonlines": {},
+}
+
+// withArchive is start with the archive of weekOld switched on.
+func withArchive(t *testing.T) *service {
+	t.Helper()
+	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
+	var dump bytes.Buffer
+	w := zip.NewWriter(&dump)
+	for name, rows := range weekOld {
+		member, err := w.Create(name)
+		if err == nil {
+			_, err = io.WriteString(member, strings.Join(rows, "\n"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.app.Archive.Import(t.Context(), archive.Dump{Data: bytes.NewReader(dump.Bytes()), Size: int64(dump.Len())}, func(archive.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	s.list.AddSubject(
+		catalogtest.Subject{ID: 501, Type: catalog.Anime, Name: "雨の図書館", NameCN: "雨中图书馆", Platform: "TV", Date: "2026-04-05"},
+		catalogtest.Subject{ID: 502, Type: catalog.Anime, Name: "砂の時計台", NameCN: "沙之钟楼", MergedInto: 602},
+		catalogtest.Subject{ID: 602, Type: catalog.Anime, Name: "砂の時計台", NameCN: "沙之钟楼", Platform: "TV", Date: "2026-04-06"},
+		catalogtest.Subject{ID: 503, Type: catalog.Anime, Name: "夜の果樹園", NameCN: "夜之果园", Platform: "TV", Date: "2026-04-07", NSFW: true},
+	)
+	s.list.AddEpisodes(501, catalogtest.Episode{ID: 50101, Sort: 1, AirDate: "2026-04-05"},
+		catalogtest.Episode{ID: 50102, Sort: 2, AirDate: "2026-04-12"}, catalogtest.Episode{ID: 50103, Sort: 3, AirDate: "2026-04-19"})
+	s.list.AddEpisodes(602, catalogtest.Episode{ID: 60201, Sort: 1, AirDate: "2026-04-06"})
+	s.list.AddEpisodes(503, catalogtest.Episode{ID: 50301, Sort: 1, AirDate: "2026-04-07"})
+	return s
+}
+
+func TestTheArchiveIsAWeekOld(t *testing.T) {
+	s := withArchive(t)
+	for _, c := range []struct {
+		name, event string
+		marked      string
+		message     string
+	}{
+		{"it knows the episode", `{"title":"雨中图书馆","season":1,"episode":2,"release_date":"2026-04-12","user_name":"Mira"}`, "mira/50102", ""},
+		{"it lacks the newest episode", `{"title":"雨中图书馆","season":1,"episode":3,"release_date":"2026-04-19","user_name":"Mira"}`, "mira/50103", ""},
+		{"the subject was merged since", `{"title":"沙之钟楼","season":1,"episode":1,"release_date":"2026-04-06","user_name":"Mira"}`, "mira/60201", ""},
+		{"the subject is hidden from look-ups without a login", `{"title":"夜之果园","season":1,"episode":1,"release_date":"2026-04-07","user_name":"Mira"}`, "mira/50301", ""},
+		{"it lacks the show", `{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`, "mira/90000105", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			id := s.custom(c.event)
+			if r := s.settled(id); r.Status != "success" {
+				t.Errorf("the record is %+v", r)
+			}
+			if !s.marked()[c.marked] {
+				t.Errorf("marked are %v, not %s", s.marked(), c.marked)
+			}
+			s.explained(id)
+		})
+	}
+	if len(s.marked()) != 5 {
+		t.Errorf("marked are %v", s.marked())
+	}
+}
+
+// While the catalog is down the archive still tells what was watched: the record waits
+// with its subject and episode, and the first request that gets through marks it.
+func TestTheArchiveMatchesWhileTheCatalogIsDown(t *testing.T) {
+	s := withArchive(t)
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
+		t.Fatal(err)
+	}
+	id := s.custom(`{"title":"雨中图书馆","season":1,"episode":1,"release_date":"2026-04-05","user_name":"Mira"}`)
+	if r := s.settled(id); r.Status != "queued" || r.SubjectID != 501 || r.EpisodeID != 50101 {
+		t.Fatalf("with the catalog down the record is %+v", r)
+	}
+	var trace struct {
+		Result struct {
+			Status string `json:"status"`
+			Method string `json:"method"`
+		} `json:"result"`
+	}
+	s.api(http.MethodPost, "/api/test-match", `{"title":"雨の図書舘","season":1,"episode":2,"release_date":"2026-04-12","user_name":"Mira"}`, http.StatusOK, &trace)
+	if trace.Result.Status != "matched" || trace.Result.Method != "archive" {
+		t.Errorf("with the catalog down a slip of the pen is %+v", trace.Result)
+	}
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(id, func(r recordView) bool { return r.Status == "success" })
+	if diff := cmp.Diff(map[string]bool{"mira/50101": true}, s.marked()); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+}
