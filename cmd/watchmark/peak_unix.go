@@ -14,7 +14,7 @@ func peakMemory() int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss)
+		return int64(usage.Maxrss) //nolint:unconvert // it has 32 bits on some systems
 	}
-	return int64(usage.Maxrss) << 10 // everywhere else it is KiB
+	return int64(usage.Maxrss) << 10 //nolint:unconvert // as above; everywhere else it is KiB
 }

@@ -25,6 +25,12 @@ const archiveTag = "Archive"
 // uploadPause is how long an upload may send nothing.
 const uploadPause = time.Minute
 
+// ArchiveStatus is the state of the archive.
+type ArchiveStatus struct {
+	archive.Status
+	CurrentProgress orNull[archive.Progress] `json:"current_progress" doc:"How far the import is; null while none runs."`
+}
+
 // ArchiveTask names the task of an import.
 type ArchiveTask struct {
 	TaskID int64 `json:"task_id" doc:"Follow it at /api/catalog_archive/progress." example:"7"`
@@ -98,8 +104,9 @@ func (s *server) registerArchive() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
 		Summary: "Get the state of the offline archive",
-	}, func(context.Context, *none) (*JSON[archive.Status], error) {
-		return answer(s.ArchiveKeeper.Status(), nil)
+	}, func(context.Context, *none) (*JSON[ArchiveStatus], error) {
+		status := s.ArchiveKeeper.Status()
+		return answer(ArchiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/trigger", OperationID: "update-archive", Tags: []string{archiveTag},
@@ -168,12 +175,15 @@ func (s *server) registerArchiveLookUps() {
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, in *struct {
 		Text  string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The title."`
-		Type  int    `query:"type" enum:"0,2,6" doc:"Only anime (2) or live action (6); 0 is both."`
+		Type  string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
 		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
 	}) (*JSON[Page[ArchiveHit]], error) {
 		q := archive.Query{Text: in.Text, Limit: in.Limit}
-		if in.Type != 0 {
-			q.Types = []catalog.SubjectType{catalog.SubjectType(in.Type)}
+		switch in.Type {
+		case "anime":
+			q.Types = []catalog.SubjectType{catalog.Anime}
+		case "real":
+			q.Types = []catalog.SubjectType{catalog.Real}
 		}
 		found, err := s.Archive.Find(ctx, q)
 		page := Page[ArchiveHit]{Items: []ArchiveHit{}}
@@ -306,13 +316,13 @@ func (s *server) registerArchiveStreams() {
 		RequestBody: &huma.RequestBody{Required: true, Content: binary},
 		Responses: map[string]*huma.Response{
 			"202": s.response("Accepted", ArchiveTask{}),
-			"400": s.response("Bad Request", Problem{}),
-			"401": s.response("Unauthorized", Problem{}),
-			"403": s.response("Forbidden", Problem{}),
-			"409": s.response("Conflict", Problem{}),
-			"413": s.response("Request Entity Too Large", Problem{}),
-			"415": s.response("Unsupported Media Type", Problem{}),
-			"507": s.response("Insufficient Storage", Problem{}),
+			"400": s.response("Bad Request", &Problem{}),
+			"401": s.response("Unauthorized", &Problem{}),
+			"403": s.response("Forbidden", &Problem{}),
+			"409": s.response("Conflict", &Problem{}),
+			"413": s.response("Request Entity Too Large", &Problem{}),
+			"415": s.response("Unsupported Media Type", &Problem{}),
+			"507": s.response("Insufficient Storage", &Problem{}),
 		},
 	})
 }

@@ -1,7 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Page is one page of a list. Items is never null; NextCursor is empty on the last page.
@@ -69,4 +73,15 @@ type none struct{}
 // ByID is an input that names one row.
 type ByID struct {
 	ID int64 `path:"id" minimum:"1" doc:"The id." example:"1"`
+}
+
+// orNull is an object of an answer that may be null, which the library cannot describe by itself.
+type orNull[T any] struct{ value *T }
+
+// MarshalJSON writes the object or null.
+func (o orNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.value) }
+
+// Schema describes it.
+func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }

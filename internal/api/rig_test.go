@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,8 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/api"
+	"watchmark/internal/archive"
+	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
@@ -53,6 +56,7 @@ type rig struct {
 	engine   *testEngine
 	keeper   *testKeeper
 	tasks    *task.Registry
+	archive  *archive.Archive
 	log      *lockedBuffer
 	doc      *huma.OpenAPI
 }
@@ -87,7 +91,15 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Probe: r.keeper.sign, Ping: r.keeper.sign, Released: func([]int64) { r.engine.Wake() }, Log: log,
 	})
 	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
+	r.archive = archive.New(filepath.Join(dir, "archive"), log)
+	t.Cleanup(func() { _ = r.archive.Close() })
+	archiver := archive.NewKeeper(archive.KeeperConfig{
+		Archive: r.archive, Tasks: r.tasks, Enabled: func() bool { return manager.Current().CatalogArchive.Enabled },
+		Next: func(t time.Time) time.Time { return t.Add(time.Hour) }, FreeMB: func() int { return 1 }, Log: log,
+		Source: func() fetch.Config { return fetch.Config{} },
+	})
 	deps := api.Deps{
+		Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
@@ -274,6 +286,10 @@ func (e *testEngine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 
 // matcher finds one subject for every title, and lists marks whatever it is told.
 type matcher struct{}
+
+func (m matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
+	return m.Match(ctx, event)
+}
 
 func (matcher) Match(_ context.Context, event watch.Event) match.Trace {
 	sort := 26.0

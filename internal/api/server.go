@@ -318,7 +318,6 @@ var schemaNames = map[string]string{
 	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
 	"watchmark/internal/replay.Entry":     "QueueTask",
 	"watchmark/internal/task.Status":      "Task",
-	"watchmark/internal/archive.Status":   "ArchiveStatus",
 	"watchmark/internal/archive.Progress": "ArchiveProgress",
 }
 

@@ -103,8 +103,8 @@ func (s *server) streamAnswers() map[string]*huma.Response {
 	return map[string]*huma.Response{
 		"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		"204": {Description: "The task has ended and all of it was seen."},
-		"401": s.response("Unauthorized", Problem{}),
-		"404": s.response("Not Found", Problem{}),
+		"401": s.response("Unauthorized", &Problem{}),
+		"404": s.response("Not Found", &Problem{}),
 	}
 }
 

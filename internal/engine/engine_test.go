@@ -49,7 +49,9 @@ type matcher struct {
 	seen    []watch.Event
 }
 
-func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace { return m.Match(ctx, event) }
+func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
+	return m.Match(ctx, event)
+}
 
 func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
 	m.mu.Lock()

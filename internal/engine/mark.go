@@ -133,7 +133,9 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
 	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
-		batch = e.matchOnline(work, batch)
+		if batch = e.matchOnline(work, batch); len(batch) == 0 {
+			return
+		}
 	}
 	e.settle(work, batch)
 }

@@ -3,6 +3,7 @@ package dump
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"unicode/utf8"
 
@@ -137,7 +138,8 @@ func decode(p *fastjson.Parser, line []byte) (*fastjson.Value, error) {
 
 // at adds the line to an error of the dump.
 func at(err error, line int) error {
-	if e, ok := err.(*Error); ok && e.Line == 0 {
+	var e *Error
+	if errors.As(err, &e) && e.Line == 0 {
 		e.Line = line
 	}
 	return err
@@ -145,7 +147,8 @@ func at(err error, line int) error {
 
 // in adds the member to an error of the dump.
 func in(err error, member string) error {
-	if e, ok := err.(*Error); ok && e.Member == "" {
+	var e *Error
+	if errors.As(err, &e) && e.Member == "" {
 		e.Member = member
 	}
 	return err

@@ -89,7 +89,7 @@ func TestLookUps(t *testing.T) {
 			}
 		})
 	}
-	hits, err := x.Like(title.Key("Dungoen Meshi"), 3, nil)
+	hits, err := x.Like(title.Key("Dungeon Mehsi"), 3, nil)
 	if err != nil || len(hits) == 0 || hits[0].Subject != 1 || hits[0].Likeness < 0.8 {
 		t.Errorf("swapped letters lead to %+v, %v", hits, err)
 	}
