@@ -154,23 +154,33 @@ func in(err error, member string) error {
 	return err
 }
 
-var (
-	idField   = []byte(`{"id":`)
-	typeField = []byte(`,"type":`)
-)
-
 // isOfOtherType recognises most subjects that are neither anime nor live action by how
 // their line begins: four of five lines need not be decoded. It says no when in doubt.
 func isOfOtherType(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, idField)
+	rest, ok := after(line, "{", `"id"`, ":")
 	if !ok {
 		return false
 	}
 	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
 		rest = rest[1:]
 	}
-	rest, ok = bytes.CutPrefix(rest, typeField)
-	return ok && len(rest) > 1 && rest[1] == ',' && (rest[0] == '1' || rest[0] == '3' || rest[0] == '4')
+	if rest, ok = after(rest, ",", `"type"`, ":"); !ok {
+		return false
+	}
+	kind := bytes.TrimLeft(rest, " ")
+	return len(kind) > 1 && kind[1] == ',' && (kind[0] == '1' || kind[0] == '3' || kind[0] == '4')
+}
+
+// after is what follows the tokens that text must begin with, spaces aside.
+func after(text []byte, tokens ...string) (rest []byte, ok bool) {
+	for _, token := range tokens {
+		text = bytes.TrimLeft(text, " ")
+		if len(text) < len(token) || string(text[:len(token)]) != token {
+			return nil, false
+		}
+		text = text[len(token):]
+	}
+	return bytes.TrimLeft(text, " "), true
 }
 
 func subjectOf(v *fastjson.Value) (Subject, error) {
