@@ -121,7 +121,7 @@ func allowed(key settings.Key) string {
 	case len(key.Choices) > 0:
 		return strings.Join(key.Choices, ", ")
 	case key.Type == settings.Integer:
-		return fmt.Sprintf("whole number, %v to %v", *key.Min, *key.Max)
+		return fmt.Sprintf("whole number, %.0f to %.0f", *key.Min, *key.Max)
 	case key.Type == settings.Number:
 		return fmt.Sprintf("number, %v to %v", *key.Min, *key.Max)
 	case key.Type == settings.Boolean:
