@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -383,7 +384,10 @@ func receive(file *os.File, body io.Reader, controller *http.ResponseController)
 		// A writer without deadlines has none, as in tests.
 		_ = controller.SetReadDeadline(time.Now().Add(uploadPause))
 		n, err := body.Read(buf)
-		if _, failed := file.Write(buf[:n]); failed != nil {
+		switch _, failed := file.Write(buf[:n]); {
+		case errors.Is(failed, syscall.ENOSPC):
+			return fmt.Errorf("store the upload: %w", archive.ErrNoSpace)
+		case failed != nil:
 			return fmt.Errorf("store the upload: %w", failed)
 		}
 		var large *http.MaxBytesError

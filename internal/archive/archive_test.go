@@ -415,6 +415,24 @@ func TestAnotherProcessImports(t *testing.T) {
 	if err := service.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	// Until the service looks again, it finds everything in files that are gone.
+	_, next := synthetic(t, 0.001, 2)
+	info = put(t, other, next)
+	var g sync.WaitGroup
+	for range 16 {
+		g.Go(func() {
+			for id := range catalog.SubjectID(300) {
+				if _, err := service.Episodes(context.Background(), id); err != nil && !errors.Is(err, catalog.ErrNotFound) {
+					t.Errorf("look-up in an archive that was replaced: %v", err)
+					return
+				}
+			}
+		})
+	}
+	g.Wait()
+	if err := service.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	if got, ok := service.Info(); !ok || got.Version != info.Version {
 		t.Errorf("the service uses %+v, want %+v", got, info)
 	}

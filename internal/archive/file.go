@@ -48,9 +48,12 @@ type file struct {
 var errFormat = errors.New("it was written by another version of watchmark")
 
 func openFile(ctx context.Context, path, indexPath string) (*file, error) {
-	f := &file{db: db.OpenFile(path)}
-	err := f.readInfo(ctx)
-	if err == nil {
+	database, err := db.OpenFile(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("open the archive: %w", err)
+	}
+	f := &file{db: database}
+	if err = f.readInfo(ctx); err == nil {
 		f.index, err = titles.Open(indexPath)
 	}
 	if err != nil {

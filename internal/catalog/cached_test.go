@@ -95,8 +95,8 @@ func TestFirstCallerGivesUp(t *testing.T) {
 	server, cached := newCounted(t)
 	server.block = make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var first, second sync.WaitGroup
+	first.Go(func() {
 		if _, err := cached.Episodes(ctx, 5); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
@@ -104,14 +104,15 @@ func TestFirstCallerGivesUp(t *testing.T) {
 	for server.calls.Load() == 0 {
 		time.Sleep(time.Millisecond) // waits for the condition
 	}
-	wg.Go(func() {
+	second.Go(func() {
 		if rows, err := cached.Episodes(t.Context(), 5); err != nil || len(rows) != 1 {
 			t.Error(rows, err)
 		}
 	})
 	cancel()
+	first.Wait() // an answer must not come before it gives up
 	close(server.block)
-	wg.Wait()
+	second.Wait()
 }
 
 func TestMemoryIsBounded(t *testing.T) {

@@ -1,7 +1,9 @@
 package db
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 
 	"modernc.org/sqlite"
 )
@@ -16,10 +18,31 @@ func CreateFile(path string) *sql.DB {
 	return file
 }
 
-// OpenFile opens a finished database file that nobody changes any more, for reading.
-func OpenFile(path string) *sql.DB {
+// OpenFile opens a finished database file that nobody changes any more, for reading. All
+// its connections are made at once: another process may delete the file while it is in use.
+func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
 	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)", "cache_size(-1024)") + "&mode=ro&immutable=1"})
 	file.SetMaxOpenConns(readers)
 	file.SetMaxIdleConns(readers)
-	return file
+	var conns []*sql.Conn
+	var err error
+	for range readers {
+		var c *sql.Conn
+		if c, err = file.Conn(ctx); err != nil {
+			break
+		}
+		conns = append(conns, c)
+		// SQLite opens the file at the first look into it.
+		var version int
+		if err = c.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version); err != nil {
+			break
+		}
+	}
+	for _, c := range conns {
+		err = errors.Join(err, c.Close()) // back into the pool
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
