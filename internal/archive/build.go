@@ -121,11 +121,7 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 	if err != nil {
 		return counts, fmt.Errorf("create the archive: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tx.Rollback())
-		}
-	}()
+	defer func() { _ = tx.Rollback() }() // without a commit the file is thrown away
 	b := &builder{
 		dump: d, workers: max(1, min(runtime.GOMAXPROCS(0), 4)), progress: progress, report: report,
 		tx: tx, kept: map[uint32]struct{}{}, keptReady: make(chan struct{}),
