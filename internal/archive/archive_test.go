@@ -411,13 +411,13 @@ func TestAnotherProcessImports(t *testing.T) {
 		t.Errorf("a look-up into nothing: %v", err)
 	}
 	other := open(t, dir)
-	info := put(t, other, zip)
+	put(t, other, zip)
 	if err := service.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	// Until the service looks again, it finds everything in files that are gone.
 	_, next := synthetic(t, 0.001, 2)
-	info = put(t, other, next)
+	info := put(t, other, next)
 	var g sync.WaitGroup
 	for range 16 {
 		g.Go(func() {

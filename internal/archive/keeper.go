@@ -22,7 +22,8 @@ const (
 	// MaxDump is the largest zip that is taken, in bytes; real ones have 0.45 GB.
 	MaxDump = 2 << 30
 
-	// retryAfter is when an import that failed is tried again.
+	// retryAfter is when an import that failed is tried again, and one that was skipped
+	// while there is no archive at all.
 	retryAfter = time.Hour
 	// pollEvery is how often it is looked whether another process has imported.
 	pollEvery = 2 * time.Second
@@ -157,7 +158,7 @@ func (k *Keeper) due(now time.Time) time.Time {
 		return now // whoever has just switched it on waits for it
 	case k.last.At.IsZero(), k.last.At.After(now): // never, or somebody has set the clock back
 		return k.Next(now)
-	case k.last.Outcome == Failed:
+	case k.last.Outcome == Failed, k.last.Outcome == Skipped && !k.Archive.Ready():
 		return k.last.At.Add(retryAfter)
 	}
 	return k.Next(k.last.At)

@@ -71,9 +71,10 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 	now := time.Now()
 	var works []Work
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		// SQLite plans by the value of a bare LIMIT ?, so it would prepare this anew at every call.
 		rows, err := tx.QueryContext(ctx, `
 			UPDATE records SET status = 'processing', lease_until = ?, attempts = attempts + 1, updated_at = ?
-			WHERE id IN (SELECT id FROM records WHERE status IN ('received', 'processing') AND (lease_until < ? OR lease_until > ?) ORDER BY id LIMIT ?)
+			WHERE id IN (SELECT id FROM records WHERE status IN ('received', 'processing') AND (lease_until < ? OR lease_until > ?) ORDER BY id LIMIT (? + 0))
 			RETURNING `+columns+`, event`,
 			now.Add(lease).UnixMilli(), now.UnixMilli(), now.UnixMilli(), now.Add(2*lease).UnixMilli(), limit)
 		if err != nil {
