@@ -44,19 +44,18 @@ func (w *weekly) publish(t *testing.T, version string, seed uint64) {
 func (w *weekly) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case r.URL.Path == "/latest.json":
-		w.asked = append(w.asked, time.Now().UTC().Format("Jan 2 15:04"))
-		if w.down {
-			out.WriteHeader(http.StatusNotFound)
-			return
-		}
-		name := "dump-" + w.version + ".zip"
-		_ = json.NewEncoder(out).Encode(map[string]any{"name": name, "browser_download_url": "http://releases/" + name, "size": len(w.zip),
-			"digest": fmt.Sprintf("sha256:%x", sha256.Sum256(w.zip)), "updated_at": "2000-01-01T00:00:00Z"})
-	default:
+	if r.URL.Path != "/latest.json" {
 		_, _ = out.Write(w.zip)
+		return
 	}
+	w.asked = append(w.asked, time.Now().UTC().Format("Jan 2 15:04"))
+	if w.down {
+		out.WriteHeader(http.StatusNotFound)
+		return
+	}
+	name := "dump-" + w.version + ".zip"
+	_ = json.NewEncoder(out).Encode(map[string]any{"name": name, "browser_download_url": "http://releases/" + name, "size": len(w.zip),
+		"digest": fmt.Sprintf("sha256:%x", sha256.Sum256(w.zip)), "updated_at": "2000-01-01T00:00:00Z"})
 }
 
 // The archive is switched on late on a Tuesday while the source is down: an hour's wait
