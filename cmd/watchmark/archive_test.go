@@ -440,7 +440,7 @@ func TestArchiveUpload(t *testing.T) {
 // clears up and imports.
 func TestArchiveKilled(t *testing.T) {
 	zip, _ := syntheticDump(t, 0.005, 1)
-	next, title := syntheticDump(t, 0.1, 2)
+	next, title := syntheticDump(t, 0.04, 2)
 	r := publish(t, "2026-01-06.210306Z", zip)
 	data := t.TempDir()
 	service := serveArchive(t, data, r, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true")

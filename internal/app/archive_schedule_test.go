@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/app"
 	"watchmark/internal/archive/dumptest"
@@ -21,6 +22,7 @@ import (
 
 // weekly publishes dumps, and notes when it was asked for the newest one.
 type weekly struct {
+	address string // that it is reached by; empty is http://releases
 	mu      sync.Mutex
 	down    bool
 	version string
@@ -54,7 +56,7 @@ func (w *weekly) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := "dump-" + w.version + ".zip"
-	_ = json.NewEncoder(out).Encode(map[string]any{"name": name, "browser_download_url": "http://releases/" + name, "size": len(w.zip),
+	_ = json.NewEncoder(out).Encode(map[string]any{"name": name, "browser_download_url": cmp.Or(w.address, "http://releases") + "/" + name, "size": len(w.zip),
 		"digest": fmt.Sprintf("sha256:%x", sha256.Sum256(w.zip)), "updated_at": "2000-01-01T00:00:00Z"})
 }
 
@@ -116,7 +118,7 @@ func TestArchiveKeepsItsSchedule(t *testing.T) {
 		}
 		source.mu.Lock()
 		defer source.mu.Unlock()
-		if diff := cmp.Diff([]string{"Jan 4 20:30", "Jan 4 21:30", "Jan 4 22:30", "Jan 4 23:30", "Jan 5 00:00"}, source.asked); diff != "" {
+		if diff := gocmp.Diff([]string{"Jan 4 20:30", "Jan 4 21:30", "Jan 4 22:30", "Jan 4 23:30", "Jan 5 00:00"}, source.asked); diff != "" {
 			t.Errorf("the source was asked (-want +got):\n%s", diff)
 		}
 	})

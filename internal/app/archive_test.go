@@ -5,12 +5,17 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/browsertest"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
 )
@@ -30,13 +35,12 @@ var weekOld = map[string][]string{
 	"subject-relations.jsonlines": {},
 }
 
-// withArchive is start with the archive of weekOld switched on.
-func withArchive(t *testing.T) *service {
+// dumpOf is the zip of members.
+func dumpOf(t *testing.T, members map[string][]string) []byte {
 	t.Helper()
-	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
 	var dump bytes.Buffer
 	w := zip.NewWriter(&dump)
-	for name, rows := range weekOld {
+	for name, rows := range members {
 		member, err := w.Create(name)
 		if err == nil {
 			_, err = io.WriteString(member, strings.Join(rows, "\n"))
@@ -48,7 +52,15 @@ func withArchive(t *testing.T) *service {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.app.Archive.Import(t.Context(), archive.Dump{Data: bytes.NewReader(dump.Bytes()), Size: int64(dump.Len())}, func(archive.Progress) {}); err != nil {
+	return dump.Bytes()
+}
+
+// withArchive is start with the archive of weekOld switched on.
+func withArchive(t *testing.T) *service {
+	t.Helper()
+	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
+	dump := dumpOf(t, weekOld)
+	if _, err := s.app.Archive.Import(t.Context(), archive.Dump{Data: bytes.NewReader(dump), Size: int64(len(dump))}, func(archive.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	s.list.AddSubject(
@@ -121,4 +133,48 @@ func TestTheArchiveMatchesWhileTheCatalogIsDown(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"mira/50101": true}, s.marked()); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}
+}
+
+// TestBrowserArchive walks the way of somebody who tries the archive: switched on, the
+// import as it goes, a title looked for, another dump uploaded, switched off.
+func TestBrowserArchive(t *testing.T) {
+	tab := browsertest.Start(t)
+	source := &weekly{}
+	source.publish(t, "2026-11-17.210306Z", 1)
+	site := httptest.NewServer(source)
+	t.Cleanup(site.Close)
+	source.address = site.URL
+	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_MIN_FREE_MB=10", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL="+site.URL+"/latest.json", "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1")
+	upload := filepath.Join(t.TempDir(), "dump.zip")
+	if err := os.WriteFile(upload, dumpOf(t, weekOld), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
+		browsertest.Click("#archive .verdict button"),
+		browsertest.Until(browsertest.Says("#run [role=status]", "Imported and in use.")),
+		browsertest.Until(browsertest.Says("#run .log", "the offline archive was imported")),
+		browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
+		browsertest.Until(browsertest.Says("#archive .facts", "2026-11-17.210306Z")),
+		browsertest.Until(browsertest.Says("#archive-search", "Look for a title")),
+		browsertest.Click("#archive-update button"), browsertest.Until(browsertest.Says("#run [role=status]", "There is no newer dump.")),
+	)
+	picture(t, tab, "archive-run.png")
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}),
+		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "taken for a truncated one")),
+		browsertest.Until(browsertest.Says("#archive .verdict", "In use, but not renewed")),
+	)
+	picture(t, tab, "archive-refused.png")
+	browsertest.Run(t, tab,
+		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}), browsertest.Click("#smaller"),
+		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "Imported and in use.")),
+		browsertest.Until(browsertest.Says("#archive .facts", "sha256-")),
+		chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+		browsertest.Type("#q", "雨中图书舘"), browsertest.Click("form[role=search] button"),
+		browsertest.Until(browsertest.Says(".found", "雨の図書館")), browsertest.Until(browsertest.Says(".found", "similar")),
+	)
+	picture(t, tab, "archive-search.png")
+	browsertest.Run(t, tab, browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")))
 }

@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
-	"web": {"account", "auth", "catalog", "match", "record", "sse", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "catalog", "match", "record", "sse", "watch", "webhook"},
 	"app": {"account", "api", "archive", "archive/fetch", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},

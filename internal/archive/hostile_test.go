@@ -17,12 +17,14 @@ import (
 )
 
 // zipOf makes a zip of members, deflated.
-func zipOf(t testing.TB, members map[string]string) []byte {
+func zipOf(t testing.TB, members map[string]string) []byte { return zipped(t, members, zip.Deflate) }
+
+func zipped(t testing.TB, members map[string]string, method uint16) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	for name, text := range members {
-		m, err := w.Create(name)
+		m, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		if err == nil {
 			_, err = io.WriteString(m, text)
 		}
@@ -103,10 +105,10 @@ func TestHostileDumps(t *testing.T) {
 		}, "cannot be unpacked"},
 		{"a huge table of contents", func(t testing.TB) []byte {
 			members := small()
-			for i := range 20000 {
-				members[strings.Repeat("x", 40)+string(rune('a'+i%26))+strings.Repeat("y", i%1000)] = ""
+			for i := range 2000 {
+				members[fmt.Sprint(i, strings.Repeat("x", 1000))] = ""
 			}
-			return zipOf(t, members)
+			return zipped(t, members, zip.Store)
 		}, "table of contents"},
 		{"a member is missing", made(without), "episode.jsonlines: it is missing"},
 		{"a member in a folder", made(map[string]string{"../../subject.jsonlines": "", "x/episode.jsonlines": "", "/subject-relations.jsonlines": ""}), "missing"},
@@ -121,12 +123,8 @@ func TestHostileDumps(t *testing.T) {
 		{"a line that is no object", made(with("subject-relations.jsonlines", "[]\n")), "not a JSON object"},
 		{"a dump that ends in the middle", made(with("subject.jsonlines", small()["subject.jsonlines"]+`{"id":4,"type":2,"na`)), "subject.jsonlines: line 4"},
 		{"a line of 50 MB", func(t testing.TB) []byte {
-			noise := make([]byte, 50<<20) // so that it does not look like a bomb
-			for i, x := 0, uint32(1); i < len(noise); i++ {
-				x = x*1664525 + 1013904223
-				noise[i] = 'a' + byte(x>>28)
-			}
-			return zipOf(t, with("subject.jsonlines", `{"id":1,"type":2,"name":"`+string(noise)+`"}`))
+			// Stored, so that it does not look like a bomb.
+			return zipped(t, with("subject.jsonlines", `{"id":1,"type":2,"name":"`+strings.Repeat("a", 50<<20)+`"}`), zip.Store)
 		}, "subject.jsonlines: line 1: it is longer than"},
 		{"deep nesting", made(with("subject.jsonlines", `{"id":1,"type":2,"x":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n")), "not JSON"},
 		{"UTF-16", made(with("subject.jsonlines", "\xff\xfe{\x00\"\x00i\x00")), "not UTF-8"},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"watchmark/internal/archive"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -84,6 +85,9 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 	}
 	if known := s.Reachability(); !known.Reachable {
 		page.Needs = append(page.Needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Count: 1, Since: known.Since, Path: "/records?status=queued"})
+	}
+	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
+		page.Needs = append(page.Needs, need{look: archiveLook(archived), Kind: "archive", Count: 1, Path: "/archive"})
 	}
 	for _, a := range accounts {
 		if !a.Enabled {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/archive"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -87,6 +88,15 @@ func TestKeysExist(t *testing.T) {
 		}
 		need("the source", "source.name."+string(source))
 	}
+	for _, how := range []archive.How{archive.Equal, archive.Begins, archive.Alike} {
+		need("the search of the archive", "archive.how."+string(how))
+	}
+	for _, outcome := range []archive.Outcome{archive.Imported, archive.UpToDate, archive.Skipped, archive.Failed, archive.Stopped} {
+		need("the outcome of an import", "archive.outcome."+string(outcome))
+	}
+	for _, phase := range []archive.Phase{"", archive.Fetching, archive.Reading, archive.Indexing, archive.Writing} {
+		need("the phase of an import", "script.import_"+string(phase))
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -103,7 +113,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|script\.(import|imported)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

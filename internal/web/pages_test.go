@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/web"
@@ -46,6 +47,49 @@ func TestPages(t *testing.T) {
 					if strings.Contains(page.body, never) {
 						t.Errorf("%s in %s holds %q", c.path, lang, never)
 					}
+				}
+			}
+		})
+	}
+}
+
+func TestArchivePage(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	next := time.Now().Add(61 * time.Minute)
+	held := archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-time.Hour), Counts: archive.Counts{Subjects: 56500, Episodes: 812000, Titles: 210000}}
+	for _, c := range []struct {
+		name   string
+		status archive.Status
+		path   string
+		en, zh []string
+		never  string
+	}{
+		{"off", archive.Status{}, "/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Look for a title"},
+		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/archive", []string{"The first import is under way", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Look for a title"},
+		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: "look for the newest dump: <b>502</b>", LastRun: time.Now(), NextRun: &next}, "/archive",
+			[]string{"Nothing is imported", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Look for a title"},
+		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/archive",
+			[]string{"In use", "2026-11-17.210306Z", "56500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56500 部作品"}, "data-follow"},
+		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: "not enough space", LastRun: time.Now()}, "/archive",
+			[]string{"In use, but not renewed", "not enough space"}, []string{"使用中，但未能更新"}, ""},
+		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
+		{"no such title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=%3Cscript%3Ealert", []string{"No such title", "&lt;script&gt;alert"}, []string{"没有这个标题"}, "<script>alert"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g.archive = c.status
+			warned := strings.Contains(g.get(t, in, "/", "en").body, "The offline archive was not renewed")
+			if want := c.status.LastError != ""; warned != want {
+				t.Errorf("the dashboard warns: %v", warned)
+			}
+			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
+				page := g.get(t, in, c.path, lang)
+				if page.status != http.StatusOK {
+					t.Fatalf("in %s it answers %d", lang, page.status)
+				}
+				mustContain(t, page.body, wanted...)
+				if c.never != "" && strings.Contains(page.body, c.never) {
+					t.Errorf("in %s it holds %q", lang, c.never)
 				}
 			}
 		})
@@ -216,7 +260,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 9 {
+	if len(seen) != 10 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts"}
@@ -108,6 +108,7 @@ var navItems = []navItem{
 	{"/records", "history", "nav.records", "records"},
 	{"/accounts", "users", "nav.accounts", "accounts"},
 	{"/connect", "plug", "nav.connect", "connect"},
+	{"/archive", "database", "nav.archive", "archive"},
 }
 
 // Current reports whether path is this door or a room behind it.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
@@ -44,6 +45,7 @@ type rig struct {
 	shutdown chan struct{}
 	needs    bool // no administrator yet
 	queue    int
+	archive  archive.Status
 	down     time.Time // since when the catalog does not answer; zero while it does
 
 	mu    sync.Mutex
@@ -74,11 +76,18 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Accounts: g.accounts, WebhookLog: g.log,
-		QueueLength:  func(context.Context) (int, error) { return g.queue, nil },
-		Reachability: func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
-		WebhookKey:   func() string { return webhookKey },
-		PublicURL:    func(r *http.Request) string { return "http://" + r.Host + g.base },
-		BasePath:     func() string { return g.base },
+		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
+		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
+		ArchiveStatus: func() archive.Status { return g.archive },
+		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
+			if q.Text != "灯塔守望者" {
+				return []archive.Found{}, nil
+			}
+			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
+		},
+		WebhookKey: func() string { return webhookKey },
+		PublicURL:  func(r *http.Request) string { return "http://" + r.Host + g.base },
+		BasePath:   func() string { return g.base },
 		Viewer: func(r *http.Request) (string, bool) {
 			cookie, err := r.Cookie(auth.CookieName)
 			return "mira", err == nil && cookie.Value == sessionValue

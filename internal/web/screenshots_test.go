@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
 )
 
@@ -27,6 +29,10 @@ func TestScreenshots(t *testing.T) {
 	tab := browsertest.Start(t)
 	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
 	s := full.fill(t)
+	next := time.Now().Add(90 * time.Hour)
+	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
+		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
+		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	shots := []struct {
 		name     string
 		rig      *rig
@@ -52,6 +58,8 @@ func TestScreenshots(t *testing.T) {
 		{"connect-tautulli", full, "/connect?source=tautulli", true, ""},
 		{"connect-jellyfin", full, "/connect?source=jellyfin", true, ""},
 		{"connect-custom", full, "/connect?source=custom", true, ""},
+		{"archive", full, "/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
+		{"archive-off", empty, "/archive", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
 	}
 	for _, width := range []int64{1280, 390} {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -59,6 +60,9 @@ type Deps struct {
 	Feed       Feed
 	Accounts   Accounts
 	WebhookLog WebhookLog
+	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
+	ArchiveStatus func() archive.Status
+	FindInArchive func(context.Context, archive.Query) ([]archive.Found, error)
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
@@ -141,6 +145,7 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
+	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		// A media server that was led to the sign-in page would take that for success.

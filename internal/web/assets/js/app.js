@@ -1,11 +1,15 @@
 // The entry of every page.
 import "./forms.js";
 import "./live.js";
+import "./upload.js";
+import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";
 
 tell();
 prepare();
+const followed = document.querySelector("[data-follow]");
+if (followed) followTask(followed.dataset.follow);
 // On a phone the tabs scroll sideways; the open one may be outside.
 const tab = document.querySelector(".tabs [aria-current]");
 if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;

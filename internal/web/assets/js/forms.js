@@ -1,6 +1,7 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
 // what follows (refresh, go to data-next, authorize, run: follow the task), data-done the message of success,
-// data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status.
+// data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status,
+// data-also an address to post to after it, whose answer then counts.
 import { text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
@@ -28,25 +29,29 @@ async function send(form) {
 }
 
 async function call(form) {
-  const fields = bodyOf(form);
-  const request = { method: form.dataset.api, headers: { Accept: "application/json" } };
+  let body = await ask(form, form.dataset.api, form.dataset.url, bodyOf(form));
+  if (body && form.dataset.also) body = await ask(form, "POST", form.dataset.also, null);
+  if (body) await follow(form, body);
+}
+
+/** The JSON of the answer; null when it was a problem, which is then shown. */
+async function ask(form, method, address, fields) {
+  const request = { method, headers: { Accept: "application/json" } };
   if (fields) {
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(fields);
   }
   let answer;
   try {
-    answer = await fetch(form.dataset.url, request);
+    answer = await fetch(address, request);
   } catch {
     showProblem(form, text("unreachable"), "");
-    return;
+    return null;
   }
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) {
-    explain(form, answer, body);
-    return;
-  }
-  await follow(form, body);
+  if (answer.ok) return body;
+  explain(form, answer, body);
+  return null;
 }
 
 async function follow(form, body) {
@@ -60,6 +65,7 @@ async function follow(form, body) {
     case "run":
       if (form.dataset.done) toast(form.dataset.done);
       followTask(body.task_id ?? body.id);
+      await refresh();
       return;
     default: {
       const fold = form.closest("details.fold");
@@ -79,17 +85,19 @@ function bodyOf(form) {
   const body = {};
   for (const field of form.elements) {
     if (!field.name || field.disabled) continue;
-    if (field.type === "checkbox") body[field.name] = field.checked;
-    else if (field.dataset.type === "bool") body[field.name] = field.value === "true";
-    else if (field.dataset.type === "number") body[field.name] = Number(field.value);
-    else if (field.dataset.type === "lines") body[field.name] = linesOf(field);
-    else if (!("optional" in field.dataset && field.value === "")) body[field.name] = field.value;
+    const [name, section] = field.name.split(".").reverse(); // section.name is a setting
+    const place = section ? (body[section] ??= {}) : body;
+    if (field.type === "checkbox") place[name] = field.checked;
+    else if (field.dataset.type === "bool") place[name] = field.value === "true";
+    else if (field.dataset.type === "number") place[name] = Number(field.value);
+    else if (field.dataset.type === "lines") place[name] = linesOf(field);
+    else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
   }
   return Object.keys(body).length ? body : null;
 }
 
 /** Shows a problem document (RFC 9457): at the fields it names, else at the form. */
-function explain(form, answer, problem) {
+export function explain(form, answer, problem) {
   const status = answer.status;
   let placed = 0;
   for (const { location = "", message = "" } of problem.errors ?? []) {
@@ -112,7 +120,7 @@ function explain(form, answer, problem) {
   showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own ? "" : (problem.detail ?? ""));
 }
 
-function showProblem(form, message, detail) {
+export function showProblem(form, message, detail) {
   const place = form.querySelector(".form-error");
   if (!place) {
     toast(message, { tone: "bad", detail });
@@ -132,7 +140,7 @@ function markField(field, message) {
   field.closest(".field, .check").append(error);
 }
 
-function clearErrors(form) {
+export function clearErrors(form) {
   form.querySelectorAll(".field-error").forEach((e) => e.remove());
   for (const field of form.querySelectorAll("[aria-invalid]")) {
     field.removeAttribute("aria-invalid");

@@ -33,16 +33,25 @@ export function followTask(id) {
 }
 
 function show(place, task) {
-  const bulk = task.kind === "retry_failed";
+  const long = task.kind !== "retry"; // one record is soon done, and better not stopped half-way
   const running = task.state === "running";
-  place.querySelector("[data-cancel]").hidden = !(bulk && running);
+  place.querySelector("[data-cancel]").hidden = !(long && running);
   const bar = place.querySelector("progress");
-  bar.hidden = !(bulk && running && task.total);
+  bar.hidden = !(long && running && task.total);
   bar.max = task.total || 1;
   bar.value = task.done;
-  const words = bulk && task.result ? text("run_tally", task.result) : "";
-  say(place, [text(`run_${task.state}`, task), words].join(" ").trim());
+  say(place, tellings[task.kind]?.(task) ?? text(`run_${task.state}`, task));
 }
+
+// How the kinds of tasks that have words of their own are told.
+const tellings = {
+  retry_failed: (task) => `${text(`run_${task.state}`, task)} ${task.result ? text("run_tally", task.result) : ""}`.trim(),
+  archive_import: (task) => {
+    if (task.state === "running") return text(`import_${task.message}`, { percent: Math.floor((100 * task.done) / (task.total || 1)) });
+    if (task.state === "done") return text(`imported_${task.result.outcome}`, task.result);
+    return text(`run_${task.state}`, task.state === "failed" ? { message: task.result?.reason ?? task.message } : task);
+  },
+};
 
 function say(place, words) {
   place.querySelector("[role=status]").textContent = words;
