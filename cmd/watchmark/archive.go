@@ -24,7 +24,7 @@ type archiveCommand struct {
 type archiveImport struct {
 	dataFlags
 	Dump  string `arg:"" optional:"" help:"A zip file, or its http address; left out, the newest published dump." placeholder:"FILE|URL"`
-	Force bool   `help:"Import it even if it is in use already, or holds much less than the archive in use."`
+	Force bool   `help:"Import it even if it is in use already; a file also if it holds much less than the archive in use."`
 }
 
 // Run imports and prints each phase with its time, what was imported, and the peak of memory.

@@ -53,8 +53,9 @@ CREATE TABLE relations (subject_id INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE airing (month INTEGER PRIMARY KEY, body BLOB NOT NULL);
 `
 
-// format is the version of schema and of the packed bodies. An archive of another
-// format is imported anew.
+// format is the version of schema, of the packed bodies, and of how title.Key folds, which
+// the index was made with: whoever changes one of them counts it up. An archive of
+// another format is imported anew.
 const format = 1
 
 // Phase is what an import is doing.

@@ -33,7 +33,7 @@ type Index struct {
 	scratch sync.Pool
 }
 
-// scratch is what a look-up by likeness works with.
+// scratch is what a look-up works with; counts is for those by likeness alone.
 type scratch struct {
 	counts  []uint8
 	touched []uint32
@@ -53,15 +53,12 @@ func Open(path string) (*Index, error) {
 	if err := x.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the title index: %w", err), file.Close())
 	}
-	x.scratch.New = func() any { return &scratch{counts: make([]uint8, x.head.Titles)} }
+	x.scratch.New = func() any { return &scratch{} }
 	return x, nil
 }
 
 // Close closes the file. Nobody may look up any more.
 func (x *Index) Close() error { return x.file.Close() }
-
-// Titles is how many titles there are.
-func (x *Index) Titles() int { return int(x.head.Titles) }
 
 func (x *Index) read() error {
 	info, err := x.file.Stat()
@@ -259,6 +256,9 @@ func (x *Index) Like(key string, limit int, keep func(Entry) bool) ([]Hit, error
 
 // sharing is the numbers of the titles that share most grams with key, in their order.
 func (x *Index) sharing(s *scratch, key string) ([]uint32, error) {
+	if s.counts == nil {
+		s.counts = make([]uint8, x.head.Titles)
+	}
 	s.grams = distinct(appendGrams(s.grams[:0], key))
 	s.lists = s.lists[:0]
 	for _, g := range s.grams {

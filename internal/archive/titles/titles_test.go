@@ -3,6 +3,7 @@ package titles_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -21,8 +22,16 @@ func build(t testing.TB, lists ...[]titles.Entry) string {
 	for _, list := range lists {
 		titles.Sort(list)
 	}
-	if _, err := titles.Build(context.Background(), path, 2, lists...); err != nil {
-		t.Fatal(err)
+	different := map[titles.Entry]bool{}
+	for _, list := range lists {
+		for _, e := range list {
+			e.Kind = 0 // a title that a subject has twice counts once
+			different[e] = e.Key != ""
+		}
+	}
+	maps.DeleteFunc(different, func(_ titles.Entry, counts bool) bool { return !counts })
+	if n, err := titles.Build(context.Background(), path, 2, lists...); err != nil || n != len(different) {
+		t.Fatalf("built with %d titles, not %d: %v", n, len(different), err)
 	}
 	return path
 }
@@ -59,9 +68,6 @@ func TestLookUps(t *testing.T) {
 		[]titles.Entry{entry("迷宫饭 第二季", 3, titles.NameCN), entry("A", 4, titles.Name), entry("", 5, titles.Name), entry("a", 6, titles.Alias)},
 		many,
 	))
-	if x.Titles() != 307 {
-		t.Errorf("%d titles", x.Titles())
-	}
 	ofEntry := func(e titles.Entry) uint32 { return e.Subject }
 	for _, c := range []struct {
 		name  string
