@@ -191,21 +191,23 @@ type Status struct {
 
 // Status is where the archive stands now.
 func (k *Keeper) Status() Status {
-	s := Status{Enabled: k.Enabled(), IndexReady: k.Archive.Ready(), Size: k.Archive.Size()}
-	s.Info, _ = k.Archive.Info()
+	s := Status{Enabled: k.Enabled()}
+	k.mu.Lock()
+	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At.UTC(), k.last.Error
+	if k.running != nil {
+		progress := k.progress
+		s.ImportInProgress, s.CurrentProgress = true, &progress
+	}
+	k.mu.Unlock()
+	// Looked at last: what an import is said to have brought is there.
+	s.Info, s.IndexReady = k.Archive.Info()
+	s.Size = k.Archive.Size()
 	if next := k.NextRun(); !next.IsZero() {
 		next = next.UTC()
 		s.NextRun = &next
 	}
 	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
 		s.TaskID = t.Status().ID
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At.UTC(), k.last.Error
-	if k.running != nil {
-		progress := k.progress
-		s.ImportInProgress, s.CurrentProgress = true, &progress
 	}
 	return s
 }
