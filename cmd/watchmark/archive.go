@@ -139,7 +139,7 @@ func (c archiveStatus) Run(ctx context.Context, std standard) error {
 		if status.LastError != "" {
 			fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(status.LastError, "\n", "\n    "))
 		}
-		if status.NextRun != nil {
+		if status.NextRun != nil && status.IndexReady {
 			fmt.Fprintf(&b, "Next: %s\n", status.NextRun.Local().Format(time.DateTime))
 		}
 		_, err := io.WriteString(std.out, b.String())

@@ -25,11 +25,13 @@ var weekOld = map[string][]string{
 	"subject.jsonlines": {
 		`{"id":501,"type":2,"name":"雨の図書館","name_cn":"雨中图书馆","platform":1,"date":"2026-04-05"}`,
 		`{"id":502,"type":2,"name":"砂の時計台","name_cn":"沙之钟楼","platform":1,"date":"2026-04-06"}`,
+		`{"id":504,"type":2,"name":"風の測量士","name_cn":"风之测量师","platform":1,"date":"2026-04-08"}`,
 		`{"id":503,"type":2,"name":"夜の果樹園","name_cn":"夜之果园","platform":1,"date":"2026-04-07","nsfw":true}`,
 	},
 	"episode.jsonlines": {
 		`{"id":50101,"subject_id":501,"sort":1,"type":0,"airdate":"2026-04-05"}`, `{"id":50102,"subject_id":501,"sort":2,"type":0,"airdate":"2026-04-12"}`,
 		`{"id":50201,"subject_id":502,"sort":1,"type":0,"airdate":"2026-04-06"}`,
+		`{"id":50401,"subject_id":504,"sort":1,"type":0,"airdate":"2026-04-08"}`, `{"id":50402,"subject_id":504,"sort":2,"type":0,"airdate":"2026-04-15"}`,
 		`{"id":50301,"subject_id":503,"sort":1,"type":0,"airdate":"2026-04-07"}`,
 	},
 	"subject-relations.jsonlines": {},
@@ -58,11 +60,12 @@ func dumpOf(t *testing.T, members map[string][]string) []byte {
 // withArchive is start with the archive of weekOld switched on.
 func withArchive(t *testing.T) *service {
 	t.Helper()
-	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
+	s := start(t, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
 	dump := dumpOf(t, weekOld)
 	if _, err := s.app.Archive.Import(t.Context(), archive.Dump{Data: bytes.NewReader(dump), Size: int64(len(dump))}, func(archive.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
+	s.api(http.MethodPatch, "/api/settings", `{"catalog_archive":{"enabled":true}}`, http.StatusOK, nil)
 	s.list.AddSubject(
 		catalogtest.Subject{ID: 501, Type: catalog.Anime, Name: "雨の図書館", NameCN: "雨中图书馆", Platform: "TV", Date: "2026-04-05"},
 		catalogtest.Subject{ID: 502, Type: catalog.Anime, Name: "砂の時計台", NameCN: "沙之钟楼", MergedInto: 602},
@@ -72,6 +75,8 @@ func withArchive(t *testing.T) *service {
 	s.list.AddEpisodes(501, catalogtest.Episode{ID: 50101, Sort: 1, AirDate: "2026-04-05"},
 		catalogtest.Episode{ID: 50102, Sort: 2, AirDate: "2026-04-12"}, catalogtest.Episode{ID: 50103, Sort: 3, AirDate: "2026-04-19"})
 	s.list.AddEpisodes(602, catalogtest.Episode{ID: 60201, Sort: 1, AirDate: "2026-04-06"})
+	s.list.AddSubject(catalogtest.Subject{ID: 504, Type: catalog.Anime, Name: "風の測量士", NameCN: "风之测量师", Platform: "TV", Date: "2026-04-08"})
+	s.list.AddEpisodes(504, catalogtest.Episode{ID: 50401, Sort: 1, AirDate: "2026-04-08"}, catalogtest.Episode{ID: 50412, Sort: 2, AirDate: "2026-04-15"})
 	s.list.AddEpisodes(503, catalogtest.Episode{ID: 50301, Sort: 1, AirDate: "2026-04-07"})
 	return s
 }
@@ -102,6 +107,22 @@ func TestTheArchiveIsAWeekOld(t *testing.T) {
 	}
 	if len(s.marked()) != 5 {
 		t.Errorf("marked are %v", s.marked())
+	}
+}
+
+// The catalog refuses a batch as a whole: an episode that was made anew since must not
+// cost the others that are marked together with it.
+func TestOneStaleEpisodeCostsNoOther(t *testing.T) {
+	s := withArchive(t)
+	first := s.custom(`{"title":"风之测量师","season":1,"episode":1,"release_date":"2026-04-08","user_name":"Mira"}`)
+	second := s.custom(`{"title":"风之测量师","season":1,"episode":2,"release_date":"2026-04-15","user_name":"Mira"}`)
+	for _, id := range []int64{first, second} {
+		if r := s.settled(id); r.Status != "success" {
+			t.Errorf("the record is %+v", r)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"mira/50401": true, "mira/50412": true}, s.marked()); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 }
 

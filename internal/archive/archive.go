@@ -64,8 +64,12 @@ type Archive struct {
 	name   string     // of the current pair
 	stamp  time.Time  // when current.json was changed, as the file system tells
 	broken error      // why the pair that current.json names cannot be used; nil when it can
+	tried  time.Time  // when that was found out
 	closed bool
 }
+
+// againAfter is when a pair that could not be used is tried again.
+const againAfter = time.Minute
 
 // New is the archive in dir, with nothing opened; Refresh opens what is there.
 func New(dir string, log *slog.Logger) *Archive { return &Archive{dir: dir, log: log} }
@@ -90,12 +94,14 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for the archive: %w", err)
 	}
-	if info.ModTime().Equal(a.stamp) {
+	if info.ModTime().Equal(a.stamp) && (a.broken == nil || time.Since(a.tried) < againAfter) {
 		return a.broken
 	}
-	a.stamp = info.ModTime()
-	a.broken = a.open(ctx, path)
-	return a.broken
+	err = a.open(ctx, path)
+	if ctx.Err() == nil {
+		a.stamp, a.broken, a.tried = info.ModTime(), err, time.Now()
+	}
+	return err
 }
 
 // open reads current.json and switches to its pair. The caller holds mu.
@@ -164,10 +170,8 @@ func (a *Archive) Clean() {
 		return // an import runs, or there is no folder
 	}
 	a.removeLeftovers()
-	uploads, _ := filepath.Glob(filepath.Join(a.dir, uploadPrefix+"*")) // the pattern is right
-	for _, path := range uploads {
-		a.remove(path)
-	}
+	a.removeAll(uploadPrefix)
+	a.removeAll(fetchedPrefix)
 	_ = unlock() // the lock ends with the file at the latest
 }
 
@@ -190,6 +194,14 @@ func (a *Archive) removeLeftovers() {
 		if strings.HasPrefix(name, prefix) && name != p.Name+databaseEnd && name != p.Name+indexEnd || name == pointerName+".tmp" {
 			a.remove(filepath.Join(a.dir, name))
 		}
+	}
+}
+
+// removeAll removes the files whose names begin with a prefix.
+func (a *Archive) removeAll(prefix string) {
+	paths, _ := filepath.Glob(filepath.Join(a.dir, prefix+"*")) // the pattern is right
+	for _, path := range paths {
+		a.remove(path)
 	}
 }
 
@@ -246,7 +258,7 @@ func (a *Archive) Size() int64 {
 // Find answers the subjects of a title, the likeliest first: equal titles, then those
 // that begin with it, and when none is equal, those that are similar.
 func (a *Archive) Find(ctx context.Context, q Query) ([]Found, error) {
-	return look(a, func(f *file) ([]Found, error) { return f.find(ctx, q) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]Found, error) { return f.find(ctx, q) })
 }
 
 // Search is Find in the words of the catalog's search; a subject that is not alike at
@@ -266,31 +278,31 @@ func (a *Archive) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.
 // Subject is a subject by its id, or catalog.ErrNotFound: a merged subject is not
 // there under its old id, so the catalog is to be asked before an id is called wrong.
 func (a *Archive) Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	s, err := look(a, func(f *file) (stored, error) { return f.subject(ctx, id) })
+	s, err := look(ctx, a, func(ctx context.Context, f *file) (stored, error) { return f.subject(ctx, id) })
 	return s.Subject, err
 }
 
 // Relations is the neighbours of a subject among anime and live action.
 func (a *Archive) Relations(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error) {
-	return look(a, func(f *file) ([]catalog.Relation, error) { return f.relations(ctx, id) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Relation, error) { return f.relations(ctx, id) })
 }
 
 // Chain is the subjects that prequels and sequels lead to from one, itself among them,
 // by date; at most some sixty.
 func (a *Archive) Chain(ctx context.Context, id catalog.SubjectID) ([]catalog.Subject, error) {
-	chain, err := look(a, func(f *file) ([]catalog.Subject, error) { return f.chain(ctx, id) })
+	chain, err := look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Subject, error) { return f.chain(ctx, id) })
 	slices.SortStableFunc(chain, func(x, y catalog.Subject) int { return x.Date.Time().Compare(y.Date.Time()) })
 	return chain, err
 }
 
 // Episodes is all chapters of a subject, in the catalog's order.
 func (a *Archive) Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error) {
-	return look(a, func(f *file) ([]catalog.EpisodeInfo, error) { return f.episodes(ctx, id) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.EpisodeInfo, error) { return f.episodes(ctx, id) })
 }
 
 // Episode is a chapter by its id, or catalog.ErrNotFound.
 func (a *Archive) Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
-	return look(a, func(f *file) (catalog.EpisodeInfo, error) {
+	return look(ctx, a, func(ctx context.Context, f *file) (catalog.EpisodeInfo, error) {
 		subject, err := f.owner(ctx, id)
 		if err != nil {
 			return catalog.EpisodeInfo{}, err
@@ -314,15 +326,20 @@ func (a *Archive) Airing(ctx context.Context, from, to watch.Date) ([]Airing, er
 	if !ok || days < 0 || days > 366 {
 		return nil, fmt.Errorf("what airs from %q to %q: both must be days, the second not before the first and at most a year after it", from, to)
 	}
-	return look(a, func(f *file) ([]Airing, error) { return f.airing(ctx, from, to) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]Airing, error) { return f.airing(ctx, from, to) })
 }
 
-func look[T any](a *Archive, ask func(*file) (T, error)) (T, error) {
+// look asks the archive in use. A query is not interrupted when ctx ends: the driver would
+// close its connection, and the file may be deleted by then.
+func look[T any](ctx context.Context, a *Archive, ask func(context.Context, *file) (T, error)) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	f, release, err := a.use()
 	if err != nil {
-		var none T
 		return none, err
 	}
 	defer release()
-	return ask(f)
+	return ask(context.WithoutCancel(ctx), f)
 }

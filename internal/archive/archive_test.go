@@ -224,6 +224,7 @@ func TestChainAndAiring(t *testing.T) {
 			`{"subject_id":3,"relation_type":3,"related_subject_id":2,"order":0}`,
 			`{"subject_id":3,"relation_type":2,"related_subject_id":1,"order":1}`,
 			`{"subject_id":1,"relation_type":1,"related_subject_id":4,"order":1}`,
+			`{"subject_id":1,"relation_type":11,"related_subject_id":2,"order":1}`,
 			`{"subject_id":1,"relation_type":3,"related_subject_id":3,"order":2}`,
 			`{"subject_id":1,"relation_type":3,"related_subject_id":77,"order":3}`),
 	}))
@@ -276,7 +277,7 @@ func TestChainAndAiring(t *testing.T) {
 	if _, err := a.Episodes(ctx, 99); !errors.Is(err, catalog.ErrNotFound) {
 		t.Errorf("a subject that is not there: %v", err)
 	}
-	if relations, err := a.Relations(ctx, 1); err != nil || len(relations) != 1 || relations[0].Label != catalog.Sequel {
+	if relations, err := a.Relations(ctx, 1); err != nil || len(relations) != 2 || relations[0].Label != catalog.Sequel {
 		t.Errorf("relations %+v, %v: the book, the missing one and the repetition do not belong there", relations, err)
 	}
 }
@@ -419,6 +420,11 @@ func TestAnotherProcessImports(t *testing.T) {
 	_, next := synthetic(t, 0.001, 2)
 	info := put(t, other, next)
 	var g sync.WaitGroup
+	gone, leave := context.WithCancel(context.Background())
+	leave() // somebody who went away while it was looked up
+	for range 50 {
+		_, _ = service.Find(gone, archive.Query{Text: "the"})
+	}
 	for range 16 {
 		g.Go(func() {
 			for id := range catalog.SubjectID(300) {

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -25,12 +24,13 @@ import (
 )
 
 const (
-	// Bounds on what one archive holds, some ten times of what the catalog has.
+	// Bounds on what one archive holds, some times of what the catalog has.
 	maxSubjects  = 1_000_000
-	maxEpisodes  = 12_000_000
-	maxRelations = 4_000_000
-	// maxTitles bounds the titles that one worker gathers.
-	maxTitles = 2_000_000
+	maxEpisodes  = 6_000_000
+	maxRelations = 2_000_000
+	// maxTitles and maxTitleBytes bound the titles of the index, which are in memory together.
+	maxTitles     = 1_500_000
+	maxTitleBytes = 64 << 20
 
 	// packBytes is how many bytes of episodes are gathered before they are written.
 	packBytes = 24 << 20
@@ -176,11 +176,15 @@ func (b *builder) readSubjects(ctx context.Context) ([][]titles.Entry, error) {
 	lists := make([][]titles.Entry, b.workers)
 	seen := make([][]uint32, b.workers)
 	batches := make([][]dump.Subject, b.workers)
+	var number, bytes atomic.Int64 // of the titles
 	err := b.dump.EachSubject(ctx, b.workers, b.progress, func(worker int, s dump.Subject) error {
 		seen[worker] = append(seen[worker], uint32(s.ID))
+		before := len(lists[worker])
 		lists[worker] = appendTitles(lists[worker], s)
-		if len(lists[worker]) > maxTitles {
-			return &dump.Error{Member: dump.Subjects, Text: fmt.Sprintf("it has more than %d titles", maxTitles)}
+		for _, added := range lists[worker][before:] {
+			if number.Add(1) > maxTitles || bytes.Add(int64(len(added.Key))) > maxTitleBytes {
+				return &dump.Error{Member: dump.Subjects, Text: fmt.Sprintf("it has more than %d titles, or more than %d MiB of them", maxTitles, maxTitleBytes>>20)}
+			}
 		}
 		batches[worker] = append(batches[worker], s)
 		if len(batches[worker]) < 256 {
@@ -384,11 +388,13 @@ func (b *builder) readRelations(ctx context.Context) error {
 		return err
 	}
 	all := slices.Concat(lists...)
+	same := func(x, y relation) int {
+		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.related, y.related), cmp.Compare(x.code, y.code))
+	}
+	slices.SortFunc(all, func(x, y relation) int { return cmp.Or(same(x, y), cmp.Compare(x.order, y.order)) })
+	all = slices.CompactFunc(all, func(x, y relation) bool { return same(x, y) == 0 })
 	slices.SortFunc(all, func(x, y relation) int {
-		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.order, y.order), cmp.Compare(x.code, y.code), cmp.Compare(x.related, y.related))
-	})
-	all = slices.CompactFunc(all, func(x, y relation) bool {
-		return x.subject == y.subject && x.related == y.related && x.code == y.code
+		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.order, y.order), same(x, y))
 	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -450,7 +456,7 @@ func (b *builder) writeAiring(ctx context.Context) error {
 			body = binary.AppendUvarint(body, subject-before)
 			before, rest = subject, rest[1:]
 		}
-		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (month, body) VALUES (?, ?)`, int64(month), bytes.Clone(body)); err != nil {
+		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (month, body) VALUES (?, ?)`, int64(month), slices.Clone(body)); err != nil {
 			return fmt.Errorf("write what airs in a month: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,20 @@ func TestHostileDumps(t *testing.T) {
 			// Stored, so that it does not look like a bomb.
 			return zipped(t, with("subject.jsonlines", `{"id":1,"type":2,"name":"`+strings.Repeat("a", 50<<20)+`"}`), zip.Store)
 		}, "subject.jsonlines: line 1: it is longer than"},
+		{"a line of many parts", func(t testing.TB) []byte {
+			return zipped(t, with("subject.jsonlines", `{"id":1,"type":2,"x":[`+strings.Repeat("0,", 100_000)+"0]}\n"), zip.Store)
+		}, "more parts than a row can have"},
+		{"too many bytes of titles", func(t testing.TB) []byte {
+			var rows strings.Builder
+			for id := range 2000 {
+				fmt.Fprintf(&rows, `{"id":%d,"type":2,"name":"n","infobox":"{{Infobox x\n`, id+1)
+				for i := range 90 {
+					fmt.Fprintf(&rows, `|别名= %d %d %s\n`, id, i, strings.Repeat("长", 180))
+				}
+				rows.WriteString("}}\"}\n")
+			}
+			return zipped(t, with("subject.jsonlines", rows.String()), zip.Store)
+		}, "64 MiB of them"},
 		{"deep nesting", made(with("subject.jsonlines", `{"id":1,"type":2,"x":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n")), "not JSON"},
 		{"UTF-16", made(with("subject.jsonlines", "\xff\xfe{\x00\"\x00i\x00")), "not UTF-8"},
 		{"Latin-1", made(with("subject.jsonlines", `{"id":1,"type":2,"name":"Am`+"\xe9"+`lie"}`+"\n")), "not UTF-8"},
@@ -178,6 +193,7 @@ func TestOddDumps(t *testing.T) {
 		"fields of another type":    with("episode.jsonlines", lines(`{"id":11,"subject_id":1,"name":7,"airdate":null,"sort":"x"}`)),
 		"no newline at the end":     with("episode.jsonlines", `{"id":11,"subject_id":1,"sort":1}`),
 		"empty lines, Windows ends": with("episode.jsonlines", "\r\n{\"id\":11,\"subject_id\":1,\"sort\":1}\r\n\r\n"),
+		"a number that is none":     with("episode.jsonlines", lines(`{"id":11,"subject_id":1,"sort":nan}`)),
 		"orphans":                   with("episode.jsonlines", lines(`{"id":11,"subject_id":1,"sort":1}`, `{"id":12,"subject_id":2,"sort":1}`, `{"id":13,"subject_id":999,"sort":1}`)),
 		"relations to nowhere":      with("subject-relations.jsonlines", lines(`{"subject_id":1,"relation_type":3,"related_subject_id":999}`)),
 	} {
@@ -186,6 +202,10 @@ func TestOddDumps(t *testing.T) {
 			info, err := importBytes(a, zipOf(t, members), archive.Dump{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			rows, err := a.Episodes(context.Background(), 1)
+			if err != nil || len(rows) == 0 || math.IsNaN(rows[0].Sort) {
+				t.Errorf("episodes %+v, %v", rows, err)
 			}
 			if info.Subjects != 2 || info.Episodes < 1 || name != "as it is" && info.Episodes != 1 && name != "unknown members" && name != "relations to nowhere" {
 				t.Errorf("imported %+v", info.Counts)

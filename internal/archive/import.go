@@ -19,8 +19,12 @@ import (
 	"watchmark/internal/archive/fetch"
 )
 
-// uploadPrefix is how the names of dumps begin that somebody uploads.
-const uploadPrefix = "upload-"
+// How the names of dumps begin that somebody uploads, and that a command fetches from an
+// address; those of updates belong to package fetch.
+const (
+	uploadPrefix  = "upload-"
+	fetchedPrefix = "fetched-"
+)
 
 // ErrBusy is returned while another import runs on the folder, in this process or another.
 var ErrBusy = errors.New("another import is running: wait for it, or cancel it first")
@@ -63,14 +67,16 @@ type Progress struct {
 // stays and nothing is left behind. Errors: ErrBusy, ErrSmaller, *dump.Error, or what
 // the disk says.
 func (a *Archive) Import(ctx context.Context, d Dump, report func(Progress)) (info Info, err error) {
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return info, fmt.Errorf("create the archive's folder: %w; set catalog_archive.data_dir to one the service may write to", err)
-	}
-	unlock, err := a.lock()
+	unlock, err := a.hold()
 	if err != nil {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	return a.importHeld(ctx, d, report)
+}
+
+// importHeld is Import for a caller that holds the folder.
+func (a *Archive) importHeld(ctx context.Context, d Dump, report func(Progress)) (info Info, err error) {
 	if err := a.Refresh(ctx); err != nil {
 		a.log.WarnContext(ctx, "the archive in use cannot be compared with", "error", err)
 	}
@@ -108,6 +114,14 @@ func (a *Archive) Import(ctx context.Context, d Dump, report func(Progress)) (in
 		return info, err
 	}
 	return info, a.adopt(context.WithoutCancel(ctx), info.Version)
+}
+
+// hold makes the folder and keeps other imports out of it. It returns ErrBusy while there is one.
+func (a *Archive) hold() (release func() error, err error) {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the archive's folder: %w; set catalog_archive.data_dir to one the service may write to", err)
+	}
+	return a.lock()
 }
 
 func (a *Archive) lock() (unlock func() error, err error) {
@@ -175,10 +189,26 @@ func (a *Archive) adopt(ctx context.Context, version string) error {
 			return fmt.Errorf("name the new archive: %w", err)
 		}
 	}
-	if err := a.point(name); err != nil {
-		return fmt.Errorf("switch to the new archive: %w", err)
+	// Nothing is switched to that cannot be opened.
+	base := filepath.Join(a.dir, name)
+	next, err := openFile(ctx, base+databaseEnd, base+indexEnd)
+	if err != nil {
+		return fmt.Errorf("look into the new archive: %w", err)
 	}
-	return a.Refresh(ctx)
+	if err := a.point(name); err != nil {
+		return errors.Join(fmt.Errorf("switch to the new archive: %w", err), next.close())
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return next.close()
+	}
+	a.name, a.broken = name, nil
+	if info, err := os.Stat(filepath.Join(a.dir, pointerName)); err == nil {
+		a.stamp = info.ModTime()
+	}
+	a.replace(next)
+	return nil
 }
 
 func (a *Archive) taken(name string) bool {

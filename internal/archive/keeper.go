@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/archive/dump"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/task"
 )
@@ -25,8 +26,10 @@ const (
 	// retryAfter is when an import that failed is tried again, and one that was skipped
 	// while there is no archive at all.
 	retryAfter = time.Hour
-	// pollEvery is how often it is looked whether another process has imported.
+	// pollEvery is how often it is looked whether another process has imported, and
+	// pollIdle while the archive is off.
 	pollEvery = 2 * time.Second
+	pollIdle  = time.Minute
 	// longestImport bounds an import, its download over a slow line included.
 	longestImport = 12 * time.Hour
 
@@ -50,6 +53,9 @@ type attempt struct {
 	At      time.Time `json:"at"`
 	Outcome Outcome   `json:"outcome"`
 	Error   string    `json:"error,omitempty"`
+	// Refused is the dump that was fetched and could not be used, so that it is not fetched
+	// again: its version and digest.
+	Refused string `json:"refused,omitempty"`
 }
 
 // KeeperConfig is what a Keeper is made of; every field must be set.
@@ -99,7 +105,8 @@ func (k *Keeper) Kick() {
 func (k *Keeper) Run(ctx context.Context) {
 	enabled, said := false, ""
 	for {
-		wait := time.Duration(1<<63 - 1)
+		wait := pollIdle
+		said = k.refresh(ctx, said)
 		if !k.Enabled() {
 			enabled = false
 		} else {
@@ -109,17 +116,14 @@ func (k *Keeper) Run(ctx context.Context) {
 				k.tried = false
 				k.mu.Unlock()
 			}
-			said = k.refresh(ctx, said)
-			if due := k.due(time.Now()); !due.IsZero() {
-				wait = time.Until(due)
-			}
-			if wait <= 0 {
+			wait = pollEvery
+			if due := k.due(time.Now()); !due.IsZero() && !due.After(time.Now()) {
 				if _, err := k.Update(false); err != nil {
 					k.Log.Warn("the import of the offline archive does not start", "error", err)
 				}
-				wait = pollEvery
+			} else if !due.IsZero() {
+				wait = min(wait, time.Until(due))
 			}
-			wait = min(wait, pollEvery)
 		}
 		select {
 		case <-ctx.Done():
@@ -216,9 +220,15 @@ func (k *Keeper) Status() Status {
 // is set. While an import runs, that one's task is answered.
 func (k *Keeper) Update(force bool) (*task.Task, error) {
 	t, _, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
-		return k.update(ctx, tell, k.source(), force)
+		return k.update(ctx, tell, k.source(), wish{again: force})
 	})
 	return t, err
+}
+
+// wish is what an update may do that it does not do by itself.
+type wish struct {
+	again   bool // import the version in use once more
+	smaller bool // import a dump that holds much less than the archive in use
 }
 
 // ImportFile starts the import of a dump in a file, which is closed and removed at the
@@ -230,7 +240,7 @@ func (k *Keeper) ImportFile(file *os.File, allowSmaller bool) (*task.Task, error
 		if err != nil {
 			return Failed, fmt.Errorf("read the upload: %w", err)
 		}
-		return k.take(ctx, tell, Dump{Data: file, Size: info.Size(), AllowSmaller: allowSmaller})
+		return k.take(ctx, tell, k.Archive.Import, Dump{Data: file, Size: info.Size(), AllowSmaller: allowSmaller})
 	})
 	if err == nil && !began {
 		err = ErrBusy
@@ -245,16 +255,22 @@ func (k *Keeper) ImportFile(file *os.File, allowSmaller bool) (*task.Task, error
 // Fetch imports a dump at once, outside of the service: the newest one, or what is at an
 // address, which may be that of a pointer file (ending .json) or of a zip. force imports
 // it even if it is in use already, or holds much less than the archive in use.
-func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell func(Progress)) (Outcome, error) {
+func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell func(Progress)) (outcome Outcome, err error) {
 	cfg := k.source()
 	switch {
 	case address == "":
-		return k.update(ctx, tell, cfg, force)
+		return k.update(ctx, tell, cfg, wish{force, force})
 	case strings.HasSuffix(address, ".json"):
 		cfg.PointerURL = address
-		return k.update(ctx, tell, cfg, force)
+		return k.update(ctx, tell, cfg, wish{force, force})
 	}
-	file, err := k.NewUpload()
+	release, err := k.Archive.hold()
+	if err != nil {
+		return Failed, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	k.Archive.removeAll(fetchedPrefix) // of a command that was killed
+	file, err := k.newFile(fetchedPrefix)
 	if err != nil {
 		return Failed, err
 	}
@@ -266,19 +282,21 @@ func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell fun
 	if err != nil {
 		return Failed, err
 	}
-	return k.take(ctx, tell, Dump{Data: file, Size: size, AllowSmaller: force})
+	return k.take(ctx, tell, k.Archive.importHeld, Dump{Data: file, Size: size, AllowSmaller: force})
 }
 
 // NewUpload is an empty file in the archive's folder for ImportFile. An error wraps
 // ErrNoSpace when there is too little room on the disk.
-func (k *Keeper) NewUpload() (*os.File, error) {
+func (k *Keeper) NewUpload() (*os.File, error) { return k.newFile(uploadPrefix) }
+
+func (k *Keeper) newFile(prefix string) (*os.File, error) {
 	if err := os.MkdirAll(k.Archive.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the archive's folder: %w", err)
 	}
 	if err := fetch.CheckSpace(k.Archive.dir, k.FreeMB()); err != nil {
 		return nil, err
 	}
-	return os.CreateTemp(k.Archive.dir, uploadPrefix+"*.part")
+	return os.CreateTemp(k.Archive.dir, prefix+"*.part")
 }
 
 // Discard closes and removes an upload.
@@ -297,13 +315,19 @@ func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outc
 	t, err = k.Tasks.Start(TaskKind, 0, func(ctx context.Context, t *task.Task) error {
 		ctx, cancel := context.WithTimeout(ctx, longestImport)
 		defer cancel()
+		defer func() { // also after a panic
+			k.mu.Lock()
+			k.running = nil
+			k.mu.Unlock()
+			k.Kick()
+		}()
 		outcome, err := work(ctx, func(p Progress) {
 			k.mu.Lock()
 			k.progress = p
 			k.mu.Unlock()
 			t.Progress(int(p.Done), int(p.Total), string(p.Phase))
 		})
-		if ctx.Err() != nil && outcome == Failed {
+		if errors.Is(ctx.Err(), context.Canceled) && outcome == Failed {
 			outcome = Stopped
 		}
 		k.end(ctx, t, outcome, err)
@@ -343,16 +367,20 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		Reason  string  `json:"reason,omitempty"`
 		Info
 	}{outcome, last.Error, info})
+	if errors.Is(err, ErrBusy) {
+		return // what somebody else imports is taken up
+	}
 	k.mu.Lock()
-	k.running = nil
-	k.last = last
+	if last.Refused = k.last.Refused; outcome == Imported {
+		last.Refused = ""
+	}
+	k.last, k.running = last, nil
 	k.mu.Unlock()
 	if outcome != Stopped { // a service that was stopped in the middle begins anew
 		if err := k.writeState(last); err != nil {
 			k.Log.Warn("the outcome of the import cannot be kept", "error", err)
 		}
 	}
-	k.Kick()
 }
 
 // source is where the settings say that dumps come from.
@@ -363,13 +391,18 @@ func (k *Keeper) source() fetch.Config {
 }
 
 // update fetches and imports the newest dump.
-func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Config, force bool) (Outcome, error) {
+func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Config, w wish) (outcome Outcome, err error) {
 	if err := fetch.CheckSpace(k.Archive.dir, k.FreeMB()); err != nil {
 		if errors.Is(err, ErrNoSpace) {
 			return Skipped, err
 		}
 		return Failed, err
 	}
+	unlock, err := k.Archive.hold()
+	if err != nil {
+		return Failed, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	tell(Progress{Phase: Fetching})
 	release, err := fetch.Latest(ctx, cfg)
 	if err != nil {
@@ -377,11 +410,17 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	}
 	last, has := k.Archive.Info()
 	digest := strings.TrimPrefix(release.Digest, "sha256:")
+	id := release.Version() + " " + digest
+	k.mu.Lock()
+	refused, why := k.last.Refused == id, k.last.Error
+	k.mu.Unlock()
 	switch {
-	case has && !force && (last.Version == release.Version() || digest != "" && last.Digest == digest):
+	case has && !w.again && (last.Version == release.Version() || digest != "" && last.Digest == digest):
 		return UpToDate, nil
-	case has && float64(release.Size) < leastBytes*float64(last.DumpSize):
+	case has && !w.smaller && float64(release.Size) < leastBytes*float64(last.DumpSize):
 		return Failed, fmt.Errorf("%w (%d bytes are announced, before there were %d)", ErrSmaller, release.Size, last.DumpSize)
+	case refused && !w.again:
+		return Failed, errors.New(why) // the same dump would be the same again
 	}
 	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version(), "bytes", release.Size)
 	path, err := fetch.Download(ctx, cfg, release, func(done, total int64) {
@@ -393,14 +432,20 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	if err != nil {
 		return Failed, err
 	}
-	outcome, err := k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version(), Digest: digest})
-	if outcome == Imported || !errors.Is(err, ErrBusy) && ctx.Err() == nil {
-		err = errors.Join(err, fetch.Remove(path)) // what could not be imported once is fetched anew
+	outcome, err = k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version(), Digest: digest, AllowSmaller: w.smaller})
+	var unusable *dump.Error
+	if errors.As(err, &unusable) || errors.Is(err, ErrSmaller) {
+		k.mu.Lock()
+		k.last.Refused = id
+		k.mu.Unlock()
+	}
+	if ctx.Err() == nil {
+		err = errors.Join(err, fetch.Remove(path))
 	}
 	return outcome, err
 }
 
-// takeFile imports the dump at path.
+// takeFile imports the dump at path, in a folder that is held.
 func (k *Keeper) takeFile(ctx context.Context, tell func(Progress), path string, d Dump) (Outcome, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -408,12 +453,13 @@ func (k *Keeper) takeFile(ctx context.Context, tell func(Progress), path string,
 	}
 	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
 	d.Data = file
-	return k.take(ctx, tell, d)
+	return k.take(ctx, tell, k.Archive.importHeld, d)
 }
 
-func (k *Keeper) take(ctx context.Context, tell func(Progress), d Dump) (Outcome, error) {
+// take imports a dump and tells of each phase.
+func (k *Keeper) take(ctx context.Context, tell func(Progress), do func(context.Context, Dump, func(Progress)) (Info, error), d Dump) (Outcome, error) {
 	phase := Phase("")
-	_, err := k.Archive.Import(ctx, d, func(p Progress) {
+	_, err := do(ctx, d, func(p Progress) {
 		if p.Phase != phase {
 			phase = p.Phase
 			k.Log.InfoContext(ctx, "import of the offline archive", "phase", phase)

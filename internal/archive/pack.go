@@ -78,7 +78,7 @@ func unpackDate(n uint64) watch.Date {
 	return watch.Date{Year: int(n >> dateYearAt), Month: int(n >> dateMonthAt & 0xF), Day: int(n & 0x1F)}
 }
 
-// unpack adds the episodes in body to list; one that is there already is left out.
+// unpack adds the episodes in body to list. It returns errPacked for a body that is none.
 func unpack(list []catalog.EpisodeInfo, subject catalog.SubjectID, body []byte) ([]catalog.EpisodeInfo, error) {
 	r := reader{body: body}
 	id := int64(0)

@@ -142,12 +142,14 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 
 // matchOnline takes out of a refused batch what the archive had led to and matches it with
 // the catalog alone: the archive is up to a week old, and the subject may have been
-// merged or the episode moved since. What the catalog leads to the same place stays refused.
+// merged or the episode moved since. When that leads elsewhere for some, the others are
+// marked once more without them. What is answered stays refused.
 func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []markJob) {
+	var moved, same []markJob
 	for _, s := range batch {
 		old := s.trace.Result
 		if s.online || !s.trace.UsedArchive() {
-			refused = append(refused, s)
+			same = append(same, s)
 			continue
 		}
 		ctx := e.followed(work, s.work.ID)
@@ -158,13 +160,24 @@ func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []m
 		}
 		e.tell(ctx, s.work, trace.Steps...)
 		if now := trace.Result; now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID {
-			refused = append(refused, s)
+			same = append(same, s)
 			continue
 		}
 		trace.Steps = append(s.trace.Steps, trace.Steps...)
 		trace.ElapsedMS += s.trace.ElapsedMS
-		s.trace, s.online, s.outcome, s.cause = trace, true, record.Outcome{}, nil
-		e.conclude(ctx, work, s)
+		s.trace = trace
+		moved = append(moved, s)
+	}
+	if len(moved) == 0 {
+		return same
+	}
+	for _, s := range append(moved, same...) {
+		if s.online {
+			refused = append(refused, s)
+			continue
+		}
+		s.online, s.outcome, s.cause = true, record.Outcome{}, nil
+		e.conclude(e.followed(work, s.work.ID), work, s)
 	}
 	return refused
 }

@@ -208,7 +208,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 		case certain:
 			settled = layer.name + " named the subject"
 		case layer.asks == theArchive:
-			if d, _ := decide(s, found, false); d.Status == Matched {
+			if d, _ := decide(s, found, false); d.Status == Matched && s.holds(d.proposal.target) {
 				settled = "the archive is sure"
 			}
 		}
@@ -231,7 +231,7 @@ func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 	if s.offline != nil && l.asks != theCatalog {
 		s.look = s.offline
 		f, err := l.find(ctx, s)
-		if l.asks == theArchive || err == nil && f.certain && f.proposals[0].target.found() {
+		if l.asks == theArchive || err == nil && f.certain && s.holds(f.proposals[0].target) {
 			return f, err
 		}
 	}
@@ -239,12 +239,19 @@ func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 	return l.find(ctx, s)
 }
 
-// merge joins what two layers propose, best first. Of a subject that both propose the
-// later layer's proposal stays: the catalog is never older than the archive.
+// holds reports whether an archive that is a week old can be believed that an episode is
+// there. One that was counted into a sequel may be a new one of the season before, unless
+// its day says that it is not.
+func (s *session) holds(t target) bool {
+	return t.found() && (t.subject.ID == t.start.ID || t.row != nil && s.sameDay(t.row.AirDate))
+}
+
+// merge joins what two layers propose, best first. What the later layer proposes of a
+// subject, or found from the same start, stays: the catalog is never older than the archive.
 func merge(earlier, later []proposal) []proposal {
 	all := slices.Clone(later)
 	for _, p := range earlier {
-		if !slices.ContainsFunc(later, func(q proposal) bool { return q.subject.ID == p.subject.ID }) {
+		if !slices.ContainsFunc(later, func(q proposal) bool { return q.subject.ID == p.subject.ID || q.target.start.ID == p.target.start.ID }) {
 			all = append(all, p)
 		}
 	}

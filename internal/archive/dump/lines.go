@@ -17,6 +17,10 @@ const (
 	chunkSize = 512 << 10
 	// maxLine bounds one line; real ones have tens of kilobytes.
 	maxLine = 8 << 20
+	// From longLine on, a line may have maxParts commas and brackets: each part of a row
+	// takes much more memory than its text.
+	longLine = 64 << 10
+	maxParts = 20_000
 )
 
 // chunk is a piece of a member that ends with a line.

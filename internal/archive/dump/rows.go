@@ -80,7 +80,7 @@ func (d *Dump) EachEpisode(ctx context.Context, workers int, p *Progress, use fu
 		if id == 0 || subject == 0 {
 			return &Error{Text: "it has no id or no subject_id"}
 		}
-		if e.Sort < 0 || e.Sort > 1e6 {
+		if math.IsNaN(e.Sort) || e.Sort < 0 || e.Sort > 1e6 { // the parser takes nan for a number
 			e.Sort = 0
 		}
 		e.ID, e.Subject = catalog.EpisodeID(id), catalog.SubjectID(subject)
@@ -124,6 +124,9 @@ func (d *Dump) eachRow(ctx context.Context, member string, workers int, p *Progr
 func decode(p *fastjson.Parser, line []byte) (*fastjson.Value, error) {
 	if !utf8.Valid(line) {
 		return nil, &Error{Text: "it is not UTF-8"}
+	}
+	if len(line) > longLine && bytes.Count(line, []byte{','})+bytes.Count(line, []byte{'['})+bytes.Count(line, []byte{'{'}) > maxParts {
+		return nil, &Error{Text: "it has more parts than a row can have"}
 	}
 	v, err := p.ParseBytes(line)
 	if err != nil {
