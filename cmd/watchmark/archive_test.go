@@ -45,6 +45,7 @@ type releases struct {
 	version string
 	zip     []byte
 	down    bool
+	fetched int // how often the zip was asked for
 	// hold, unless nil, keeps a download after its first half until it is closed.
 	hold chan struct{}
 }
@@ -78,6 +79,7 @@ func (r *releases) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			"digest": fmt.Sprintf("sha256:%x", sha256.Sum256(zip)), "updated_at": "2026-01-06T21:03:40Z", "id": 1, "label": "",
 		})
 	case request.URL.Path == "/files/"+name:
+		r.change(func(r *releases) { r.fetched++ })
 		w.Header().Set("ETag", `"`+version+`"`)
 		var content io.ReadSeeker = bytes.NewReader(zip)
 		if hold != nil {
@@ -328,8 +330,21 @@ func TestArchiveOfAService(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// Too little room on the disk, and a source that is down.
-	wants(t, http.StatusOK, http.MethodPatch, service.url+"/api/settings", "", `{"matching":{"margin":0.05}}`, nil)
+	// A dump that cannot be used is fetched once; then it is only looked whether there is another one.
+	broken := slices.Clone(next)
+	copy(broken[len(broken)/2:], make([]byte, 2000))
+	r.change(func(r *releases) { r.version, r.zip, r.fetched = "2026-01-20.210306Z", broken, 0 })
+	for range 3 {
+		before := trigger("")
+		mustHold(t, service.archiveUntil("refused", func(s archiveState) bool { return s.TaskID == before && ended("failed")(s) }).LastError, "the dump cannot be used")
+	}
+	r.change(func(r *releases) {
+		if r.fetched != 1 {
+			t.Errorf("a broken dump is fetched %d times", r.fetched)
+		}
+	})
+
+	// A source that is down.
 	r.change(func(r *releases) { r.down = true })
 	trigger("")
 	mustHold(t, service.archiveUntil("failed", ended("failed")).LastError, "502")
