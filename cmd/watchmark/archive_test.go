@@ -307,6 +307,8 @@ func TestArchiveOfAService(t *testing.T) {
 
 	// While a download hangs there is a task to follow and to cancel, and another trigger joins it.
 	hold := make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(letGo)
 	r.change(func(r *releases) { r.zip, r.hold = next, hold })
 	id := trigger("")
 	service.archiveUntil("half downloaded", func(s archiveState) bool {
@@ -318,7 +320,7 @@ func TestArchiveOfAService(t *testing.T) {
 	wants(t, http.StatusConflict, http.MethodPost, api+"/import_local", "", "", nil)
 	wants(t, http.StatusAccepted, http.MethodPost, api+"/cancel", "", "", nil)
 	service.archiveUntil("cancelled", ended("cancelled"))
-	close(hold)
+	letGo()
 	wants(t, http.StatusConflict, http.MethodPost, api+"/cancel", "", "", nil)
 	r.change(func(r *releases) { r.hold = nil })
 	trigger("")

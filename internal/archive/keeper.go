@@ -315,10 +315,13 @@ func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outc
 	t, err = k.Tasks.Start(TaskKind, 0, func(ctx context.Context, t *task.Task) error {
 		ctx, cancel := context.WithTimeout(ctx, longestImport)
 		defer cancel()
-		defer func() { // also after a panic
-			k.mu.Lock()
-			k.running = nil
-			k.mu.Unlock()
+		ended := false
+		defer func() {
+			if !ended { // a panic
+				k.mu.Lock()
+				k.running = nil
+				k.mu.Unlock()
+			}
 			k.Kick()
 		}()
 		outcome, err := work(ctx, func(p Progress) {
@@ -331,6 +334,7 @@ func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outc
 			outcome = Stopped
 		}
 		k.end(ctx, t, outcome, err)
+		ended = true
 		if outcome == Skipped {
 			return nil
 		}
@@ -367,16 +371,17 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		Reason  string  `json:"reason,omitempty"`
 		Info
 	}{outcome, last.Error, info})
-	if errors.Is(err, ErrBusy) {
-		return // what somebody else imports is taken up
-	}
+	busy := errors.Is(err, ErrBusy) // what somebody else imports is taken up
 	k.mu.Lock()
+	k.running = nil
 	if last.Refused = k.last.Refused; outcome == Imported {
 		last.Refused = ""
 	}
-	k.last, k.running = last, nil
+	if !busy {
+		k.last = last
+	}
 	k.mu.Unlock()
-	if outcome != Stopped { // a service that was stopped in the middle begins anew
+	if outcome != Stopped && !busy { // a service that was stopped in the middle begins anew
 		if err := k.writeState(last); err != nil {
 			k.Log.Warn("the outcome of the import cannot be kept", "error", err)
 		}
