@@ -58,9 +58,15 @@ func (c matchCommand) print(out io.Writer, t match.Trace) error {
 	if !c.JSON {
 		return printTrace(out, t)
 	}
+	return printJSON(out, t)
+}
+
+// printJSON writes v for scripts, and for people who read it.
+func printJSON(out io.Writer, v any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(t)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
 }
 
 // printTrace writes the trace for a person.

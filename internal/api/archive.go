@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -152,8 +151,10 @@ func (s *server) registerArchive() {
 		}
 		return answer(log, nil)
 	})
+	s.stream("/api/catalog_archive/progress", "stream-archive-import", archiveTag, "Follow an import",
+		"Server-sent events until the import ends: log (a line of its log), progress and result (the task).", taskInQuery, s.archiveTask)
 	s.registerArchiveLookUps()
-	s.registerArchiveStreams()
+	s.registerUpload()
 }
 
 // archiveTask is an import by its id, or the newest one.
@@ -271,26 +272,9 @@ func archiveEpisode(e catalog.EpisodeInfo) ArchiveEpisode {
 	return ArchiveEpisode{e.ID, e.Subject, e.Type, e.Sort, e.Ep, e.Name, e.NameCN, e.AirDate}
 }
 
-// registerArchiveStreams registers what huma does not do: the stream of an import and the upload.
-func (s *server) registerArchiveStreams() {
-	const progress, upload = "/api/catalog_archive/progress", "/api/catalog_archive/import_local"
-	s.mux.HandleFunc("GET "+progress, func(w http.ResponseWriter, r *http.Request) {
-		id, err := int64(0), error(nil)
-		if text := r.URL.Query().Get("task_id"); text != "" {
-			if id, err = strconv.ParseInt(text, 10, 64); err != nil {
-				err = task.ErrNotFound
-			}
-		}
-		var t *task.Task
-		if err == nil {
-			t, err = s.archiveTask(id)
-		}
-		if err != nil {
-			s.problemOf(r.Context(), "GET "+progress, err).write(w)
-			return
-		}
-		s.follow(w, r, t)
-	})
+// registerUpload registers the upload of a dump, which huma does not do.
+func (s *server) registerUpload() {
+	const upload = "/api/catalog_archive/import_local"
 	s.mux.HandleFunc("POST "+upload, func(w http.ResponseWriter, r *http.Request) {
 		id, err := s.upload(w, r)
 		if err != nil {
@@ -298,15 +282,6 @@ func (s *server) registerArchiveStreams() {
 			return
 		}
 		writeJSON(w, http.StatusAccepted, "application/json", ArchiveTask{id})
-	})
-	s.api.OpenAPI().AddOperation(&huma.Operation{
-		Method: http.MethodGet, Path: progress, OperationID: "stream-archive-import", Tags: []string{archiveTag}, Summary: "Follow an import",
-		Description: "Server-sent events until the import ends: log (a line of its log), progress and result (the task). " + numberedLines,
-		Parameters: []*huma.Param{
-			{Name: "task_id", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The task; left out it is the newest import."},
-			lastEventID,
-		},
-		Responses: s.streamAnswers(),
 	})
 	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	s.api.OpenAPI().AddOperation(&huma.Operation{

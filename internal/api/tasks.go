@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -48,10 +49,10 @@ func (s *server) registerTasks() {
 	}, s.retryFailed)
 	s.stream("/api/tasks/{id}/stream", "stream-task", tag, "Follow a task",
 		"Server-sent events until the task ends: log (a line of its debug log), progress and result (the task).",
-		func(id int64) (*task.Task, error) { return s.Tasks.Get(id) })
+		idInPath, s.Tasks.Get)
 	s.stream("/api/records/{id}/retry/stream", "stream-retry", "Records", "Follow a retry",
 		"Server-sent events of the last retry of the record, running or over: log (a line of the debug log of that run), progress and result (the task, with the record as its result).",
-		func(id int64) (*task.Task, error) { return s.Engine.LastRetry(id) })
+		idInPath, func(id int64) (*task.Task, error) { return s.Engine.LastRetry(id) })
 }
 
 func (s *server) retryFailed(_ context.Context, in *struct {
@@ -66,12 +67,27 @@ func (s *server) retryFailed(_ context.Context, in *struct {
 	return answer(t.Status(), nil)
 }
 
-// stream registers a path that streams a task, and describes it.
-func (s *server) stream(path, operation, tag, summary, about string, find func(id int64) (*task.Task, error)) {
+// The parameters by which a stream finds its task: the id in the path, or a task in the
+// query, where 0 stands for none.
+var (
+	idInPath    = &huma.Param{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The id."}
+	taskInQuery = &huma.Param{Name: "task_id", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The task; left out it is the newest import."}
+	lastEventID = &huma.Param{Name: "Last-Event-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The number of the last line seen."}
+)
+
+// stream registers a path that streams a task, and describes it. by is idInPath or taskInQuery.
+func (s *server) stream(path, operation, tag, summary, about string, by *huma.Param, find func(id int64) (*task.Task, error)) {
 	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		text := r.PathValue("id")
+		if by == taskInQuery {
+			text = cmp.Or(r.URL.Query().Get("task_id"), "0")
+		}
+		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			err = record.ErrNotFound
+			err = task.ErrNotFound
+			if by == idInPath {
+				err = record.ErrNotFound
+			}
 		}
 		var t *task.Task
 		if err == nil {
@@ -85,27 +101,15 @@ func (s *server) stream(path, operation, tag, summary, about string, find func(i
 	})
 	s.api.OpenAPI().AddOperation(&huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: operation, Tags: []string{tag}, Summary: summary,
-		Description: about + " " + numberedLines,
-		Parameters: []*huma.Param{
-			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The id."},
-			lastEventID,
+		Description: about + " Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more.",
+		Parameters:  []*huma.Param{by, lastEventID},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"204": {Description: "The task has ended and all of it was seen."},
+			"401": s.response("Unauthorized", &Problem{}),
+			"404": s.response("Not Found", &Problem{}),
 		},
-		Responses: s.streamAnswers(),
 	})
-}
-
-// The parts that the descriptions of streams share.
-const numberedLines = "Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more."
-
-var lastEventID = &huma.Param{Name: "Last-Event-ID", In: "header", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The number of the last line seen."}
-
-func (s *server) streamAnswers() map[string]*huma.Response {
-	return map[string]*huma.Response{
-		"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-		"204": {Description: "The task has ended and all of it was seen."},
-		"401": s.response("Unauthorized", &Problem{}),
-		"404": s.response("Not Found", &Problem{}),
-	}
 }
 
 // follow streams a task to one reader; it goes on when the reader leaves.

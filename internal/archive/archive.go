@@ -97,7 +97,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	if info.ModTime().Equal(a.stamp) && (a.broken == nil || time.Since(a.tried) < againAfter) {
 		return a.broken
 	}
-	err = a.open(ctx, path)
+	err = a.open(ctx)
 	if ctx.Err() == nil {
 		a.stamp, a.broken, a.tried = info.ModTime(), err, time.Now()
 	}
@@ -105,30 +105,42 @@ func (a *Archive) Refresh(ctx context.Context) error {
 }
 
 // open reads current.json and switches to its pair. The caller holds mu.
-func (a *Archive) open(ctx context.Context, path string) error {
-	text, err := os.ReadFile(path)
+func (a *Archive) open(ctx context.Context) error {
+	name, err := a.pointed()
 	if err != nil {
 		return fmt.Errorf("read which archive is current: %w", err)
 	}
-	var p pointer
-	version, ok := "", false
-	if json.Unmarshal(text, &p) == nil {
-		version, ok = strings.CutPrefix(p.Name, prefix)
-	}
-	if !ok || !versionForm.MatchString(version) {
-		return fmt.Errorf("%s names no archive: import again", path)
-	}
-	if p.Name == a.name {
+	if name == a.name {
 		return nil
 	}
-	base := filepath.Join(a.dir, p.Name)
+	base := filepath.Join(a.dir, name)
 	next, err := openFile(ctx, base+databaseEnd, base+indexEnd)
 	if err != nil {
 		return fmt.Errorf("%w; import again", err)
 	}
-	a.name = p.Name
+	a.name = name
 	a.replace(next)
 	return nil
+}
+
+// errNamesNothing is the error of pointed for a file that names no pair.
+var errNamesNothing = errors.New(pointerName + " names no archive: import again")
+
+// pointed is the pair that current.json names. The error of the system says that there is
+// no such file.
+func (a *Archive) pointed() (name string, err error) {
+	text, err := os.ReadFile(filepath.Join(a.dir, pointerName))
+	if err != nil {
+		return "", err
+	}
+	var p pointer
+	if json.Unmarshal(text, &p) != nil {
+		return "", errNamesNothing
+	}
+	if version, ok := strings.CutPrefix(p.Name, prefix); !ok || !versionForm.MatchString(version) {
+		return "", errNamesNothing
+	}
+	return p.Name, nil
 }
 
 // replace puts next in use; the old one is closed when its last look-up has ended, and
@@ -142,10 +154,7 @@ func (a *Archive) replace(next *file) {
 		if err := old.close(); err != nil {
 			a.log.Warn("cannot close the old archive", "error", err)
 		}
-		if unlock, err := a.lock(); err == nil { // else an import runs, which removes the pair itself
-			a.removeLeftovers()
-			_ = unlock() // the lock ends with the file at the latest
-		}
+		a.tidy() // an import that runs removes the pair itself
 	})
 }
 
@@ -164,26 +173,28 @@ func (a *Archive) Close() error {
 
 // Clean removes what a crash left in the folder: half-written pairs, pairs that are not
 // current, uploads. It is for the start of the service, and does nothing while an import runs.
-func (a *Archive) Clean() {
+func (a *Archive) Clean() { a.tidy(uploadPrefix, fetchedPrefix) }
+
+// tidy removes leftovers, and the files whose names begin with one of the prefixes. It does
+// nothing while an import runs, or while there is no folder.
+func (a *Archive) tidy(prefixes ...string) {
 	unlock, err := a.lock()
 	if err != nil {
-		return // an import runs, or there is no folder
+		return
 	}
 	a.removeLeftovers()
-	a.removeAll(uploadPrefix)
-	a.removeAll(fetchedPrefix)
+	for _, prefix := range prefixes {
+		a.removeAll(prefix)
+	}
 	_ = unlock() // the lock ends with the file at the latest
 }
 
 // removeLeftovers removes every pair but the current one. The caller holds the lock.
 func (a *Archive) removeLeftovers() {
-	text, err := os.ReadFile(filepath.Join(a.dir, pointerName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// Where nothing is named, what is there cannot be told apart from leftovers.
+	current, err := a.pointed()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNamesNothing) {
 		return
-	}
-	var p pointer
-	if err == nil && json.Unmarshal(text, &p) != nil {
-		p = pointer{} // the file names nothing: what is there cannot be told apart from leftovers
 	}
 	entries, err := os.ReadDir(a.dir)
 	if err != nil {
@@ -191,7 +202,7 @@ func (a *Archive) removeLeftovers() {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if strings.HasPrefix(name, prefix) && name != p.Name+databaseEnd && name != p.Name+indexEnd || name == pointerName+".tmp" {
+		if strings.HasPrefix(name, prefix) && name != current+databaseEnd && name != current+indexEnd || name == pointerName+".tmp" {
 			a.remove(filepath.Join(a.dir, name))
 		}
 	}

@@ -97,8 +97,9 @@ type builder struct {
 	airing    []uint64 // month<<32 | subject
 }
 
-// build writes the archive of d to the new files at path and indexPath.
-func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(Counts) (map[string]string, error), progress *dump.Progress, report func(Phase)) (counts Counts, err error) {
+// build writes the archive of d to the new files at path and indexPath, with what meta
+// answers when the counts are known.
+func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(Counts) (map[string]string, error), progress *dump.Progress, report func(Phase)) (err error) {
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, buildMemory))
 	defer func() {
@@ -107,7 +108,7 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 	}()
 
 	if err := os.WriteFile(path, nil, 0o600); err != nil { // SQLite would let others read it
-		return counts, fmt.Errorf("create the archive: %w", err)
+		return fmt.Errorf("create the archive: %w", err)
 	}
 	file := db.CreateFile(path)
 	defer func() {
@@ -116,11 +117,11 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 		}
 	}()
 	if _, err = file.ExecContext(ctx, schema); err != nil {
-		return counts, fmt.Errorf("create the archive: %w", err)
+		return fmt.Errorf("create the archive: %w", err)
 	}
 	tx, err := file.BeginTx(ctx, nil)
 	if err != nil {
-		return counts, fmt.Errorf("create the archive: %w", err)
+		return fmt.Errorf("create the archive: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // without a commit the file is thrown away
 	b := &builder{
@@ -128,22 +129,22 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 		tx: tx, kept: map[uint32]struct{}{}, keptReady: make(chan struct{}),
 	}
 	if err = b.run(ctx, indexPath); err != nil {
-		return counts, err
+		return err
 	}
 	report(Writing)
 	rows, err := meta(b.counts)
 	if err != nil {
-		return counts, err
+		return err
 	}
 	for name, value := range rows {
 		if _, err = tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)`, name, value); err != nil {
-			return counts, fmt.Errorf("write the archive: %w", err)
+			return fmt.Errorf("write the archive: %w", err)
 		}
 	}
 	if err = tx.Commit(); err != nil {
-		return counts, fmt.Errorf("write the archive: %w", err)
+		return fmt.Errorf("write the archive: %w", err)
 	}
-	return b.counts, syncFile(path)
+	return nil
 }
 
 // run reads the members side by side and makes the index as soon as the titles are known.
@@ -265,6 +266,7 @@ type pack struct {
 type packRef struct {
 	subject, id uint32
 	from, to    uint32 // in body
+	month       uint32 // in which it airs, as monthOf gives it
 }
 
 func (b *builder) readEpisodes(ctx context.Context) error {
@@ -275,8 +277,8 @@ func (b *builder) readEpisodes(ctx context.Context) error {
 		p := &packs[worker]
 		from := len(p.body)
 		p.body = appendEpisode(p.body, e)
-		p.refs = append(p.refs, packRef{uint32(e.Subject), uint32(e.ID), uint32(from), uint32(len(p.body))})
-		if len(p.body)+16*len(p.refs) < limit {
+		p.refs = append(p.refs, packRef{uint32(e.Subject), uint32(e.ID), uint32(from), uint32(len(p.body)), uint32(monthOf(e.AirDate))})
+		if len(p.body)+20*len(p.refs) < limit {
 			return nil
 		}
 		if rows.Add(int64(len(p.refs))) > maxEpisodes {
@@ -324,16 +326,15 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 			continue
 		}
 		body = body[:0]
-		before, month := uint32(0), uint64(0)
+		before, month := uint32(0), uint32(0)
 		for _, r := range group {
-			packed := p.body[r.from:r.to]
 			body = binary.AppendVarint(body, int64(r.id)-int64(before))
-			body = append(body, packed...)
+			body = append(body, p.body[r.from:r.to]...)
 			before = r.id
 			b.owners = append(b.owners, uint64(r.id)<<32|uint64(subject))
-			if m := monthOf(packed); m != 0 && m != month {
-				month = m
-				b.airing = append(b.airing, m<<32|uint64(subject))
+			if r.month != 0 && r.month != month {
+				month = r.month
+				b.airing = append(b.airing, uint64(month)<<32|uint64(subject))
 			}
 		}
 		part := int64(subject)<<partBits | int64(b.parts-1)
@@ -344,24 +345,6 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 	}
 	p.refs, p.body = p.refs[:0], p.body[:0]
 	return nil
-}
-
-// monthOf is the month in which a packed episode airs, as year<<4 | month; 0 when it is not known.
-func monthOf(packed []byte) uint64 {
-	r := reader{body: packed}
-	head := r.byte()
-	if head&hasDate == 0 {
-		return 0
-	}
-	if head&wholeSort != 0 {
-		r.uvarint()
-	} else {
-		r.bytes(8)
-	}
-	if head&hasDisc != 0 {
-		r.uvarint()
-	}
-	return r.uvarint() >> dateMonthAt
 }
 
 // readRelations writes the relations whose ends are both there, each once.
@@ -456,18 +439,9 @@ func (b *builder) writeAiring(ctx context.Context) error {
 			body = binary.AppendUvarint(body, subject-before)
 			before, rest = subject, rest[1:]
 		}
-		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (month, body) VALUES (?, ?)`, int64(month), slices.Clone(body)); err != nil {
+		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (month, body) VALUES (?, ?)`, int64(month), body); err != nil {
 			return fmt.Errorf("write what airs in a month: %w", err)
 		}
 	}
 	return nil
-}
-
-// syncFile brings a written file to the disk.
-func syncFile(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,10 +156,11 @@ func (f *file) links(ctx context.Context, id catalog.SubjectID) ([]link, error) 
 		return nil, fmt.Errorf("read the relations of subject %d from the archive: %w", id, err)
 	}
 	var links []link
-	for r := (reader{body: body}); len(r.body) > 0; {
+	r := reader{body: body}
+	for len(r.body) > 0 {
 		links = append(links, link{to: catalog.SubjectID(r.uvarint()), code: int(r.uvarint())})
 	}
-	return links, nil
+	return links, r.err()
 }
 
 // chain is the subjects that prequels and sequels lead to from one, itself among them, by date.
@@ -248,7 +248,7 @@ func (f *file) owner(ctx context.Context, id catalog.EpisodeID) (catalog.Subject
 // airingIn is the subjects of which an episode airs in a month.
 func (f *file) airingIn(ctx context.Context, year, month int) ([]catalog.SubjectID, error) {
 	var body []byte
-	err := f.db.QueryRowContext(ctx, `SELECT body FROM airing WHERE month = ?`, int64(year<<(dateYearAt-dateMonthAt)|month)).Scan(&body)
+	err := f.db.QueryRowContext(ctx, `SELECT body FROM airing WHERE month = ?`, int64(monthOf(watch.Date{Year: year, Month: month}))).Scan(&body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -257,15 +257,12 @@ func (f *file) airingIn(ctx context.Context, year, month int) ([]catalog.Subject
 	}
 	var list []catalog.SubjectID
 	id := uint64(0)
-	for len(body) > 0 {
-		n, used := binary.Uvarint(body)
-		if used <= 0 {
-			return nil, errPacked
-		}
-		id += n
-		list, body = append(list, catalog.SubjectID(id)), body[used:]
+	r := reader{body: body}
+	for len(r.body) > 0 {
+		id += r.uvarint()
+		list = append(list, catalog.SubjectID(id))
 	}
-	return list, nil
+	return list, r.err()
 }
 
 // Airing is an episode with its subject.

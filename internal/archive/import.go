@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/archive/dump"
 	"watchmark/internal/archive/fetch"
+	"watchmark/internal/db"
 )
 
 // How the names of dumps begin that somebody uploads, and that a command fetches from an
@@ -148,7 +149,7 @@ func (a *Archive) write(ctx context.Context, opened *dump.Dump, d Dump, report f
 	}
 	reports := newReporter(report, opened.Size())
 	base := filepath.Join(a.dir, temporary)
-	_, err := build(ctx, opened, base+databaseEnd, base+indexEnd, func(counts Counts) (map[string]string, error) {
+	err := build(ctx, opened, base+databaseEnd, base+indexEnd, func(counts Counts) (map[string]string, error) {
 		if err := hashing.Wait(); err != nil {
 			return nil, fmt.Errorf("read the dump: %w", err)
 		}
@@ -185,7 +186,7 @@ func (a *Archive) adopt(ctx context.Context, version string) error {
 		name = fmt.Sprintf("%s%s-%d", prefix, version, n)
 	}
 	for _, end := range []string{indexEnd, databaseEnd} {
-		if err := os.Rename(filepath.Join(a.dir, temporary+end), filepath.Join(a.dir, name+end)); err != nil {
+		if err := db.Settle(filepath.Join(a.dir, temporary+end), filepath.Join(a.dir, name+end)); err != nil {
 			return fmt.Errorf("name the new archive: %w", err)
 		}
 	}
@@ -226,23 +227,7 @@ func (a *Archive) point(name string) error {
 	if err := os.WriteFile(path+".tmp", text, 0o600); err != nil {
 		return err
 	}
-	if err := errors.Join(syncFile(path+".tmp"), syncDir(a.dir)); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	return syncDir(a.dir)
-}
-
-// syncDir brings the names in a folder to the disk. Not every system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // Windows cannot sync a folder
-	return d.Close()
+	return db.Settle(path+".tmp", path)
 }
 
 // reporter tells the progress of an import a few times a second.

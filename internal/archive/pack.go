@@ -22,8 +22,8 @@ import (
 //	uvarint  the date as year<<9 | month<<5 | day, if there is one
 //	uvarint  length of the name, then the name; the same for the Chinese name
 
-// errPacked is returned for packed episodes that do not follow this.
-var errPacked = errors.New("the episodes in the archive are damaged")
+// errPacked is returned for packed rows that end too early.
+var errPacked = errors.New("the archive is damaged")
 
 const (
 	typeBits    = 0x07
@@ -71,6 +71,9 @@ func packDate(d watch.Date) uint64 {
 	return uint64(d.Year<<dateYearAt | d.Month<<dateMonthAt | d.Day)
 }
 
+// monthOf is the month of a date, as year<<4 | month; 0 when it is not known.
+func monthOf(d watch.Date) uint64 { return packDate(d) >> dateMonthAt }
+
 func unpackDate(n uint64) watch.Date {
 	if n > 1<<24 {
 		return watch.Date{}
@@ -82,7 +85,7 @@ func unpackDate(n uint64) watch.Date {
 func unpack(list []catalog.EpisodeInfo, subject catalog.SubjectID, body []byte) ([]catalog.EpisodeInfo, error) {
 	r := reader{body: body}
 	id := int64(0)
-	for len(r.body) > 0 && !r.bad {
+	for len(r.body) > 0 {
 		id += r.varint()
 		e := catalog.EpisodeInfo{ID: catalog.EpisodeID(id), Subject: subject}
 		head := r.byte()
@@ -102,10 +105,7 @@ func unpack(list []catalog.EpisodeInfo, subject catalog.SubjectID, body []byte) 
 		e.NameCN = string(r.bytes(r.uvarint()))
 		list = append(list, e)
 	}
-	if r.bad {
-		return nil, errPacked
-	}
-	return list, nil
+	return list, r.err()
 }
 
 // reader reads a packed body; bad is set when it ends too early.
@@ -132,6 +132,14 @@ func (r *reader) skip(used int) {
 		return
 	}
 	r.body = r.body[used:]
+}
+
+// err is errPacked after a reading beyond the end.
+func (r *reader) err() error {
+	if r.bad {
+		return errPacked
+	}
+	return nil
 }
 
 func (r *reader) byte() byte { return r.bytes(1)[0] }

@@ -64,7 +64,7 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 	if err := db.Put(ctx, tmp, files); err != nil {
 		return nil, err
 	}
-	if err := settle(tmp, file); err != nil {
+	if err := db.Settle(tmp, file); err != nil {
 		return nil, fmt.Errorf("write the backup %s: %w", file, err)
 	}
 	return with, nil
@@ -104,7 +104,7 @@ func Restore(ctx context.Context, dataDir, file string) (replaced []string, err 
 		}
 		replaced = append(replaced, name)
 	}
-	if err := settle(tmp, database); err != nil {
+	if err := db.Settle(tmp, database); err != nil {
 		return nil, fmt.Errorf("restore the database: %w", err)
 	}
 	return append(replaced, db.FileName), nil
@@ -153,7 +153,7 @@ func write(path string, content []byte) error {
 	if err := os.WriteFile(tmp, content, 0o600); err != nil {
 		return err
 	}
-	return settle(tmp, path)
+	return db.Settle(tmp, path)
 }
 
 // replaceBy makes target a copy of the file at path.
@@ -163,7 +163,7 @@ func replaceBy(target, path string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(tmp) }() // gone already after the rename
-	return settle(tmp, target)
+	return db.Settle(tmp, target)
 }
 
 // copied is the name of a copy of a file in dir, of mode 0600.
@@ -191,28 +191,4 @@ func empty(dir, name string) (string, error) {
 		return "", err
 	}
 	return file.Name(), file.Close()
-}
-
-// settle gives a finished file its name, and has both reach the disk.
-func settle(tmp, path string) error {
-	for _, step := range []func() error{
-		func() error { return sync(tmp) },
-		func() error { return os.Rename(tmp, path) },
-		func() error { _ = sync(filepath.Dir(path)); return nil }, // not every system can
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func sync(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		if file, err = os.Open(path); err != nil { // a folder
-			return err
-		}
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

@@ -14,7 +14,8 @@ import (
 
 const (
 	episodePage = 200 // documented maximum (upstreams/catalog.md section 8)
-	maxAliases  = 100
+	// MaxAliases is how many other titles of a subject are kept.
+	MaxAliases = 100
 )
 
 // IsTitleField reports whether an infobox field of that key holds other titles, as
@@ -73,6 +74,17 @@ func cover(raw json.RawMessage) string {
 	return ""
 }
 
+// AppendAlias adds a title to the aliases found in an infobox, unless it is one already
+// or one of the known titles, is empty, or is a lone * left over from the template of the
+// page (upstreams/archive.md section 8). At most MaxAliases are kept.
+func AppendAlias(found []string, text string, known []string) []string {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "*" || len(found) >= MaxAliases || slices.Contains(known, text) || slices.Contains(found, text) {
+		return found
+	}
+	return append(found, text)
+}
+
 // aliases are the titles in an infobox other than those known already. Keys may
 // repeat; a value is a text, or a list of {v} or {k,v}; what is of another shape
 // is passed over.
@@ -85,13 +97,6 @@ func aliases(infobox json.RawMessage, known ...string) []string {
 		return nil // a syntax error in the wiki text empties it
 	}
 	var found []string
-	add := func(text string) {
-		text = strings.TrimSpace(text)
-		// A lone * is left over from the template of the page (upstreams/archive.md section 8).
-		if text != "" && text != "*" && len(found) < maxAliases && !slices.Contains(known, text) && !slices.Contains(found, text) {
-			found = append(found, text)
-		}
-	}
 	for _, field := range fields {
 		if !IsTitleField(strings.TrimSpace(field.Key)) {
 			continue
@@ -99,16 +104,16 @@ func aliases(infobox json.RawMessage, known ...string) []string {
 		var text string
 		var items []json.RawMessage
 		if json.Unmarshal(field.Value, &text) == nil {
-			add(text)
+			found = AppendAlias(found, text, known)
 		} else if json.Unmarshal(field.Value, &items) == nil {
 			for _, item := range items {
 				var value struct {
 					V string `json:"v"`
 				}
 				if json.Unmarshal(item, &value) == nil {
-					add(value.V)
+					found = AppendAlias(found, value.V, known)
 				} else if json.Unmarshal(item, &text) == nil {
-					add(text)
+					found = AppendAlias(found, text, known)
 				}
 			}
 		}

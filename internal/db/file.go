@@ -4,13 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"modernc.org/sqlite"
 )
 
 // CreateFile opens a database file of its own for one writer that fills it once: nothing
 // is journalled or synced, so a crash leaves rubbish, which the caller must recognise by
-// its name. Sync the file before it is used.
+// its name. Settle makes it a file to rely on.
 func CreateFile(path string) *sql.DB {
 	// 16 KiB pages hold most blobs whole.
 	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "page_size(16384)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-8192)", "temp_store(2)")})
@@ -45,4 +47,27 @@ func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// Settle gives a finished file its name, and has both reach the disk.
+func Settle(tmp, path string) error {
+	if err := toDisk(tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	_ = toDisk(filepath.Dir(path)) // not every system can
+	return nil
+}
+
+// toDisk brings a file, or the names in a folder, to the disk.
+func toDisk(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		if file, err = os.Open(path); err != nil { // a folder
+			return err
+		}
+	}
+	return errors.Join(file.Sync(), file.Close())
 }

@@ -23,6 +23,9 @@ var dateForms = regexp.MustCompile(`^(\d{4})(?:\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.
 // time. What cannot be read gives the zero Date; an impossible day or month is
 // dropped and leaves the coarser date.
 func ParseDate(text string) Date {
+	if d, ok := plainDate(text); ok {
+		return d
+	}
 	m := dateForms.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return Date{}
@@ -41,6 +44,28 @@ func ParseDate(text string) Date {
 		d.Day = 0
 	}
 	return d
+}
+
+// plainDate reads 2024-05-19, which nearly all dates are, without the expression; ok is
+// false for everything that needs a closer look.
+func plainDate(text string) (d Date, ok bool) {
+	if len(text) != len(time.DateOnly) || text[4] != '-' || text[7] != '-' {
+		return Date{}, false
+	}
+	d = Date{digits(text[:4]), digits(text[5:7]), digits(text[8:])}
+	return d, d.Year >= 1900 && d.Year <= 2200 && d.Month >= 1 && d.Month <= 12 && d.Day >= 1 && d.Day <= 28
+}
+
+// digits is the number that text writes; -1 when there is anything but digits.
+func digits(text string) int {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // DateOf is the calendar date of t in t's own location.

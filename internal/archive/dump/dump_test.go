@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/catalog"
 )
 
 func TestInfobox(t *testing.T) {
@@ -53,7 +55,7 @@ func FuzzInfobox(f *testing.F) {
 	f.Add([]byte("|别名={\n[\xff]\n["))
 	f.Fuzz(func(t *testing.T, wiki []byte) {
 		box := readInfobox(wiki, "known")
-		if len(box.aliases) > maxAliases || box.eps < 0 {
+		if len(box.aliases) > catalog.MaxAliases || box.eps < 0 {
 			t.Errorf("%d aliases, %d episodes", len(box.aliases), box.eps)
 		}
 		for _, alias := range box.aliases {

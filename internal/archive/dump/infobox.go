@@ -10,11 +10,8 @@ import (
 	"watchmark/internal/catalog"
 )
 
-const (
-	// maxAliases and maxTitle bound what one infobox can add.
-	maxAliases = 100
-	maxTitle   = 1000 // bytes
-)
+// maxTitle is how many bytes of a title are read.
+const maxTitle = 1000
 
 // infobox is what the wiki text of a subject tells.
 type infobox struct {
@@ -79,13 +76,8 @@ func (b *infobox) take(key, value []byte, known []string) {
 		b.eps = leadingNumber(value)
 		return
 	}
-	if !catalog.IsTitleField(string(key)) || len(b.aliases) == maxAliases {
-		return
-	}
-	alias := text(value)
-	// A lone * is left over from the template of the page.
-	if alias != "" && alias != "*" && !slices.Contains(known, alias) && !slices.Contains(b.aliases, alias) {
-		b.aliases = append(b.aliases, alias)
+	if catalog.IsTitleField(string(key)) {
+		b.aliases = catalog.AppendAlias(b.aliases, text(value), known)
 	}
 }
 

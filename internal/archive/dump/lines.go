@@ -32,8 +32,8 @@ type chunk struct {
 
 // eachChunk unpacks a member once and gives its lines to several workers, in pieces.
 // work is called by worker number 0 to workers-1, each in one goroutine; the text is
-// gone when it returns. done, which may be nil, is told how many bytes were unpacked since it was last called.
-func (d *Dump) eachChunk(ctx context.Context, member string, workers int, done func(bytes int64), work func(worker int, c chunk) error) error {
+// gone when it returns.
+func (d *Dump) eachChunk(ctx context.Context, member string, workers int, p *Progress, work func(worker int, c chunk) error) error {
 	f := d.members[member]
 	packed, err := f.Open()
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Dump) eachChunk(ctx context.Context, member string, workers int, done f
 	}
 	g.Go(func() error {
 		defer close(full)
-		s := &splitter{member: member, r: packed, done: done}
+		s := &splitter{member: member, r: packed, progress: p}
 		return s.run(ctx, full, free)
 	})
 	for worker := range workers {
@@ -67,10 +67,10 @@ func (d *Dump) eachChunk(ctx context.Context, member string, workers int, done f
 
 // splitter cuts a member into chunks.
 type splitter struct {
-	member string
-	r      io.Reader
-	done   func(int64)
-	lines  int
+	member   string
+	r        io.Reader
+	progress *Progress
+	lines    int
 }
 
 func (s *splitter) run(ctx context.Context, full chan<- chunk, free <-chan []byte) error {
@@ -88,9 +88,7 @@ func (s *splitter) run(ctx context.Context, full chan<- chunk, free <-chan []byt
 		buf = buf[:cap(buf)]
 		n := copy(buf, rest)
 		got, err := fill(s.r, buf[n:])
-		if s.done != nil {
-			s.done(int64(got))
-		}
+		s.progress.bytes.Add(int64(got))
 		switch {
 		case errors.Is(err, io.EOF): // length and checksum were right
 			ended = true
@@ -159,5 +157,3 @@ type Progress struct{ bytes atomic.Int64 }
 
 // Bytes is how many there were.
 func (p *Progress) Bytes() int64 { return p.bytes.Load() }
-
-func (p *Progress) add(n int64) { p.bytes.Add(n) }

@@ -105,7 +105,7 @@ func (d *Dump) EachRelation(ctx context.Context, workers int, p *Progress, use f
 // eachRow decodes the lines of a member, but for those that skip recognises undecoded.
 func (d *Dump) eachRow(ctx context.Context, member string, workers int, p *Progress, skip func([]byte) bool, use func(int, *fastjson.Value) error) error {
 	parsers := make([]fastjson.Parser, workers)
-	return d.eachChunk(ctx, member, workers, p.add, func(worker int, c chunk) error {
+	return d.eachChunk(ctx, member, workers, p, func(worker int, c chunk) error {
 		err := c.eachLine(func(number int, line []byte) error {
 			if skip != nil && skip(line) {
 				return nil
@@ -215,28 +215,5 @@ func idOf(v *fastjson.Value, field string) int {
 	return int(id)
 }
 
-// dateOf reads YYYY-MM-DD, which nearly all dates are, by hand, and the rest as watch.ParseDate does.
-func dateOf(text []byte) watch.Date {
-	if len(text) == 0 {
-		return watch.Date{}
-	}
-	if len(text) == len("2006-01-02") && text[4] == '-' && text[7] == '-' {
-		year, month, day := number(text[:4]), number(text[5:7]), number(text[8:])
-		if year >= 1900 && year <= 2200 && month >= 1 && month <= 12 && day >= 1 && day <= 28 {
-			return watch.Date{Year: year, Month: month, Day: day}
-		}
-	}
-	return watch.ParseDate(string(text[:min(len(text), 32)]))
-}
-
-// number reads digits; -1 when there is anything else.
-func number(digits []byte) int {
-	n := 0
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return -1
-		}
-		n = n*10 + int(d-'0')
-	}
-	return n
-}
+// dateOf reads a date as watch.ParseDate does; what is longer than any is cut.
+func dateOf(text []byte) watch.Date { return watch.ParseDate(string(text[:min(len(text), 32)])) }

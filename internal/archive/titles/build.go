@@ -13,9 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parts is into how many parts the grams are cut; a part is sorted as a whole, so
-// more parts take less memory and a little more time.
-const parts = 8
+// parts is into how many parts the grams are cut, by the first partBits of their hashes; a
+// part is sorted as a whole, so more parts take less memory and a little more time.
+const (
+	partBits = 3
+	parts    = 1 << partBits
+)
 
 // Sort brings entries into the order that Build wants.
 func Sort(entries []Entry) {
@@ -41,9 +44,7 @@ func Build(ctx context.Context, path string, workers int, lists ...[]Entry) (n i
 		return 0, fmt.Errorf("create the title index: %w", err)
 	}
 	b := &builder{file: file, out: bufio.NewWriterSize(io.NewOffsetWriter(file, headerSize), 256<<10)}
-	if err = b.run(ctx, workers, lists); err == nil {
-		err = file.Sync()
-	}
+	err = b.run(ctx, workers, lists)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
@@ -231,15 +232,14 @@ func (b *builder) writePostings(ctx context.Context, workers int) ([]byte, error
 }
 
 // postingsOf makes the lists of the grams whose hashes lie in a part: for each the
-// count, then the numbers of the titles as differences.
+// numbers of the titles as differences.
 func postingsOf(keys []string, part uint32) posting {
-	const bits = 32 - 3 // 8 parts
 	pairs := make([]uint64, 0, 2*len(keys))
 	var grams []uint32
 	for number, key := range keys {
 		grams = appendGrams(grams[:0], key)
 		for _, g := range grams {
-			if g>>bits == part {
+			if g>>(32-partBits) == part {
 				pairs = append(pairs, uint64(g)<<32|uint64(number))
 			}
 		}
@@ -255,7 +255,6 @@ func postingsOf(keys []string, part uint32) posting {
 		}
 		p.dictionary = binary.LittleEndian.AppendUint32(p.dictionary, gram)
 		p.dictionary = binary.LittleEndian.AppendUint32(p.dictionary, uint32(len(p.lists)))
-		p.lists = binary.AppendUvarint(p.lists, uint64(n))
 		before := uint32(0)
 		for _, pair := range pairs[:n] {
 			p.lists = binary.AppendUvarint(p.lists, uint64(uint32(pair)-before))

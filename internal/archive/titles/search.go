@@ -316,11 +316,6 @@ func (x *Index) count(s *scratch, l list) error {
 	if err != nil {
 		return err
 	}
-	_, used := binary.Uvarint(data)
-	if used <= 0 {
-		return ErrDamaged
-	}
-	data = data[used:]
 	number := uint64(0)
 	for len(data) > 0 {
 		step := uint64(data[0])

@@ -41,7 +41,7 @@ type Entry struct {
 }
 
 const (
-	magic = "wmtitle2"
+	magic = "wmtitle1"
 	// blockSize is how many titles share a block: the smallest unit that is read.
 	blockSize = 32
 	// dictionaryStep is how many grams lie between two that are kept in memory.
@@ -54,10 +54,9 @@ const (
 // little endian.
 type header struct {
 	Magic      [8]byte
-	Titles     uint32 // how many
-	Grams      uint32 // how many
-	Blocks     uint32 // how many
-	_          uint32
+	Titles     uint32  // how many
+	Grams      uint32  // how many
+	Blocks     uint32  // how many
 	Resident   section // what is read at opening
 	BlockData  section
 	Dictionary section
@@ -68,7 +67,7 @@ type header struct {
 // section is a piece of the file.
 type section struct{ Offset, Size uint64 }
 
-const headerSize = 8 + 4*4 + 4*16 + 4
+const headerSize = 8 + 3*4 + 4*16 + 4
 
 func (h *header) encode() []byte {
 	buf := make([]byte, 0, headerSize)
