@@ -22,6 +22,7 @@ var allowed = map[string][]string{
 	"db":     {},
 	"task":   {},
 	"sse":    {},
+	"npm":    {},
 
 	"httpx":    {"secret"},
 	"settings": {"db", "secret"},

@@ -247,7 +247,13 @@ func candidatesOf(proposals []proposal, source string) []Candidate {
 func (p proposal) candidate(source string) Candidate {
 	c := Candidate{
 		SubjectID: p.subject.ID, Name: p.subject.Name, NameCN: p.subject.NameCN, Score: p.score, Source: source,
-		Reason: p.reason, Date: p.subject.Date.String(), Platform: p.subject.Platform,
+		Reason: p.reason, Date: p.subject.Date.String(), Platform: p.subject.Platform, Eps: p.subject.Eps,
+	}
+	if start := p.target.start.ID; start != p.subject.ID {
+		c.StartID = start
+	}
+	if p.target.row != nil {
+		c.EpisodeSort = &p.target.row.Sort
 	}
 	if p.parts != (parts{}) {
 		c.Parts = p.parts.asMap()

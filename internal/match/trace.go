@@ -69,8 +69,13 @@ type Step struct {
 // Candidate is a subject that a layer proposes.
 type Candidate struct {
 	SubjectID catalog.SubjectID `json:"subject_id"`
-	Name      string            `json:"name"`
-	NameCN    string            `json:"name_cn"`
+	// StartID is the subject that the season begins with, where the episode was counted on into
+	// SubjectID from there; 0 where they are the same. A mapping of the season leads to it.
+	StartID catalog.SubjectID `json:"start_id,omitempty"`
+	Name    string            `json:"name"`
+	NameCN  string            `json:"name_cn"`
+	// EpisodeSort is the number of the episode in the subject; nil when it was not found there.
+	EpisodeSort *float64 `json:"episode_sort,omitempty"`
 	// Score is a ratio 0..1: how sure the layer is.
 	Score float64 `json:"score"`
 	// Parts are the named pieces the score was made of (title, date, season, …), each a ratio 0..1.
@@ -79,6 +84,8 @@ type Candidate struct {
 	Reason   string             `json:"reason"`
 	Date     string             `json:"date,omitempty"`
 	Platform string             `json:"platform,omitempty"`
+	// Eps is how many episodes the catalog says the subject has; 0 when it does not say.
+	Eps int `json:"eps,omitempty"`
 }
 
 // milliseconds is d as the API writes it.
