@@ -50,13 +50,13 @@ CREATE TABLE subjects (id INTEGER PRIMARY KEY, type INTEGER NOT NULL, platform I
 CREATE TABLE episodes (part INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE owners (first INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE relations (subject_id INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE airing (month INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE airing (day INTEGER PRIMARY KEY, body BLOB NOT NULL);
 `
 
 // format is the version of schema, of the packed bodies, and of how title.Key folds, which
 // the index was made with: whoever changes one of them counts it up. An archive of
 // another format is imported anew.
-const format = 1
+const format = 2
 
 // Phase is what an import is doing.
 type Phase string
@@ -94,7 +94,7 @@ type builder struct {
 	keptReady chan struct{}
 	counts    Counts
 	owners    []uint64 // episode id<<32 | subject
-	airing    []uint64 // month<<32 | subject
+	airing    []uint64 // day<<32 | subject
 }
 
 // build writes the archive of d to the new files at path and indexPath, with what meta
@@ -266,7 +266,7 @@ type pack struct {
 type packRef struct {
 	subject, id uint32
 	from, to    uint32 // in body
-	month       uint32 // in which it airs, as monthOf gives it
+	day         uint32 // on which it airs, as dayOf gives it
 }
 
 func (b *builder) readEpisodes(ctx context.Context) error {
@@ -277,7 +277,7 @@ func (b *builder) readEpisodes(ctx context.Context) error {
 		p := &packs[worker]
 		from := len(p.body)
 		p.body = appendEpisode(p.body, e)
-		p.refs = append(p.refs, packRef{uint32(e.Subject), uint32(e.ID), uint32(from), uint32(len(p.body)), uint32(monthOf(e.AirDate))})
+		p.refs = append(p.refs, packRef{uint32(e.Subject), uint32(e.ID), uint32(from), uint32(len(p.body)), uint32(dayOf(e.AirDate))})
 		if len(p.body)+20*len(p.refs) < limit {
 			return nil
 		}
@@ -326,15 +326,15 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 			continue
 		}
 		body = body[:0]
-		before, month := uint32(0), uint32(0)
+		before, day := uint32(0), uint32(0)
 		for _, r := range group {
 			body = binary.AppendVarint(body, int64(r.id)-int64(before))
 			body = append(body, p.body[r.from:r.to]...)
 			before = r.id
 			b.owners = append(b.owners, uint64(r.id)<<32|uint64(subject))
-			if r.month != 0 && r.month != month {
-				month = r.month
-				b.airing = append(b.airing, uint64(month)<<32|uint64(subject))
+			if r.day != 0 && r.day != day {
+				day = r.day
+				b.airing = append(b.airing, uint64(day)<<32|uint64(subject))
 			}
 		}
 		part := int64(subject)<<partBits | int64(b.parts-1)
@@ -425,22 +425,22 @@ func (b *builder) writeOwners(ctx context.Context) error {
 	return nil
 }
 
-// writeAiring writes for each month the subjects of which an episode airs in it, as differences.
+// writeAiring writes for each day the subjects of which an episode airs on it, as differences.
 func (b *builder) writeAiring(ctx context.Context) error {
 	slices.Sort(b.airing)
 	b.airing = slices.Compact(b.airing)
 	var body []byte
 	for rest := b.airing; len(rest) > 0; {
-		month := rest[0] >> 32
+		day := rest[0] >> 32
 		body = body[:0]
 		before := uint64(0)
-		for len(rest) > 0 && rest[0]>>32 == month {
+		for len(rest) > 0 && rest[0]>>32 == day {
 			subject := rest[0] & 0xFFFFFFFF
 			body = binary.AppendUvarint(body, subject-before)
 			before, rest = subject, rest[1:]
 		}
-		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (month, body) VALUES (?, ?)`, int64(month), body); err != nil {
-			return fmt.Errorf("write what airs in a month: %w", err)
+		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (day, body) VALUES (?, ?)`, int64(day), body); err != nil {
+			return fmt.Errorf("write what airs on a day: %w", err)
 		}
 	}
 	return nil

@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -245,58 +247,60 @@ func (f *file) owner(ctx context.Context, id catalog.EpisodeID) (catalog.Subject
 	return 0, fmt.Errorf("episode %d is not in the archive: %w", id, catalog.ErrNotFound)
 }
 
-// airingIn is the subjects of which an episode airs in a month.
-func (f *file) airingIn(ctx context.Context, year, month int) ([]catalog.SubjectID, error) {
-	var body []byte
-	err := f.db.QueryRowContext(ctx, `SELECT body FROM airing WHERE month = ?`, int64(monthOf(watch.Date{Year: year, Month: month}))).Scan(&body)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
+// airingOn is the subjects of which an episode airs from one day to another, each once.
+func (f *file) airingOn(ctx context.Context, from, to watch.Date) ([]catalog.SubjectID, error) {
+	rows, err := f.db.QueryContext(ctx, `SELECT body FROM airing WHERE day BETWEEN ? AND ? ORDER BY day`, int64(dayOf(from)), int64(dayOf(to)))
 	if err != nil {
-		return nil, fmt.Errorf("read what airs in %d-%02d from the archive: %w", year, month, err)
+		return nil, fmt.Errorf("read what airs from %s to %s from the archive: %w", from, to, err)
 	}
+	defer func() { _ = rows.Close() }()
 	var list []catalog.SubjectID
-	id := uint64(0)
-	r := reader{body: body}
-	for len(r.body) > 0 {
-		id += r.uvarint()
-		list = append(list, catalog.SubjectID(id))
+	seen := map[catalog.SubjectID]bool{}
+	for rows.Next() {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return nil, fmt.Errorf("read what airs from %s to %s from the archive: %w", from, to, err)
+		}
+		r := reader{body: body}
+		for id := catalog.SubjectID(0); len(r.body) > 0; {
+			id += catalog.SubjectID(r.uvarint())
+			if !seen[id] {
+				seen[id] = true
+				list = append(list, id)
+			}
+		}
+		if err := r.err(); err != nil {
+			return nil, err
+		}
 	}
-	return list, r.err()
+	return list, rows.Err()
 }
 
-// Airing is an episode with its subject.
-type Airing struct {
-	Subject catalog.Subject
-	Episode catalog.EpisodeInfo
-}
-
-func (f *file) airing(ctx context.Context, from, to watch.Date) ([]Airing, error) {
-	list := []Airing{}
-	for month := time.Date(from.Year, time.Month(from.Month), 1, 0, 0, 0, 0, time.UTC); !month.After(to.Time()); month = month.AddDate(0, 1, 0) {
-		subjects, err := f.airingIn(ctx, month.Year(), int(month.Month()))
+// airing is the episodes that air from one day to another, the earliest first.
+func (f *file) airing(ctx context.Context, from, to watch.Date) ([]catalog.Airing, error) {
+	subjects, err := f.airingOn(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	list := []catalog.Airing{}
+	for _, id := range subjects {
+		episodes, err := f.episodes(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range subjects {
-			episodes, err := f.episodes(ctx, id)
-			if err != nil {
-				return nil, err
+		var subject stored
+		for _, e := range episodes {
+			if day := dayOf(e.AirDate); day < dayOf(from) || day > dayOf(to) {
+				continue
 			}
-			var subject stored
-			for _, e := range episodes {
-				if !e.AirDate.IsFull() || e.AirDate.Year != month.Year() || e.AirDate.Month != int(month.Month()) ||
-					e.AirDate.Time().Before(from.Time()) || e.AirDate.Time().After(to.Time()) {
-					continue
+			if subject.ID == 0 {
+				if subject, err = f.subject(ctx, id); err != nil {
+					return nil, err
 				}
-				if subject.ID == 0 {
-					if subject, err = f.subject(ctx, id); err != nil {
-						return nil, err
-					}
-				}
-				list = append(list, Airing{subject.Subject, e})
 			}
+			list = append(list, catalog.Airing{Subject: subject.Subject, Episode: e})
 		}
 	}
+	slices.SortStableFunc(list, func(a, b catalog.Airing) int { return cmp.Compare(dayOf(a.Episode.AirDate), dayOf(b.Episode.AirDate)) })
 	return list, nil
 }

@@ -71,8 +71,13 @@ func packDate(d watch.Date) uint64 {
 	return uint64(d.Year<<dateYearAt | d.Month<<dateMonthAt | d.Day)
 }
 
-// monthOf is the month of a date, as year<<4 | month; 0 when it is not known.
-func monthOf(d watch.Date) uint64 { return packDate(d) >> dateMonthAt }
+// dayOf is a date that is known to the day, in the order of time; 0 for every other one.
+func dayOf(d watch.Date) uint64 {
+	if !d.IsFull() {
+		return 0
+	}
+	return packDate(d)
+}
 
 func unpackDate(n uint64) watch.Date {
 	if n > 1<<24 {

@@ -4,12 +4,38 @@
 package title
 
 import (
+	_ "embed"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
+
+//go:generate go run ./gen
+
+// hanForms has a line for each Han character with its other written forms behind it:
+// traditional, of Taiwan and Hong Kong, of Japan.
+//
+//go:embed han.txt
+var hanForms string
+
+// firstHan and lastHan are the characters that hanForms may hold.
+const firstHan, lastHan = '一', '龥'
+
+// sameHan is the character that another one is folded to, less firstHan, counted from firstHan.
+var sameHan = func() (table [lastHan - firstHan + 1]uint16) {
+	for i := range table {
+		table[i] = uint16(i)
+	}
+	for class := range strings.Lines(hanForms) {
+		to, size := utf8.DecodeRuneInString(class)
+		for _, r := range strings.TrimSuffix(class[size:], "\n") {
+			table[r-firstHan] = uint16(to - firstHan)
+		}
+	}
+	return table
+}()
 
 // Plain is text in one width, one case and with single spaces: what differs only in
 // these is the same title, punctuation included.
@@ -49,22 +75,41 @@ func isPlain(text string) bool {
 	return true
 }
 
-// Key is text folded for comparison: Plain without spaces and punctuation, katakana
-// as hiragana. A title made of punctuation alone is its own key.
+// Key is text folded for comparison: Plain without spaces and punctuation, Han characters
+// of every country in one form, katakana as hiragana. A title made of punctuation alone
+// is its own key.
 func Key(text string) string {
-	plain := Plain(text)
+	text = norm.NFKC.String(text)
 	var b strings.Builder
-	b.Grow(len(plain))
-	for _, r := range plain {
-		switch {
-		case r >= 'ァ' && r <= 'ヶ':
-			b.WriteRune(r - 'ァ' + 'ぁ')
-		case unicode.IsLetter(r) || unicode.IsNumber(r):
+	b.Grow(len(text))
+	for _, r := range text {
+		if r = fold(r); r >= 0 {
 			b.WriteRune(r)
 		}
 	}
 	if b.Len() == 0 {
-		return plain
+		return Plain(text)
 	}
 	return b.String()
+}
+
+// fold is r as a key has it, -1 for what a key leaves out.
+func fold(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	case firstHan <= r && r <= lastHan:
+		return firstHan + rune(sameHan[r-firstHan])
+	case 'ァ' <= r && r <= 'ヶ':
+		return r - 'ァ' + 'ぁ'
+	case unicode.IsLetter(r), unicode.IsNumber(r):
+		return unicode.ToLower(r)
+	}
+	return -1
 }
