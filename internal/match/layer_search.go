@@ -45,6 +45,18 @@ func findBySearch(ctx context.Context, s *session) (finding, error) {
 			break
 		}
 	}
+	if !s.isClear(f.proposals) {
+		more, err := s.collectByDay(ctx, hits)
+		if err != nil {
+			return f, err
+		}
+		if len(more) > len(hits) {
+			hits = more
+			if f.proposals, err = s.weigh(ctx, hits); err != nil {
+				return f, err
+			}
+		}
+	}
 	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
 	return f, nil
 }
@@ -188,15 +200,15 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	p.parts.season = 1
 	var why string
 	p.parts.date, p.parts.dated, why = s.dateFit(t, rows)
+	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && t.row != nil && s.sameDay(t.row.AirDate)
 	if !s.event.IsFilm() && s.season > 0 {
-		var dated bool
-		p.parts.season, dated = s.seasonFit(st), p.parts.dated && p.parts.date >= 0.9
+		p.parts.season = s.seasonFit(st)
 		if s.season > 1 {
 			p.parts.title = max(st.likeness.own, st.likeness.family)
-			if dated {
-				// The library counts seasons in its own way: the air date beats the number.
-				p.parts.season = max(p.parts.season, 0.8)
-			}
+		}
+		if p.parts.ownDay || s.season > 1 && p.parts.dated && p.parts.date >= 0.9 {
+			// The library counts seasons in its own way: the air date beats the number.
+			p.parts.season = max(p.parts.season, 0.8)
 		}
 	}
 	p.parts.episode = t.fit

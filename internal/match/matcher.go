@@ -128,6 +128,8 @@ type session struct {
 	noArchive       string
 	rules           *mapping.Rules
 	limit           Thresholds
+	// aired are the subjects of which the episode asked for, by its number, aired on the day of the event.
+	aired map[catalog.SubjectID]bool
 }
 
 // Match finds out what event is about. It does not fail: what went wrong is the
@@ -144,7 +146,7 @@ func (m *Matcher) MatchOnline(ctx context.Context, event watch.Event) Trace {
 
 func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive string) Trace {
 	start := time.Now()
-	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), noArchive: noArchive, limit: m.Thresholds()}
+	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), noArchive: noArchive, limit: m.Thresholds(), aired: map[catalog.SubjectID]bool{}}
 	if archive != nil {
 		s.offline = newLook(archive, searchMostOffline)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -75,16 +74,12 @@ func (c labelled) judge(r match.Result) string {
 	return "correct"
 }
 
-// matchbench is the folder of labelled cases: real titles with the subject and episode
-// they belong to, and the dump they are looked up in. It is not part of the repository.
-func matchbench(t *testing.T) string {
-	t.Helper()
-	folder := os.Getenv("WATCHMARK_MATCHBENCH")
-	if folder == "" {
-		t.Skip("there are no labelled cases: set WATCHMARK_MATCHBENCH to their folder to measure")
-	}
-	return folder
-}
+// The labelled cases, real titles with the subject and episode they belong to, and the
+// dump they are looked up in; testdata/README.md says where they come from.
+const (
+	casesFile = "testdata/cases-dev.jsonl"
+	dumpFile  = "testdata/catalog-dump.zip"
+)
 
 func loadCases(t *testing.T, path string) []labelled {
 	t.Helper()
@@ -121,17 +116,15 @@ func everyNth(cases []labelled, n int) []labelled {
 // floors: with the catalog alone, with archive and catalog, and with the archive while
 // the catalog is off. MATCH_SHOW=kind (or all) prints what went wrong.
 func TestMeasure(t *testing.T) {
-	bench := matchbench(t)
-	cases := loadCases(t, filepath.Join(bench, "cases-dev.jsonl"))
+	cases := loadCases(t, casesFile)
 	if raceDetector {
 		cases = everyNth(cases, 8)
 	}
 	server, client := newCatalog(t)
-	dump := filepath.Join(bench, "catalog-dump.zip")
-	if err := server.LoadDump(dump); err != nil {
+	if err := server.LoadDump(dumpFile); err != nil {
 		t.Fatal(err)
 	}
-	offline := importDump(t, dump)
+	offline := importDump(t, dumpFile)
 	for _, mode := range []struct {
 		name    string
 		archive func() (match.Catalog, string)

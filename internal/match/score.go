@@ -33,15 +33,32 @@ type parts struct {
 	// date is meaningless unless dated: a missing date is no evidence.
 	date  float64
 	dated bool
+	// ownDay is set when the episode of a series, by its number, aired on the very day of the event.
+	ownDay bool
 }
 
-const (
-	// pull is the share of the doubt about a title that a perfect date takes away.
-	pull = 0.6
-	// sureTitle is the likeness from which a date pulls with its whole strength: below,
-	// shows of the same season that merely sound alike would profit from it.
-	sureTitle, noTitle = 0.75, 0.6
+// pull is how far a date that agrees takes the doubt about a title away.
+type pull struct {
+	// share is what of the doubt a perfect date takes away.
+	share float64
+	// From the likeness sure on, the date pulls with its whole strength, at none it does not:
+	// shows that merely sound alike would profit from it.
+	sure, none float64
+}
+
+var (
+	// Dozens of shows begin in the same week.
+	pullOfDate = pull{share: 0.6, sure: 0.75, none: 0.6}
+	// That an episode has this number and aired on this very day is true of a handful of
+	// shows. One of them that shares half of the title, as translations do, is the one.
+	pullOfOwnDay = pull{share: 0.72, sure: 0.5, none: 0.3}
 )
+
+// of is the share of the doubt that goes when the title is alike and the date fits, each 0..1.
+func (p pull) of(title, date float64) float64 {
+	strength := min(1, max(0, (title-p.none)/(p.sure-p.none)))
+	return p.share * strength * (date - 0.5) * 2
+}
 
 // score weighs the parts. The title is the base; season and kind can only take away
 // from it. A date that agrees takes away doubt, one that contradicts halves the
@@ -52,8 +69,11 @@ func (p parts) score() float64 {
 	switch {
 	case !p.dated:
 	case p.date >= 0.5:
-		strength := min(1, max(0, (p.title-noTitle)/(sureTitle-noTitle)))
-		score += (1 - score) * pull * strength * (p.date - 0.5) * 2
+		pull := pullOfDate
+		if p.ownDay {
+			pull = pullOfOwnDay
+		}
+		score += (1 - score) * pull.of(p.title, p.date)
 	default:
 		score *= 0.5 + p.date
 	}
@@ -102,9 +122,13 @@ func compare(want, have name) likeness {
 	case want.full == have.full:
 		return likeness{own: 0.99, family: 1, exact: true}
 	}
-	sameMarks := max(want.Season, 1) == max(have.Season, 1) && max(want.Part, 1) == max(have.Part, 1)
+	sameMarks := max(want.Season, 1) == max(have.Season, 1) && max(want.Part, 1) == max(have.Part, 1) && want.Yearly == have.Yearly
 	if want.base == have.base {
-		if sameMarks && want.Final == have.Final {
+		switch {
+		case sideKind(want.Kind) != sideKind(have.Kind):
+			// "Show" and "Show OVA" are two things that belong to one show.
+			return likeness{own: otherKind, family: 0.85}
+		case sameMarks && want.Final == have.Final:
 			return likeness{own: 0.97, family: 0.97, exact: true}
 		}
 		return likeness{own: 0.5, family: 0.97}
@@ -122,7 +146,22 @@ func compare(want, have name) likeness {
 	if !sameMarks {
 		l.own = min(l.own, 0.5)
 	}
+	if sideKind(want.Kind) != sideKind(have.Kind) {
+		l.own = min(l.own, otherKind)
+	}
 	return l
+}
+
+// otherKind is the likeness of titles of which one says that it is a side piece: no date makes up for that.
+const otherKind = 0.4
+
+// sideKind is the kind of a title as far as it makes another thing of a show. A film is
+// told by its form as well, and servers leave the word out.
+func sideKind(k title.Kind) title.Kind {
+	if k == title.Film {
+		return title.Unmarked
+	}
+	return k
 }
 
 // inside reports whether one key begins with the other, which is long enough to mean something.

@@ -14,7 +14,7 @@ import (
 func (s *session) weighSeasons(ctx context.Context, hits []catalog.Subject) ([]proposal, error) {
 	starts := []start{}
 	for _, h := range hits {
-		if l := s.likeness(h); l.own >= kin || s.season > 1 && l.family >= 0.8 {
+		if l := s.likeness(h); l.own >= kin || s.season > 1 && l.family >= 0.8 || s.aired[h.ID] && l.own >= distantKin {
 			starts = append(starts, start{subject: h, likeness: l})
 		}
 	}
@@ -48,6 +48,9 @@ func (s *session) promise(st start) float64 {
 	p.date, p.dated, _ = s.dateFit(target{start: st.subject, subject: st.subject}, make([]catalog.EpisodeInfo, max(st.subject.Eps, 13)))
 	if p.dated && p.date > 0.5 && s.season > 1 {
 		p.season = max(p.season, 0.8)
+	}
+	if s.aired[st.subject.ID] {
+		p.date, p.dated, p.ownDay = 1, true, true
 	}
 	return p.score()
 }

@@ -1,35 +1,28 @@
 package title
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
+import "strings"
 
-var (
-	// [Group] and [1080p] at either end; a title that is bracketed whole has nothing left without it and is kept.
-	squareStart = mark{regexp.MustCompile(`^\s*\[[^\[\]]*\]`), []string{"["}}
-	squareEnd   = mark{regexp.MustCompile(`\[[^\[\]]*\]\s*$`), []string{"]"}}
-	yearEnd     = mark{regexp.MustCompile(`\s*\(\s*((?:19|20)\d\d)\s*\)\s*$`), []string{"(19", "(20", "( "}}
-	// What release files and libraries append: the picture's quality, the origin, the medium.
-	qualityEnd = mark{regexp.MustCompile(`(?:^|[\s._\-(\[]+)(?:480p|720p|1080[pi]|2160p|4k|uhd|hdr(?:10)?|bd-?rip|blu-?ray|bdmv|dvd-?rip|web-?dl|web-?rip|hdtv|[xh][ ._]?26[45]|hevc|avc|flac|aac|10-?bit|8-?bit|remux|batch)[\s)\]]*$`), []string{"0p", "0i", "4k", "uhd", "hdr", "bd", "rip", "ray", "web", "hdtv", "26", "hevc", "avc", "flac", "aac", "bit", "remux", "batch"}}
-	mediumEnd  = mark{regexp.MustCompile(`\s+-\s+tv\s*$|\s*\(\s*tv\s*\)\s*$`), []string{"tv"}}
-	mediumHead = mark{regexp.MustCompile(`^tv(?:アニメ(?:ーション)?|动画|動畫)\s*`), []string{"tv"}}
-)
+// tags are what release files and libraries append: the picture's quality, the origin,
+// the codec, the medium.
+var tags = []string{
+	"480p", "720p", "1080p", "1080i", "2160p", "4k", "uhd", "hdr", "hdr10", "bdrip", "bd-rip", "bluray", "blu-ray", "bdmv", "dvdrip", "dvd-rip",
+	"webdl", "web-dl", "webrip", "web-rip", "hdtv", "x264", "x265", "h264", "h265", "h.264", "h.265", "x.264", "x.265", "hevc", "avc", "flac", "aac",
+	"10bit", "10-bit", "8bit", "8-bit", "remux", "batch",
+}
+
+// heads are what announces a show in front of its title.
+var heads = []string{"tvアニメーション", "tvアニメ", "tv动画", "tv動畫"}
 
 // clean takes the noise off a plain title and gives the year it carried, 0 for none.
 func clean(plain string) (rest string, year int) {
 	rest = plain
 	for {
 		before := rest
-		for _, noise := range []mark{squareStart, squareEnd, qualityEnd, mediumEnd, mediumHead} {
-			rest = cut(rest, noise)
-		}
-		if containsAny(rest, yearEnd.hints) {
-			if m := yearEnd.re.FindStringSubmatchIndex(rest); m != nil && m[0] > 0 {
-				year, _ = strconv.Atoi(rest[m[2]:m[3]])
-				rest = strings.TrimSpace(rest[:m[0]])
-			}
+		rest = cutBrackets(rest)
+		rest = cutTag(rest)
+		rest = cutHead(rest)
+		if name, y := cutYear(rest); y != 0 {
+			rest, year = name, y
 		}
 		if rest == before {
 			return rest, year
@@ -37,18 +30,77 @@ func clean(plain string) (rest string, year int) {
 	}
 }
 
-// cut removes the first match of noise unless nothing with a letter would be left.
-func cut(text string, noise mark) string {
-	if !containsAny(text, noise.hints) {
-		return text
+// cutBrackets takes [Group] and [1080p] off either end; a title that is bracketed whole
+// has nothing left without it and is kept.
+func cutBrackets(text string) string {
+	if strings.HasPrefix(text, "[") {
+		if end := strings.IndexByte(text, ']'); end > 0 && strings.IndexByte(text[1:end], '[') < 0 {
+			if rest := strings.TrimLeft(text[end+1:], " "); hasLetter(rest) {
+				text = rest
+			}
+		}
 	}
-	m := noise.re.FindStringIndex(text)
-	if m == nil {
-		return text
+	if strings.HasSuffix(text, "]") {
+		if start := strings.LastIndexByte(text, '['); start > 0 && strings.IndexByte(text[start:len(text)-1], ']') < 0 {
+			if rest := strings.TrimRight(text[:start], " "); hasLetter(rest) {
+				text = rest
+			}
+		}
 	}
-	rest := strings.TrimSpace(text[:m[0]] + " " + text[m[1]:])
-	if !hasLetter(rest) {
-		return text
+	return text
+}
+
+// cutTag takes a tag off the end, where it stands free; a medium only in parentheses or behind a dash.
+func cutTag(text string) string {
+	trimmed := strings.TrimRight(text, " )]")
+	for _, medium := range []string{" - tv", "(tv", "( tv"} {
+		if rest, found := strings.CutSuffix(trimmed, medium); found && hasLetter(rest) {
+			return strings.TrimRight(rest, " ")
+		}
 	}
-	return rest
+	for _, tag := range tags {
+		front, found := strings.CutSuffix(trimmed, tag)
+		if !found {
+			continue
+		}
+		if rest := strings.TrimRight(front, " ._-(["); rest != front && hasLetter(rest) {
+			return rest
+		}
+	}
+	return text
+}
+
+func cutHead(text string) string {
+	for _, head := range heads {
+		if rest, found := strings.CutPrefix(text, head); found {
+			if rest = strings.TrimLeft(rest, " "); hasLetter(rest) {
+				return rest
+			}
+		}
+	}
+	return text
+}
+
+// cutYear takes a year in parentheses off the end; it is 0 when there is none.
+func cutYear(text string) (rest string, year int) {
+	inside, found := strings.CutSuffix(text, ")")
+	if !found {
+		return text, 0
+	}
+	inside = strings.TrimRight(inside, " ")
+	start := len(inside) - len("2007")
+	if start < 1 || !strings.HasPrefix(inside[start:], "19") && !strings.HasPrefix(inside[start:], "20") {
+		return text, 0
+	}
+	for _, digit := range inside[start:] {
+		if !isDigit(digit) {
+			return text, 0
+		}
+		year = year*10 + int(digit-'0')
+	}
+	front, found := strings.CutSuffix(strings.TrimRight(inside[:start], " "), "(")
+	if rest = strings.TrimRight(front, " "); !found || rest == "" {
+		return text, 0
+	}
+	return rest, year
 }

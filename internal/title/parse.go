@@ -1,16 +1,29 @@
 package title
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+)
+
+// Kind is what a title says it is besides a show.
+type Kind uint8
+
+// The kinds; most titles say none.
+const (
+	Unmarked Kind = iota
+	Film          // 剧场版, 劇場版, 映画, the Movie
+	OVA           // OVA, OAD
+	Special       // SP, 特别篇, スペシャル, 番外篇
+	Recap         // 总集篇
+	Mini          // 迷你动画, ミニアニメ
 )
 
 // Parsed is a title taken apart.
 type Parsed struct {
 	// Full is the title without noise but with its marks, plain.
 	Full string
-	// Base is Full without the marks of season, part and film; never empty unless the title was.
+	// Base is Full without the marks of season, part and kind; never empty unless the title was.
 	Base string
 	// Outer is Full without its last season mark alone: what is left of a title that a
 	// library has appended a season to. It equals Full when there is no such mark.
@@ -25,59 +38,9 @@ type Parsed struct {
 	Year int
 	// Final is set by 最终季, Final Season and the like.
 	Final bool
-	// Film is set by 剧场版, 劇場版, 電影版, Movie in front or behind.
-	Film bool
-}
-
-const number = `(\d{1,2}|[一二三四五六七八九十壱弐参壹贰貳叁肆伍]{1,3})`
-
-// mark is one way to write a season or part. Text that holds none of hints cannot
-// hold the mark: looking for them first spares most titles the expression.
-type mark struct {
-	re    *regexp.Regexp
-	hints []string
-}
-
-// In each mark group 1 is what is taken off and group 2 its value; what stands
-// outside group 1 is context that stays.
-var (
-	seasonMarks = []mark{
-		{regexp.MustCompile(`(第\s*` + number + `\s*(?:季|期|シーズン|シリーズ|册))`), []string{"第"}},
-		{regexp.MustCompile(`(?:^|[^\d.])((\d{1,2})(?:st|nd|rd|th)[\s-]*(?:season|stage|series|シーズン|シリーズ|期))(?:[^a-z]|$)`), []string{"st", "nd", "rd", "th"}},
-		{regexp.MustCompile(`((?:season|シーズン|シリーズ|volume|vol\.)\s*(\d{1,2}))(?:[^\d]|$)`), []string{"season", "シ", "vol"}},
-		{regexp.MustCompile(`((first|second|third|fourth|fifth|sixth|ファースト|セカンド|サード|フォース)\s*(?:season|stage|series|シーズン|シリーズ))`), []string{"season", "stage", "series", "シ"}},
-		{regexp.MustCompile(`(?:^|[^\d第.一二三四五六七八九十])(` + number + `\s*(?:期|季|さつめ))(?:\P{Han}|$)`), []string{"期", "季", "さつめ"}},
-		{regexp.MustCompile(`(?:^|[^a-z\d])(s(\d{1,2}))\s*\)?$`), []string{"s"}},
-	}
-	bareMarks = []mark{
-		{regexp.MustCompile(`(\(\s*([2-9])\s*\))$`), []string{")"}},
-		{regexp.MustCompile(`[^\d.,:a-z\-#×第]\s*(([2-9]|1\d))$`), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}},
-		{regexp.MustCompile(`[a-z]\s+(([2-9]))$`), []string{"2", "3", "4", "5", "6", "7", "8", "9"}},
-		{regexp.MustCompile(`[^a-z\d]\s*((ii|iii|iv|vi|vii|viii|ix))$`), []string{"i"}},
-	}
-	partMarks = []mark{
-		{regexp.MustCompile(`(第\s*` + number + `\s*(?:クール|部分|章))`), []string{"第"}},
-		{regexp.MustCompile(`(?:^|[^a-z])((?:part|パート|cour)[\s.]*(\d{1,2}))(?:[^\d]|$)`), []string{"part", "パート", "cour"}},
-		{regexp.MustCompile(`(?:^|[^\d.])((\d)(?:st|nd|rd|th)?\s*(?:クール|cour))`), []string{"クール", "cour"}},
-		{regexp.MustCompile(`((前半|後半|后半)\s*(?:クール|部分)?)`), []string{"半"}},
-		{regexp.MustCompile(`((前|後|后|上|下)[編篇编])(?:\P{Han}|$)`), []string{"編", "篇", "编"}},
-		{regexp.MustCompile(`(その([弐参二三に]))[\s~)]*$`), []string{"その"}},
-	}
-	finalMark = mark{regexp.MustCompile(`(?:the\s+)?final\s+season|最[终終](?:季|章)|ファイナルシーズン|完[结結][篇編编]`), []string{"final", "最", "ファイナル", "完"}}
-	filmMark  = mark{regexp.MustCompile(`^(?:[剧劇][场場]版|電影版?|电影版?|映画|the movie)[\s:：]*|[\s:：]*(?:[剧劇][场場]版|the movie)$`), []string{"剧", "劇", "电影", "電影", "映画", "movie"}}
-	emptyPair = regexp.MustCompile(`\(\s*\)|\[\s*\]|【\s*】`)
-)
-
-var values = map[string]int{
-	"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6,
-	"ファースト": 1, "セカンド": 2, "サード": 3, "フォース": 4,
-	"ii": 2, "iii": 3, "iv": 4, "vi": 6, "vii": 7, "viii": 8, "ix": 9,
-	"前半": 1, "後半": 2, "后半": 2, "前": 1, "後": 2, "后": 2, "上": 1, "下": 2, "に": 2,
-}
-
-var digits = map[rune]int{
-	'一': 1, '二': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9,
-	'壱': 1, '壹': 1, '弐': 2, '贰': 2, '貳': 2, '参': 3, '叁': 3, '肆': 4, '伍': 5,
+	// Yearly is set by 年番, a show that goes on all year after seasons that had ends.
+	Yearly bool
+	Kind   Kind
 }
 
 // Parse takes text apart. A mark that would leave no name is not taken off.
@@ -85,85 +48,115 @@ func Parse(text string) Parsed {
 	var p Parsed
 	p.Full, p.Year = clean(Plain(text))
 	p.Base, p.Outer = p.Full, p.Full
-	if rest := cut(p.Base, filmMark); rest != p.Base {
-		p.Base, p.Film = rest, true
+	p.Base, p.Kind = cutKind(p.Base)
+	p.Base, p.Final = cutWord(p.Base, finalWords)
+	p.Base, p.Yearly = cutWord(p.Base, yearlyWords)
+	if m, found := lastMark(p.Base, partAnchors); found {
+		p.Base, p.Part = m.cutFrom(p.Base), m.value
 	}
-	if rest := cut(p.Base, finalMark); rest != p.Base {
-		p.Base, p.Final = rest, true
-	}
-	p.Base, p.Part = lastMark(p.Base, partMarks)
 	for {
-		rest, n := lastMark(p.Base, seasonMarks)
-		if n == 0 {
+		m, found := lastMark(p.Base, seasonAnchors)
+		if !found {
 			break
 		}
+		p.Base = m.cutFrom(p.Base)
 		if p.Season == 0 {
-			p.Season = n
-			p.Outer, _ = lastMark(p.Full, seasonMarks)
+			p.Season = m.value
+			if outer, found := lastMark(p.Full, seasonAnchors); found {
+				p.Outer = outer.cutFrom(p.Full)
+			}
 		}
-		p.Base = rest
 	}
-	if p.Season == 0 {
-		if rest, n := lastMark(p.Base, bareMarks); n != 0 {
-			p.Base, p.Season, p.Bare = rest, n, true
-			p.Outer, _ = lastMark(p.Full, bareMarks)
+	if p.Season != 0 {
+		return p
+	}
+	if m, found := bareNumber(p.Base); found {
+		p.Base, p.Season, p.Bare = m.cutFrom(p.Base), m.value, true
+		if outer, found := bareNumber(p.Full); found {
+			p.Outer = outer.cutFrom(p.Full)
 		}
 	}
 	return p
 }
 
-// lastMark takes the mark that stands last in text off; 0 means there was none.
-func lastMark(text string, marks []mark) (rest string, n int) {
-	rest, from, to := text, 0, 0
-	for _, mark := range marks {
-		if !containsAny(text, mark.hints) {
-			continue
+// kindWords say of which kind a title is, where they stand at its beginning or end.
+var kindWords = []struct {
+	word string
+	kind Kind
+}{
+	{"剧场版", Film}, {"劇場版", Film}, {"電影版", Film}, {"电影版", Film}, {"電影", Film}, {"电影", Film}, {"映画", Film}, {"the movie", Film},
+	{"ova", OVA}, {"oad", OVA},
+	{"特别篇", Special}, {"特別篇", Special}, {"特別編", Special}, {"スペシャル", Special}, {"番外篇", Special}, {"番外編", Special}, {"special", Special}, {"specials", Special}, {"sp", Special},
+	{"总集篇", Recap}, {"總集篇", Recap}, {"総集編", Recap},
+	{"迷你动画", Mini}, {"迷你動畫", Mini}, {"ミニアニメ", Mini}, {"mini anime", Mini},
+}
+
+// cutKind takes the word of a kind off the beginning or the end of text.
+func cutKind(text string) (string, Kind) {
+	for _, k := range kindWords {
+		if rest, found := strings.CutPrefix(text, k.word); found && k.kind == Film && endsWord(k.word, rest) {
+			if rest = strings.TrimLeft(rest, " :"); hasLetter(rest) {
+				return rest, k.kind
+			}
 		}
-		for _, m := range mark.re.FindAllStringSubmatchIndex(text, -1) {
-			value := valueOf(text[m[4]:m[5]])
-			without := tidy(text[:m[2]] + " " + text[m[3]:])
-			later := m[3] > to || m[3] == to && m[2] < from
-			if later && value > 0 && hasLetter(without) {
-				rest, n, from, to = without, value, m[2], m[3]
+		if rest, found := strings.CutSuffix(text, k.word); found && beginsWord(rest, k.word) && hasLetter(rest) {
+			return tidy(rest), k.kind
+		}
+	}
+	return text, Unmarked
+}
+
+var (
+	finalWords  = []string{"the final season", "final season", "最终季", "最終季", "最终章", "最終章", "ファイナルシーズン", "完結編", "完結篇", "完结篇"}
+	yearlyWords = []string{"年番"}
+)
+
+// cutWord takes the first of words that text holds out of it.
+func cutWord(text string, words []string) (string, bool) {
+	for _, word := range words {
+		if at := strings.Index(text, word); at >= 0 {
+			if rest, found := cut(text, at, at+len(word)); found {
+				return rest, true
 			}
 		}
 	}
-	return rest, n
+	return text, false
 }
 
-func containsAny(text string, hints []string) bool {
-	for _, hint := range hints {
-		if strings.Contains(text, hint) {
-			return true
-		}
-	}
-	return false
+// cut takes text[from:to] out of text, unless no letter would be left.
+func cut(text string, from, to int) (string, bool) {
+	rest := tidy(text[:from] + " " + text[to:])
+	return rest, hasLetter(rest)
 }
 
+// tidy puts single spaces where something was cut out, and takes off brackets that
+// became empty and separators that end nothing.
 func tidy(text string) string {
-	text = emptyPair.ReplaceAllString(text, " ")
-	return strings.Join(strings.Fields(strings.TrimRight(text, " -~:：・")), " ")
+	for _, pair := range []string{"()", "( )", "[]", "[ ]", "【】", "【 】"} {
+		text = strings.ReplaceAll(text, pair, " ")
+	}
+	text = strings.Trim(text, " ")
+	text = strings.TrimRight(text, " -~:：・")
+	for strings.Contains(text, "  ") {
+		text = strings.ReplaceAll(text, "  ", " ")
+	}
+	return text
 }
 
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
-// valueOf reads digits, kanji numerals below a hundred and the words of values; 0 is unreadable.
-func valueOf(text string) int {
-	if n, ok := values[text]; ok {
-		return n
-	}
-	n, ten := 0, false
-	for _, r := range text {
-		switch {
-		case r >= '0' && r <= '9':
-			n = n*10 + int(r-'0')
-		case r == '十':
-			n, ten = max(n, 1)*10, true
-		case ten:
-			n += digits[r]
-		default:
-			n = digits[r]
-		}
-	}
-	return n
+// beginsWord reports whether word begins where before ends: no Latin word goes on over
+// the border.
+func beginsWord(before, word string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return !isLatin(rune(word[0])) || !isLatin(last) && !isDigit(last)
 }
+
+// endsWord reports whether word ends where after begins.
+func endsWord(word, after string) bool {
+	next, _ := utf8.DecodeRuneInString(after)
+	return !isLatin(rune(word[len(word)-1])) || !isLatin(next)
+}
+
+func isLatin(r rune) bool { return 'a' <= r && r <= 'z' }
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }

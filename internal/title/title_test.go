@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 		"鬼灯の冷徹 第弐期その弐":                    {Full: "鬼灯の冷徹 第弐期その弐", Base: "鬼灯の冷徹", Outer: "鬼灯の冷徹 その弐", Season: 2, Part: 2},
 		"進撃の巨人 The Final Season":          {Full: "進撃の巨人 the final season", Base: "進撃の巨人", Outer: "進撃の巨人 the final season", Final: true},
 		"黄金神威 最终章":                        {Full: "黄金神威 最终章", Base: "黄金神威", Outer: "黄金神威 最终章", Final: true},
-		"劇場版 銀魂":                          {Full: "劇場版 銀魂", Base: "銀魂", Outer: "劇場版 銀魂", Film: true},
+		"劇場版 銀魂":                          {Full: "劇場版 銀魂", Base: "銀魂", Outer: "劇場版 銀魂", Kind: title.Film},
 		"sola (2007)":                     {Full: "sola", Base: "sola", Outer: "sola", Year: 2007},
 		"[Group] One Room [1080p][BDRip]": {Full: "one room", Base: "one room", Outer: "one room"},
 		"机神大战 - TV":                       {Full: "机神大战", Base: "机神大战", Outer: "机神大战"},
