@@ -213,7 +213,9 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 	status := k.inUse()
 	k.mu.Lock()
 	before := k.last
-	k.last = last
+	if outcome != Stopped { // a service that was stopped in the middle begins anew
+		k.last = last
+	}
 	k.mu.Unlock()
 	switch outcome {
 	case Refreshed:
@@ -234,10 +236,7 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		Reason  string  `json:"reason,omitempty"`
 		InUse
 	}{outcome, last.Error, status})
-	if outcome == Stopped { // a service that was stopped in the middle begins anew
-		k.mu.Lock()
-		k.last = before
-		k.mu.Unlock()
+	if outcome == Stopped {
 		return
 	}
 	if err := k.writeState(last); err != nil {

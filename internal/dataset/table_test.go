@@ -2,10 +2,13 @@ package dataset_test
 
 import (
 	"bytes"
-	"encoding/json"
+	"compress/gzip"
 	"errors"
+	"io"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,8 +97,7 @@ func TestEveryTitleIsFound(t *testing.T) {
 	table := snapshot(t)
 	tried := 0
 	for id := range 2000 {
-		text, _ := json.Marshal(id + 1)
-		for _, e := range table.ByID("mal", string(text)) {
+		for _, e := range table.ByID("mal", strconv.Itoa(id+1)) {
 			for _, title := range e.Titles {
 				tried++
 				found := false
@@ -115,7 +117,7 @@ func TestEveryTitleIsFound(t *testing.T) {
 
 func pack(t testing.TB, document string) (*dataset.Table, error) {
 	t.Helper()
-	packed, err := dataset.Pack(bytes.NewReader([]byte(document)), dataset.Head{})
+	packed, err := dataset.Pack(strings.NewReader(document), dataset.Head{})
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +192,51 @@ func FuzzPack(f *testing.F) {
 		table, err := dataset.Read(bytes.NewReader(packed))
 		if err != nil || table.Len() == 0 {
 			t.Fatalf("what was packed cannot be read: %v", err)
+		}
+	})
+}
+
+func zipped(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// FuzzRead damages what is inside of a packed table, so that no checksum notices.
+func FuzzRead(f *testing.F) {
+	packed, err := dataset.Pack(strings.NewReader(`{"items":[{"title":"x","begin":"2026-01-31T15:00:00Z","titleTranslate":{"en":["a"]},"sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"tv/1/season/2"},{"site":"mal","id":"7"}]},
+		{"title":"y","sites":[{"site":"bangumi","id":"4"}]}]}`), dataset.Head{Version: "1"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		f.Fatal(err)
+	}
+	content, err := io.ReadAll(unzipped)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		table, err := dataset.Read(bytes.NewReader(zipped(t, content)))
+		if err != nil {
+			if !errors.Is(err, dataset.ErrFormat) {
+				t.Errorf("the error is %v", err)
+			}
+			return
+		}
+		for _, found := range [][]dataset.Entry{table.Show("1"), table.Film("1"), table.ByID("mal", "7"), table.ByTitle("x")} {
+			for _, e := range found {
+				_ = e.Begin.String()
+			}
 		}
 	})
 }
