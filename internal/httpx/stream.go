@@ -14,6 +14,8 @@ import (
 type Stream struct {
 	Status int
 	Header http.Header
+	// URL is the address that answered, after redirects.
+	URL string
 	// Body is as the service sent it, never decompressed, and of any length: the reader
 	// bounds it. Its Read fails with an *Error when the body is cut, when no byte came
 	// for Config.Timeout, and when the context of the request ends. It must be closed.
@@ -49,7 +51,7 @@ func (c *Client) Stream(ctx context.Context, req Request) (*Stream, error) {
 	if x.debug(ctx) {
 		x.answered(ctx, start, resp.StatusCode, resp.Header)
 	}
-	return &Stream{Status: resp.StatusCode, Header: resp.Header, Body: &body{ctx: ctx, call: x, patience: p, from: resp.Body, start: start}}, nil
+	return &Stream{Status: resp.StatusCode, Header: resp.Header, URL: resp.Request.URL.String(), Body: &body{ctx: ctx, call: x, patience: p, from: resp.Body, start: start}}, nil
 }
 
 // patience ends its context when the service keeps the reader waiting for too long.

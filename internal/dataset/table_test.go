@@ -1,0 +1,275 @@
+package dataset_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
+	"watchmark/internal/watch"
+)
+
+func snapshot(t testing.TB) *dataset.Table {
+	t.Helper()
+	table, err := dataset.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestTheSnapshotIsOfThePinnedRelease(t *testing.T) {
+	table := snapshot(t)
+	if table.Version() != dataset.Version {
+		t.Errorf("the snapshot is of %s, pinned is %s: run go generate", table.Version(), dataset.Version)
+	}
+	if n := table.Len(); n < 8000 {
+		t.Errorf("the snapshot has %d subjects", n)
+	}
+}
+
+// brief is what the tests of look-ups compare.
+type brief struct {
+	Subject         catalog.SubjectID
+	Season, Episode int
+}
+
+func briefs(entries []dataset.Entry) []brief {
+	list := []brief{}
+	for _, e := range entries {
+		list = append(list, brief{e.Subject, e.Season, e.Episode})
+	}
+	return list
+}
+
+func TestLookUps(t *testing.T) {
+	table := snapshot(t)
+	const any = dataset.AnySeason
+	for _, c := range []struct {
+		name string
+		got  []dataset.Entry
+		want []brief
+	}{
+		{"a show of one subject", table.Show("890"), []brief{{265, any, 0}}},
+		{"a show whose seasons have one id", table.Show("209867"), []brief{{400602, any, 0}, {515759, any, 0}}},
+		{"films among the specials of a show", table.Show("31709"), []brief{{10392, any, 0}, {23307, 0, 11}, {33930, 0, 14}}},
+		{"a show with numbered seasons", table.Show("8853"), []brief{{11189, any, 0}, {53752, 2, 0}}},
+		{"a show with its name behind the number", table.Show("308934"), []brief{{617197, any, 0}}},
+		{"a film", table.Film("324443"), []brief{{88595, any, 0}}},
+		{"a film's number is no show", table.Show("324443"), []brief{}},
+		{"a show's number is no film", table.Film("209867"), []brief{}},
+		{"mal", table.ByID("mal", "52991"), []brief{{400602, any, 0}}},
+		{"mal by its whole name", table.ByID("MyAnimeList", "52991"), []brief{{400602, any, 0}}},
+		{"anidb", table.ByID("anidb", "17617"), []brief{{400602, any, 0}}},
+		{"anilist", table.ByID("AniList", "154587"), []brief{{400602, any, 0}}},
+		{"tmdb is no such site", table.ByID("tmdb", "890"), []brief{}},
+		{"no number", table.ByID("mal", "52991x"), []brief{}},
+		{"no id", table.Show(""), []brief{}},
+		{"zero", table.Film("0"), []brief{}},
+		{"the original title", table.ByTitle("葬送のフリーレン"), []brief{{400602, any, 0}}},
+		{"a title with other marks, width and case", table.ByTitle(" ｎｅｏｎ genesis EVANGELION!"), []brief{{265, any, 0}}},
+		{"items of one subject", table.ByTitle("霊剣山 星屑たちの宴"), []brief{{146861, any, 0}}},
+		{"no title", table.ByTitle(" "), []brief{}},
+		{"no such title", table.ByTitle("灯塔守望者"), []brief{}},
+	} {
+		if diff := cmp.Diff(c.want, briefs(c.got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	want := dataset.Entry{Subject: 265, Kind: dataset.TV, Begin: watch.Date{Year: 1995, Month: 10, Day: 5}, Season: any, Titles: []string{
+		"新世紀エヴァンゲリオン", "Neon Genesis Evangelion", "新世纪福音战士", "EVA", "新世紀福音戰士"}}
+	if diff := cmp.Diff([]dataset.Entry{want}, table.Show("890")); diff != "" {
+		t.Errorf("the whole entry (-want +got):\n%s", diff)
+	}
+}
+
+// Every title of every entry leads back to it.
+func TestEveryTitleIsFound(t *testing.T) {
+	table := snapshot(t)
+	tried := 0
+	for id := range 2000 {
+		for _, e := range table.ByID("mal", strconv.Itoa(id+1)) {
+			for _, title := range e.Titles {
+				tried++
+				found := false
+				for _, hit := range table.ByTitle(title) {
+					found = found || hit.Subject == e.Subject
+				}
+				if !found {
+					t.Errorf("%q does not lead to %d", title, e.Subject)
+				}
+			}
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("only %d titles were tried", tried)
+	}
+}
+
+func pack(t testing.TB, document string) (*dataset.Table, error) {
+	t.Helper()
+	packed, err := dataset.Pack(strings.NewReader(document), dataset.Head{})
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Read(bytes.NewReader(packed))
+}
+
+func TestOneBadItemLosesNoOther(t *testing.T) {
+	table, err := pack(t, `{"siteMeta":{},"items":[
+		{"title":7,"sites":[{"site":"bangumi","id":"1"}]},
+		null, [], "x",
+		{"title":"no subject","sites":[{"site":"mal","id":"5"}]},
+		{"title":"bad ids","type":"play","begin":"soon","sites":[{"site":"bangumi","id":"2"},{"site":"tmdb","id":"tv/x"},{"site":"tmdb","id":"tv"},
+			{"site":"tmdb","id":"tv/4/season/0/episode/0"},{"site":"tmdb","id":"movie/4/season/1"},{"site":"tmdb","id":"tv/4/episode/1"},{"site":"mal","id":"-1"},{"site":"anidb","id":"99999999999"}]},
+		{"title":" ","titleTranslate":{"en":["good","","good"]},"type":"movie","begin":"2026-01-31T15:00:00.000Z","sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"movie/4"}]}
+	],"more":{"x":[1]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Len() != 2 || len(table.Show("4")) != 0 {
+		t.Errorf("there are %d subjects, show 4 is %v", table.Len(), table.Show("4"))
+	}
+	want := []dataset.Entry{{Subject: 3, Kind: dataset.Movie, Begin: watch.Date{Year: 2026, Month: 2, Day: 1}, Season: dataset.AnySeason, Titles: []string{"good"}}}
+	if diff := cmp.Diff(want, table.Film("4")); diff != "" {
+		t.Errorf("the good item (-want +got):\n%s", diff)
+	}
+	want = []dataset.Entry{{Subject: 2, Season: dataset.AnySeason, Titles: []string{"bad ids"}}}
+	if diff := cmp.Diff(want, table.ByTitle("bad ids")); diff != "" {
+		t.Errorf("the item with bad ids (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNotTheTableIsRefused(t *testing.T) {
+	const good = `{"items":[{"title":"x","sites":[{"site":"bangumi","id":"3"}]}]}`
+	if _, err := pack(t, good); err != nil {
+		t.Fatal(err)
+	}
+	for name, document := range map[string]string{
+		"nothing": "", "a page": "<!doctype html><html></html>", "a list": "[]", "no items": `{"siteMeta":{}}`, "items are no list": `{"items":{}}`,
+		"no subject": `{"items":[]}`, "more behind": good + "{}", "cut in an item": good[:30], "cut behind an item": good[:len(good)-2], "cut at the end": good[:len(good)-1],
+	} {
+		if _, err := pack(t, document); !errors.Is(err, dataset.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPackIsDeterministic(t *testing.T) {
+	document := []byte(`{"items":[{"title":"x","titleTranslate":{"en":["a"],"ja":["b"],"zh-Hans":["c"],"zh-Hant":["d"]},"sites":[{"site":"bangumi","id":"3"}]}]}`)
+	var first []byte
+	for range 20 {
+		packed, err := dataset.Pack(bytes.NewReader(document), dataset.Head{Version: "1.2.3"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = packed
+		}
+		if !bytes.Equal(packed, first) {
+			t.Fatal("the same document gives another table")
+		}
+	}
+}
+
+func FuzzPack(f *testing.F) {
+	f.Add([]byte(`{"items":[{"title":"x","begin":"2026-01-31T15:00:00Z","titleTranslate":{"en":["a"]},"sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"tv/1/season/2"}]}]}`))
+	f.Add([]byte(`{"items":[{"title":"x","sites":[{"site":"bangumi","id":"3"}]},{"title":"y","sites":[{"site":"bangumi","id":"3"},{"site":"mal","id":"3"}]}]}`))
+	f.Fuzz(func(t *testing.T, document []byte) {
+		packed, err := dataset.Pack(bytes.NewReader(document), dataset.Head{})
+		if err != nil {
+			return
+		}
+		table, err := dataset.Read(bytes.NewReader(packed))
+		if err != nil || table.Len() == 0 {
+			t.Fatalf("what was packed cannot be read: %v", err)
+		}
+	})
+}
+
+func zipped(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// FuzzRead damages what is inside of a packed table, so that no checksum notices.
+func FuzzRead(f *testing.F) {
+	packed, err := dataset.Pack(strings.NewReader(`{"items":[{"title":"x","begin":"2026-01-31T15:00:00Z","titleTranslate":{"en":["a"]},"sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"tv/1/season/2"},{"site":"mal","id":"7"}]},
+		{"title":"y","sites":[{"site":"bangumi","id":"4"}]}]}`), dataset.Head{Version: "1"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		f.Fatal(err)
+	}
+	content, err := io.ReadAll(unzipped)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		table, err := dataset.Read(bytes.NewReader(zipped(t, content)))
+		if err != nil {
+			if !errors.Is(err, dataset.ErrFormat) {
+				t.Errorf("the error is %v", err)
+			}
+			return
+		}
+		for _, found := range [][]dataset.Entry{table.Show("1"), table.Film("1"), table.ByID("mal", "7"), table.ByTitle("x")} {
+			for _, e := range found {
+				_ = e.Begin.String()
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	packed, err := os.ReadFile("snapshot.bin")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := dataset.Read(bytes.NewReader(packed)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHeap tells how many bytes of heap a loaded table keeps.
+func BenchmarkHeap(b *testing.B) {
+	var before, after runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		table := snapshot(b)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(table)
+	}
+	b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "heap-B")
+}
+
+func BenchmarkByTitle(b *testing.B) {
+	table := snapshot(b)
+	for b.Loop() {
+		_ = table.ByTitle("葬送のフリーレン")
+	}
+}
