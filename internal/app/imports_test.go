@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"mapping": {"catalog", "db", "watch"},
 	"account": {"catalog", "db", "secret"},
 	"record":  {"catalog", "db", "watch"},
-	"match":   {"catalog", "mapping", "title", "watch"},
+	"match":   {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":  {"catalog", "db", "record", "watch"},
 	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
 

@@ -27,6 +27,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"watchmark/internal/archive/fetch"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/watch"
@@ -247,6 +248,19 @@ func (a *Archive) Info() (info Info, ok bool) {
 		return Info{}, false
 	}
 	return f.info, true
+}
+
+// Made is when the dump of the archive was published, or when it was imported where that is
+// not known; zero while there is no archive.
+func (a *Archive) Made() time.Time {
+	info, ok := a.Info()
+	if !ok {
+		return time.Time{}
+	}
+	if published, err := time.Parse(fetch.VersionLayout, info.Version); err == nil {
+		return published
+	}
+	return info.ImportedAt
 }
 
 // Size is how many bytes the archive in use takes on the disk, its index included.

@@ -35,6 +35,8 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 		d.Status, d.Reason, d.proposal = NotFound, best.reason, nil
 	case !certain && best.score < s.limit.Review:
 		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, output
+	case !certain && s.hidden != 0:
+		d.Status, d.Reason = Review, fmt.Sprintf("perhaps %s, but %s", best.subject.DisplayName(), s.hides())
 	case !certain && (best.score < s.limit.Accept || rival != ""):
 		d.Status, d.Reason = Review, s.asks(best, rival)
 	case !best.target.found():
@@ -51,8 +53,16 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 	return d, output
 }
 
+// hides says what the id table leads to in vain.
+func (s *session) hides() string {
+	return fmt.Sprintf("the id table leads to subject %d, which the catalog does not show: it is gone, or an adult title, which is hidden from look-ups without a login", s.hidden)
+}
+
 // nothing says what to do when nothing fits.
 func (s *session) nothing() string {
+	if s.hidden != 0 {
+		return s.hides()
+	}
 	what := fmt.Sprintf("%q", s.event.Title)
 	switch {
 	case s.event.IsFilm():
@@ -76,6 +86,8 @@ func (s *session) asks(best *proposal, rival string) string {
 func explain(p parts, date string, t target) string {
 	words := []string{}
 	switch {
+	case p.named:
+		words = append(words, "an id that the media server sent stands for it")
 	case p.title >= 0.97:
 		words = append(words, "the title is the same")
 	case p.title >= 0.8:

@@ -152,7 +152,7 @@ func (s *session) walkOn(ctx context.Context, t target, rows []catalog.EpisodeIn
 			return t, err
 		}
 		if row, how := countOn(list, number, through); row != nil {
-			here := target{start: t.start, subject: next, row: row, how: how, fit: s.countedFit(t.start, next, list, row)}
+			here := target{start: t.start, subject: next, row: row, how: how, fit: s.fitOfCount(t.start, next, list, row)}
 			if !s.date.IsFull() || here.fit == 1 || s.sameDay(t.start.Date) {
 				return here, nil
 			}
@@ -244,8 +244,8 @@ func countOn(rows []catalog.EpisodeInfo, number, through float64) (*catalog.Epis
 	return nil, ""
 }
 
-// countedFit says how sure an episode is that was found by counting into a sequel.
-func (s *session) countedFit(start, next catalog.Subject, rows []catalog.EpisodeInfo, row *catalog.EpisodeInfo) float64 {
+// fitOfCount says how sure an episode is that was found by counting into a sequel.
+func (s *session) fitOfCount(start, next catalog.Subject, rows []catalog.EpisodeInfo, row *catalog.EpisodeInfo) float64 {
 	switch {
 	case s.sameDay(row.AirDate), s.sameDay(next.Date):
 		return 1

@@ -8,6 +8,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
@@ -19,6 +20,12 @@ import (
 func newCatalog(t *testing.T) (*catalogtest.Server, *catalog.Client) {
 	t.Helper()
 	server, base := catalogtest.Start(t, catalogtest.Config{})
+	return server, newClient(t, base)
+}
+
+// newClient is a client of the catalog at base that nothing has failed for yet.
+func newClient(t *testing.T, base string) *catalog.Client {
+	t.Helper()
 	http, err := httpx.New(httpx.Config{UserAgent: "watchmark-test", PerMinute: 60_000_000, Burst: 1_000_000}, &secret.Masker{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +34,7 @@ func newCatalog(t *testing.T) (*catalogtest.Server, *catalog.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server, client
+	return client
 }
 
 // newRules is an empty store of mappings in a database of its own.
@@ -71,3 +78,9 @@ func importDump(t *testing.T, path string) *archive.Archive {
 	}
 	return a
 }
+
+// noTable is a service whose id table is switched off.
+func noTable() (*dataset.Table, string) { return nil, "matching.dataset_enabled is off" }
+
+// standard is the matcher as it comes.
+func standard() match.Options { return match.Options{Thresholds: match.DefaultThresholds} }

@@ -155,7 +155,7 @@ func (s *session) isClear(proposals []proposal) bool {
 		return false
 	}
 	best := proposals[0]
-	if best.score < s.limit.Accept || best.parts.title < 0.95 || !best.parts.dated || best.parts.date < 0.9 || !best.target.found() {
+	if best.score < s.limit.Accept || best.parts.title < 0.95 && !best.parts.named || !best.parts.dated || best.parts.date < 0.9 || !best.target.found() {
 		return false
 	}
 	return len(proposals) == 1 || best.score-proposals[1].score >= s.limit.Margin
@@ -169,6 +169,10 @@ type start struct {
 	season int
 	// later is set for a part of the season that is not its first: episodes are not counted from it.
 	later bool
+	// revived is set when there was a long pause in the chain before it.
+	revived bool
+	// named is set when an id of the event stands for this very season.
+	named bool
 }
 
 // propose resolves the episode from a start and scores it.
@@ -196,13 +200,17 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 		return proposal{}, err
 	}
 	p := proposal{subject: t.subject, target: t}
-	p.parts.title, p.parts.kind = st.likeness.own, s.kindFit(t.subject)
+	p.parts.title, p.parts.kind, p.parts.named = st.likeness.own, s.kindFit(t.subject), st.named
 	p.parts.season = 1
+	if st.named {
+		p.parts.kind = 1
+	}
 	var why string
 	p.parts.date, p.parts.dated, why = s.dateFit(t, rows)
 	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && t.row != nil && s.sameDay(t.row.AirDate)
-	if !s.event.IsFilm() && s.season > 0 {
+	if !s.event.IsFilm() && s.season > 0 && !st.named {
 		p.parts.season = s.seasonFit(st)
+		p.counted = s.season > 1 && p.parts.season == countedFit
 		if s.season > 1 {
 			p.parts.title = max(st.likeness.own, st.likeness.family)
 		}
@@ -220,6 +228,9 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	p.reason = explain(p.parts, why, t)
 	return p, nil
 }
+
+// countedFit is how well a start fits that is counted as the season along the sequels, and not marked so.
+const countedFit = 0.9
 
 // seasonFit says how well a start fits the season that is wanted.
 func (s *session) seasonFit(st start) float64 {
@@ -241,8 +252,10 @@ func (s *session) seasonFit(st start) float64 {
 		return 0.6
 	case mark == s.season, mark == 0 && bare == s.season:
 		return 1
+	case counted == s.season && st.revived && s.date.IsZero():
+		return 0.7
 	case counted == s.season:
-		return 0.9
+		return countedFit
 	case counted == 0 && mark == 0 && formOf(st.subject) != series:
 		return 0.3
 	case counted == 0 && mark == 0:

@@ -19,6 +19,7 @@ type look struct {
 	relations map[catalog.SubjectID][]catalog.Relation
 	episodes  map[catalog.SubjectID][]catalog.EpisodeInfo
 	names     map[catalog.SubjectID][]name
+	called    map[catalog.SubjectID][]string // titles that the id table has besides
 	lookUps   int
 }
 
@@ -31,6 +32,7 @@ func newLook(c Catalog, most int) *look {
 		relations: map[catalog.SubjectID][]catalog.Relation{},
 		episodes:  map[catalog.SubjectID][]catalog.EpisodeInfo{},
 		names:     map[catalog.SubjectID][]name{},
+		called:    map[catalog.SubjectID][]string{},
 	}
 }
 
@@ -122,14 +124,21 @@ func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, specia
 	return main, special, nil
 }
 
-// namesOf is every title of a subject, taken apart: original, Chinese, aliases.
+// call has titles count as those of a subject.
+func (l *look) call(id catalog.SubjectID, titles []string) {
+	l.called[id] = titles
+	delete(l.names, id)
+}
+
+// namesOf is every title of a subject, taken apart: original, Chinese, aliases, and what
+// the id table calls it.
 func (l *look) namesOf(s catalog.Subject) []name {
 	if names, known := l.names[s.ID]; known {
 		return names
 	}
 	names := appendName(nil, s.Name)
 	names = appendName(names, s.NameCN)
-	for _, alias := range s.Aliases {
+	for _, alias := range slices.Concat(s.Aliases, l.called[s.ID]) {
 		names = appendName(names, alias)
 	}
 	l.names[s.ID] = names

@@ -66,7 +66,7 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	tv(160, "終わらない旅", "没有尽头的旅途", "2001-04-01") // one subject for every season
 	weekly(server, 160, 1, 300, "2001-04-01")
 
-	return server, rules, match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Thresholds: func() match.Thresholds { return match.DefaultThresholds }})
+	return server, rules, match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Dataset: noTable, Options: standard})
 }
 
 // weekly adds n main episodes from sort first on, one a week from day on; the id is subject*100 + place.
@@ -323,7 +323,7 @@ func TestThresholdsApplyAtOnce(t *testing.T) {
 	server.AddSubject(catalogtest.Subject{ID: 100, Type: catalog.Anime, Name: "灯台の見張り", NameCN: "灯塔守望者", Date: "2020-01-05", Platform: "TV"})
 	weekly(server, 100, 1, 12, "2020-01-05")
 	limits := match.DefaultThresholds
-	m := match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Thresholds: func() match.Thresholds { return limits }})
+	m := match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Dataset: noTable, Options: func() match.Options { return match.Options{Thresholds: limits} }})
 	event := episode("灯塔守者", 1, 3, "")
 	for _, c := range []struct {
 		accept, review float64

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/mapping"
 	"watchmark/internal/watch"
 )
@@ -47,15 +48,27 @@ type Thresholds struct {
 // DefaultThresholds are the ones the measure was taken with.
 var DefaultThresholds = Thresholds{Accept: 0.85, Review: 0.5, Margin: 0.04}
 
+// Options are the settings of the matcher.
+type Options struct {
+	Thresholds
+	// Arbiter has all layers asked and weighed together before anything is decided.
+	Arbiter bool
+	// LiveAction has what is no anime looked for among the live-action subjects.
+	LiveAction bool
+}
+
 // Config is what a Matcher is made of; every field must be set.
 type Config struct {
 	Catalog Catalog
 	// Archive is asked before every match for the offline archive, which is asked before
 	// the catalog. It answers nil, and why, while there is none to ask.
 	Archive func() (archive Catalog, why string)
+	// Dataset is asked before every match for the community table. It answers nil, and why,
+	// while it is switched off.
+	Dataset func() (table *dataset.Table, why string)
 	Rules   Rules
-	// Thresholds is asked before every match, so that a change of settings applies at once.
-	Thresholds func() Thresholds
+	// Options is asked before every match, so that a change of settings applies at once.
+	Options func() Options
 }
 
 // Matcher finds the subject and the episode of an event. It keeps nothing between
@@ -70,8 +83,11 @@ const (
 	stepBlock    = "block"
 	stepMapping  = "mapping"
 	stepPayload  = "payload_id"
+	stepDataset  = "dataset"
 	stepArchive  = "archive"
 	stepAPI      = "api"
+	stepLive     = "live_action"
+	stepArbiter  = "arbiter"
 	stepEpisode  = "episode"
 	stepDecision = "decision"
 )
@@ -98,7 +114,12 @@ type layer struct {
 	name string
 	// asks is where the layer looks things up.
 	asks source
+	// off is why the layer has nothing to do for an event; empty when it has.
+	off  func(*session) string
 	find func(context.Context, *session) (finding, error)
+	// sure is why no further layer is asked when this one is sure; empty for a layer
+	// that is the last word anyway.
+	sure string
 }
 
 // source is where things are looked up.
@@ -111,25 +132,42 @@ const (
 	theCatalog
 )
 
+func always(*session) string { return "" }
+
 var layers = []layer{
-	{stepMapping, either, findByMapping},
-	{stepPayload, either, findByPayload},
-	{stepArchive, theArchive, findBySearch},
-	{stepAPI, theCatalog, findBySearch},
+	{stepMapping, either, always, findByMapping, ""},
+	{stepPayload, either, always, findByPayload, ""},
+	{stepDataset, either, noDataset, findByDataset, "the id table is sure"},
+	{stepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
+	{stepAPI, theCatalog, always, findBySearch, ""},
+	{stepLive, either, noLiveAction, findLiveAction, ""},
 }
+
+func noArchive(s *session) string { return s.noArchive }
 
 // session is one match on its way.
 type session struct {
 	request
+	options Options
+	// limit decides what becomes of a score.
+	limit Thresholds
+	rules *mapping.Rules
 	// look is where the layer at work looks things up: one of offline and online.
 	look *look
 	// offline is nil when there is no archive; noArchive says why.
 	offline, online *look
 	noArchive       string
-	rules           *mapping.Rules
-	limit           Thresholds
+	// table is nil when there is none; noTable says why.
+	table   *dataset.Table
+	noTable string
+	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
+	// there is none. Whatever else is found then is another one.
+	hidden catalog.SubjectID
 	// aired are the subjects of which the episode asked for, by its number, aired on the day of the event.
 	aired map[catalog.SubjectID]bool
+	// tabled are the proposals of the id table, searched those of all other layers so far;
+	// found is both, best first, each subject once.
+	tabled, searched, found []proposal
 }
 
 // Match finds out what event is about. It does not fail: what went wrong is the
@@ -146,9 +184,14 @@ func (m *Matcher) MatchOnline(ctx context.Context, event watch.Event) Trace {
 
 func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive string) Trace {
 	start := time.Now()
-	s := &session{request: newRequest(event), online: newLook(m.Catalog, searchMost), noArchive: noArchive, limit: m.Thresholds(), aired: map[catalog.SubjectID]bool{}}
+	s := &session{
+		request: newRequest(event), options: m.Options(), online: newLook(m.Catalog, searchMost),
+		noArchive: noArchive, aired: map[catalog.SubjectID]bool{},
+	}
+	s.limit = s.options.Thresholds
+	s.table, s.noTable = m.Dataset()
 	if archive != nil {
-		s.offline = newLook(archive, searchMostOffline)
+		s.offline, s.noArchive = newLook(archive, searchMostOffline), ""
 	}
 	t := Trace{Steps: []Step{}}
 	t.Result = m.run(ctx, s, &t)
@@ -172,17 +215,38 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	}
 	t.add(Step{Name: stepBlock, Status: miss, Input: s.input()}, start)
 
-	var found []proposal
-	settled := "" // why no further layer is asked
-	certain := false
-	for _, layer := range layers {
+	certain, err := s.askLayers(ctx, t)
+	if err == nil && s.options.Arbiter && !certain {
 		start = time.Now()
-		if layer.asks == theArchive && s.offline == nil && settled == "" {
-			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": s.noArchive}}, start)
-			continue
+		t.add(s.arbitrate(), start)
+	}
+	if err != nil {
+		t.Err = err
+		return failure(err)
+	}
+	start = time.Now()
+	result, output := decide(s, s.found, certain)
+	if best := result.proposal; best != nil {
+		t.add(best.target.step(s.request), start)
+		start = time.Now()
+	}
+	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
+		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
+	return result.Result
+}
+
+// askLayers asks one layer after the other, until a subject is certain, or one is sure and
+// no arbiter wants to hear the others.
+func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err error) {
+	settled := "" // why no further layer is asked
+	for _, layer := range layers {
+		start := time.Now()
+		because := settled
+		if because == "" {
+			because = layer.off(s)
 		}
-		if settled != "" {
-			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": settled}}, start)
+		if because != "" {
+			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": because}}, start)
 			continue
 		}
 		f, err := s.ask(ctx, layer)
@@ -197,33 +261,31 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 			if layer.asks == theArchive {
 				continue // the catalog knows all that the archive does
 			}
-			t.Err = err
-			return failure(err)
+			if s.options.Arbiter && layer.asks == theCatalog && s.isSure(s.found) {
+				settled = "the catalog cannot be asked, and the archive is sure"
+				continue
+			}
+			return false, err
 		}
 		if len(f.proposals) > 0 {
 			step.Status = hit
-			found = merge(found, f.proposals)
-			certain = f.certain
+			s.hear(layer.name, f.proposals)
 		}
 		t.add(step, start)
 		switch {
-		case certain:
-			settled = layer.name + " named the subject"
-		case layer.asks == theArchive:
-			if d, _ := decide(s, found, false); d.Status == Matched && s.holds(d.proposal.target) {
-				settled = "the archive is sure"
-			}
+		case f.certain:
+			certain, settled = true, layer.name+" named the subject"
+		case layer.sure != "" && !s.options.Arbiter && s.isSure(s.found):
+			settled = layer.sure
 		}
 	}
-	start = time.Now()
-	result, output := decide(s, found, certain)
-	if best := result.proposal; best != nil {
-		t.add(best.target.step(s.request), start)
-		start = time.Now()
-	}
-	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
-		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
-	return result.Result
+	return certain, nil
+}
+
+// isSure reports whether proposals are enough to decide on, wherever they were looked up.
+func (s *session) isSure(proposals []proposal) bool {
+	d, _ := decide(s, proposals, false)
+	return d.Status == Matched && s.holds(d.proposal.target)
 }
 
 // ask runs a layer where it looks things up. A layer that may ask either takes the
@@ -233,8 +295,11 @@ func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 	if s.offline != nil && l.asks != theCatalog {
 		s.look = s.offline
 		f, err := l.find(ctx, s)
-		if l.asks == theArchive || err == nil && f.certain && s.holds(f.proposals[0].target) {
+		if l.asks == theArchive {
 			return f, err
+		}
+		if err == nil && (f.certain && s.holds(f.proposals[0].target) || !f.certain && s.isSure(f.proposals)) {
+			return f, nil
 		}
 	}
 	s.look = s.online
@@ -243,9 +308,44 @@ func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 
 // holds reports whether an archive that is a week old can be believed that an episode is
 // there. One that was counted into a sequel may be a new one of the season before, unless
-// its day says that it is not.
+// that sequel had begun when the archive was made, or the day of the episode says that it is not.
 func (s *session) holds(t target) bool {
-	return t.found() && (t.subject.ID == t.start.ID || t.row != nil && s.sameDay(t.row.AirDate))
+	if t.row == nil || t.subject.ID == t.start.ID {
+		return t.found()
+	}
+	made := time.Time{}
+	if archive, ok := s.look.catalog.(snapshot); ok {
+		made = archive.Made()
+	}
+	return s.sameDay(t.row.AirDate) || t.subject.Date.IsFull() && t.subject.Date.Time().Before(made)
+}
+
+// snapshot is a catalog as it was at one time; the offline archive is one.
+type snapshot interface{ Made() time.Time }
+
+// hear takes what a layer proposes up. The id table and the catalog know a subject by
+// different things: the better word of the two counts.
+func (s *session) hear(layer string, proposals []proposal) {
+	if layer == stepDataset {
+		s.tabled = proposals
+	} else {
+		s.searched = merge(s.searched, proposals)
+	}
+	s.found = slices.Clone(s.searched)
+	for _, p := range s.tabled {
+		at := slices.IndexFunc(s.found, func(q proposal) bool { return q.subject.ID == p.subject.ID })
+		switch {
+		case at < 0:
+			s.found = append(s.found, p)
+		case p.score > s.found[at].score:
+			s.found[at] = p
+		}
+	}
+	sortByScore(s.found)
+}
+
+func sortByScore(proposals []proposal) {
+	slices.SortStableFunc(proposals, func(a, b proposal) int { return cmp.Compare(b.score, a.score) })
 }
 
 // merge joins what two layers propose, best first. What the later layer proposes of a
@@ -257,7 +357,7 @@ func merge(earlier, later []proposal) []proposal {
 			all = append(all, p)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b proposal) int { return cmp.Compare(b.score, a.score) })
+	sortByScore(all)
 	return all
 }
 

@@ -20,6 +20,8 @@ type proposal struct {
 	subject catalog.Subject
 	target  target
 	parts   parts
+	// counted is set when the season was counted along the sequels, and no title marks it.
+	counted bool
 	score   float64
 	reason  string
 }
@@ -33,6 +35,8 @@ type parts struct {
 	// date is meaningless unless dated: a missing date is no evidence.
 	date  float64
 	dated bool
+	// named is set when an id of the event stands for the subject: no title is needed.
+	named bool
 	// ownDay is set when the episode of a series, by its number, aired on the very day of the event.
 	ownDay bool
 }
@@ -65,7 +69,11 @@ func (p pull) of(title, date float64) float64 {
 // score. An episode that the number does not say clearly lowers it at the end, so
 // that no date makes up for it.
 func (p parts) score() float64 {
-	score := p.title * (0.4 + 0.6*p.season) * (0.4 + 0.6*p.kind)
+	title := p.title
+	if p.named {
+		title = 1
+	}
+	score := title * (0.4 + 0.6*p.season) * (0.4 + 0.6*p.kind)
 	switch {
 	case !p.dated:
 	case p.date >= 0.5:
@@ -73,11 +81,11 @@ func (p parts) score() float64 {
 		if p.ownDay {
 			pull = pullOfOwnDay
 		}
-		score += (1 - score) * pull.of(p.title, p.date)
+		score += (1 - score) * pull.of(title, p.date)
 	default:
 		score *= 0.5 + p.date
 	}
-	return math.Round(score*(0.5+0.5*p.episode)*1000) / 1000
+	return round3(score * (0.5 + 0.5*p.episode))
 }
 
 func (p parts) asMap() map[string]float64 {
@@ -85,10 +93,14 @@ func (p parts) asMap() map[string]float64 {
 	if p.dated {
 		m["date"] = round(p.date)
 	}
+	if p.named {
+		m["id"] = 1
+	}
 	return m
 }
 
-func round(x float64) float64 { return math.Round(x*100) / 100 }
+func round(x float64) float64  { return math.Round(x*100) / 100 }
+func round3(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // likeness is how well the titles of an event fit those of a subject.
 type likeness struct {

@@ -83,7 +83,7 @@ func (s *session) withChains(ctx context.Context, starts []start) ([]start, erro
 				at = len(starts) - 1
 			}
 			starts[at].likeness.family = max(starts[at].likeness.family, 0.97*seed.likeness.family)
-			starts[at].season, starts[at].later = link.season, link.season == before
+			starts[at].season, starts[at].later, starts[at].revived = link.season, link.season == before, link.revived
 			before = link.season
 		}
 	}

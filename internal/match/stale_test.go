@@ -31,7 +31,7 @@ func TestStaleArchive(t *testing.T) {
 	}
 	m := match.New(match.Config{
 		Catalog: online, Archive: func() (match.Catalog, string) { return archive, "" }, Rules: rules,
-		Thresholds: func() match.Thresholds { return match.DefaultThresholds },
+		Dataset: noTable, Options: standard,
 	})
 	named := func(subject, episode int) func(*watch.Event) {
 		return func(e *watch.Event) { e.CatalogSubject, e.CatalogEpisode = subject, episode }

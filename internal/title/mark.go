@@ -48,7 +48,7 @@ var (
 		{"volume", behind}, {"vol.", behind}, {"s", closing},
 	}
 	partAnchors = []anchor{
-		{"クール", counted | plain | half}, {"cour", counted | plain | behind}, {"部分", counted | half}, {"章", counted},
+		{"クール", counted | plain | half}, {"cour", counted | plain | behind}, {"部分", counted | half}, {"章", counted}, {"幕", counted}, {"部", counted},
 		{"part", behind}, {"パート", behind}, {"その", closing},
 		{"編", half}, {"篇", half}, {"编", half}, {"半", half},
 	}

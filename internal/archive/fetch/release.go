@@ -19,8 +19,8 @@ const (
 	maxPointer = 64 << 10
 	namePrefix = "dump-"
 	nameSuffix = ".zip"
-	// versionLayout is how a version writes the time of its dump, in UTC.
-	versionLayout = "2006-01-02.150405Z"
+	// VersionLayout is how a version writes the time of its dump, in UTC.
+	VersionLayout = "2006-01-02.150405Z"
 )
 
 var (
@@ -50,7 +50,7 @@ func (r Release) Version() string {
 	if !begins || !ends || !versionForm.MatchString(version) {
 		return ""
 	}
-	if _, err := time.Parse(versionLayout, version); err != nil {
+	if _, err := time.Parse(VersionLayout, version); err != nil {
 		return ""
 	}
 	return version
@@ -135,9 +135,9 @@ func parsePointer(text []byte, maxSize int64) (Release, error) {
 	case version == "" && timeErr != nil:
 		return Release{}, errors.New("the pointer has neither the name of a dump nor a time")
 	case version == "":
-		r.Name = namePrefix + r.UpdatedAt.Format(versionLayout) + nameSuffix
+		r.Name = namePrefix + r.UpdatedAt.Format(VersionLayout) + nameSuffix
 	case timeErr != nil:
-		at, err := time.Parse(versionLayout, version)
+		at, err := time.Parse(VersionLayout, version)
 		if err != nil {
 			return Release{}, fmt.Errorf("the time in the name of the dump: %w", err)
 		}

@@ -1,0 +1,218 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
+	"watchmark/internal/title"
+	"watchmark/internal/watch"
+)
+
+// noDataset is why the layer is passed over.
+func noDataset(s *session) string {
+	switch {
+	case s.table == nil:
+		return s.noTable
+	case s.event.Media == watch.RealAction:
+		return "the id table knows anime only"
+	}
+	return ""
+}
+
+// findByDataset asks the community table for the provider ids of the event, and where
+// these do not lead to an episode that is sure, for its titles, which it has in more languages
+// than the catalog.
+func findByDataset(ctx context.Context, s *session) (finding, error) {
+	f := finding{input: map[string]any{"ids": s.providerIDs()}, output: map[string]any{}}
+	named := s.namedEntries()
+	f.output["by_id"] = subjectsOf(named)
+	if len(named) > 0 {
+		p, found, err := s.proposeNamed(ctx, named)
+		if err != nil {
+			return f, err
+		}
+		if !found {
+			s.hidden = named[0].Subject
+			f.output["hidden"] = s.hidden
+			return f, nil
+		}
+		f.proposals = []proposal{p}
+		if s.isClear(f.proposals) || !s.date.IsFull() && p.score >= s.limit.Accept {
+			return f, nil
+		}
+	}
+	hits, hidden, err := s.titledSubjects(ctx)
+	if err != nil {
+		return f, err
+	}
+	if len(hits) == 0 {
+		if hidden != 0 && len(f.proposals) == 0 {
+			s.hidden, f.output["hidden"] = hidden, hidden
+		}
+		return f, nil
+	}
+	proposals, err := s.weigh(ctx, hits)
+	if err != nil {
+		return f, err
+	}
+	f.proposals = merge(proposals, f.proposals)
+	return f, nil
+}
+
+// providerIDs are the ids of the event that stand for what the table lists: those of a film
+// itself, and of the show of an episode.
+func (s *session) providerIDs() watch.IDs {
+	if s.event.IsFilm() {
+		return s.event.ItemIDs
+	}
+	return s.event.SeriesIDs
+}
+
+// namedEntries are the entries that the ids of the event lead to, the earliest first.
+func (s *session) namedEntries() []dataset.Entry {
+	ids := s.providerIDs()
+	var entries []dataset.Entry
+	if s.event.IsFilm() {
+		entries = s.table.Film(ids["tmdb"])
+	} else {
+		entries = s.seasonOf(s.table.Show(ids["tmdb"]))
+	}
+	for _, provider := range []string{"anidb", "anilist", "mal", "myanimelist"} {
+		if len(entries) == 0 && (s.event.IsFilm() || s.season == 1) {
+			entries = s.table.ByID(provider, ids[provider])
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b dataset.Entry) int { return a.Begin.Time().Compare(b.Begin.Time()) })
+	return entries
+}
+
+// seasonOf picks the entries of the season asked for out of those of a show. Special n of
+// season 0 may be an entry of its own. A library that keeps a season as a show by itself says
+// season 1 and the title of the season: then the title tells.
+func (s *session) seasonOf(show []dataset.Entry) []dataset.Entry {
+	pick := func(keep func(dataset.Entry) bool) []dataset.Entry {
+		return slices.DeleteFunc(slices.Clone(show), func(e dataset.Entry) bool { return !keep(e) })
+	}
+	if s.season == 0 {
+		if single := pick(func(e dataset.Entry) bool { return e.Season == 0 && e.Episode != 0 && float64(e.Episode) == s.number }); len(single) > 0 {
+			return single
+		}
+		return pick(func(e dataset.Entry) bool { return e.Season == 0 && e.Episode == 0 })
+	}
+	own := pick(func(e dataset.Entry) bool { return e.Season == s.season })
+	if s.season != 1 {
+		return own
+	}
+	if len(own) == 0 {
+		own = pick(func(e dataset.Entry) bool { return e.Season == dataset.AnySeason })
+	}
+	if !slices.ContainsFunc(own, s.bears) {
+		if titled := pick(func(e dataset.Entry) bool { return e.Season != 0 && s.bears(e) }); len(titled) > 0 {
+			return titled
+		}
+	}
+	return own
+}
+
+// bears reports whether an entry has the very title of the event.
+func (s *session) bears(e dataset.Entry) bool {
+	return slices.ContainsFunc(e.Titles, func(text string) bool {
+		key := title.Key(text)
+		return slices.ContainsFunc(s.names, func(n name) bool { return n.full == key })
+	})
+}
+
+func subjectsOf(entries []dataset.Entry) []catalog.SubjectID {
+	ids := make([]catalog.SubjectID, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.Subject)
+	}
+	return ids
+}
+
+// proposeNamed finds the episode in the subjects that ids lead to, which share a season.
+func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (proposal, bool, error) {
+	var subjects []catalog.Subject
+	for _, e := range entries {
+		subject, err := s.look.subject(ctx, e.Subject)
+		if errors.Is(err, catalog.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return proposal{}, false, err
+		}
+		subjects = append(subjects, subject)
+	}
+	if len(subjects) == 0 {
+		return proposal{}, false, nil
+	}
+	var t target
+	var err error
+	if single := s.season == 0 && entries[0].Episode != 0; single {
+		t, err = s.resolveFilm(ctx, subjects[0])
+	} else {
+		t, err = s.resolveAmong(ctx, subjects)
+	}
+	if err != nil {
+		return proposal{}, false, err
+	}
+	p, err := s.scored(ctx, start{subject: t.subject, likeness: s.likeness(t.subject), season: s.season, named: true}, t)
+	return p, true, err
+}
+
+// resolveAmong finds the episode in subjects that share a season. They are counted through from the
+// first; when the air date contradicts that, it picks among them.
+func (s *session) resolveAmong(ctx context.Context, subjects []catalog.Subject) (target, error) {
+	first, err := s.resolveNamed(ctx, subjects[0], s.number)
+	if err != nil || first.found() && s.agrees(first) {
+		return first, err
+	}
+	for _, later := range subjects[1:] {
+		t, err := s.resolveNamed(ctx, later, s.number)
+		if err != nil {
+			return t, err
+		}
+		if t.found() && s.agrees(t) {
+			return t, nil
+		}
+	}
+	return first, nil
+}
+
+// agrees reports whether the date of the event is that of the episode, or the first day of its subject.
+func (s *session) agrees(t target) bool {
+	return t.row != nil && s.sameDay(t.row.AirDate) || s.sameDay(t.subject.Date)
+}
+
+// titledSubjects are the subjects that the table knows by a title of the event, and one of
+// those that the catalog does not show, 0 when it shows all. What the table calls them counts
+// like their titles in the catalog.
+func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, hidden catalog.SubjectID, err error) {
+	var texts []string
+	for _, n := range s.names {
+		texts = appendNew(appendNew(appendNew(texts, n.Full), n.Outer), n.Base)
+	}
+	for _, text := range texts {
+		for _, e := range s.table.ByTitle(text) {
+			if slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == e.Subject }) {
+				continue
+			}
+			subject, err := s.look.subject(ctx, e.Subject)
+			if errors.Is(err, catalog.ErrNotFound) {
+				hidden = e.Subject
+				continue
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			s.look.call(subject.ID, e.Titles)
+			hits = append(hits, subject)
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b catalog.Subject) int { return cmp.Compare(a.ID, b.ID) })
+	return hits, hidden, nil
+}
