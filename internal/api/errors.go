@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
@@ -50,6 +51,8 @@ var statuses = []struct {
 	{task.ErrStopping, http.StatusServiceUnavailable},
 	{archive.ErrBusy, http.StatusConflict},
 	{archive.ErrNone, http.StatusConflict},
+	{dataset.ErrOff, http.StatusConflict},
+	{dataset.ErrRunning, http.StatusConflict},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }

@@ -21,6 +21,7 @@ var tags = []*huma.Tag{
 	{Name: "Queue", Description: "The marks that wait for the catalog, and the scheduler that sends them."},
 	{Name: "Tasks", Description: "Work that takes longer: its progress, its log, and cancel."},
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
+	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
 	{Name: "Mappings", Description: "Which title is which subject, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},

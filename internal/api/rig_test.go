@@ -25,8 +25,10 @@ import (
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -57,6 +59,7 @@ type rig struct {
 	keeper   *testKeeper
 	tasks    *task.Registry
 	archive  *archive.Archive
+	dataset  *dataset.Keeper
 	log      *lockedBuffer
 	doc      *huma.OpenAPI
 }
@@ -98,8 +101,14 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Next: func(t time.Time) time.Time { return t.Add(time.Hour) }, FreeMB: func() int { return 1 }, Log: log,
 		Source: func() fetch.Config { return fetch.Config{} },
 	})
+	r.dataset = dataset.NewKeeper(dataset.KeeperConfig{
+		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Tasks: r.tasks, Log: log,
+		Enabled: func() bool { return manager.Current().Matching.DatasetEnabled },
+		URL:     func() string { return manager.Current().Matching.DatasetURL },
+		Next:    func(t time.Time) time.Time { return t.Add(time.Hour) },
+	})
 	deps := api.Deps{
-		Archive: r.archive, ArchiveKeeper: archiver,
+		Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },

@@ -31,6 +31,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -87,7 +88,9 @@ type Deps struct {
 	// Archive is the offline archive, ArchiveKeeper imports it.
 	Archive       *archive.Archive
 	ArchiveKeeper *archive.Keeper
-	Mappings      *mapping.Store
+	// Dataset keeps the id table.
+	Dataset  *dataset.Keeper
+	Mappings *mapping.Store
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
@@ -126,6 +129,7 @@ func newServer(deps Deps) *server {
 	s.registerAccounts()
 	s.registerOAuth()
 	s.registerArchive()
+	s.registerDataset()
 	s.registerMappings()
 	s.registerBlocked()
 	s.registerSettings()
@@ -319,6 +323,7 @@ var schemaNames = map[string]string{
 	"watchmark/internal/replay.Entry":     "QueueTask",
 	"watchmark/internal/task.Status":      "Task",
 	"watchmark/internal/archive.Progress": "ArchiveProgress",
+	"watchmark/internal/dataset.Status":   "DatasetStatus",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -27,7 +27,6 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
-	"watchmark/internal/task"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -50,7 +49,6 @@ type App struct {
 	keeper   *account.Keeper
 	engine   *engine.Engine
 	replay   *replay.Scheduler
-	tasks    *task.Registry
 	// archiver imports the offline archive.
 	archiver *archive.Keeper
 	handler  http.Handler
@@ -93,7 +91,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
-	a.tasks = &task.Registry{}
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -130,6 +127,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.Archive.Clean()
 	a.archiver = a.Archiver(a.tasks)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.archiver.Kick() })
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.Dataset.Kick() })
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -170,7 +168,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Mappings: a.Mappings, Masker: a.masker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Mappings: a.Mappings, Masker: a.masker,
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
 	mux := http.NewServeMux()
@@ -192,7 +190,7 @@ func (a *App) buildHandler(o Options) error {
 
 func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
-		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
+		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		QueueLength: func(ctx context.Context) (int, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
@@ -218,6 +216,7 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		TokenURL:   func() string { return "https://next.bgm.tv/demo/access-token" },
 		OAuthReady: func() bool { return a.Settings.Current().Catalog.OAuthClientID != "" },
 		Version:    Version(),
+		Modules:    modules(),
 		Shutdown:   a.stopping,
 		Log:        a.log,
 	}
@@ -281,6 +280,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.replay.Run(background) })
 	running.Go(func() { a.keeper.Run(background) })
 	running.Go(func() { a.archiver.Run(background) })
+	running.Go(func() { a.Dataset.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{

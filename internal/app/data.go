@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
@@ -66,6 +67,10 @@ type Data struct {
 	http    *httpx.Client
 	catalog *catalog.Client
 	cached  *catalog.Cached
+	// tasks are the work that people wait for; a command has none of them running.
+	tasks *task.Registry
+	// Dataset is the id table, whether it is switched on or not.
+	Dataset *dataset.Keeper
 	// Archive is the offline archive, whether it is switched on or not.
 	Archive *archive.Archive
 }
@@ -119,6 +124,12 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if err := d.Archive.Refresh(ctx); err != nil {
 		d.log.Warn("the offline archive cannot be used", "error", err)
 	}
+	d.tasks = &task.Registry{}
+	d.Dataset = dataset.NewKeeper(dataset.KeeperConfig{
+		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.nextDataset,
+		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
+		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },
+	})
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
@@ -213,6 +224,19 @@ func (d *Data) nextArchive(t time.Time) time.Time {
 	expression := d.Settings.Current().CatalogArchive.UpdateCron
 	if !strings.HasPrefix(expression, "TZ=") && !strings.HasPrefix(expression, "CRON_TZ=") {
 		expression = "CRON_TZ=Asia/Shanghai " + expression
+	}
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil { // the settings hold what can be parsed
+		return t.Add(7 * 24 * time.Hour)
+	}
+	return schedule.Next(t)
+}
+
+// nextDataset is when a newer id table is fetched after t; zero is never.
+func (d *Data) nextDataset(t time.Time) time.Time {
+	expression := d.Settings.Current().Matching.DatasetCron
+	if expression == "" {
+		return time.Time{}
 	}
 	schedule, err := cron.ParseStandard(expression)
 	if err != nil { // the settings hold what can be parsed

@@ -45,11 +45,14 @@ var allowed = map[string][]string{
 	"replay":  {"catalog", "db", "record", "watch"},
 	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
 
+	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
+	"dataset/gen": {"dataset", "npm"},
+
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "catalog", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "catalog", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "catalog", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
+	"api": {"account", "archive", "auth", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -65,7 +65,8 @@ type KeeperConfig struct {
 // after a failure. Until a new table was read whole, the old one serves.
 type Keeper struct {
 	KeeperConfig
-	kick chan struct{}
+	kick  chan struct{}
+	began time.Time
 
 	// loading is held while the table in use is made or changed.
 	loading sync.Mutex
@@ -78,7 +79,7 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that gives the table out and refreshes nothing until Run.
 func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c, kick: make(chan struct{}, 1)}
+	k := &Keeper{KeeperConfig: c, kick: make(chan struct{}, 1), began: time.Now()}
 	k.last = k.readState()
 	return k
 }
@@ -159,8 +160,10 @@ func (k *Keeper) due(now time.Time) time.Time {
 	switch {
 	case next.IsZero(), k.running != nil:
 		return next
-	case k.last.At.IsZero(), k.last.At.After(now): // never, or somebody has set the clock back
-		return next
+	case k.last.At.IsZero():
+		return k.Next(k.began)
+	case k.last.At.After(now): // somebody has set the clock back
+		return now
 	case k.last.Outcome == Failed:
 		return k.last.At.Add(retryAfter)
 	}

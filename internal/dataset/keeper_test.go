@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -100,7 +101,7 @@ func (r *rig) restart(t *testing.T) {
 	t.Helper()
 	r.logs = &bytes.Buffer{}
 	log := slog.New(slog.NewTextHandler(r.logs, nil))
-	client, err := httpx.New(httpx.Config{}, &secret.Masker{}, log)
+	client, err := httpx.New(httpx.Config{Burst: 100}, &secret.Masker{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +303,7 @@ func TestSwitchedOff(t *testing.T) {
 	if s := r.Status(); s.Enabled || s.Entries != 0 || s.NextRun != nil {
 		t.Errorf("the status is %+v", s)
 	}
-	if _, err := r.Refresh(); err != dataset.ErrOff {
+	if _, err := r.Refresh(); !errors.Is(err, dataset.ErrOff) {
 		t.Errorf("a refresh gives %v", err)
 	}
 	r.enabled.Store(true)
@@ -323,7 +324,7 @@ func TestOneRefreshAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if _, err := r.Refresh(); err != dataset.ErrRunning {
+	if _, err := r.Refresh(); !errors.Is(err, dataset.ErrRunning) {
 		t.Errorf("another one gives %v", err)
 	}
 	if s := r.Status(); !s.Refreshing || s.TaskID != running.Status().ID {

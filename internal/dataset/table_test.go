@@ -53,31 +53,31 @@ func briefs(entries []dataset.Entry) []brief {
 
 func TestLookUps(t *testing.T) {
 	table := snapshot(t)
-	const any = dataset.AnySeason
+	const whole = dataset.AnySeason
 	for _, c := range []struct {
 		name string
 		got  []dataset.Entry
 		want []brief
 	}{
-		{"a show of one subject", table.Show("890"), []brief{{265, any, 0}}},
-		{"a show whose seasons have one id", table.Show("209867"), []brief{{400602, any, 0}, {515759, any, 0}}},
-		{"films among the specials of a show", table.Show("31709"), []brief{{10392, any, 0}, {23307, 0, 11}, {33930, 0, 14}}},
-		{"a show with numbered seasons", table.Show("8853"), []brief{{11189, any, 0}, {53752, 2, 0}}},
-		{"a show with its name behind the number", table.Show("308934"), []brief{{617197, any, 0}}},
-		{"a film", table.Film("324443"), []brief{{88595, any, 0}}},
+		{"a show of one subject", table.Show("890"), []brief{{265, whole, 0}}},
+		{"a show whose seasons have one id", table.Show("209867"), []brief{{400602, whole, 0}, {515759, whole, 0}}},
+		{"films among the specials of a show", table.Show("31709"), []brief{{10392, whole, 0}, {23307, 0, 11}, {33930, 0, 14}}},
+		{"a show with numbered seasons", table.Show("8853"), []brief{{11189, whole, 0}, {53752, 2, 0}}},
+		{"a show with its name behind the number", table.Show("308934"), []brief{{617197, whole, 0}}},
+		{"a film", table.Film("324443"), []brief{{88595, whole, 0}}},
 		{"a film's number is no show", table.Show("324443"), []brief{}},
 		{"a show's number is no film", table.Film("209867"), []brief{}},
-		{"mal", table.ByID("mal", "52991"), []brief{{400602, any, 0}}},
-		{"mal by its whole name", table.ByID("MyAnimeList", "52991"), []brief{{400602, any, 0}}},
-		{"anidb", table.ByID("anidb", "17617"), []brief{{400602, any, 0}}},
-		{"anilist", table.ByID("AniList", "154587"), []brief{{400602, any, 0}}},
+		{"mal", table.ByID("mal", "52991"), []brief{{400602, whole, 0}}},
+		{"mal by its whole name", table.ByID("MyAnimeList", "52991"), []brief{{400602, whole, 0}}},
+		{"anidb", table.ByID("anidb", "17617"), []brief{{400602, whole, 0}}},
+		{"anilist", table.ByID("AniList", "154587"), []brief{{400602, whole, 0}}},
 		{"tmdb is no such site", table.ByID("tmdb", "890"), []brief{}},
 		{"no number", table.ByID("mal", "52991x"), []brief{}},
 		{"no id", table.Show(""), []brief{}},
 		{"zero", table.Film("0"), []brief{}},
-		{"the original title", table.ByTitle("葬送のフリーレン"), []brief{{400602, any, 0}}},
-		{"a title with other marks, width and case", table.ByTitle(" ｎｅｏｎ genesis EVANGELION!"), []brief{{265, any, 0}}},
-		{"items of one subject", table.ByTitle("霊剣山 星屑たちの宴"), []brief{{146861, any, 0}}},
+		{"the original title", table.ByTitle("葬送のフリーレン"), []brief{{400602, whole, 0}}},
+		{"a title with other marks, width and case", table.ByTitle(" ｎｅｏｎ genesis EVANGELION!"), []brief{{265, whole, 0}}},
+		{"items of one subject", table.ByTitle("霊剣山 星屑たちの宴"), []brief{{146861, whole, 0}}},
 		{"no title", table.ByTitle(" "), []brief{}},
 		{"no such title", table.ByTitle("灯塔守望者"), []brief{}},
 	} {
@@ -85,7 +85,7 @@ func TestLookUps(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	want := dataset.Entry{Subject: 265, Kind: dataset.TV, Begin: watch.Date{Year: 1995, Month: 10, Day: 5}, Season: any, Titles: []string{
+	want := dataset.Entry{Subject: 265, Kind: dataset.TV, Begin: watch.Date{Year: 1995, Month: 10, Day: 5}, Season: whole, Titles: []string{
 		"新世紀エヴァンゲリオン", "Neon Genesis Evangelion", "新世纪福音战士", "EVA", "新世紀福音戰士"}}
 	if diff := cmp.Diff([]dataset.Entry{want}, table.Show("890")); diff != "" {
 		t.Errorf("the whole entry (-want +got):\n%s", diff)

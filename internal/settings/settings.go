@@ -80,10 +80,12 @@ type Sync struct {
 	Workers                 int
 }
 
-// Matching is the section [matching]: when a match is good enough. It holds
+// Matching is the section [matching]: what is asked beside the catalog, and when a match is good enough. It holds
 // that ReviewScore is not above AcceptScore.
 type Matching struct {
 	DatasetEnabled bool
+	DatasetURL     string // http or https
+	DatasetCron    string // as ParseStandard of go-cron reads it; "" = never
 	AcceptScore    float64
 	ReviewScore    float64
 	Margin         float64

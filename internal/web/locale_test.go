@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/dataset"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -97,6 +98,12 @@ func TestKeysExist(t *testing.T) {
 	for _, phase := range []archive.Phase{"", archive.Fetching, archive.Reading, archive.Indexing, archive.Writing} {
 		need("the phase of an import", "script.import_"+string(phase))
 	}
+	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate, dataset.Failed} {
+		need("the outcome of a refresh", "about.outcome."+string(outcome))
+	}
+	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate} {
+		need("the outcome of a refresh", "script.refreshed_"+string(outcome))
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -113,7 +120,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|script\.(import|imported)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

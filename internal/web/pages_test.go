@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/dataset"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/web"
@@ -88,6 +90,41 @@ func TestArchivePage(t *testing.T) {
 					t.Fatalf("in %s it answers %d", lang, page.status)
 				}
 				mustContain(t, page.body, wanted...)
+				if c.never != "" && strings.Contains(page.body, c.never) {
+					t.Errorf("in %s it holds %q", lang, c.never)
+				}
+			}
+		})
+	}
+}
+
+func TestAboutPage(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	next := time.Now().Add(61 * time.Minute)
+	snapshot := dataset.InUse{Version: "0.3.208", Entries: 8404, Made: dataset.FromSnapshot}
+	fetched := dataset.InUse{Version: "0.3.215", Entries: 8500, Made: dataset.FromDownload, FetchedAt: time.Now().Add(-2 * time.Hour)}
+	everywhere := []string{"0.1.0", runtime.Version(), "https://github.com/bangumi-data/bangumi-data", "CC BY 4.0", "https://github.com/BYVoid/OpenCC", "Apache-2.0", "https://lucide.dev", "https://bgm.tv", "modernc.org/sqlite", "v1.60.1"}
+	for _, c := range []struct {
+		name   string
+		status dataset.Status
+		en, zh []string
+		never  string
+	}{
+		{"the snapshot", dataset.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8404 个条目", "程序自带", "立即更新"}, "data-follow"},
+		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "never by itself"}, []string{"已是最新", "不自动更新"}, "came with"},
+		{"not renewed", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
+		{"a refresh runs", dataset.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},
+		{"off", dataset.Status{}, []string{"Switched off", "matching.dataset_enabled"}, []string{"未启用"}, "api/dataset/refresh"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g.dataset = c.status
+			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
+				page := g.get(t, in, "/about", lang)
+				if page.status != http.StatusOK {
+					t.Fatalf("in %s it answers %d", lang, page.status)
+				}
+				mustContain(t, page.body, append(wanted, everywhere...)...)
 				if c.never != "" && strings.Contains(page.body, c.never) {
 					t.Errorf("in %s it holds %q", lang, c.never)
 				}

@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts"}

@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
@@ -46,6 +47,7 @@ type rig struct {
 	needs    bool // no administrator yet
 	queue    int
 	archive  archive.Status
+	dataset  dataset.Status
 	down     time.Time // since when the catalog does not answer; zero while it does
 
 	mu    sync.Mutex
@@ -79,6 +81,7 @@ func newRig(t testing.TB, options ...option) *rig {
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
 		ArchiveStatus: func() archive.Status { return g.archive },
+		DatasetStatus: func() dataset.Status { return g.dataset },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
 			if q.Text != "灯塔守望者" {
 				return []archive.Found{}, nil
@@ -100,6 +103,7 @@ func newRig(t testing.TB, options ...option) *rig {
 		TokenURL:   func() string { return "https://catalog.example/token" },
 		OAuthReady: func() bool { return true },
 		Version:    "0.1.0",
+		Modules:    []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}},
 		Shutdown:   g.shutdown,
 		Log:        slog.New(slog.DiscardHandler),
 	}

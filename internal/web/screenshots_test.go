@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
+	"watchmark/internal/dataset"
 )
 
 // TestScreenshots writes a picture of every page at two widths, in both themes and both
@@ -33,6 +34,8 @@ func TestScreenshots(t *testing.T) {
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
+	full.dataset = dataset.Status{Enabled: true, LastOutcome: dataset.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next, LastError: "fetch the id table: the address answered 502 Bad Gateway",
+		InUse: dataset.InUse{Version: "0.3.215", Entries: 8_521, Made: dataset.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
 	shots := []struct {
 		name     string
 		rig      *rig
@@ -60,6 +63,8 @@ func TestScreenshots(t *testing.T) {
 		{"connect-custom", full, "/connect?source=custom", true, ""},
 		{"archive", full, "/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
 		{"archive-off", empty, "/archive", true, ""},
+		{"about", full, "/about", true, "#modules summary"},
+		{"about-off", empty, "/about", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
 	}
 	for _, width := range []int64{1280, 390} {

@@ -23,6 +23,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -54,7 +55,7 @@ type WebhookLog interface {
 	LastSeen(ctx context.Context) (map[watch.Source]webhook.Entry, error)
 }
 
-// Deps is what the pages need. Every field is needed but Demo.
+// Deps is what the pages need. Every field is needed but Demo and Modules.
 type Deps struct {
 	Records    Records
 	Feed       Feed
@@ -63,6 +64,8 @@ type Deps struct {
 	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
 	ArchiveStatus func() archive.Status
 	FindInArchive func(context.Context, archive.Query) ([]archive.Found, error)
+	// DatasetStatus is where the id table stands.
+	DatasetStatus func() dataset.Status
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
@@ -89,6 +92,8 @@ type Deps struct {
 	// Demo is the login that the sign-in page offers; nil outside of the demo.
 	Demo    *DemoLogin
 	Version string
+	// Modules are the Go modules that are linked into the program; none where the build does not tell.
+	Modules []Module
 	// Shutdown is closed when the service stops; live connections end then.
 	Shutdown <-chan struct{}
 	Log      *slog.Logger
@@ -96,6 +101,9 @@ type Deps struct {
 
 // DemoLogin is a login that everybody may know.
 type DemoLogin struct{ Name, Password string }
+
+// Module is a Go module.
+type Module struct{ Path, Version string }
 
 // openPaths need no sign-in.
 var openPaths = []string{"/login", "/setup", "/preferences"}
@@ -146,6 +154,7 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
+	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		// A media server that was led to the sign-in page would take that for success.

@@ -49,9 +49,18 @@ const tellings = {
   archive_import: (task) => {
     if (task.state === "running") return text(`import_${task.message}`, { percent: Math.floor((100 * task.done) / (task.total || 1)) });
     if (task.state === "done") return text(`imported_${task.result.outcome}`, task.result);
-    return text(`run_${task.state}`, task.state === "failed" ? { message: task.result?.reason ?? task.message } : task);
+    return ended(task);
+  },
+  dataset_refresh: (task) => {
+    if (task.state === "running") return text("refresh_running");
+    if (task.state === "done") return text(`refreshed_${task.result.outcome}`, task.result);
+    return ended(task);
   },
 };
+
+function ended(task) {
+  return text(`run_${task.state}`, task.state === "failed" ? { message: task.result?.reason ?? task.message } : task);
+}
 
 function say(place, words) {
   place.querySelector("[role=status]").textContent = words;
