@@ -180,10 +180,14 @@ func (d *Data) Matcher() *match.Matcher {
 	return match.New(match.Config{
 		Catalog: d.cached,
 		Archive: d.archive,
+		Dataset: d.Dataset.Table,
 		Rules:   d.Mappings,
-		Thresholds: func() match.Thresholds {
+		Options: func() match.Options {
 			m := d.Settings.Current().Matching
-			return match.Thresholds{Accept: m.AcceptScore, Review: m.ReviewScore, Margin: m.Margin}
+			return match.Options{
+				Thresholds: match.Thresholds{Accept: m.AcceptScore, Review: m.ReviewScore, Margin: m.Margin},
+				Arbiter:    m.ArbiterEnabled, LiveAction: m.LiveActionEnabled,
+			}
 		},
 	})
 }

@@ -86,9 +86,13 @@ type Matching struct {
 	DatasetEnabled bool
 	DatasetURL     string // http or https
 	DatasetCron    string // as ParseStandard of go-cron reads it; "" = never
-	AcceptScore    float64
-	ReviewScore    float64
-	Margin         float64
+
+	ArbiterEnabled    bool
+	LiveActionEnabled bool
+
+	AcceptScore float64
+	ReviewScore float64
+	Margin      float64
 }
 
 // DefaultArchiveDir is the default of catalog_archive.data_dir, which stands for a
