@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"record":  {"catalog", "db", "watch"},
 	"match":   {"catalog", "mapping", "title", "watch"},
 	"replay":  {"catalog", "db", "record", "watch"},
-	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
+	"engine":  {"account", "catalog", "db", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
