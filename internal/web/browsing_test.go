@@ -177,7 +177,7 @@ func TestBrowserCorrectsAWrongMark(t *testing.T) {
 	)
 	var wrote []apiCall
 	for _, c := range g.asked() {
-		if c.Method == "POST" {
+		if c.Method == http.MethodPost {
 			wrote = append(wrote, c)
 		}
 	}
