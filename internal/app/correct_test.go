@@ -132,7 +132,7 @@ func TestBrowserCorrects(t *testing.T) {
 		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 2")))
 	picture(t, tab, "correct-preview.png")
 	browsertest.Run(t, tab, browsertest.Click("#correct [name=all_of_title]"), browsertest.Click("#correct button.primary"),
-		browsertest.Until(browsertest.Says("#run", "Finished. 2 marks taken back.")),
+		browsertest.Until(browsertest.Says("#run", "Finished. Marks taken back: 2.")),
 		browsertest.Until(browsertest.Says("#record .story", "Correction")), browsertest.Until(browsertest.Says("#record", "#900001")))
 	picture(t, tab, "correct-done.png")
 	if diff := cmp.Diff(map[string]bool{"mira/90000102": true, "mira/90000103": true}, s.marked()); diff != "" {
