@@ -51,6 +51,8 @@ type Account struct {
 	// CompleteSeries and CompleteFilms set the subject done when every main episode is marked.
 	CompleteSeries bool `json:"complete_series"`
 	CompleteFilms  bool `json:"complete_films"`
+	// DryRun has records say what would have been marked, and marks nothing.
+	DryRun bool `json:"dry_run"`
 	// CheckedAt is when the catalog last accepted the token; nil = never.
 	CheckedAt *time.Time `json:"checked_at"`
 	// Problem says in plain words why the token does not work; empty when it does.
@@ -84,6 +86,7 @@ type Draft struct {
 	Private        bool
 	CompleteSeries bool
 	CompleteFilms  bool
+	DryRun         bool
 }
 
 // Change is a change of an account; nil fields stay.
@@ -95,6 +98,7 @@ type Change struct {
 	Private        *bool
 	CompleteSeries *bool
 	CompleteFilms  *bool
+	DryRun         *bool
 }
 
 // Limits of what a person may enter.

@@ -276,6 +276,21 @@ func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.Subje
 	return result, err
 }
 
+// Unmark removes the watched mark of episodes of a subject from the account's list, and of
+// no others; see catalog.Marker. With reopen, which is for subjects that this service set
+// done, an entry that is done and misses an episode now goes back to doing. Errors as Mark's.
+func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (result catalog.UnmarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.UnmarkResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: entry(a, s, subject), Episodes: episodes, Reopen: reopen})
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
 func entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
 	return catalog.ListEntry{AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject}
 }

@@ -27,7 +27,7 @@ type Store struct {
 func NewStore(d *db.DB, box sealer) *Store { return &Store{db: d, box: box} }
 
 const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
-	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.checked_at, a.problem, a.created_at, a.updated_at`
+	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.checked_at, a.problem, a.created_at, a.updated_at`
 
 // List is every account, the preferred one first, then by name.
 func (s *Store) List(ctx context.Context) ([]Account, error) {
@@ -79,9 +79,9 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 			checked = now
 		}
 		err := tx.QueryRowContext(ctx, `
-			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, checked_at, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, checked, now, now).Scan(&id)
+			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, checked_at, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, checked, now, now).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("create account: %w", err)
 		}
@@ -125,9 +125,9 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, updated_at = ? WHERE id = ?`,
+		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, dry_run = ?, updated_at = ? WHERE id = ?`,
 			or(c.Username, now.Username), or(c.Enabled, now.Enabled), or(c.Private, now.Private),
-			or(c.CompleteSeries, now.CompleteSeries), or(c.CompleteFilms, now.CompleteFilms), time.Now().UnixMilli(), id)
+			or(c.CompleteSeries, now.CompleteSeries), or(c.CompleteFilms, now.CompleteFilms), or(c.DryRun, now.DryRun), time.Now().UnixMilli(), id)
 		if err != nil {
 			return fmt.Errorf("update account %d: %w", id, err)
 		}
@@ -247,7 +247,7 @@ func query(ctx context.Context, q querier, statement string, args ...any) ([]Acc
 		var a Account
 		var expires, checked, created, updated int64
 		err := rows.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
-			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &checked, &a.Problem, &created, &updated)
+			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &checked, &a.Problem, &created, &updated)
 		if err != nil {
 			return nil, fmt.Errorf("read account: %w", err)
 		}

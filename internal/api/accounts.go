@@ -22,6 +22,7 @@ type accountInput struct {
 	Private        bool        `json:"private,omitempty" doc:"Whether new entries of the list are visible to their owner only."`
 	CompleteSeries bool        `json:"complete_series,omitempty" doc:"Whether a series is set to done when every main episode is marked."`
 	CompleteFilms  *bool       `json:"complete_films,omitempty" doc:"The same for films; true when left out."`
+	DryRun         bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked."`
 }
 
 // accountChange is a change of an account. What is left out stays.
@@ -33,6 +34,7 @@ type accountChange struct {
 	Private        *bool        `json:"private,omitempty"`
 	CompleteSeries *bool        `json:"complete_series,omitempty"`
 	CompleteFilms  *bool        `json:"complete_films,omitempty"`
+	DryRun         *bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
 }
 
 // AccountCheck is how asking the catalog with an account's token came out.
@@ -103,7 +105,7 @@ func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JS
 	return answer(s.Accounts.Create(ctx, account.Draft{
 		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
-		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms),
+		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun,
 	}))
 }
 

@@ -41,6 +41,8 @@ var statuses = []struct {
 	{auth.ErrSetupDone, http.StatusConflict},
 	{engine.ErrInProgress, http.StatusConflict},
 	{engine.ErrRetrying, http.StatusConflict},
+	{engine.ErrNothingMarked, http.StatusConflict},
+	{engine.ErrCorrecting, http.StatusConflict},
 	{engine.ErrNotRetried, http.StatusNotFound},
 	{replay.ErrNotFound, http.StatusNotFound},
 	{replay.ErrSynced, http.StatusConflict},

@@ -294,13 +294,48 @@ func (e *testEngine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 }
 
 // matcher finds one subject for every title, and lists marks whatever it is told.
-type matcher struct{}
+// matcher finds everything at 265, but for what mappings lead elsewhere; they may be nil.
+type matcher struct{ mappings *mapping.Store }
 
 func (m matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
 	return m.Match(ctx, event)
 }
 
-func (matcher) Match(_ context.Context, event watch.Event) match.Trace {
+// by leads where a mapping says.
+func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
+	trace := anything(event)
+	if found, is := rules.Find([]string{event.Title}, event.Season); is {
+		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
+	}
+	return trace
+}
+
+// subjects is a catalog that has 265 and 266.
+type subjects struct{}
+
+func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	if id != 265 && id != 266 {
+		return catalog.Subject{}, &catalog.Error{Op: "read", Kind: catalog.ErrNotFound, Status: http.StatusNotFound}
+	}
+	return catalog.Subject{ID: id, Type: catalog.Anime, Name: "series"}, nil
+}
+
+func (subjects) Episode(_ context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
+	return catalog.EpisodeInfo{ID: id, Name: "the title"}, nil
+}
+
+func (m matcher) Match(ctx context.Context, event watch.Event) match.Trace {
+	if m.mappings == nil {
+		return anything(event)
+	}
+	rules, err := m.mappings.Rules(ctx)
+	if err != nil {
+		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: err.Error()}}
+	}
+	return m.by(ctx, event, rules)
+}
+
+func anything(event watch.Event) match.Trace {
 	sort := 26.0
 	return match.Trace{
 		Result: match.Result{Status: match.Matched, SubjectID: 265, SubjectName: event.Title, EpisodeID: 1027, EpisodeSort: &sort,
@@ -312,12 +347,20 @@ func (matcher) Match(_ context.Context, event watch.Event) match.Trace {
 
 type lists struct{}
 
-func (lists) Mark(context.Context, account.Account, catalog.SubjectID, []catalog.EpisodeID) (catalog.MarkResult, error) {
-	return catalog.MarkResult{}, nil
+func (lists) Mark(_ context.Context, _ account.Account, _ catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
+	var result catalog.MarkResult
+	for _, id := range episodes {
+		result.Episodes = append(result.Episodes, catalog.MarkedEpisode{ID: id})
+	}
+	return result, nil
 }
 
 func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID) (catalog.MarkResult, error) {
 	return catalog.MarkResult{}, nil
+}
+
+func (lists) Unmark(_ context.Context, _ account.Account, _ catalog.SubjectID, episodes []catalog.EpisodeID, _ bool) (catalog.UnmarkResult, error) {
+	return catalog.UnmarkResult{Cleared: episodes}, nil
 }
 
 // reachability is that of a catalog that answers what the keeper does.
@@ -340,8 +383,9 @@ func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
 
 // startEngine runs an engine until the test ends.
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
+	mappings := mapping.NewStore(d)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{}, Lists: lists{}, Log: log,
+		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, Log: log,
 		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {},
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})

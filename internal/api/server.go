@@ -53,6 +53,9 @@ type Engine interface {
 	Retry(ctx context.Context, id int64) (*task.Task, error)
 	LastRetry(id int64) (*task.Task, error)
 	RetryFailed(f record.Filter) (*task.Task, error)
+	Correct(ctx context.Context, id int64, c engine.Correction) (engine.Corrected, error)
+	PreviewCorrection(ctx context.Context, id int64, c engine.Correction) (engine.Preview, error)
+	Unmark(ctx context.Context, id int64, message string) (record.Record, error)
 }
 
 // Keeper looks after the tokens of accounts; *account.Keeper is one.
@@ -124,6 +127,7 @@ func newServer(deps Deps) *server {
 	s.registerWebhooks()
 	s.registerTrials()
 	s.registerRecords()
+	s.registerCorrections()
 	s.registerTasks()
 	s.registerReplay()
 	s.registerAccounts()

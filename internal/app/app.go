@@ -98,8 +98,10 @@ func (a *App) build(ctx context.Context, o Options) error {
 			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}
 		},
 	})
+	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Accounts: a.Accounts, Matcher: a.Matcher(), Lists: a.keeper, Log: a.log,
+		DB: a.db, Records: a.Records, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
+		Catalog: knowledge{a.Data}, Lists: a.keeper, Log: a.log,
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() },
 		Options: func() engine.Options {
 			s := a.Settings.Current()

@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"record":  {"catalog", "db", "watch"},
 	"match":   {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":  {"catalog", "db", "record", "watch"},
-	"engine":  {"account", "catalog", "db", "match", "record", "replay", "task", "watch", "webhook"},
+	"engine":  {"account", "catalog", "db", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
 	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},

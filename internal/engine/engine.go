@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -34,6 +35,11 @@ var (
 	ErrNotStored = errors.New("the event could not be stored")
 	// ErrInProgress is returned by Retry for a record that is being worked on.
 	ErrInProgress = errors.New("the record is being worked on already")
+	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
+	// whose mark was taken back already.
+	ErrNothingMarked = errors.New("this record has marked nothing that could be taken back")
+	// ErrCorrecting is returned by Correct while another correction of the record runs.
+	ErrCorrecting = errors.New("this record is being corrected already")
 	// ErrNotRetried is returned by LastRetry.
 	ErrNotRetried = errors.New("the record was not retried lately: start a run with POST /api/records/{id}/retry")
 	// ErrRetrying is returned by RetryFailed while another one runs.
@@ -55,6 +61,7 @@ const (
 type Accounts interface {
 	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
 	Preferred(ctx context.Context) (account.Account, error)
+	Get(ctx context.Context, id int64) (account.Account, error)
 }
 
 // Matcher finds the subject and episode of an event; *match.Matcher is one.
@@ -71,6 +78,15 @@ type Lists interface {
 	Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error)
 	// MarkDoing puts a film on the list of what is being watched.
 	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.MarkResult, error)
+	// Unmark takes back the marks of episodes; with reopen, a subject that is done and
+	// misses one goes back to doing.
+	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error)
+}
+
+// Catalog tells what subjects and episodes are; *catalog.Cached is one.
+type Catalog interface {
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)
 }
 
 // Options are the settings of the engine; they are asked for before every use.
@@ -91,6 +107,10 @@ type Config struct {
 	Records  *record.Store
 	Accounts Accounts
 	Matcher  Matcher
+	// MatchBy is Matcher.Match by other rules than those that are kept.
+	MatchBy  func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
+	Mappings *mapping.Store
+	Catalog  Catalog
 	Lists    Lists
 	Queue    *replay.Queue
 	Tasks    *task.Registry

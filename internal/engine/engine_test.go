@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -32,6 +33,7 @@ type house struct {
 	records  *record.Store
 	accounts *account.Store
 	queue    *replay.Queue
+	mappings *mapping.Store
 	tasks    *task.Registry
 	log      *webhook.Log
 	list     *list
@@ -44,6 +46,7 @@ type house struct {
 // matcher matches a title by its own words: "episode 7 of 8" is done by the event's numbers.
 type matcher struct {
 	mu      sync.Mutex
+	rules   func(ctx context.Context) (*mapping.Rules, error)
 	answers map[string]match.Trace
 	panics  string
 	seen    []watch.Event
@@ -53,7 +56,15 @@ func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trac
 	return m.Match(ctx, event)
 }
 
-func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
+func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
+	rules, err := m.rules(ctx)
+	if err != nil {
+		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: err.Error()}}
+	}
+	return m.matchBy(ctx, event, rules)
+}
+
+func (m *matcher) matchBy(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, event)
@@ -64,8 +75,13 @@ func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
 		return t
 	}
 	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
+	offset := 0
+	if m, found := rules.Find([]string{event.Title}, event.Season); found {
+		r.SubjectID, r.Method, offset = m.SubjectID, "mapping", m.EpisodeOffset
+	}
 	if event.Episode != nil {
-		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(800+int(*event.Episode)), event.Episode
+		number := *event.Episode + float64(offset)
+		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(100*int(r.SubjectID)+int(number)), &number
 	}
 	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}
 }
@@ -75,6 +91,7 @@ type list struct {
 	mu      sync.Mutex
 	err     error
 	calls   int
+	unmarks int
 	watched map[string]bool
 	doing   []catalog.SubjectID
 	block   chan struct{} // when set, Mark waits for it
@@ -114,6 +131,25 @@ func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.S
 	return catalog.MarkResult{Created: true}, l.err
 }
 
+func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unmarks++
+	if l.err != nil {
+		return catalog.UnmarkResult{}, l.err
+	}
+	var result catalog.UnmarkResult
+	for _, id := range episodes {
+		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
+		if l.watched[key] {
+			result.Cleared = append(result.Cleared, id)
+		}
+		delete(l.watched, key)
+	}
+	result.Reopened = reopen
+	return result, nil
+}
+
 func (l *list) fail(err error) {
 	l.mu.Lock()
 	l.err = err
@@ -149,12 +185,13 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
+		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{}, mappings: mapping.NewStore(d),
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
+	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Queue: h.queue, Tasks: h.tasks, Queued: func() {},
 		Options: func() engine.Options { return *h.options.Load() },
 	})

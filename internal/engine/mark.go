@@ -122,6 +122,9 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 			s.outcome, s.cause = markFailure(a, err), err
 		} else {
 			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
+			if wrote(result, key.start, episode, seen[episode]) {
+				s.outcome.Mark = &record.Written{Completed: result.Completed}
+			}
 		}
 		seen[episode] = true
 		step.Output = map[string]any{"result": s.outcome.Message}
@@ -192,6 +195,14 @@ func episodesOf(batch []markJob) []catalog.EpisodeID {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// wrote reports whether what became of one record is a mark of its own: one that can be
+// taken back. Nothing tells apart what an earlier try wrote whose answer was lost; that
+// counts as found.
+func wrote(r catalog.MarkResult, start bool, episode catalog.EpisodeID, twice bool) bool {
+	found := r.Was == catalog.Done || r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
+	return !start && !found && !twice
 }
 
 // markMessage says what became of one record; twice is set for an event that another one of the batch repeats.

@@ -35,8 +35,9 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		return
 	}
 	e.tell(ctx, w, step)
+	steps := append(e.corrections(ctx, w), step)
 	if out != nil {
-		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: []match.Step{step}}}})
+		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: steps}}})
 		return
 	}
 	trace := e.Matcher.Match(ctx, w.Event)
@@ -45,7 +46,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		return
 	}
 	e.tell(ctx, w, trace.Steps...)
-	trace.Steps = append([]match.Step{step}, trace.Steps...)
+	trace.Steps = append(steps, trace.Steps...)
 	s := settled{work: w, account: a, trace: trace}
 	e.conclude(ctx, work, s)
 }
@@ -54,6 +55,10 @@ func (e *Engine) process(work context.Context, w record.Work) {
 func (e *Engine) conclude(ctx, work context.Context, s settled) {
 	switch result := s.trace.Result; result.Status {
 	case match.Matched:
+		if s.account.DryRun {
+			e.settle(work, []settled{e.onlyTold(ctx, s)})
+			return
+		}
 		behind, err := e.Queue.Behind(ctx, s.work.ID, s.account.ID, result.SubjectID, s.work.Attempts <= 1)
 		if err != nil {
 			e.fail(ctx, s.work, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -109,6 +110,29 @@ func (s *Store) Rules(ctx context.Context) (*Rules, error) {
 	}
 	s.snapshot.Store(&snapshot{rules, generation})
 	return rules, nil
+}
+
+// RulesWith is what Rules would be after Put of m: it writes nothing. It returns a *FieldError.
+func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	mappings, err := s.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := s.ListBlocked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mappings = slices.DeleteFunc(mappings, m.replaces)
+	return newRules(append(mappings, m), blocked)
+}
+
+// replaces reports whether old gives way when m is put.
+func (m Mapping) replaces(old Mapping) bool {
+	return m.Regex == old.Regex && (m.Regex && m.Title == old.Title || !m.Regex && fold(m.Title) == fold(old.Title)) &&
+		(m.Season == nil) == (old.Season == nil) && (m.Season == nil || *m.Season == *old.Season)
 }
 
 func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {

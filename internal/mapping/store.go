@@ -41,8 +41,15 @@ func scan(row interface{ Scan(...any) error }) (m Mapping, err error) {
 
 // List is every mapping whose title contains text (all for ""), by title and season.
 func (s *Store) List(ctx context.Context, text string) ([]Mapping, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM mappings WHERE INSTR(LOWER(title), LOWER(?)) > 0
+	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM mappings WHERE INSTR(LOWER(title), LOWER(?)) > 0
 		ORDER BY title, COALESCE(season, -1), id`, text)
+}
+
+// query reads the mappings that statement selects, of a transaction or the reader pool.
+func query(ctx context.Context, q interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, statement string, args ...any) ([]Mapping, error) {
+	rows, err := q.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list mappings: %w", err)
 	}
@@ -84,6 +91,32 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 		return err
 	})
 	return created, err
+}
+
+// Put adds a mapping for a title and season, or puts it in the place of the one there
+// is: titles are the same when they are compared the same. It returns a *FieldError.
+func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
+	if err := m.check(); err != nil {
+		return Mapping{}, err
+	}
+	var put Mapping
+	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		all, err := query(ctx, tx, `SELECT `+columns+` FROM mappings WHERE is_regex = ?`, m.Regex)
+		if err != nil {
+			return err
+		}
+		for _, old := range all {
+			if !m.replaces(old) {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, old.ID); err != nil {
+				return fmt.Errorf("replace mapping %d: %w", old.ID, err)
+			}
+		}
+		put, err = insert(ctx, tx, m)
+		return err
+	})
+	return put, err
 }
 
 // Update replaces the mapping with m.ID. It returns a *FieldError, ErrTaken or ErrNotFound.

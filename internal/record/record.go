@@ -81,8 +81,10 @@ type Record struct {
 	Message    string    `json:"message"`
 	ErrorKind  ErrorKind `json:"error_kind"`
 	Attempts   int       `json:"attempts"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	// Marked is set while a list holds a mark that this very record wrote.
+	Marked    bool      `json:"marked"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // Work is a claimed record with everything its event carried.
@@ -105,8 +107,17 @@ type Outcome struct {
 	Confidence  float64
 	Message     string
 	ErrorKind   ErrorKind
+	// Mark is what was newly written to the list of AccountID: the episode, or without one
+	// the subject itself; nil when nothing was.
+	Mark *Written
 	// Trace is the JSON of the match trace; nil leaves the stored one.
 	Trace []byte
+}
+
+// Written says that a mark of an outcome was written, not found.
+type Written struct {
+	// Completed: the subject was set done with it.
+	Completed bool
 }
 
 // Filter selects records for List; zero fields do not restrict.

@@ -10,7 +10,7 @@ import (
 // columns are the columns scan reads, in its order.
 const columns = `id, status, is_test, source, action, media_type, user_name, title, original_title, season, episode,
 	release_date, account_id, account_name, subject_id, subject_name, episode_id, episode_sort, method, confidence,
-	message, error_kind, attempts, created_at, updated_at`
+	message, error_kind, attempts, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), created_at, updated_at`
 
 // scan reads one row of columns, and then whatever else was selected.
 func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
@@ -18,7 +18,7 @@ func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
 	var created, updated int64
 	err := row.Scan(append([]any{&r.ID, &r.Status, &r.Test, &r.Source, &r.Action, &r.MediaType, &r.UserName, &r.Title,
 		&r.OriginalTitle, &r.Season, &r.Episode, &r.ReleaseDate, &account, &r.AccountName, &r.SubjectID, &r.SubjectName,
-		&r.EpisodeID, &r.EpisodeSort, &r.Method, &r.Confidence, &r.Message, &r.ErrorKind, &r.Attempts, &created, &updated}, more...)...)
+		&r.EpisodeID, &r.EpisodeSort, &r.Method, &r.Confidence, &r.Message, &r.ErrorKind, &r.Attempts, &r.Marked, &created, &updated}, more...)...)
 	if err != nil {
 		return fmt.Errorf("read record: %w", err)
 	}

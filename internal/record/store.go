@@ -184,13 +184,23 @@ func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 	if err != nil {
 		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
 	}
+	if o.Mark != nil {
+		if err := addMark(ctx, tx, Mark{o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID, o.Mark.Completed}); err != nil {
+			return err
+		}
+	}
 	if o.Trace == nil {
 		return nil
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO traces (record_id, trace) VALUES (?, ?)
-		ON CONFLICT (record_id) DO UPDATE SET trace = excluded.trace`, o.RecordID, string(o.Trace))
+	return SetTraceTx(ctx, tx, o.RecordID, o.Trace)
+}
+
+// SetTraceTx replaces the trace of a record, as JSON, within tx.
+func SetTraceTx(ctx context.Context, tx *sql.Tx, id int64, trace []byte) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO traces (record_id, trace) VALUES (?, ?)
+		ON CONFLICT (record_id) DO UPDATE SET trace = excluded.trace`, id, string(trace))
 	if err != nil {
-		return fmt.Errorf("store the trace of record %d: %w", o.RecordID, err)
+		return fmt.Errorf("store the trace of record %d: %w", id, err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 )
 
@@ -82,6 +83,9 @@ type tasksKey struct{}
 // to debug level.
 func With(ctx context.Context, t *Task) context.Context {
 	tasks, _ := ctx.Value(tasksKey{}).([]*Task)
+	if slices.Contains(tasks, t) {
+		return ctx // each line is written once
+	}
 	return context.WithValue(ctx, tasksKey{}, append(tasks[:len(tasks):len(tasks)], t))
 }
 

@@ -111,7 +111,7 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 		browsertest.Until(browsertest.Says(".account h2", "mira")), browsertest.Until(browsertest.Says(".account .names", " Mira TV")),
 		browsertest.Until(`document.querySelector("#token-new").value === ""`),
 	)
-	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true}`
+	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true,"dry_run":false}`
 	if diff := cmp.Diff(apiCall{"POST", "/api/accounts", want}, g.asked()[1]); diff != "" {
 		t.Errorf("adding calls (-want +got):\n%s", diff)
 	}
@@ -145,5 +145,47 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 		if over > 0 {
 			t.Errorf("%s is %d px wider than a phone", path, over)
 		}
+	}
+}
+
+func TestBrowserCorrectsAWrongMark(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	s := g.fill(t)
+	path := fmt.Sprintf("/api/records/%d", s.success)
+	g.answer = func(c apiCall) (int, string) {
+		switch c.Path {
+		case path + "/correction":
+			return 200, `{"marks":[{"account_id":1,"subject_id":400602,"episode_id":1227112,"completed":false}],"others":3,"others_marked":2,"same":false,
+				"leads":{"status":"matched","subject_id":265,"subject_name":"灯塔守望者","episode_id":1,"episode_sort":14,"episode_name":"第七夜","reason":"because"}}`
+		case path + "/correct":
+			return 202, fmt.Sprintf(`{"record_ids":[%d],"task_id":7}`, s.success)
+		}
+		return 200, "{}"
+	}
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", s.success)),
+		browsertest.Until(browsertest.Listening), browsertest.Until(`document.getElementById("correct").hidden`),
+		browsertest.Until(browsertest.Says("#record .mark", "made by this record")),
+		browsertest.Click("#record-head [data-opens]"), browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"),
+		browsertest.Type("#correct-offset", "-12"),
+		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 14 第七夜.")),
+		browsertest.Until(browsertest.Says("#correct .preview", "3, of which 2")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("#correct [name=all_of_title]"), browsertest.Until(`document.querySelector("#correct .preview").hidden`),
+		browsertest.Click("#correct button.primary"), browsertest.Until(`!document.getElementById("run").hidden && document.getElementById("correct").hidden`),
+		browsertest.Click("form[data-url$='/unmark'] button"), browsertest.Until(`document.getElementById("confirm").open`), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Until(browsertest.Says("#toasts", "The mark is taken back.")),
+	)
+	var wrote []apiCall
+	for _, c := range g.asked() {
+		if c.Method == http.MethodPost {
+			wrote = append(wrote, c)
+		}
+	}
+	want := []apiCall{
+		{"POST", path + "/correct", `{"subject_id":265,"episode_offset":-12,"unmark":true,"mark":true,"all_of_title":true,"every_season":false}`},
+		{"POST", path + "/unmark", ""},
+	}
+	if diff := cmp.Diff(want, wrote); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }

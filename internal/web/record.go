@@ -38,6 +38,7 @@ type stepView struct {
 // stepKeys are the words for the status of steps that the usual ones do not fit.
 var stepKeys = map[[2]string]string{
 	{"mark", "hit"}:      "step.status.done",
+	{"correct", "hit"}:   "step.status.done",
 	{"block", "hit"}:     "step.status.blocked",
 	{"block", "miss"}:    "step.status.free",
 	{"decision", "hit"}:  "step.status.accepted",

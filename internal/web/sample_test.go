@@ -29,7 +29,7 @@ func (g *rig) fill(t testing.TB) sample {
 		MediaUserNames: []string{"mira", "Mira TV"}, Enabled: true, Preferred: true, CompleteFilms: true})
 	expired := token("secret-token-of-bench")
 	expired.ExpiresAt = now.Add(-30 * time.Hour)
-	g.addAccount(t, account.Draft{Username: "bench", Method: account.ByToken, Tokens: expired, MediaUserNames: []string{"bench"}, Enabled: true, Private: true, CompleteFilms: true})
+	g.addAccount(t, account.Draft{Username: "bench", Method: account.ByToken, Tokens: expired, MediaUserNames: []string{"bench"}, Enabled: true, Private: true, CompleteFilms: true, DryRun: true})
 	g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), Enabled: false})
 	if err := g.accounts.SetOwner(ctx, mira.ID, catalog.User{ID: 7001, Username: "mira", Nickname: "米拉"}); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func (g *rig) fill(t testing.TB) sample {
 		Message: "the catalog cannot be reached: this waits and is repeated by itself"}, mira)
 	s.success = g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 26, "2024-03-08"), now.Add(-6*time.Minute), record.Outcome{
 		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-		Message: "marked as watched", Trace: encode(t, successTrace())}, mira)
+		Message: "marked as watched", Trace: encode(t, successTrace()), Mark: &record.Written{}}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 27, "2024-03-15"), now.Add(-20*time.Second), record.Outcome{Status: record.Processing}, mira)
 	g.insert(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 28, "2024-03-22"), now.Add(-2*time.Second))
 

@@ -50,6 +50,7 @@ func TestScreenshots(t *testing.T) {
 		{"records", full, "/records", true, ""},
 		{"records-empty", empty, "/records", true, ""},
 		{"record", full, fmt.Sprintf("/records/%d", s.success), true, ""},
+		{"record-correct", full, fmt.Sprintf("/records/%d", s.success), true, "#record-head [data-opens]"},
 		{"record-review", full, fmt.Sprintf("/records/%d", s.review), true, ""},
 		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
 		{"accounts", full, "/accounts", true, ""},

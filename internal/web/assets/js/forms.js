@@ -64,6 +64,7 @@ async function follow(form, body) {
       return;
     case "run":
       if (form.dataset.done) toast(form.dataset.done);
+      if (form.dataset.closes) document.getElementById(form.dataset.closes).hidden = true;
       followTask(body.task_id ?? body.id);
       await refresh();
       return;
@@ -90,10 +91,16 @@ function bodyOf(form) {
     if (field.type === "checkbox") place[name] = field.checked;
     else if (field.dataset.type === "bool") place[name] = field.value === "true";
     else if (field.dataset.type === "number") place[name] = Number(field.value);
+    else if (field.dataset.type === "subject") place[name] = subjectOf(field);
     else if (field.dataset.type === "lines") place[name] = linesOf(field);
     else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
   }
   return Object.keys(body).length ? body : null;
+}
+
+/** The number of an entry, typed or in the address of its page. */
+export function subjectOf(field) {
+  return Number((/\/subject\/(\d+)/.exec(field.value) ?? [null, field.value.trim()])[1]);
 }
 
 /** Shows a problem document (RFC 9457): at the fields it names, else at the form. */
@@ -101,7 +108,7 @@ export function explain(form, answer, problem) {
   const status = answer.status;
   let placed = 0;
   for (const { location = "", message = "" } of problem.errors ?? []) {
-    const name = location.replace(/^body\.?/, "").replace(/[.[].*$/, "");
+    const name = location.replace(/^(body|query)\.?/, "").replace(/[.[].*$/, "");
     const field = name && form.elements.namedItem(name);
     if (field instanceof HTMLElement && field.type !== "hidden") {
       markField(field, message);

@@ -46,6 +46,7 @@ function show(place, task) {
 // How the kinds of tasks that have words of their own are told.
 const tellings = {
   retry_failed: (task) => `${text(`run_${task.state}`, task)} ${task.result ? text("run_tally", task.result) : ""}`.trim(),
+  correct: (task) => [text(`run_${task.state}`, task), task.result && text("run_corrected", task.result), task.result?.retried && text("run_tally", task.result)].filter(Boolean).join(" "),
   archive_import: (task) => {
     if (task.state === "running") return text(`import_${task.message}`, { percent: Math.floor((100 * task.done) / (task.total || 1)) });
     if (task.state === "done") return text(`imported_${task.result.outcome}`, task.result);

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/mapping"
+	"watchmark/internal/match"
+	"watchmark/internal/watch"
+)
+
+// given are rules that do not change.
+type given struct{ rules *mapping.Rules }
+
+func (g given) Rules(context.Context) (*mapping.Rules, error) { return g.rules, nil }
+
+// matchBy is what m finds by other mappings than those that are kept.
+func matchBy(m *match.Matcher) func(context.Context, watch.Event, *mapping.Rules) match.Trace {
+	return func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
+		other := m.Config
+		other.Rules = given{rules}
+		return match.New(other).Match(ctx, event)
+	}
+}
+
+// knowledge is what is known of subjects and episodes: the catalog, and while that does
+// not answer the offline archive.
+type knowledge struct{ *Data }
+
+func (k knowledge) Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	return either(k, func(c match.Catalog) (catalog.Subject, error) { return c.Subject(ctx, id) })
+}
+
+func (k knowledge) Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
+	return either(k, func(c match.Catalog) (catalog.EpisodeInfo, error) { return c.Episode(ctx, id) })
+}
+
+func either[T any](k knowledge, ask func(match.Catalog) (T, error)) (T, error) {
+	found, err := ask(k.cached)
+	if !errors.Is(err, catalog.ErrUnreachable) {
+		return found, err
+	}
+	if archive, _ := k.archive(); archive != nil {
+		if old, miss := ask(archive); miss == nil {
+			return old, nil
+		}
+	}
+	return found, err
+}

@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// UnmarkRequest asks for marks to be taken back.
+type UnmarkRequest struct {
+	ListEntry
+	// Episodes of the subject that were marked watched. None is right for a subject
+	// without episode rows, which was set done itself.
+	Episodes []EpisodeID
+	// Reopen sets an entry that is done back to doing, when a main episode is not
+	// watched any more or Episodes is empty. Set it only where this service set it done.
+	Reopen bool
+}
+
+// UnmarkResult says what was found and what was written.
+type UnmarkResult struct {
+	// Cleared are the episodes whose mark was removed; others had none any more, or another one.
+	Cleared []EpisodeID
+	// Username is the owner's name, read again when the one in the request was not found. Keep it.
+	Username string
+	// Was is the state of the entry before; 0 = not collected.
+	Was CollectionType
+	// Reopened: the entry went from done to doing.
+	Reopened bool
+}
+
+// Unmark removes the watched mark of the episodes given, and of no others. It reads
+// before it writes, so that a repeated request writes nothing. An episode that has
+// another mark by now, or is gone from the catalog, is left alone. The entry stays on
+// the list: the catalog has no way to take it off, and its state is the person's but for
+// Reopen. Rating, tags and comment are never touched. After ErrUnreachable some of it
+// may have been written: asking again finishes it.
+func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, error) {
+	unlock, err := m.lock(ctx, &req.ListEntry)
+	if err != nil {
+		return UnmarkResult{}, err
+	}
+	defer unlock()
+	was, err := req.entry(ctx)
+	if err != nil {
+		return UnmarkResult{}, err
+	}
+	result := UnmarkResult{Was: was, Username: req.Username}
+	if was == 0 {
+		return result, nil
+	}
+	marks, err := req.Session.EpisodeMarks(ctx, req.Subject)
+	if err != nil {
+		return UnmarkResult{}, err
+	}
+	states := make(map[EpisodeID]EpisodeState, len(marks))
+	for _, mark := range marks {
+		states[mark.Episode.ID] = mark.State
+	}
+	for _, id := range unique(req.Episodes) {
+		if states[id] == EpisodeWatched {
+			result.Cleared = append(result.Cleared, id)
+			states[id] = Unmarked
+		}
+	}
+	if len(result.Cleared) > 0 {
+		if err := req.clear(ctx, result.Cleared); err != nil {
+			return UnmarkResult{}, err
+		}
+	}
+	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
+		if err := req.settle(ctx, Doing, req.Session.MoveEntry(ctx, req.Subject, Doing)); err != nil {
+			return UnmarkResult{}, err
+		}
+		result.Reopened = true
+	}
+	return result, nil
+}
+
+// clear removes the marks of episodes. An entry that was taken off the list since it was
+// read has none.
+func (e *ListEntry) clear(ctx context.Context, episodes []EpisodeID) error {
+	err := e.send(ctx, episodes, Unmarked)
+	var failure *Error
+	if errors.As(err, &failure) && failure.Status == http.StatusBadRequest {
+		if now, readErr := e.entry(ctx); readErr == nil && now == 0 {
+			return nil
+		}
+	}
+	if mayHaveLanded(err) {
+		if landed, readErr := e.all(Probing(ctx), episodes, Unmarked); readErr == nil && landed {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take back marks of subject %d: %w", e.Subject, err)
+	}
+	return nil
+}
+
+// misses reports whether a main episode is not watched.
+func misses(marks []EpisodeMark, states map[EpisodeID]EpisodeState) bool {
+	for _, mark := range marks {
+		if mark.Episode.Type == Main && states[mark.Episode.ID] != EpisodeWatched {
+			return true
+		}
+	}
+	return false
+}

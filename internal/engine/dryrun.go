@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+)
+
+// onlyTold ends a matched record of an account on dry run: it says what would have been
+// marked. The account is read anew at every run of a record, so what waited in the queue
+// when the switch went on ends here too, and a retry after it went off marks.
+func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
+	r := s.trace.Result
+	what := r.SubjectName
+	if what == "" {
+		what = fmt.Sprintf("subject %d", r.SubjectID)
+	}
+	if r.EpisodeSort != nil {
+		what += " episode " + strconv.FormatFloat(*r.EpisodeSort, 'f', -1, 64)
+	}
+	would := "would have been marked for "
+	if isStart(s.work.Event) {
+		would = "would have been put on the list of what is being watched of "
+	}
+	s.outcome = record.Outcome{Status: record.Ignored, Message: "dry run: " + what + " " + would + s.account.Username +
+		"; switch dry run off at the account and retry the record to mark it"}
+	step := match.Step{
+		Name: "mark", Status: "skipped", Candidates: []match.Candidate{},
+		Input:  map[string]any{"account": s.account.Username, "subject_id": r.SubjectID, "episode_id": r.EpisodeID},
+		Output: map[string]any{"because": fmt.Sprintf("the account %s is on dry run: nothing was sent to its list", s.account.Username)},
+	}
+	e.tell(ctx, s.work, step)
+	s.trace.Steps = append(s.trace.Steps, step)
+	return s
+}

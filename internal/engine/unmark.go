@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/record"
+	"watchmark/internal/replay"
+)
+
+// Unmark takes back what a record wrote to a list: the episodes that it newly marked, and
+// "done" of a subject where this service set that. What it found there stays, and so does
+// the entry of the list. A mark that a record of another title relies on stays too, and
+// becomes that record's. The record ends as ignored with the message given. It returns
+// record.ErrNotFound, ErrInProgress, ErrNothingMarked, or an error of packages account
+// and catalog, after which asking again goes on where it stopped.
+func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.Record, error) {
+	r, err := e.Records.Get(ctx, id)
+	if err != nil {
+		return record.Record{}, err
+	}
+	if isOnTheWay(r) {
+		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrInProgress)
+	}
+	marks, err := e.Records.Marks(ctx, id)
+	if err != nil {
+		return record.Record{}, err
+	}
+	if len(marks) == 0 {
+		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrNothingMarked)
+	}
+	held := make([]heldMark, len(marks))
+	for i, m := range marks {
+		held[i] = heldMark{Mark: m, of: r}
+	}
+	for _, group := range byEntry(held) {
+		if _, err := e.takeBack(ctx, group, message, nil); err != nil {
+			return record.Record{}, fmt.Errorf("unmark record %d: %w", id, err)
+		}
+	}
+	return e.Records.Get(ctx, id)
+}
+
+// heldMark is a mark with the record that wrote it.
+type heldMark struct {
+	record.Mark
+	of record.Record
+}
+
+// byEntry groups marks by the list entry they are on, in the order given.
+func byEntry(marks []heldMark) [][]heldMark {
+	var groups [][]heldMark
+	index := map[markKey]int{}
+	for _, m := range marks {
+		key := markKey{account: m.AccountID, subject: m.SubjectID}
+		at, known := index[key]
+		if !known {
+			at = len(groups)
+			index[key], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], m)
+	}
+	return groups
+}
+
+// takenBack is what became of one mark.
+type takenBack struct {
+	heldMark
+	// sharer is the record that the mark was left to; 0 when it was taken back.
+	sharer int64
+	// reopened: the subject went from done to doing.
+	reopened bool
+}
+
+// takeBack removes marks of one entry from its list, and ends their records as ignored.
+// Those of a record that is being corrected too do not count as relied on. Nothing is
+// stored when the catalog fails: the records stay as they were.
+func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, corrected map[int64]bool) ([]takenBack, error) {
+	first := group[0]
+	a, err := e.Accounts.Get(ctx, first.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	var taken []takenBack
+	var episodes []catalog.EpisodeID
+	remove := false
+	for _, m := range group {
+		sharer, err := e.Records.Sharer(ctx, m.Mark, m.of)
+		if err != nil {
+			return nil, err
+		}
+		if corrected[sharer] {
+			sharer = 0
+		}
+		taken = append(taken, takenBack{heldMark: m, sharer: sharer})
+		if sharer != 0 {
+			continue
+		}
+		remove = true
+		if m.EpisodeID != 0 {
+			episodes = append(episodes, m.EpisodeID)
+		}
+	}
+	var result catalog.UnmarkResult
+	if remove {
+		ours, err := e.Records.Completed(ctx, first.AccountID, first.SubjectID)
+		if err != nil {
+			return nil, err
+		}
+		if result, err = e.Lists.Unmark(ctx, a, first.SubjectID, episodes, ours); err != nil {
+			return nil, err
+		}
+	}
+	err = e.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
+		for i := range taken {
+			t := &taken[i]
+			t.reopened = result.Reopened
+			if err := t.store(ctx, tx, a, message); err != nil {
+				return err
+			}
+		}
+		if !result.Reopened {
+			return nil
+		}
+		return record.ReopenedTx(ctx, tx, first.AccountID, first.SubjectID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range taken {
+		e.Log.InfoContext(ctx, "mark taken back", "record_id", t.RecordID, "account", a.Username, "subject_id", t.SubjectID, "episode_id", t.EpisodeID,
+			"left_to_record", t.sharer, "subject_reopened", t.reopened)
+		e.Records.Feed.Publish(t.RecordID)
+	}
+	return taken, nil
+}
+
+// store writes within tx that a mark was taken back.
+func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, message string) error {
+	switch {
+	case t.sharer != 0:
+		message += fmt.Sprintf(": the mark on the list of %s stays, for record %d found it there", a.Username, t.sharer)
+		if err := record.HandMarkTx(ctx, tx, t.Mark, t.sharer); err != nil {
+			return err
+		}
+	case t.reopened:
+		message += fmt.Sprintf(": the mark is removed from the list of %s, and the subject is not done there any more", a.Username)
+	default:
+		message += fmt.Sprintf(": the mark is removed from the list of %s", a.Username)
+	}
+	if t.sharer == 0 {
+		if err := record.DropMarkTx(ctx, tx, t.Mark); err != nil {
+			return err
+		}
+	}
+	if err := replay.DoneTx(ctx, tx, t.RecordID); err != nil {
+		return err
+	}
+	return record.IgnoreTx(ctx, tx, t.RecordID, message)
+}
+
+// unmarkProblem says in plain words why a mark could not be taken back.
+func unmarkProblem(err error) string {
+	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return "its account was deleted"
+	case errors.Is(err, account.ErrNoToken):
+		return "its account has no access token"
+	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken), errors.Is(err, catalog.ErrUnauthorized):
+		return "the catalog refuses the token of its account: enter a new one on the accounts page"
+	case errors.Is(err, catalog.ErrForbidden):
+		return "the catalog forbids its account to write"
+	case errors.Is(err, catalog.ErrUnreachable):
+		return "the catalog cannot be reached"
+	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
+		return "the catalog refuses it"
+	}
+	return "internal error, see the service's log"
+}

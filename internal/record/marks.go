@@ -1,0 +1,161 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/catalog"
+)
+
+// Mark is something a record wrote to a list: an episode, or with EpisodeID 0 the
+// subject itself. It is kept until somebody takes it back.
+type Mark struct {
+	RecordID  int64
+	AccountID int64
+	SubjectID catalog.SubjectID
+	EpisodeID catalog.EpisodeID
+	// Completed: the subject was set done with it.
+	Completed bool
+}
+
+// Marks is what a record wrote and nobody took back, by subject and episode.
+func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT record_id, account_id, subject_id, episode_id, completed FROM record_marks
+		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the marks of record %d: %w", id, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var marks []Mark
+	for rows.Next() {
+		var m Mark
+		if err := rows.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed); err != nil {
+			return nil, fmt.Errorf("read a mark of record %d: %w", id, err)
+		}
+		marks = append(marks, m)
+	}
+	return marks, rows.Err()
+}
+
+// Completed reports whether any record set the subject done on the account's list.
+func (s *Store) Completed(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error) {
+	var completed bool
+	err := s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM record_marks WHERE account_id = ? AND subject_id = ? AND completed = 1)`,
+		account, subject).Scan(&completed)
+	if err != nil {
+		return false, fmt.Errorf("look who set subject %d done: %w", subject, err)
+	}
+	return completed, nil
+}
+
+// Sharer is another record that came out as success with what m marked, of another title
+// or season than r: it found the mark and relies on it. 0 when there is none.
+func (s *Store) Sharer(ctx context.Context, m Mark, r Record) (int64, error) {
+	var id int64
+	err := s.db.Read().QueryRowContext(ctx, `SELECT id FROM records WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ?
+		AND episode_id = ? AND id <> ? AND (title <> ? OR COALESCE(season, -1) <> COALESCE(?, -1)) ORDER BY id LIMIT 1`,
+		m.AccountID, m.SubjectID, m.EpisodeID, m.RecordID, r.Title, r.Season).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
+	}
+	return id, nil
+}
+
+// SameTitle are the ids of the newest records, up to limit and the oldest first, that are
+// on their way or came out otherwise than ignored and have the title and season of r;
+// with everySeason, any season. marked is how many of them hold a mark.
+func (s *Store) SameTitle(ctx context.Context, r Record, everySeason bool, limit int) (ids []int64, marked int, err error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = newest.id) FROM
+		(SELECT id FROM records WHERE title = ? AND (? OR COALESCE(season, -1) = COALESCE(?, -1)) AND status <> 'ignored' ORDER BY id DESC LIMIT ?) AS newest
+		ORDER BY id`, r.Title, everySeason, r.Season, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list the records of a title: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id int64
+		var holds bool
+		if err := rows.Scan(&id, &holds); err != nil {
+			return nil, 0, fmt.Errorf("list the records of a title: %w", err)
+		}
+		ids = append(ids, id)
+		if holds {
+			marked++
+		}
+	}
+	return ids, marked, rows.Err()
+}
+
+// Work is a record with its event, not claimed; ErrNotFound when there is none.
+func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
+	var w Work
+	var event string
+	err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+`, event FROM records WHERE id = ?`, id), &w.Record, &event)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Work{}, ErrNotFound
+	}
+	if err != nil {
+		return Work{}, err
+	}
+	if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
+		return Work{}, fmt.Errorf("decode the event of record %d: %w", id, err)
+	}
+	return w, nil
+}
+
+// addMark keeps a mark. One of an account that was deleted meanwhile is not kept.
+func addMark(ctx context.Context, tx *sql.Tx, m Mark) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (record_id, account_id, subject_id, episode_id, completed)
+		SELECT ?, id, ?, ?, ? FROM accounts WHERE id = ?
+		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed`,
+		m.RecordID, m.SubjectID, m.EpisodeID, m.Completed, m.AccountID)
+	if err != nil {
+		return fmt.Errorf("keep a mark of record %d: %w", m.RecordID, err)
+	}
+	return nil
+}
+
+// DropMarkTx forgets a mark that was taken back, within tx.
+func DropMarkTx(ctx context.Context, tx *sql.Tx, m Mark) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM record_marks WHERE record_id = ? AND account_id = ? AND subject_id = ? AND episode_id = ?`,
+		m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID)
+	if err != nil {
+		return fmt.Errorf("forget a mark of record %d: %w", m.RecordID, err)
+	}
+	return nil
+}
+
+// HandMarkTx makes a mark that of another record, within tx.
+func HandMarkTx(ctx context.Context, tx *sql.Tx, m Mark, to int64) error {
+	if err := DropMarkTx(ctx, tx, m); err != nil {
+		return err
+	}
+	m.RecordID = to
+	return addMark(ctx, tx, m)
+}
+
+// ReopenedTx forgets that records set a subject done, within tx: it is not any more.
+func ReopenedTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.SubjectID) error {
+	_, err := tx.ExecContext(ctx, `UPDATE record_marks SET completed = 0 WHERE account_id = ? AND subject_id = ?`, account, subject)
+	if err != nil {
+		return fmt.Errorf("forget that subject %d was set done: %w", subject, err)
+	}
+	return nil
+}
+
+// IgnoreTx ends a settled record as ignored, within tx; one that is on its way stays so.
+func IgnoreTx(ctx context.Context, tx *sql.Tx, id int64, message string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE records SET status = 'ignored', error_kind = '', message = ?, updated_at = ?
+		WHERE id = ? AND status NOT IN ('received', 'processing')`, message, time.Now().UnixMilli(), id)
+	if err != nil {
+		return fmt.Errorf("end record %d: %w", id, err)
+	}
+	return nil
+}

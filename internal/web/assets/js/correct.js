@@ -1,0 +1,59 @@
+// The correction of a record: opening its part of the page, and looking where it would lead.
+import { text } from "./words.js";
+import { line } from "./ui.js";
+import { clearErrors, explain, showProblem, subjectOf } from "./forms.js";
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-opens]");
+  if (opener) toggle(document.getElementById(opener.dataset.opens));
+  const check = event.target.closest("[data-check]");
+  if (check) look(check.form);
+});
+
+// What was shown is about what was entered then.
+document.addEventListener("input", (event) => {
+  const preview = event.target.form?.querySelector(".preview");
+  if (preview) preview.hidden = true;
+});
+
+function toggle(part) {
+  part.hidden = !part.hidden;
+  for (const opener of document.querySelectorAll(`[aria-controls="${part.id}"]`)) opener.setAttribute("aria-expanded", String(!part.hidden));
+  if (part.hidden) return;
+  part.scrollIntoView({ block: "nearest" });
+  part.querySelector("input").focus();
+}
+
+async function look(form) {
+  clearErrors(form);
+  if (!form.reportValidity()) return;
+  const { subject_id: subject, episode_offset: offset, every_season: every } = form.elements;
+  const query = new URLSearchParams({ subject_id: subjectOf(subject), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false });
+  let answer;
+  try {
+    answer = await fetch(`${form.dataset.preview}?${query}`, { headers: { Accept: "application/json" } });
+  } catch {
+    showProblem(form, text("unreachable"), "");
+    return;
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (answer.ok) show(form.querySelector(".preview"), body);
+  else explain(form, answer, body);
+}
+
+function show(place, { leads, same, marks, others, others_marked: marked }) {
+  const found = leads.status === "matched";
+  const goal = [leads.subject_name, leads.episode_sort && text("correct_episode", { sort: leads.episode_sort, name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
+  place.className = `preview note ${found ? "good" : "warn"}`;
+  const lines = document.createElement("div");
+  lines.append(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere"), "goal"));
+  if (!found) {
+    const reason = line("p", leads.reason, "sub");
+    reason.lang = "en";
+    lines.append(reason);
+  }
+  lines.append(line("p", text(same ? "correct_same" : marks.length ? "correct_wrong" : "correct_unmarked"), "sub"));
+  if (others) lines.append(line("p", text("correct_others", { others, marked }), "sub"));
+  place.replaceChildren(lines);
+  place.hidden = false;
+}
