@@ -270,11 +270,11 @@ func TestArchiveOfAService(t *testing.T) {
 	if status, method := result(); status != "matched" || method != "archive" {
 		t.Errorf("while the catalog is off the match is %s by %q", status, method)
 	}
-	log := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/progress_log?task_id=", s.TaskID), "", "", nil)
-	mustHold(t, log.body, `"state":"done"`, "a dump is fetched", "the offline archive was imported")
 	stream := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/progress?task_id=", s.TaskID), "", "", nil)
 	mustHold(t, stream.header.Get("Content-Type"), "text/event-stream")
 	mustHold(t, stream.body, "event: log", "event: result", `"outcome":"imported"`)
+	log := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/progress_log?task_id=", s.TaskID), "", "", nil)
+	mustHold(t, log.body, `"state":"done"`, "a dump is fetched", "the offline archive was imported")
 	wants(t, http.StatusNotFound, http.MethodGet, api+"/progress_log?task_id=99", "", "", nil)
 	detail := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/subjects/", title.Subject), "", "", nil)
 	mustHold(t, detail.body, `"seasons":[{`, `"episodes":[`)

@@ -193,7 +193,7 @@ func TestBrowserArchive(t *testing.T) {
 		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "Imported and in use.")),
 		browsertest.Until(browsertest.Says("#archive .facts", "sha256-")),
 		chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
-		browsertest.Type("#q", "雨中图书舘"), browsertest.Click("form[role=search] button"),
+		browsertest.Type("#q", "雨中图书管"), browsertest.Click("form[role=search] button"),
 		browsertest.Until(browsertest.Says(".found", "雨の図書館")), browsertest.Until(browsertest.Says(".found", "similar")),
 	)
 	picture(t, tab, "archive-search.png")

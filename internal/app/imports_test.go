@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 
 	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},
+	"title/gen":   {"npm"},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 

@@ -164,23 +164,51 @@ func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (pr
 	return p, true, err
 }
 
-// resolveAmong finds the episode in subjects that share a season. They are counted through from the
-// first; when the air date contradicts that, it picks among them.
+// resolveAmong finds the episode in subjects that share a season, by what the date agrees with: the
+// place that a count through all of them leads to, or the number in one of them.
 func (s *session) resolveAmong(ctx context.Context, subjects []catalog.Subject) (target, error) {
-	first, err := s.resolveNamed(ctx, subjects[0], s.number)
-	if err != nil || first.found() && s.agrees(first) {
-		return first, err
-	}
-	for _, later := range subjects[1:] {
-		t, err := s.resolveNamed(ctx, later, s.number)
+	var ways []target
+	if len(subjects) > 1 && s.season > 0 {
+		t, err := s.countThrough(ctx, subjects)
 		if err != nil {
 			return t, err
 		}
-		if t.found() && s.agrees(t) {
-			return t, nil
-		}
+		ways = append(ways, t)
 	}
-	return first, nil
+	for _, subject := range subjects {
+		t, err := s.resolveNamed(ctx, subject, s.number)
+		if err != nil {
+			return t, err
+		}
+		ways = append(ways, t)
+	}
+	best := slices.IndexFunc(ways, func(t target) bool { return t.found() && s.agrees(t) })
+	if best < 0 {
+		best = max(0, slices.IndexFunc(ways, target.found))
+	}
+	return ways[best], nil
+}
+
+// countThrough finds the episode by its place in the season that subjects are together.
+func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject) (target, error) {
+	left := s.number
+	t := target{start: subjects[0], subject: subjects[0], how: "the season has fewer episodes"}
+	for _, subject := range subjects {
+		rows, _, err := s.look.chapters(ctx, subject.ID)
+		if err != nil {
+			return t, err
+		}
+		if n := float64(wholeOnes(rows)); left > n {
+			left -= n
+			continue
+		}
+		t.subject, t.fit, t.how = subject, 0.95, "by its place in the season, which the id table puts together of several subjects"
+		if t.row = byEp(rows, left); len(rows) > 0 && rows[0].Sort < 1 {
+			t.row = bySort(rows, left)
+		}
+		return t, nil
+	}
+	return t, nil
 }
 
 // agrees reports whether the date of the event is that of the episode, or the first day of its subject.

@@ -3,6 +3,7 @@ package match_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,9 +203,9 @@ func checkSteps(t *testing.T, trace match.Trace) {
 			}
 		}
 	}
-	want := []string{"block", "mapping", "payload_id", "archive", "api", "episode", "decision"}
+	want := []string{"block", "mapping", "payload_id", "dataset", "archive", "api", "live_action", "episode", "decision"}
 	if trace.Result.Status == match.NotFound {
-		want = []string{"block", "mapping", "payload_id", "archive", "api", "decision"}
+		want = slices.DeleteFunc(want, func(name string) bool { return name == "episode" })
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)

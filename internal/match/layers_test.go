@@ -1,0 +1,208 @@
+package match_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/dataset"
+	"watchmark/internal/match"
+	"watchmark/internal/watch"
+)
+
+// tableOf is an id table of items of bangumi-data: subject, TMDB id, first day, titles.
+func tableOf(t *testing.T, items ...[]string) func() (*dataset.Table, string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(`{"siteMeta":{},"items":[`)
+	for i, item := range items {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		translated := make([]string, 0, len(item))
+		for _, title := range item[4:] {
+			translated = append(translated, fmt.Sprintf("%q", title))
+		}
+		fmt.Fprintf(&b, `{"title":%q,"titleTranslate":{"zh-Hans":[%s]},"type":"tv","begin":"%sT10:00:00.000Z","end":"","sites":[{"site":"bangumi","id":%q},{"site":"tmdb","id":%q}]}`,
+			item[3], strings.Join(translated, ","), item[2], item[0], item[1])
+	}
+	b.WriteString(`]}`)
+	packed, err := dataset.Pack(strings.NewReader(b.String()), dataset.Head{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.Read(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (*dataset.Table, string) { return table, "" }
+}
+
+func ofShow(id string) func(*watch.Event) {
+	return func(e *watch.Event) { e.SeriesIDs = watch.IDs{"tmdb": id} }
+}
+
+func TestIDTable(t *testing.T) {
+	_, _, m := world(t)
+	m.Dataset = tableOf(t,
+		[]string{"100", "tv/7", "2020-01-05", "灯台の見張り", "灯塔守望者", "看海的人"},
+		[]string{"101", "tv/7/season/2", "2021-04-04", "灯台の見張り 嵐の章"},
+		[]string{"102", "tv/7/season/2", "2021-10-03", "灯台の見張り 嵐の章 第2クール"},
+		[]string{"103", "tv/7/season/3", "2023-01-08", "灯台の見張り 3rd Season"},
+		[]string{"110", "tv/7/season/0/episode/4", "2020-08-20", "灯台の見張り 夏の島"},
+		[]string{"111", "movie/8", "2022-07-01", "劇場版 灯台の見張り"},
+		[]string{"9999", "tv/9", "2020-01-05", "隠された番組", "隐藏的节目"},
+	)
+	for name, c := range map[string]struct {
+		event watch.Event
+		want  string
+	}{
+		"show and season, whatever the title":          {with(episode("Qwerty", 3, 2, ""), ofShow("7")), "matched 103/10302"},
+		"a show without a season in the table":         {with(episode("Qwerty", 1, 3, "2020-01-19"), ofShow("7")), "matched 100/10003"},
+		"two entries share a season, by count":         {with(episode("Qwerty", 2, 15, ""), ofShow("7")), "matched 102/10203"},
+		"two entries share a season, by date":          {with(episode("Qwerty", 2, 27, "2021-10-17"), ofShow("7")), "matched 102/10203"},
+		"the first day of the second entry":            {with(episode("Qwerty", 2, 15, "2021-10-03"), ofShow("7")), "matched 102/10203"},
+		"a season under its own title":                 {with(episode("灯台の見張り 3rd Season", 1, 2, ""), ofShow("7")), "matched 103/10302"},
+		"a special that is a subject of its own":       {with(episode("Qwerty", 0, 4, ""), ofShow("7")), "matched 110/11001"},
+		"a season that neither has":                    {with(episode("Qwerty", 5, 2, ""), ofShow("7")), "not_found"},
+		"a date that contradicts":                      {with(episode("Qwerty", 1, 3, "2009-01-19"), ofShow("7")), "review"},
+		"an episode behind the end":                    {with(episode("Qwerty", 3, 44, ""), ofShow("7")), "episode_not_found 103"},
+		"a film":                                       {with(movie("Keepers", "", "2022-07-01"), func(e *watch.Event) { e.ItemIDs = watch.IDs{"tmdb": "8"} }), "matched 111/0"},
+		"a show's id is no film's":                     {with(movie("Keepers", "", ""), func(e *watch.Event) { e.ItemIDs = watch.IDs{"tmdb": "7"} }), "not_found"},
+		"the id of the episode says nothing":           {with(episode("Keepers", 1, 3, ""), func(e *watch.Event) { e.ItemIDs = watch.IDs{"tmdb": "7"} }), "not_found"},
+		"an id that the table lacks":                   {with(episode("灯塔守望者", 1, 3, ""), ofShow("77")), "matched 100/10003"},
+		"a title that only the table has":              {episode("看海的人", 2, 3, "2021-04-18"), "matched 101/10103"},
+		"an id of what the catalog does not show":      {with(episode("灯塔守望者", 1, 3, ""), ofShow("9")), "review"},
+		"a title of what the catalog does not show":    {episode("隐藏的节目", 1, 3, ""), "not_found"},
+		"the catalog's own id before that of the show": {with(episode("?", 1, 4, ""), func(e *watch.Event) { e.SeriesIDs, e.CatalogSubject = watch.IDs{"tmdb": "7"}, 121 }), "matched 121/12104"},
+		"live action is not in the table":              {with(episode("潮汐小镇", 1, 2, ""), func(e *watch.Event) { e.Media, e.SeriesIDs = watch.RealAction, watch.IDs{"tmdb": "7"} }), "matched 113/11302"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(t.Context(), c.event)
+			if got := outcome(trace.Result); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
+			}
+			checkSteps(t, trace)
+		})
+	}
+	if r := m.Match(t.Context(), episode("隐藏的节目", 1, 3, "")).Result; !strings.Contains(r.Reason, "9999") {
+		t.Errorf("it is not told what is hidden: %s", r.Reason)
+	}
+	m.Dataset = noTable
+	if r := m.Match(t.Context(), with(episode("Qwerty", 3, 2, ""), ofShow("7"))).Result; r.Status != match.NotFound {
+		t.Errorf("switched off, the table still leads to %d", r.SubjectID)
+	}
+}
+
+func TestLiveActionIsLookedForLast(t *testing.T) {
+	_, _, m := world(t)
+	m.Options = func() match.Options { return match.Options{Thresholds: match.DefaultThresholds, LiveAction: true} }
+	for title, want := range map[string]string{"潮汐小镇": "matched 113/11302", "灯塔守望者": "matched 100/10002", "The Office": "not_found"} {
+		trace := m.Match(t.Context(), episode(title, 1, 2, ""))
+		if got := outcome(trace.Result); got != want {
+			t.Errorf("%s: %s, want %s", title, got, want)
+		}
+		at := slices.IndexFunc(trace.Steps, func(s match.Step) bool { return s.Name == "live_action" })
+		if asked := trace.Steps[at].Status != "skipped"; asked == (title == "灯塔守望者") {
+			t.Errorf("%s: live action is %s", title, trace.Steps[at].Status)
+		}
+	}
+}
+
+func TestArbiterHearsAllLayers(t *testing.T) {
+	server, _, m := world(t)
+	m.Options = func() match.Options { return match.Options{Thresholds: match.DefaultThresholds, Arbiter: true} }
+	m.Dataset = tableOf(t, []string{"101", "tv/7/season/2", "2021-04-04", "灯台の見張り 嵐の章"}, []string{"120", "tv/5", "2010-04-01", "双子の港", "双子港"})
+	for name, c := range map[string]struct {
+		event         watch.Event
+		want, verdict string
+	}{
+		"both agree":                        {with(episode("灯塔守望者", 2, 3, ""), ofShow("7")), "matched 101/10103", "accept"},
+		"counted along the sequels only":    {episode("灯塔守望者", 2, 3, ""), "review", "ask"},
+		"counted, and the date agrees":      {episode("灯塔守望者", 2, 3, "2021-04-18"), "matched 101/10103", "accept"},
+		"an equal title":                    {episode("灯塔守望者", 1, 3, ""), "matched 100/10003", "accept"},
+		"the table against two equal names": {with(episode("双子港", 1, 3, ""), ofShow("5")), "review", "ask: 121 is near"},
+		"nothing like it":                   {episode("The Office", 1, 3, ""), "not_found", "reject"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := searches(server)
+			trace := m.Match(t.Context(), c.event)
+			if got := outcome(trace.Result); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
+			}
+			at := slices.IndexFunc(trace.Steps, func(s match.Step) bool { return s.Name == "arbiter" })
+			if at < 0 || trace.Steps[at].Output["verdict"] != c.verdict {
+				t.Fatalf("the arbiter says %v, want %s", trace.Steps[max(at, 0)].Output, c.verdict)
+			}
+			if searches(server) == before {
+				t.Error("the catalog was not heard")
+			}
+		})
+	}
+	trace := m.Match(t.Context(), with(episode("?", 1, 4, ""), func(e *watch.Event) { e.CatalogSubject = 121 }))
+	if slices.ContainsFunc(trace.Steps, func(s match.Step) bool { return s.Name == "arbiter" }) {
+		t.Error("the arbiter is asked about what the media server named")
+	}
+}
+
+// almanac is a catalog that also knows what airs on a day, as the archive does.
+type almanac struct {
+	match.Catalog
+	airing []catalog.Airing
+}
+
+func (a almanac) Airing(_ context.Context, from, to watch.Date) ([]catalog.Airing, error) {
+	return slices.DeleteFunc(slices.Clone(a.airing), func(x catalog.Airing) bool {
+		at := x.Episode.AirDate.Time()
+		return at.Before(from.Time()) || at.After(to.Time())
+	}), nil
+}
+
+func TestEpisodeOfTheDaySpeaksForItsShow(t *testing.T) {
+	server, client := newCatalog(t)
+	book := almanac{Catalog: client}
+	for _, s := range []catalogtest.Subject{
+		{ID: 1, Type: catalog.Anime, Name: "神は遊戯に飢えている。", NameCN: "神渴望着游戏", Date: "2024-04-01", Platform: "TV"},
+		{ID: 2, Type: catalog.Anime, Name: "別の番組", NameCN: "另一部节目", Date: "2024-04-01", Platform: "TV"},
+	} {
+		server.AddSubject(s)
+		weekly(server, s.ID, 1, 12, s.Date)
+		subject, err := client.Subject(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := client.Episodes(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			book.airing = append(book.airing, catalog.Airing{Subject: subject, Episode: row})
+		}
+	}
+	m := match.New(match.Config{
+		Catalog: client, Archive: func() (match.Catalog, string) { return book, "" }, Rules: newRules(t), Dataset: noTable, Options: standard,
+	})
+	for name, c := range map[string]struct {
+		event watch.Event
+		want  string
+	}{
+		"another translation, the day and the number": {episode("神明渴望游戏", 1, 3, "2024-04-15"), "matched 1/103"},
+		"another translation, no date":                {episode("神明渴望游戏", 1, 3, ""), "review"},
+		"another translation, another number":         {episode("神明渴望游戏", 1, 7, "2024-04-15"), "review"},
+		"the day alone":                               {episode("完全不同", 1, 3, "2024-04-15"), "not_found"},
+		"too little of the title":                     {episode("诸神的棋局着", 1, 3, "2024-04-15"), "not_found"},
+		"a side piece of that day":                    {episode("神渴望着游戏 迷你动画", 1, 3, "2024-04-15"), "review"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(t.Context(), c.event)
+			if got := outcome(trace.Result); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
+			}
+		})
+	}
+}
