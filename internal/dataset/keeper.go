@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -100,6 +101,7 @@ func (k *Keeper) Table() (*Table, string) {
 			return nil, "the id table cannot be used"
 		}
 		k.table = table
+		debug.FreeOSMemory() // else the service would keep for long what only the loading needed
 	}
 	return k.table, ""
 }
@@ -194,6 +196,7 @@ func (k *Keeper) refresh(ctx context.Context, t *task.Task) error {
 	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
 	defer cancel()
 	defer k.Kick()
+	defer debug.FreeOSMemory() // as after loading
 	defer func() {
 		k.mu.Lock()
 		k.running = nil

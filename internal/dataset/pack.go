@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
+	"strings"
 	"time"
 
 	"watchmark/internal/watch"
@@ -24,6 +24,10 @@ const (
 	maxHead = 16 << 10
 	// maxPacked bounds a packed table in bytes before it was compressed.
 	maxPacked = maxDocument
+	// roomMost bounds the room that is made for what a packed table announces, before it has come.
+	roomMost = 1 << 20
+	// maxIDs bounds the ids that a site has for one entry.
+	maxIDs = 1000
 )
 
 // Head says where a packed table is from.
@@ -208,7 +212,6 @@ func (u *unpacker) table() (*Table, error) {
 	}
 	t := &Table{head: head}
 	n := int(u.number(maxEntries))
-	// Room is made for what was announced only as it comes: 200,000 entries at most.
 	t.entries = make([]entry, 0, n)
 	subject := uint32(0)
 	for range n {
@@ -232,6 +235,7 @@ func (u *unpacker) table() (*Table, error) {
 	for at := range sites {
 		t.sites[at] = u.references(at, n)
 	}
+	t.ends = make([]uint32, 0, min(titles, roomMost))
 	end := uint32(0)
 	for range titles {
 		if u.err != nil {
@@ -245,25 +249,26 @@ func (u *unpacker) table() (*Table, error) {
 	if u.err != nil {
 		return nil, u.err
 	}
-	t.ends = slices.Clip(t.ends)
-	text, err := io.ReadAll(u.from)
-	if err != nil {
+	var text strings.Builder
+	text.Grow(int(min(end, roomMost)))
+	if _, err := io.Copy(&text, u.from); err != nil {
 		return nil, err
 	}
-	if len(text) != int(end) {
-		return nil, fmt.Errorf("its titles have %d bytes, announced are %d", len(text), end)
+	if text.Len() != int(end) {
+		return nil, fmt.Errorf("its titles have %d bytes, announced are %d", text.Len(), end)
 	}
-	t.text = string(text)
+	t.text = text.String()
 	return t, nil
 }
 
 // references reads the ids that a site has for n entries.
 func (u *unpacker) references(at site, n int) []link {
-	counts := make([]uint32, n)
+	counts, all := make([]uint32, n), uint32(0)
 	for i := range counts {
-		counts[i] = u.number(maxEntries)
+		counts[i] = u.number(maxIDs)
+		all += counts[i]
 	}
-	var links []link
+	links := make([]link, 0, min(all, roomMost))
 	for i, count := range counts {
 		for range count {
 			if u.err != nil {
@@ -277,5 +282,5 @@ func (u *unpacker) references(at site, n int) []link {
 			links = append(links, l)
 		}
 	}
-	return slices.Clip(links)
+	return links
 }

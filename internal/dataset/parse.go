@@ -221,7 +221,7 @@ func (r *row) call(title string) {
 }
 
 func (r *row) refer(at site, id reference) {
-	if !slices.Contains(r.references[at], id) {
+	if len(r.references[at]) < maxIDs && !slices.Contains(r.references[at], id) {
 		r.references[at] = append(r.references[at], id)
 	}
 }

@@ -149,6 +149,21 @@ func TestOneBadItemLosesNoOther(t *testing.T) {
 	}
 }
 
+func TestItemsOfOneSubjectAreOneEntry(t *testing.T) {
+	table, err := pack(t, `{"items":[
+		{"title":"second half","titleTranslate":{"en":["name"]},"begin":"2026-01-03T14:30:00.000Z","sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"tv/4"},{"site":"mal","id":"6"}]},
+		{"title":"first half","titleTranslate":{"en":["name"]},"type":"tv","begin":"2025-01-03T14:30:00.000Z","sites":[{"site":"bangumi","id":"3"},{"site":"tmdb","id":"tv/4"},{"site":"mal","id":"5"}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []dataset.Entry{{Subject: 3, Kind: dataset.TV, Begin: watch.Date{Year: 2025, Month: 1, Day: 3}, Season: dataset.AnySeason, Titles: []string{"second half", "name", "first half"}}}
+	for name, got := range map[string][]dataset.Entry{"show": table.Show("4"), "one id": table.ByID("mal", "5"), "the other id": table.ByID("mal", "6"), "title": table.ByTitle("Name")} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestWhatIsNotTheTableIsRefused(t *testing.T) {
 	const good = `{"items":[{"title":"x","sites":[{"site":"bangumi","id":"3"}]}]}`
 	if _, err := pack(t, good); err != nil {
