@@ -27,7 +27,7 @@ type pattern struct {
 func (r *Rules) Find(titles []string, season *int) (Mapping, bool) {
 	for _, wantSeason := range []bool{true, false} {
 		for _, title := range titles {
-			for _, m := range r.exact[fold(title)] {
+			for _, m := range r.exact[Fold(title)] {
 				if m.fits(season, wantSeason) {
 					return m, true
 				}
@@ -74,14 +74,14 @@ func (r *Rules) stops(b Blocked, title string) bool {
 	case Regex:
 		return r.blockedRE[b.ID].MatchString(title)
 	case Exact:
-		return fold(title) == fold(b.Keyword)
+		return Fold(title) == Fold(b.Keyword)
 	default:
-		return strings.Contains(fold(title), fold(b.Keyword))
+		return strings.Contains(Fold(title), Fold(b.Keyword))
 	}
 }
 
-// fold is how titles of mappings and keywords are compared: case and surrounding space do not matter.
-func fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+// Fold is what titles of mappings and keywords are compared by: case and surrounding space do not matter.
+func Fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // snapshot is the rules as of a generation of the store.
 type snapshot struct {
@@ -91,6 +91,8 @@ type snapshot struct {
 
 // Rules is the current snapshot; it is rebuilt only after a change.
 func (s *Store) Rules(ctx context.Context) (*Rules, error) {
+	s.changing.RLock()
+	defer s.changing.RUnlock()
 	generation := s.generation.Load()
 	if have := s.snapshot.Load(); have != nil && have.generation == generation {
 		return have.rules, nil
@@ -115,7 +117,7 @@ func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {
 	rules := &Rules{exact: map[string][]Mapping{}, blocked: blocked, blockedRE: map[int64]*regexp.Regexp{}}
 	for _, m := range mappings {
 		if !m.Regex {
-			rules.exact[fold(m.Title)] = append(rules.exact[fold(m.Title)], m)
+			rules.exact[Fold(m.Title)] = append(rules.exact[Fold(m.Title)], m)
 			continue
 		}
 		re, err := regexp.Compile(m.Title)
