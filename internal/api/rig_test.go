@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
@@ -45,20 +46,21 @@ const (
 
 // rig is the API over a real database and real HTTP, with a signed-in script.
 type rig struct {
-	t        *testing.T
-	url      string
-	db       *db.DB
-	key      string // an API key
-	settings *settings.Manager
-	records  *record.Store
-	accounts *account.Store
-	store    *auth.Store
-	engine   *testEngine
-	keeper   *testKeeper
-	tasks    *task.Registry
-	archive  *archive.Archive
-	log      *lockedBuffer
-	doc      *huma.OpenAPI
+	t         *testing.T
+	url       string
+	db        *db.DB
+	key       string // an API key
+	settings  *settings.Manager
+	records   *record.Store
+	questions *candidate.Store
+	accounts  *account.Store
+	store     *auth.Store
+	engine    *testEngine
+	keeper    *testKeeper
+	tasks     *task.Registry
+	archive   *archive.Archive
+	log       *lockedBuffer
+	doc       *huma.OpenAPI
 }
 
 // newRig starts the API. environ are settings of the environment.
@@ -85,6 +87,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 	masker := &secret.Masker{}
 	log := slog.New(task.Handler(slog.NewTextHandler(r.log, nil)))
 	r.tasks = &task.Registry{}
+	mappings := mapping.NewStore(d)
+	r.questions = candidate.NewStore(d, mappings)
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{
 		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
@@ -101,7 +105,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	deps := api.Deps{
 		Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
-		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
+		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
 		Replay: scheduler, NextReplay: func(t time.Time) time.Time { return t.Add(time.Minute) }, Reachability: r.keeper.reachability,
@@ -301,6 +305,30 @@ func (matcher) Match(_ context.Context, event watch.Event) match.Trace {
 	}
 }
 
+// subjects is a catalog with an anime (265), a live-action show (7), and an outage (503).
+type subjects struct{}
+
+func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	switch id {
+	case 265:
+		return catalog.Subject{ID: 265, Type: catalog.Anime, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV", Eps: 12}, nil
+	case 7:
+		return catalog.Subject{ID: 7, Type: catalog.Real, Name: "a show"}, nil
+	case 503:
+		return catalog.Subject{}, &catalog.Error{Op: "read subject 503", Kind: catalog.ErrUnreachable}
+	}
+	return catalog.Subject{}, &catalog.Error{Op: "read subject", Kind: catalog.ErrNotFound, Status: 404}
+}
+
+func (s subjects) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	if q.Keyword == "nobody answers" {
+		return nil, &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable}
+	}
+	anime, _ := s.Subject(ctx, 265)
+	show, _ := s.Subject(ctx, 7)
+	return []catalog.Subject{anime, show}, nil
+}
+
 type lists struct{}
 
 func (lists) Mark(context.Context, account.Account, catalog.SubjectID, []catalog.EpisodeID) (catalog.MarkResult, error) {
@@ -332,7 +360,7 @@ func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
 // startEngine runs an engine until the test ends.
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{}, Lists: lists{}, Log: log,
+		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{}, Lists: lists{}, Log: log,
 		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {},
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})

@@ -30,6 +30,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
@@ -52,6 +53,9 @@ type Engine interface {
 	Retry(ctx context.Context, id int64) (*task.Task, error)
 	LastRetry(id int64) (*task.Task, error)
 	RetryFailed(f record.Filter) (*task.Task, error)
+	Confirm(ctx context.Context, questionID int64, c candidate.Choice) (engine.Answered, error)
+	Reject(ctx context.Context, questionID int64) (engine.Answered, error)
+	UndoAnswer(ctx context.Context, questionID int64) (engine.Answered, error)
 }
 
 // Keeper looks after the tokens of accounts; *account.Keeper is one.
@@ -88,6 +92,9 @@ type Deps struct {
 	Archive       *archive.Archive
 	ArchiveKeeper *archive.Keeper
 	Mappings      *mapping.Store
+	Questions     *candidate.Store
+	// Subjects are looked up in the catalog.
+	Subjects Subjects
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
@@ -126,6 +133,8 @@ func newServer(deps Deps) *server {
 	s.registerAccounts()
 	s.registerOAuth()
 	s.registerArchive()
+	s.registerCandidates()
+	s.registerSubjects()
 	s.registerMappings()
 	s.registerBlocked()
 	s.registerSettings()
@@ -309,16 +318,17 @@ func short(text string) string {
 
 // schemaNames are those of types whose own name says too little outside of their package.
 var schemaNames = map[string]string{
-	"watchmark/internal/auth.Key":         "APIKey",
-	"watchmark/internal/settings.Key":     "SettingsKey",
-	"watchmark/internal/settings.Section": "SettingsSection",
-	"watchmark/internal/webhook.Entry":    "WebhookLogEntry",
-	"watchmark/internal/match.Result":     "TraceResult",
-	"watchmark/internal/match.Step":       "TraceStep",
-	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
-	"watchmark/internal/replay.Entry":     "QueueTask",
-	"watchmark/internal/task.Status":      "Task",
-	"watchmark/internal/archive.Progress": "ArchiveProgress",
+	"watchmark/internal/auth.Key":           "APIKey",
+	"watchmark/internal/settings.Key":       "SettingsKey",
+	"watchmark/internal/settings.Section":   "SettingsSection",
+	"watchmark/internal/webhook.Entry":      "WebhookLogEntry",
+	"watchmark/internal/match.Result":       "TraceResult",
+	"watchmark/internal/match.Step":         "TraceStep",
+	"watchmark/internal/mapping.Blocked":    "BlockedKeyword",
+	"watchmark/internal/candidate.Question": "PendingCandidate",
+	"watchmark/internal/replay.Entry":       "QueueTask",
+	"watchmark/internal/task.Status":        "Task",
+	"watchmark/internal/archive.Progress":   "ArchiveProgress",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

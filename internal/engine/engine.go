@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/match"
@@ -87,14 +88,16 @@ type Options struct {
 
 // Config is what an Engine needs; every field must be set.
 type Config struct {
-	DB       *db.DB
-	Records  *record.Store
-	Accounts Accounts
-	Matcher  Matcher
-	Lists    Lists
-	Queue    *replay.Queue
-	Tasks    *task.Registry
-	Options  func() Options
+	DB      *db.DB
+	Records *record.Store
+	// Questions are what review records wait for.
+	Questions *candidate.Store
+	Accounts  Accounts
+	Matcher   Matcher
+	Lists     Lists
+	Queue     *replay.Queue
+	Tasks     *task.Registry
+	Options   func() Options
 	// Queued is told that something waits in the queue now.
 	Queued func()
 	Log    *slog.Logger

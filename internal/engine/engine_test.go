@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -29,16 +31,19 @@ import (
 // can decide what the catalog does.
 type house struct {
 	*engine.Engine
-	records  *record.Store
-	accounts *account.Store
-	queue    *replay.Queue
-	tasks    *task.Registry
-	log      *webhook.Log
-	list     *list
-	matcher  *matcher
-	options  atomic.Pointer[engine.Options]
-	stop     context.CancelFunc
-	stopped  chan struct{}
+	records *record.Store
+	// mappings are what answers write; the matcher of the tests does not ask them.
+	mappings  *mapping.Store
+	questions *candidate.Store
+	accounts  *account.Store
+	queue     *replay.Queue
+	tasks     *task.Registry
+	log       *webhook.Log
+	list      *list
+	matcher   *matcher
+	options   atomic.Pointer[engine.Options]
+	stop      context.CancelFunc
+	stopped   chan struct{}
 }
 
 // matcher matches a title by its own words: "episode 7 of 8" is done by the event's numbers.
@@ -149,12 +154,13 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
+		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
+	h.questions = candidate.NewStore(d, h.mappings)
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Queue: h.queue, Tasks: h.tasks, Queued: func() {},
 		Options: func() engine.Options { return *h.options.Load() },
 	})

@@ -40,7 +40,7 @@ const keptEnded = 40
 // Status is what a task shows.
 type Status struct {
 	ID   int64  `json:"id"`
-	Kind string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records) or archive_import (the offline archive)."`
+	Kind string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), answer (the records that a confirmed or rejected title set going) or archive_import (the offline archive)."`
 	// RecordID is the record the task is about; 0 for none.
 	RecordID int64 `json:"record_id"`
 	State    State `json:"state" enum:"running,done,failed,cancelled"`

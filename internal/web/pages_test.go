@@ -260,7 +260,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 10 {
+	if len(seen) != 11 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

@@ -59,6 +59,9 @@ func TestScreenshots(t *testing.T) {
 		{"connect-jellyfin", full, "/connect?source=jellyfin", true, ""},
 		{"connect-custom", full, "/connect?source=custom", true, ""},
 		{"archive", full, "/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
+		{"review", full, "/review", true, ""},
+		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
+		{"review-empty", empty, "/review", true, ""},
 		{"archive-off", empty, "/archive", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
 	}
