@@ -22,8 +22,8 @@ type confirmInput struct {
 	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the subject which the season begins with; given, also as 0, the mapping leads to subject_id itself."`
 }
 
-// answeredCandidate is what every answer tells.
-type answeredCandidate struct {
+// AnsweredCandidate is what every answer to a question tells.
+type AnsweredCandidate struct {
 	Candidate candidate.Question `json:"pending_candidate"`
 	RecordIDs []int64            `json:"record_ids" doc:"The records that are run again." example:"[42]"`
 	TaskID    int64              `json:"task_id" doc:"The id of the task that follows them; 0 when there are none." example:"7"`
@@ -31,19 +31,19 @@ type answeredCandidate struct {
 
 // confirmedCandidate is what confirming did.
 type confirmedCandidate struct {
-	answeredCandidate
+	AnsweredCandidate
 	Mapping mapping.Mapping `json:"mapping"`
 }
 
 // rejectedCandidate is what rejecting did.
 type rejectedCandidate struct {
-	answeredCandidate
+	AnsweredCandidate
 	Blocked mapping.Blocked `json:"blocked_keyword"`
 }
 
 // undoneCandidate is what undoing did.
 type undoneCandidate struct {
-	answeredCandidate
+	AnsweredCandidate
 	MarkedIDs []int64 `json:"marked_record_ids" doc:"The records that were marked because of the answer. Their marks stay in the catalog."`
 	Kept      bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
 	Message   string  `json:"message" doc:"What stays, in plain words; empty when nothing does."`
@@ -102,8 +102,8 @@ func (s *server) registerCandidates() {
 	})
 }
 
-func answerView(a engine.Answered) answeredCandidate {
-	view := answeredCandidate{Candidate: a.Question, RecordIDs: append([]int64{}, a.RecordIDs...)}
+func answerView(a engine.Answered) AnsweredCandidate {
+	view := AnsweredCandidate{Candidate: a.Question, RecordIDs: append([]int64{}, a.RecordIDs...)}
 	if a.Task != nil {
 		view.TaskID = a.Task.Status().ID
 	}
@@ -171,7 +171,7 @@ func (s *server) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandi
 	if err != nil {
 		return nil, err
 	}
-	view := undoneCandidate{answeredCandidate: answerView(a), MarkedIDs: []int64{}, Kept: a.Kept}
+	view := undoneCandidate{AnsweredCandidate: answerView(a), MarkedIDs: []int64{}, Kept: a.Kept}
 	for _, r := range a.Marked {
 		view.MarkedIDs = append(view.MarkedIDs, r.ID)
 	}

@@ -382,7 +382,7 @@ func (r *rig) record(title string, status record.Status, traced bool) int64 {
 	r.t.Helper()
 	season, episode := 1, 1.0
 	e := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &episode, UserName: "mira"}
-	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Hour))(r.t)
+	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Minute))(r.t)
 	trace := matcher{}.Match(r.t.Context(), e)
 	o := record.Outcome{RecordID: w.ID, Status: status, Method: trace.Result.Method, Confidence: trace.Result.Confidence}
 	if traced {

@@ -52,6 +52,8 @@ type matcher struct {
 	answers map[string]match.Trace
 	panics  string
 	seen    []watch.Event
+	// during is called while an event is matched, after its answer was looked up.
+	during func(watch.Event)
 }
 
 func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
@@ -59,6 +61,28 @@ func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trac
 }
 
 func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
+	trace, during := m.answer(event)
+	if during != nil {
+		during(event)
+	}
+	return trace
+}
+
+// hold has during called from now on.
+func (m *matcher) hold(during func(watch.Event)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.during = during
+}
+
+// set changes the answer for a title.
+func (m *matcher) set(title string, t match.Trace) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answers[title] = t
+}
+
+func (m *matcher) answer(event watch.Event) (match.Trace, func(watch.Event)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, event)
@@ -66,13 +90,13 @@ func (m *matcher) Match(_ context.Context, event watch.Event) match.Trace {
 		panic("a bug for this title")
 	}
 	if t, found := m.answers[event.Title]; found {
-		return t
+		return t, m.during
 	}
 	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
 	if event.Episode != nil {
 		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(800+int(*event.Episode)), event.Episode
 	}
-	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}
+	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}, m.during
 }
 
 // list remembers what was marked, and fails on command.
