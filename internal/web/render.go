@@ -91,7 +91,13 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
 		// specials reports that a season is the one of the specials.
 		"specials": func(season int) bool { return season == 0 },
-		"subject":  s.SubjectURL,
+		"season": func(season int) (string, error) {
+			if season == 0 {
+				return s.words.text(lang, "record.specials")
+			}
+			return s.words.text(lang, "review.season", season)
+		},
+		"subject": s.SubjectURL,
 		// pair hands a choice of a question to a template of its own.
 		"pair": func(id int64, c candidateView) any {
 			return struct {

@@ -19,6 +19,7 @@ import (
 // every health, requests of most sources.
 type sample struct {
 	success, review, noAccount, queued, hostile int64
+	question                                    int64 // that review asks
 }
 
 const hostileTitle = `<script>alert(1)</script>" onmouseover="x`
@@ -71,7 +72,7 @@ func (g *rig) fill(t testing.TB) sample {
 	})
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
 		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
-	g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
+	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
 		Message: "the catalog cannot be reached: this waits and is repeated by itself"}, mira)
