@@ -86,8 +86,8 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 
 	e := show("a show", 1, 1)
 	e.Media = watch.RealAction
-	real, _ := r.ask(e)
-	path = fmt.Sprintf("/api/pending-candidates/%d/confirm", real)
+	live, _ := r.ask(e)
+	path = fmt.Sprintf("/api/pending-candidates/%d/confirm", live)
 	r.do("POST", path, map[string]any{"subject_id": 265}).problem(422, "live-action")
 	r.do("POST", path, map[string]any{"subject_id": 7}).want(202)
 }
