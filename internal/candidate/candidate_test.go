@@ -237,6 +237,30 @@ func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
 	}
 }
 
+func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
+	h := newHouse(t)
+	w := record.Work{}
+	w.ID = h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(w, record.Success)
+	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != candidate.Pending {
+		t.Errorf("undo: %+v", back)
+	}
+	h.settle(w, record.Review)
+	a = must(h.Reject(t.Context(), q.ID))(t)
+	b := a.Blocked
+	b.Keyword = "Another Show"
+	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
+	h.settle(w, record.Ignored)
+	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
+		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
+	}
+}
+
 func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 	h := newHouse(t)
 	first, second := h.ask(episode("Show", season(1), 1)), h.ask(episode("Show", season(2), 1))

@@ -48,12 +48,12 @@ func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
 }
 
 // RestoreTx takes a PutTx back, and reports false, having changed nothing, when the mapping
-// is not as PutTx wrote it any more: somebody corrected or removed it since. A replaced one
-// is left out when its title and season are mapped anew.
+// is not as PutTx wrote it any more: somebody corrected it since. Where it was removed there
+// is nothing to take back. A replaced one is left out when its title and season are mapped anew.
 func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapping) (bool, error) {
 	now, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, written.ID))
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("read mapping %d: %w", written.ID, err)
@@ -99,16 +99,21 @@ func BlockTx(ctx context.Context, tx *sql.Tx, b Blocked) (standing Blocked, adde
 	return standing, false, nil
 }
 
-// UnblockTx removes a blocked keyword that is still as it was written. It reports false
-// when somebody changed or removed it since.
+// UnblockTx removes a blocked keyword that is still as it was written, and reports false
+// when somebody changed it since. Where it was removed there is nothing to do.
 func UnblockTx(ctx context.Context, tx *sql.Tx, b Blocked) (bool, error) {
-	result, err := tx.ExecContext(ctx, `DELETE FROM blocked_keywords WHERE id = ? AND keyword = ? AND kind = ?`, b.ID, b.Keyword, b.Kind)
+	now, err := scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, b.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
 	if err != nil {
+		return false, fmt.Errorf("read blocked keyword %d: %w", b.ID, err)
+	}
+	if now.Keyword != b.Keyword || now.Kind != b.Kind {
+		return false, nil
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM blocked_keywords WHERE id = ?`, b.ID); err != nil {
 		return false, fmt.Errorf("unblock keyword %d: %w", b.ID, err)
 	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return false, fmt.Errorf("unblock keyword %d: %w", b.ID, err)
-	}
-	return n == 1, nil
+	return true, nil
 }
