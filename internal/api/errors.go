@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
@@ -31,6 +32,10 @@ var statuses = []struct {
 	{record.ErrNotFound, http.StatusNotFound},
 	{account.ErrNotFound, http.StatusNotFound},
 	{mapping.ErrNotFound, http.StatusNotFound},
+	{candidate.ErrNotFound, http.StatusNotFound},
+	{candidate.ErrAnswered, http.StatusConflict},
+	{candidate.ErrUnanswered, http.StatusConflict},
+	{candidate.ErrInWork, http.StatusConflict},
 	{auth.ErrKeyNotFound, http.StatusNotFound},
 	{account.ErrTaken, http.StatusConflict},
 	{account.ErrNoToken, http.StatusConflict},

@@ -23,6 +23,8 @@ var tags = []*huma.Tag{
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
 	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
+	{Name: "Candidates", Description: "The titles that wait for a person to say what they are."},
+	{Name: "Subjects", Description: "The entries of the catalog, to choose one."},
 	{Name: "Mappings", Description: "Which title is which subject, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},
 	{Name: "Settings", Description: "What the settings page shows and changes."},

@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
@@ -47,21 +48,22 @@ const (
 
 // rig is the API over a real database and real HTTP, with a signed-in script.
 type rig struct {
-	t        *testing.T
-	url      string
-	db       *db.DB
-	key      string // an API key
-	settings *settings.Manager
-	records  *record.Store
-	accounts *account.Store
-	store    *auth.Store
-	engine   *testEngine
-	keeper   *testKeeper
-	tasks    *task.Registry
-	archive  *archive.Archive
-	dataset  *dataset.Keeper
-	log      *lockedBuffer
-	doc      *huma.OpenAPI
+	t         *testing.T
+	url       string
+	db        *db.DB
+	key       string // an API key
+	settings  *settings.Manager
+	records   *record.Store
+	questions *candidate.Store
+	accounts  *account.Store
+	store     *auth.Store
+	engine    *testEngine
+	keeper    *testKeeper
+	tasks     *task.Registry
+	archive   *archive.Archive
+	dataset   *dataset.Keeper
+	log       *lockedBuffer
+	doc       *huma.OpenAPI
 }
 
 // newRig starts the API. environ are settings of the environment.
@@ -88,6 +90,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 	masker := &secret.Masker{}
 	log := slog.New(task.Handler(slog.NewTextHandler(r.log, nil)))
 	r.tasks = &task.Registry{}
+	mappings := mapping.NewStore(d)
+	r.questions = candidate.NewStore(d, mappings)
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{
 		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
@@ -110,7 +114,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	deps := api.Deps{
 		Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
-		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mapping.NewStore(d), Masker: masker,
+		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
 		Replay: scheduler, NextReplay: func(t time.Time) time.Time { return t.Add(time.Minute) }, Reachability: r.keeper.reachability,
@@ -293,7 +297,6 @@ func (e *testEngine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	return e.Engine.Retry(ctx, id)
 }
 
-// matcher finds one subject for every title, and lists marks whatever it is told.
 // matcher finds everything at 265, but for what mappings lead elsewhere; they may be nil.
 type matcher struct{ mappings *mapping.Store }
 
@@ -308,16 +311,6 @@ func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) 
 		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
 	}
 	return trace
-}
-
-// subjects is a catalog that has 265 and 266.
-type subjects struct{}
-
-func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	if id != 265 && id != 266 {
-		return catalog.Subject{}, &catalog.Error{Op: "read", Kind: catalog.ErrNotFound, Status: http.StatusNotFound}
-	}
-	return catalog.Subject{ID: id, Type: catalog.Anime, Name: "series"}, nil
 }
 
 func (subjects) Episode(_ context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
@@ -343,6 +336,32 @@ func anything(event watch.Event) match.Trace {
 		Steps: []match.Step{{Name: "api", Status: "hit", Input: map[string]any{"title": event.Title}, Output: map[string]any{},
 			Candidates: []match.Candidate{{SubjectID: 265, Name: event.Title, Score: 0.98, Source: "api"}}}},
 	}
+}
+
+// subjects is a catalog with two anime (265, 266), a live-action show (7), and an outage (503).
+type subjects struct{}
+
+func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	switch id {
+	case 265:
+		return catalog.Subject{ID: 265, Type: catalog.Anime, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV", Eps: 12}, nil
+	case 266:
+		return catalog.Subject{ID: 266, Type: catalog.Anime, Name: "series"}, nil
+	case 7:
+		return catalog.Subject{ID: 7, Type: catalog.Real, Name: "a show"}, nil
+	case 503:
+		return catalog.Subject{}, &catalog.Error{Op: "read subject 503", Kind: catalog.ErrUnreachable}
+	}
+	return catalog.Subject{}, &catalog.Error{Op: "read subject", Kind: catalog.ErrNotFound, Status: 404}
+}
+
+func (s subjects) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	if q.Keyword == "nobody answers" {
+		return nil, &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable}
+	}
+	anime, _ := s.Subject(ctx, 265)
+	show, _ := s.Subject(ctx, 7)
+	return []catalog.Subject{anime, show}, nil
 }
 
 type lists struct{}
@@ -385,7 +404,7 @@ func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	mappings := mapping.NewStore(d)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, Log: log,
+		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, Log: log,
 		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {},
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})
@@ -407,7 +426,7 @@ func (r *rig) record(title string, status record.Status, traced bool) int64 {
 	r.t.Helper()
 	season, episode := 1, 1.0
 	e := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &episode, UserName: "mira"}
-	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Hour))(r.t)
+	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Minute))(r.t)
 	trace := matcher{}.Match(r.t.Context(), e)
 	o := record.Outcome{RecordID: w.ID, Status: status, Method: trace.Result.Method, Confidence: trace.Result.Confidence}
 	if traced {

@@ -30,6 +30,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
@@ -56,6 +57,9 @@ type Engine interface {
 	Correct(ctx context.Context, id int64, c engine.Correction) (engine.Corrected, error)
 	PreviewCorrection(ctx context.Context, id int64, c engine.Correction) (engine.Preview, error)
 	Unmark(ctx context.Context, id int64, message string) (record.Record, error)
+	Confirm(ctx context.Context, questionID int64, c candidate.Choice) (engine.Answered, error)
+	Reject(ctx context.Context, questionID int64) (engine.Answered, error)
+	UndoAnswer(ctx context.Context, questionID int64) (engine.Answered, error)
 }
 
 // Keeper looks after the tokens of accounts; *account.Keeper is one.
@@ -92,8 +96,11 @@ type Deps struct {
 	Archive       *archive.Archive
 	ArchiveKeeper *archive.Keeper
 	// Dataset keeps the id table.
-	Dataset  *dataset.Keeper
-	Mappings *mapping.Store
+	Dataset   *dataset.Keeper
+	Mappings  *mapping.Store
+	Questions *candidate.Store
+	// Subjects are looked up in the catalog.
+	Subjects Subjects
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
@@ -134,6 +141,8 @@ func newServer(deps Deps) *server {
 	s.registerOAuth()
 	s.registerArchive()
 	s.registerDataset()
+	s.registerCandidates()
+	s.registerSubjects()
 	s.registerMappings()
 	s.registerBlocked()
 	s.registerSettings()
@@ -317,17 +326,18 @@ func short(text string) string {
 
 // schemaNames are those of types whose own name says too little outside of their package.
 var schemaNames = map[string]string{
-	"watchmark/internal/auth.Key":         "APIKey",
-	"watchmark/internal/settings.Key":     "SettingsKey",
-	"watchmark/internal/settings.Section": "SettingsSection",
-	"watchmark/internal/webhook.Entry":    "WebhookLogEntry",
-	"watchmark/internal/match.Result":     "TraceResult",
-	"watchmark/internal/match.Step":       "TraceStep",
-	"watchmark/internal/mapping.Blocked":  "BlockedKeyword",
-	"watchmark/internal/replay.Entry":     "QueueTask",
-	"watchmark/internal/task.Status":      "Task",
-	"watchmark/internal/archive.Progress": "ArchiveProgress",
-	"watchmark/internal/dataset.Status":   "DatasetStatus",
+	"watchmark/internal/auth.Key":           "APIKey",
+	"watchmark/internal/settings.Key":       "SettingsKey",
+	"watchmark/internal/settings.Section":   "SettingsSection",
+	"watchmark/internal/webhook.Entry":      "WebhookLogEntry",
+	"watchmark/internal/match.Result":       "TraceResult",
+	"watchmark/internal/match.Step":         "TraceStep",
+	"watchmark/internal/mapping.Blocked":    "BlockedKeyword",
+	"watchmark/internal/candidate.Question": "PendingCandidate",
+	"watchmark/internal/replay.Entry":       "QueueTask",
+	"watchmark/internal/task.Status":        "Task",
+	"watchmark/internal/archive.Progress":   "ArchiveProgress",
+	"watchmark/internal/dataset.Status":     "DatasetStatus",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

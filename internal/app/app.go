@@ -34,6 +34,10 @@ import (
 // keepSynced is how long a done task stays in the queue, for people to see.
 const keepSynced = 7 * 24 * time.Hour
 
+// keepUnasked is how long a question stays that no record waits for: its records may be on
+// their way to asking it again.
+const keepUnasked = time.Hour
+
 // A stopping service may finish requests for requestGrace, then work in hand for workGrace.
 const (
 	requestGrace = 4 * time.Second
@@ -100,7 +104,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	})
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
+		DB: a.db, Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
 		Catalog: knowledge{a.Data}, Lists: a.keeper, Log: a.log,
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() },
 		Options: func() engine.Options {
@@ -171,6 +175,7 @@ func (a *App) buildHandler(o Options) error {
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Mappings: a.Mappings, Masker: a.masker,
+		Questions: a.Questions, Subjects: a.cached,
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
 	mux := http.NewServeMux()
@@ -192,7 +197,7 @@ func (a *App) buildHandler(o Options) error {
 
 func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
-		Records: a.Records, Feed: a.Records.Feed, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
+		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		QueueLength: func(ctx context.Context) (int, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
@@ -370,12 +375,15 @@ func (a *App) prune(ctx context.Context) error {
 		return err
 	}
 	err = inBatches(ctx, func(limit int) (int64, error) { return a.queue.Prune(ctx, time.Now().Add(-keepSynced), limit) })
-	if err != nil || s.KeepRecords == 0 {
+	if err == nil && s.KeepRecords != 0 {
+		err = inBatches(ctx, func(limit int) (int64, error) {
+			return a.Records.DeleteBefore(ctx, time.Now().Add(-s.KeepRecords), limit)
+		})
+	}
+	if err != nil {
 		return err
 	}
-	return inBatches(ctx, func(limit int) (int64, error) {
-		return a.Records.DeleteBefore(ctx, time.Now().Add(-s.KeepRecords), limit)
-	})
+	return inBatches(ctx, func(limit int) (int64, error) { return a.Questions.Prune(ctx, time.Now().Add(-keepUnasked), limit) })
 }
 
 // inBatches removes rows a few at a time, so that what is accepted meanwhile does not

@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
@@ -54,11 +55,12 @@ type DemoLogin struct{ Name, Password string }
 // Data is an opened data folder: settings, stores and the catalog client, with
 // nothing running. The command line uses it beside a running service.
 type Data struct {
-	Settings *settings.Manager
-	Auth     *auth.Store
-	Records  *record.Store
-	Accounts *account.Store
-	Mappings *mapping.Store
+	Settings  *settings.Manager
+	Auth      *auth.Store
+	Records   *record.Store
+	Accounts  *account.Store
+	Mappings  *mapping.Store
+	Questions *candidate.Store
 
 	db      *db.DB
 	masker  *secret.Masker
@@ -133,6 +135,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
+	d.Questions = candidate.NewStore(d.db, d.Mappings)
 	d.Auth = auth.NewStore(d.db, d.policy)
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)

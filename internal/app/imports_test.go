@@ -36,14 +36,15 @@ var allowed = map[string][]string{
 	"archive/titles":      {"title"},
 	"catalog/catalogtest": {"catalog", "watch"},
 
-	"backup":  {"db", "secret"},
-	"webhook": {"db", "watch"},
-	"mapping": {"catalog", "db", "watch"},
-	"account": {"catalog", "db", "secret"},
-	"record":  {"catalog", "db", "watch"},
-	"match":   {"catalog", "dataset", "mapping", "title", "watch"},
-	"replay":  {"catalog", "db", "record", "watch"},
-	"engine":  {"account", "catalog", "db", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
+	"backup":    {"db", "secret"},
+	"webhook":   {"db", "watch"},
+	"mapping":   {"catalog", "db", "watch"},
+	"account":   {"catalog", "db", "secret"},
+	"record":    {"catalog", "db", "watch"},
+	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
+	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
+	"replay":    {"catalog", "db", "record", "watch"},
+	"engine":    {"account", "candidate", "catalog", "db", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
 	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},
@@ -51,9 +52,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -168,6 +168,36 @@ func TestMigrationCopiesTheDatabaseFirstAndKeepsThree(t *testing.T) {
 	}
 }
 
+// TestWhatWaitedBeforeThereWereQuestionsIsRunAgain migrates a database of version 2.
+func TestWhatWaitedBeforeThereWereQuestionsIsRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	before := fstest.MapFS{}
+	for _, name := range []string{"00001_first.sql", "00002_queue_order.sql"} {
+		text, err := os.ReadFile(filepath.Join("migrations", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before[name] = &fstest.MapFile{Data: text}
+	}
+	old, err := db.OpenWith(t.Context(), dir, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []string{"review", "ignored", "error"} {
+		exec(t, old, `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title, release_date, event, created_at, updated_at)
+			VALUES (?, 0, 'plex', 'watched', 'episode', 'mira', 'a', '', '', '{}', 0, 0)`, status)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, dir)
+	for status, want := range map[string]int{"review": 0, "received": 1, "ignored": 1, "error": 1} {
+		if n := count(t, d, "records WHERE status = '"+status+"'"); n != want {
+			t.Errorf("%d records are %s, want %d", n, status, want)
+		}
+	}
+}
+
 func TestDamagedFileIsRefusedWithAdvice(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, db.FileName)

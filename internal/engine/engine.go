@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/mapping"
@@ -103,10 +104,12 @@ type Options struct {
 
 // Config is what an Engine needs; every field must be set.
 type Config struct {
-	DB       *db.DB
-	Records  *record.Store
-	Accounts Accounts
-	Matcher  Matcher
+	DB      *db.DB
+	Records *record.Store
+	// Questions are what review records wait for.
+	Questions *candidate.Store
+	Accounts  Accounts
+	Matcher   Matcher
 	// MatchBy is Matcher.Match by other rules than those that are kept.
 	MatchBy  func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
 	Mappings *mapping.Store

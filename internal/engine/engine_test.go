@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
@@ -30,17 +31,18 @@ import (
 // can decide what the catalog does.
 type house struct {
 	*engine.Engine
-	records  *record.Store
-	accounts *account.Store
-	queue    *replay.Queue
-	mappings *mapping.Store
-	tasks    *task.Registry
-	log      *webhook.Log
-	list     *list
-	matcher  *matcher
-	options  atomic.Pointer[engine.Options]
-	stop     context.CancelFunc
-	stopped  chan struct{}
+	records   *record.Store
+	mappings  *mapping.Store
+	questions *candidate.Store
+	accounts  *account.Store
+	queue     *replay.Queue
+	tasks     *task.Registry
+	log       *webhook.Log
+	list      *list
+	matcher   *matcher
+	options   atomic.Pointer[engine.Options]
+	stop      context.CancelFunc
+	stopped   chan struct{}
 }
 
 // matcher matches a title by its own words: "episode 7 of 8" is done by the event's numbers.
@@ -50,6 +52,8 @@ type matcher struct {
 	answers map[string]match.Trace
 	panics  string
 	seen    []watch.Event
+	// during is called while an event is matched, after its answer was looked up.
+	during func(watch.Event)
 }
 
 func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
@@ -65,6 +69,28 @@ func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 }
 
 func (m *matcher) matchBy(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
+	trace, during := m.answer(event, rules)
+	if during != nil {
+		during(event)
+	}
+	return trace
+}
+
+// hold has during called from now on.
+func (m *matcher) hold(during func(watch.Event)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.during = during
+}
+
+// set changes the answer for a title.
+func (m *matcher) set(title string, t match.Trace) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answers[title] = t
+}
+
+func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, func(watch.Event)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, event)
@@ -72,7 +98,7 @@ func (m *matcher) matchBy(_ context.Context, event watch.Event, rules *mapping.R
 		panic("a bug for this title")
 	}
 	if t, found := m.answers[event.Title]; found {
-		return t
+		return t, m.during
 	}
 	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
 	offset := 0
@@ -83,7 +109,7 @@ func (m *matcher) matchBy(_ context.Context, event watch.Event, rules *mapping.R
 		number := *event.Episode + float64(offset)
 		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(100*int(r.SubjectID)+int(number)), &number
 	}
-	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}
+	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}, m.during
 }
 
 // list remembers what was marked, and fails on command.
@@ -185,13 +211,14 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{}, mappings: mapping.NewStore(d),
+		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
+	h.questions = candidate.NewStore(d, h.mappings)
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Queue: h.queue, Tasks: h.tasks, Queued: func() {},
 		Options: func() engine.Options { return *h.options.Load() },
 	})

@@ -17,6 +17,7 @@ import (
 const (
 	RetryKind       = "retry"
 	RetryFailedKind = "retry_failed"
+	AnswerKind      = "answer"
 )
 
 // retryMost is how many records a bulk retry has in the pipeline at once, so that it
@@ -132,25 +133,33 @@ func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error
 		}
 	}
 	for _, id := range running {
-		r, err := e.settledRecord(ctx, id)
-		if errors.Is(err, record.ErrNotFound) {
-			tally.Skipped++
-			continue
-		}
-		if err != nil {
+		if err := e.tallySettled(ctx, id, tally); err != nil {
 			return err
 		}
-		tally.Retried++
-		switch r.Status {
-		case record.Success:
-			tally.Marked++
-		case record.Queued:
-			tally.Queued++
-		case record.Failed:
-			tally.Failed++
-		default:
-			tally.Other++
-		}
+	}
+	return nil
+}
+
+// tallySettled waits until a record that is run again is settled, and counts how it came out.
+func (e *Engine) tallySettled(ctx context.Context, id int64, tally *Tally) error {
+	r, err := e.settledRecord(ctx, id)
+	if errors.Is(err, record.ErrNotFound) {
+		tally.Skipped++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tally.Retried++
+	switch r.Status {
+	case record.Success:
+		tally.Marked++
+	case record.Queued:
+		tally.Queued++
+	case record.Failed:
+		tally.Failed++
+	default:
+		tally.Other++
 	}
 	return nil
 }

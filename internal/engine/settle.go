@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/match"
@@ -40,7 +41,8 @@ const (
 // records go. While the disk has no room for them they stay in hand and it tries again
 // for a while; what is not stored in the end is done again when its lease ends.
 func (e *Engine) settle(work context.Context, batch []settled) {
-	if err := e.storeAll(work, batch); err != nil {
+	again, err := e.storeAll(work, batch)
+	if err != nil {
 		e.Log.ErrorContext(work, "cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
 		for _, s := range batch {
 			e.letGo(s.work.ID)
@@ -56,36 +58,44 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 	if slices.ContainsFunc(batch, func(s settled) bool { return s.outcome.Status == record.Queued }) {
 		e.Queued()
 	}
+	if again {
+		e.Wake()
+	}
 }
 
-// storeAll stores a batch, at the latest when the disk can take it again.
-func (e *Engine) storeAll(work context.Context, batch []settled) error {
+// storeAll stores a batch, at the latest when the disk can take it again. It reports
+// whether some of it is to be worked on again.
+func (e *Engine) storeAll(work context.Context, batch []settled) (again bool, err error) {
 	maxRetries := e.Options().MaxRetries
 	for try := 1; ; try++ {
 		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
+			again = false
 			for _, s := range batch {
-				if err := s.store(ctx, tx, maxRetries); err != nil {
+				answered, err := s.store(ctx, tx, maxRetries)
+				if err != nil {
 					return err
 				}
+				again = again || answered
 			}
 			return nil
 		})
 		if !errors.Is(err, db.ErrStorage) || try == storeTries {
-			return err
+			return again, err
 		}
 		if try == 1 {
 			e.Log.WarnContext(work, "cannot store how records came out, trying again", "records", len(batch), "error", err)
 		}
 		select {
 		case <-work.Done():
-			return err
+			return false, err
 		case <-time.After(storeAgain):
 		}
 	}
 }
 
-// store writes one outcome within tx.
-func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) error {
+// store writes one outcome within tx. It reports that the record is given back instead,
+// when a person answered its question while it was worked on.
+func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answered bool, err error) {
 	o, r := s.outcome, s.trace.Result
 	o.RecordID = s.work.ID
 	o.AccountID, o.AccountName = s.account.ID, s.account.Username
@@ -117,20 +127,28 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) error {
 			o.Status, o.ErrorKind = record.Failed, record.NoAccount
 			o.Message = "account not found: it was deleted while its mark waited"
 		case err != nil:
-			return err
+			return false, err
 		case status == replay.Abandoned:
 			o.Status, o.ErrorKind = record.Failed, record.Abandoned
 			o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
 		}
 	} else if err := replay.DoneTx(ctx, tx, o.RecordID); err != nil {
-		return err
+		return false, err
+	}
+	if o.Status == record.Review {
+		if answered, err = candidate.AskTx(ctx, tx, s.work, s.trace); err != nil {
+			return false, err
+		}
+		if answered {
+			o.Status = record.Received
+		}
 	}
 	if s.trace.Steps != nil {
 		trace, err := json.Marshal(s.trace)
 		if err != nil {
-			return fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
+			return false, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
 		}
 		o.Trace = trace
 	}
-	return record.SettleTx(ctx, tx, o)
+	return answered, record.SettleTx(ctx, tx, o)
 }

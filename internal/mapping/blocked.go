@@ -52,20 +52,13 @@ func (s *Store) GetBlocked(ctx context.Context, id int64) (Blocked, error) {
 
 // Block adds a blocked keyword. It returns a *FieldError or ErrBlockedTaken.
 func (s *Store) Block(ctx context.Context, b Blocked) (Blocked, error) {
-	if err := b.check(); err != nil {
-		return Blocked{}, err
-	}
 	var created Blocked
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		created, err = scanBlocked(tx.QueryRowContext(ctx, `INSERT INTO blocked_keywords (keyword, kind, source, created_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (keyword, kind) DO NOTHING RETURNING `+blockedColumns, b.Keyword, b.Kind, b.Source, time.Now().UnixMilli()))
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrBlockedTaken
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		var added bool
+		if created, added, err = BlockTx(ctx, tx, b); err == nil && !added {
+			err = ErrBlockedTaken
 		}
-		if err != nil {
-			return fmt.Errorf("block keyword: %w", err)
-		}
-		return nil
+		return err
 	})
 	return created, err
 }
@@ -76,7 +69,7 @@ func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
 		return Blocked{}, err
 	}
 	var updated Blocked
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		var taken int
 		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM blocked_keywords WHERE keyword = ? AND kind = ? AND id <> ?`, b.Keyword, b.Kind, b.ID).Scan(&taken); err != nil {
 			return fmt.Errorf("look for blocked keyword: %w", err)

@@ -20,13 +20,15 @@ var (
 	ErrTaken = errors.New("this title and season are mapped already")
 )
 
-// Origin says who made a mapping.
+// Origin says who made a mapping or a blocked keyword.
 type Origin string
 
-// The origins of a mapping.
+// The origins. ByConfirm and ByReject come from a person's answer to a question.
 const (
-	ByPerson Origin = "person"
-	ByImport Origin = "import"
+	ByPerson  Origin = "person"
+	ByImport  Origin = "import"
+	ByConfirm Origin = "confirm"
+	ByReject  Origin = "reject"
 )
 
 // Mapping sends a title to a subject.
@@ -62,7 +64,7 @@ type Blocked struct {
 	ID      int64     `json:"id"`
 	Keyword string    `json:"keyword"`
 	Kind    BlockKind `json:"kind"`
-	// Source says who made it: person or import.
+	// Source says who made it: person, import or reject.
 	Source    Origin    `json:"source"`
 	CreatedAt time.Time `json:"created_at"`
 }

@@ -28,7 +28,7 @@ type pattern struct {
 func (r *Rules) Find(titles []string, season *int) (Mapping, bool) {
 	for _, wantSeason := range []bool{true, false} {
 		for _, title := range titles {
-			for _, m := range r.exact[fold(title)] {
+			for _, m := range r.exact[Fold(title)] {
 				if m.fits(season, wantSeason) {
 					return m, true
 				}
@@ -75,14 +75,14 @@ func (r *Rules) stops(b Blocked, title string) bool {
 	case Regex:
 		return r.blockedRE[b.ID].MatchString(title)
 	case Exact:
-		return fold(title) == fold(b.Keyword)
+		return Fold(title) == Fold(b.Keyword)
 	default:
-		return strings.Contains(fold(title), fold(b.Keyword))
+		return strings.Contains(Fold(title), Fold(b.Keyword))
 	}
 }
 
-// fold is how titles of mappings and keywords are compared: case and surrounding space do not matter.
-func fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+// Fold is what titles of mappings and keywords are compared by: case and surrounding space do not matter.
+func Fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // snapshot is the rules as of a generation of the store.
 type snapshot struct {
@@ -92,6 +92,8 @@ type snapshot struct {
 
 // Rules is the current snapshot; it is rebuilt only after a change.
 func (s *Store) Rules(ctx context.Context) (*Rules, error) {
+	s.changing.RLock()
+	defer s.changing.RUnlock()
 	generation := s.generation.Load()
 	if have := s.snapshot.Load(); have != nil && have.generation == generation {
 		return have.rules, nil
@@ -129,9 +131,10 @@ func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
 	return newRules(append(mappings, m), blocked)
 }
 
-// replaces reports whether old gives way when m is put.
+// replaces reports whether old gives way when m is put: no expression, the same title as
+// Find compares it, the same season.
 func (m Mapping) replaces(old Mapping) bool {
-	return m.Regex == old.Regex && (m.Regex && m.Title == old.Title || !m.Regex && fold(m.Title) == fold(old.Title)) &&
+	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) &&
 		(m.Season == nil) == (old.Season == nil) && (m.Season == nil || *m.Season == *old.Season)
 }
 
@@ -139,7 +142,7 @@ func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {
 	rules := &Rules{exact: map[string][]Mapping{}, blocked: blocked, blockedRE: map[int64]*regexp.Regexp{}}
 	for _, m := range mappings {
 		if !m.Regex {
-			rules.exact[fold(m.Title)] = append(rules.exact[fold(m.Title)], m)
+			rules.exact[Fold(m.Title)] = append(rules.exact[Fold(m.Title)], m)
 			continue
 		}
 		re, err := regexp.Compile(m.Title)

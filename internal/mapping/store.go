@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 type Store struct {
 	db *db.DB
 
+	// changing is held while a change is written and until generation tells of it: what the
+	// same transaction sets going must not be matched by the rules from before.
+	changing sync.RWMutex
 	// generation counts the changes made, so that a snapshot of the rules knows when it is stale.
 	generation atomic.Int64
 	snapshot   atomic.Pointer[snapshot]
@@ -23,8 +27,11 @@ type Store struct {
 // NewStore is the store over d.
 func NewStore(d *db.DB) *Store { return &Store{db: d} }
 
-// write runs a change and makes snapshots taken before it stale.
-func (s *Store) write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+// Change runs fn in a transaction, which may change mappings and blocked keywords by the
+// functions whose names end in Tx. Whoever asks for the Rules after the commit gets the new ones.
+func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	err := s.db.Write(ctx, fn)
 	s.generation.Add(1)
 	return err
@@ -83,7 +90,7 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 		return Mapping{}, err
 	}
 	var created Mapping
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := checkFree(ctx, tx, m); err != nil {
 			return err
 		}
@@ -93,27 +100,12 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 	return created, err
 }
 
-// Put adds a mapping for a title and season, or puts it in the place of the one there
-// is: titles are the same when they are compared the same. It returns a *FieldError.
+// Put adds a mapping for a title and season, or puts it in the place of what is there, as
+// PutTx does. It returns a *FieldError.
 func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
-	if err := m.check(); err != nil {
-		return Mapping{}, err
-	}
 	var put Mapping
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		all, err := query(ctx, tx, `SELECT `+columns+` FROM mappings WHERE is_regex = ?`, m.Regex)
-		if err != nil {
-			return err
-		}
-		for _, old := range all {
-			if !m.replaces(old) {
-				continue
-			}
-			if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, old.ID); err != nil {
-				return fmt.Errorf("replace mapping %d: %w", old.ID, err)
-			}
-		}
-		put, err = insert(ctx, tx, m)
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		put, _, err = PutTx(ctx, tx, m)
 		return err
 	})
 	return put, err
@@ -125,7 +117,7 @@ func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
 		return Mapping{}, err
 	}
 	var updated Mapping
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if err := checkFree(ctx, tx, m); err != nil {
 			return err
 		}
@@ -168,7 +160,7 @@ func (s *Store) Import(ctx context.Context, mappings []Mapping, dryRun bool) (Im
 		}
 	}
 	var result ImportResult
-	err := s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result = ImportResult{}
 		for _, m := range mappings {
 			old, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE title = ? AND is_regex = ? AND COALESCE(season, -1) = COALESCE(?, -1)`,
@@ -231,7 +223,7 @@ func checkFree(ctx context.Context, tx *sql.Tx, m Mapping) error {
 }
 
 func (s *Store) deleteRow(ctx context.Context, statement string, id int64) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, statement, id)
 		if err != nil {
 			return fmt.Errorf("delete row %d: %w", id, err)

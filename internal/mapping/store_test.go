@@ -1,6 +1,8 @@
 package mapping_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -111,6 +113,36 @@ func TestRulesFollowEveryChange(t *testing.T) {
 	}
 	if _, blocked := rules(t, s).Blocks([]string{"综艺"}); blocked {
 		t.Error("a removed keyword still blocks")
+	}
+}
+
+// TestRulesWaitForAChangeThatIsBeingWritten: what a transaction sets going besides must be
+// matched by the rules that it writes.
+func TestRulesWaitForAChangeThatIsBeingWritten(t *testing.T) {
+	s := newStore(t)
+	rules(t, s)
+	asking, asked := make(chan struct{}), make(chan bool)
+	err := s.Change(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		go func() {
+			close(asking)
+			now, err := s.Rules(t.Context())
+			if err != nil {
+				t.Error(err)
+				close(asked)
+				return
+			}
+			_, found := now.Find([]string{"a"}, nil)
+			asked <- found
+		}()
+		<-asking
+		_, _, err := mapping.PutTx(ctx, tx, mapping.Mapping{Title: "a", SubjectID: 1})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !<-asked {
+		t.Error("who asks during a change gets the rules from before")
 	}
 }
 

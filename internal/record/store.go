@@ -240,8 +240,18 @@ func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind Err
 
 // Get is the record with id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Record, error) {
+	return found(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ?`, id))
+}
+
+// GetTx is Get within tx.
+func GetTx(ctx context.Context, tx *sql.Tx, id int64) (Record, error) {
+	return found(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ?`, id))
+}
+
+// found is the record that a row holds, or ErrNotFound.
+func found(row *sql.Row) (Record, error) {
 	var r Record
-	err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ?`, id), &r)
+	err := scan(row, &r)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, ErrNotFound
 	}
@@ -358,14 +368,13 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 	return st, nil
 }
 
-// Waiting is how many records of the last seven days wait for a person: failed ones and
-// those in review. It looks at these records alone.
-func (s *Store) Waiting(ctx context.Context, now time.Time) (int, error) {
+// FailedLately is how many records of the last seven days failed. It looks at these records alone.
+func (s *Store) FailedLately(ctx context.Context, now time.Time) (int, error) {
 	var n int
-	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND status || '' IN ('error', 'review')`,
+	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND status || '' = 'error'`,
 		midnight(now).AddDate(0, 0, -6).UnixMilli()).Scan(&n)
 	if err != nil {
-		return 0, fmt.Errorf("count records that wait: %w", err)
+		return 0, fmt.Errorf("count failed records: %w", err)
 	}
 	return n, nil
 }

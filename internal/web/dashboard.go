@@ -75,6 +75,10 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	open, err := s.Questions.Open(ctx)
+	if err != nil {
+		return content{}, err
+	}
 	seen, err := s.WebhookLog.LastSeen(ctx)
 	if err != nil {
 		return content{}, err
@@ -97,10 +101,11 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 			page.Needs = append(page.Needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Count: 1, Path: "/accounts"})
 		}
 	}
-	for _, status := range []record.Status{record.Failed, record.Review} {
-		if n := stats.Week[status]; n > 0 {
-			page.Needs = append(page.Needs, need{look: lookOf(status), Kind: string(status), Count: n, Path: "/records?status=" + string(status)})
-		}
+	if n := stats.Week[record.Failed]; n > 0 {
+		page.Needs = append(page.Needs, need{look: lookOf(record.Failed), Kind: "error", Count: n, Path: "/records?status=error"})
+	}
+	if open > 0 {
+		page.Needs = append(page.Needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
 	}
 	if queue > 0 {
 		page.Needs = append(page.Needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/records?status=queued"})

@@ -32,6 +32,10 @@ func TestPages(t *testing.T) {
 		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98%", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi 搜索", "选中"}},
 		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "To the accounts", "/accounts\""}, []string{"请把这个用户名原样添加", "前往账号"}},
 		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"repeated by itself"}, []string{"会自动重试"}},
+		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Decide what it is", fmt.Sprintf("#question-%d", s.question)}, []string{"去确认条目"}},
+		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61%", "More candidates", "12 episodes", "#900020",
+			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
+		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
 		{"accounts", "/accounts", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
 		{"connect plex", "/connect", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a watch", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
 		{"connect jellyfin", "/connect?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
@@ -167,6 +171,7 @@ func TestEmptyStatesTeach(t *testing.T) {
 	mustContain(t, g.get(t, in, "/", "en").body, "Three steps to the first mark", `href="/accounts"`, `href="/connect"`)
 	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
 	mustContain(t, g.get(t, in, "/accounts", "en").body, "No account yet")
+	mustContain(t, g.get(t, in, "/review", "en").body, "Nothing waits for you")
 	mustContain(t, g.get(t, in, "/connect?source=emby", "en").body, "Nothing has arrived yet")
 }
 
@@ -250,7 +255,7 @@ func TestOAuthAnswers(t *testing.T) {
 }
 
 var (
-	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-next|data-live|data-login)="(/[^"]*)"`)
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
 	static = regexp.MustCompile(`"(/static/[^"]+)"`)
 )
 
@@ -258,7 +263,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/accounts", "/connect", "/nowhere"} {
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/accounts", "/connect", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))
@@ -297,7 +302,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 11 {
+	if len(seen) != 12 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

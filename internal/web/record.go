@@ -22,6 +22,8 @@ type recordPage struct {
 	Steps []stepView
 	// Raw is the trace as indented JSON.
 	Raw string
+	// Question is where the question stands that the record waits for; empty when there is none.
+	Question string
 	// Advice is where to do something about it; empty when nothing is to be done.
 	Advice string
 }
@@ -92,7 +94,11 @@ func (s *site) record(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := recordPage{Record: rec, Advice: advice[rec.ErrorKind]}
+	question, err := s.Questions.OfRecord(r.Context(), id)
+	if err != nil {
+		return content{}, err
+	}
+	page := recordPage{Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question)}
 	raw, err := s.Records.Trace(r.Context(), id)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return content{}, err

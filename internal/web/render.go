@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts"}
@@ -91,7 +91,20 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
 		// specials reports that a season is the one of the specials.
 		"specials": func(season int) bool { return season == 0 },
-		"subject":  s.SubjectURL,
+		"season": func(season int) (string, error) {
+			if season == 0 {
+				return s.words.text(lang, "record.specials")
+			}
+			return s.words.text(lang, "review.season", season)
+		},
+		"subject": s.SubjectURL,
+		// pair hands a choice of a question to a template of its own.
+		"pair": func(id int64, c candidateView) any {
+			return struct {
+				ID     int64
+				Choice candidateView
+			}{id, c}
+		},
 	}
 }
 
@@ -101,14 +114,19 @@ type navItem struct {
 	Icon string
 	Key  string // of the catalogue
 	Page string // the template that it opens; its sub-pages are below Path
+	// Needs is what its badge counts, as of the texts need.<kind>; empty when it has none.
+	Needs string
+	// Aside is set for a door that the bar of a phone has no room for.
+	Aside bool
 }
 
 var navItems = []navItem{
-	{"/", "layout-dashboard", "nav.dashboard", "dashboard"},
-	{"/records", "history", "nav.records", "records"},
-	{"/accounts", "users", "nav.accounts", "accounts"},
-	{"/connect", "plug", "nav.connect", "connect"},
-	{"/archive", "database", "nav.archive", "archive"},
+	{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
+	{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
+	{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
+	{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
+	{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
+	{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
 }
 
 // Current reports whether path is this door or a room behind it.

@@ -19,9 +19,11 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
 	"watchmark/internal/web"
@@ -36,19 +38,21 @@ const (
 // rig is the pages over a real database, with an API that answers what a test tells
 // it to and remembers what it was asked.
 type rig struct {
-	db       *db.DB
-	records  *record.Store
-	accounts *account.Store
-	log      *webhook.Log
-	deps     web.Deps
-	server   *httptest.Server
-	base     string
-	shutdown chan struct{}
-	needs    bool // no administrator yet
-	queue    int
-	archive  archive.Status
-	dataset  dataset.Status
-	down     time.Time // since when the catalog does not answer; zero while it does
+	db        *db.DB
+	records   *record.Store
+	mappings  *mapping.Store
+	questions *candidate.Store
+	accounts  *account.Store
+	log       *webhook.Log
+	deps      web.Deps
+	server    *httptest.Server
+	base      string
+	shutdown  chan struct{}
+	needs     bool // no administrator yet
+	queue     int
+	archive   archive.Status
+	dataset   dataset.Status
+	down      time.Time // since when the catalog does not answer; zero while it does
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -76,8 +80,10 @@ func newRig(t testing.TB, options ...option) *rig {
 	t.Cleanup(func() { _ = d.Close() })
 	g := &rig{db: d, records: record.NewStore(d), log: webhook.NewLog(d), shutdown: make(chan struct{})}
 	g.accounts = account.NewStore(d, plainSeal{})
+	g.mappings = mapping.NewStore(d)
+	g.questions = candidate.NewStore(d, g.mappings)
 	g.deps = web.Deps{
-		Records: g.records, Feed: g.records.Feed, Accounts: g.accounts, WebhookLog: g.log,
+		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
 		ArchiveStatus: func() archive.Status { return g.archive },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -18,6 +19,7 @@ import (
 // every health, requests of most sources.
 type sample struct {
 	success, review, noAccount, queued, hostile int64
+	question                                    int64 // that review asks
 }
 
 const hostileTitle = `<script>alert(1)</script>" onmouseover="x`
@@ -53,8 +55,24 @@ func (g *rig) fill(t testing.TB) sample {
 		Message: "the catalog refuses the token of account bench, it has expired or was revoked: enter a new one on the accounts page, then retry"}, account.Account{Username: "bench"})
 	s.noAccount = g.addRecord(t, episode(watch.Emby, " Gäste ", "灵能百分百", "モブサイコ100", 3, 1, "2022-10-05"), now.Add(-95*time.Minute), record.Outcome{
 		Status: record.Failed, ErrorKind: record.NoAccount, Message: `account not found: no account names the media-server user " Gäste " exactly, case and spaces included; add the name on the accounts page`}, account.Account{})
+	season := 1
+	g.ask(t, "彩虹放送局", "", &season, now.Add(-3*time.Hour), []float64{1, 2, 3, 4}, watch.Plex, watch.Episode, wideCandidates()...)
+	g.ask(t, "铃芽", "すずめの戸締まり", nil, now.Add(-2*time.Hour), nil, watch.Emby, watch.Movie, reviewTrace().Steps[1].Candidates...)
+	decided := g.ask(t, "发条王国", "", &season, now.Add(-90*time.Minute), []float64{1}, watch.Emby, watch.Episode, reviewTrace().Steps[1].Candidates...)
+	if _, err := g.questions.Confirm(ctx, decided, candidate.Choice{SubjectID: 900015, Name: "发条王国"}); err != nil {
+		t.Fatal(err)
+	}
+	early := g.ask(t, "购物频道 特别节目", "", &season, now.Add(-80*time.Minute), []float64{1}, watch.Emby, watch.Episode)
+	if _, err := g.questions.Reject(ctx, early); err != nil {
+		t.Fatal(err)
+	}
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET updated_at = updated_at - 7200000 WHERE id = ?`, early)
+		return err
+	})
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
 		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
+	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
 		Message: "the catalog cannot be reached: this waits and is repeated by itself"}, mira)
@@ -75,6 +93,49 @@ func (g *rig) fill(t testing.TB) sample {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
 	}
 	return s
+}
+
+// asks has a record ask a question, as the engine does.
+func (g *rig) asks(t testing.TB, id int64, e watch.Event, trace match.Trace) (question int64) {
+	t.Helper()
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := candidate.AskTx(ctx, tx, record.Work{Record: record.Record{ID: id, UpdatedAt: time.Now()}, Event: e}, trace); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ?`, id).Scan(&question)
+	})
+	return question
+}
+
+// ask adds records of a title that wait for an answer, one for each episode, or one for a film.
+func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Time, episodes []float64, source watch.Source, media watch.Media, candidates ...match.Candidate) (question int64) {
+	t.Helper()
+	numbers := []*float64{nil}
+	if episodes != nil {
+		numbers = nil
+	}
+	for _, n := range episodes {
+		numbers = append(numbers, &n)
+	}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: "two entries fit nearly alike: choose one"}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	for _, n := range numbers {
+		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
+		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
+		question = g.asks(t, id, e, trace)
+	}
+	return question
+}
+
+// wideCandidates are so many that some are folded away.
+func wideCandidates() []match.Candidate {
+	candidates := []match.Candidate{
+		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: "the title is nearly the same, the episode was counted 12 episodes come before this sequel", Date: "2024-10-05", Platform: "TV", Eps: 12},
+		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: "the title is nearly the same, it is of another kind", Date: "2024-04-01", Platform: "WEB", Eps: 24},
+	}
+	for n := range 4 {
+		candidates = append(candidates, match.Candidate{SubjectID: catalog.SubjectID(900030 + n), Name: "虹の放送", NameCN: "彩虹放送", Score: .6 - float64(n)/20, Parts: map[string]float64{"title": .7, "date": .2}, Source: "api", Date: "2019-07-04", Platform: "OVA"})
+	}
+	return candidates
 }
 
 func (g *rig) write(t testing.TB, fn func(ctx context.Context, tx *sql.Tx) error) {

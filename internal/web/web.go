@@ -22,6 +22,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/record"
@@ -35,8 +36,15 @@ type Records interface {
 	Get(ctx context.Context, id int64) (record.Record, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
 	Stats(ctx context.Context, now time.Time) (record.Stats, error)
-	Waiting(ctx context.Context, now time.Time) (int, error)
+	FailedLately(ctx context.Context, now time.Time) (int, error)
 	UserNames(ctx context.Context) ([]string, error)
+}
+
+// Questions is what the pages read of what waits for a person; *candidate.Store is one.
+type Questions interface {
+	List(ctx context.Context, f candidate.Filter) (questions []candidate.Question, next int64, err error)
+	Open(ctx context.Context) (int, error)
+	OfRecord(ctx context.Context, recordID int64) (int64, error)
 }
 
 // Feed tells which records change; *record.Feed is one.
@@ -59,6 +67,7 @@ type WebhookLog interface {
 type Deps struct {
 	Records    Records
 	Feed       Feed
+	Questions  Questions
 	Accounts   Accounts
 	WebhookLog WebhookLog
 	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
@@ -151,6 +160,7 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /{$}", s.page("dashboard", s.dashboard))
 	mux.HandleFunc("GET /records", s.page("records", s.records))
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
+	mux.HandleFunc("GET /review", s.page("review", s.review))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
@@ -182,7 +192,8 @@ type frame struct {
 	Here     string // where the preferences lead back to, without the base path
 	SignedIn bool
 	User     string
-	Waiting  int // how many records wait for a person
+	// Badges are how many things wait for a person behind a door, by the door's Needs.
+	Badges map[string]int
 }
 
 // page serves a page by its template, to people who are signed in unless its path is open.
@@ -206,10 +217,12 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	f := frame{content: c, Name: name, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
 	f.User, f.SignedIn = s.Viewer(r)
 	if f.SignedIn {
-		var err error
-		if f.Waiting, err = s.Records.Waiting(r.Context(), time.Now()); err != nil && r.Context().Err() == nil {
-			s.Log.ErrorContext(r.Context(), "cannot count records for a page", "error", err)
+		failed, err := s.Records.FailedLately(r.Context(), time.Now())
+		open, failure := s.Questions.Open(r.Context())
+		if err = errors.Join(err, failure); err != nil && r.Context().Err() == nil {
+			s.Log.ErrorContext(r.Context(), "cannot count for a page what needs somebody", "error", err)
 		}
+		f.Badges = map[string]int{"error": failed, "review": open}
 	}
 	var page bytes.Buffer
 	if err := s.templates[f.Lang][name].ExecuteTemplate(&page, "layout", f); err != nil {

@@ -3,6 +3,7 @@ import "./forms.js";
 import "./live.js";
 import "./upload.js";
 import "./correct.js";
+import "./review.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";

@@ -76,6 +76,8 @@ async function follow(form, body) {
       }
       if (body.ok === false) toast(form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
       else if (form.dataset.done) toast(form.dataset.done);
+      if (body.marked_record_ids?.length) toast(text("stay_marked", { count: body.marked_record_ids.length }), { tone: "warn" });
+      if (body.rule_kept) toast(text("rule_kept"), { tone: "warn" });
       await refresh({ all: true });
     }
   }

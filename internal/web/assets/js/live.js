@@ -44,10 +44,11 @@ async function swap(all) {
   }
 }
 
-/** Replaces the content of a part, and keeps focus, what was unfolded and what was being typed. */
+/** Replaces the content of a part, and keeps focus, what was unfolded, what was being typed and what a script put into data-keep. */
 function put(part, next) {
   tell(next);
   if (part.innerHTML === next.innerHTML) return;
+  for (const kept of part.querySelectorAll("[data-keep][id]")) next.querySelector(`#${kept.id}`)?.replaceWith(kept);
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
   const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
@@ -60,7 +61,7 @@ function put(part, next) {
     const field = document.getElementById(id);
     if (field) field.value = value;
   }
-  if (focused) [...part.querySelectorAll("a, button, summary, input, textarea")].find((e) => keyOf(e) === focused)?.focus({ preventScroll: true });
+  if (focused) [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused)?.focus({ preventScroll: true });
   prepare(part);
 }
 

@@ -1,0 +1,195 @@
+package candidate
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/mapping"
+	"watchmark/internal/record"
+)
+
+// Confirm answers a question with a subject: it writes a mapping of the title, for the
+// season if there is one, and gives the waiting records back to be run again. The caller
+// has checked the subject. It returns ErrNotFound, ErrAnswered or a *mapping.FieldError.
+func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
+	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+		q := a.Question
+		m := mapping.Mapping{Title: q.Title, Season: q.Season, SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		var err error
+		if a.Mapping, d.Replaced, err = mapping.PutTx(ctx, tx, m); err != nil {
+			return err
+		}
+		d.SubjectID, d.SubjectName, d.EpisodeOffset, d.Mapping = c.SubjectID, c.Name, c.EpisodeOffset, &a.Mapping
+		a.RecordIDs, err = againTx(ctx, tx, `SELECT id FROM records WHERE question_id = ? AND status = 'review' ORDER BY id`, id)
+		return err
+	})
+}
+
+// Reject answers a question with "leave this title alone": the title is blocked exactly as
+// it is, and what waits is given back to be run again, also for other seasons of the
+// title, which the keyword blocks too. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
+	return s.answer(ctx, id, Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+		standing, added, err := mapping.BlockTx(ctx, tx, mapping.Blocked{Keyword: a.Question.Title, Kind: mapping.Exact, Source: mapping.ByReject})
+		if err != nil {
+			return err
+		}
+		a.Blocked = standing
+		if added {
+			d.Blocked = &standing
+		}
+		a.RecordIDs, err = againTx(ctx, tx, `SELECT r.id FROM pending_candidates q JOIN records r ON `+waits+`
+			WHERE q.title_key = (SELECT title_key FROM pending_candidates WHERE id = ?) ORDER BY r.id`, id)
+		return err
+	})
+}
+
+// answer runs one answer to a pending question.
+func (s *Store) answer(ctx context.Context, id int64, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
+	var a Answer
+	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		a = Answer{}
+		if a.Question, _, err = get(ctx, tx, id); err != nil {
+			return err
+		}
+		switch a.Question.Status {
+		case Pending:
+		case Deferred:
+			return ErrNotFound
+		default:
+			return ErrAnswered
+		}
+		var d decision
+		if err := do(ctx, tx, &a, &d); err != nil {
+			return err
+		}
+		d.RecordIDs = a.RecordIDs
+		return moveTx(ctx, tx, &a, status, d)
+	})
+	return a, err
+}
+
+// Delete puts a question off: it is gone until the next event of its title comes in. The
+// records stay as they are. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	_, err := s.answer(ctx, id, Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
+	return err
+}
+
+// Undo takes an answer back: the mapping or keyword that it wrote is removed, unless
+// somebody changed it since, and what it replaced is there again; the question waits anew,
+// and the records that the answer set going are run again. Marks stay in the catalog. It
+// brings back a question that was deleted, too. It returns ErrNotFound, ErrUnanswered or ErrInWork.
+func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
+	var a Answer
+	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		q, d, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		a = Answer{Question: q}
+		if q.Status == Pending {
+			return ErrUnanswered
+		}
+		if a.Marked, err = markedTx(ctx, tx, d.RecordIDs); err != nil {
+			return err
+		}
+		held := true
+		switch {
+		case d.Mapping != nil:
+			held, err = mapping.RestoreTx(ctx, tx, *d.Mapping, d.Replaced)
+		case d.Blocked != nil:
+			held, err = mapping.UnblockTx(ctx, tx, *d.Blocked)
+		case q.Status == Rejected:
+			held = false // it was blocked before
+		}
+		if err != nil {
+			return err
+		}
+		a.Kept = !held
+		for _, recordID := range d.RecordIDs {
+			requeued, err := record.RequeueTx(ctx, tx, recordID)
+			if err != nil {
+				return err
+			}
+			if requeued {
+				a.RecordIDs = append(a.RecordIDs, recordID)
+			}
+		}
+		return moveTx(ctx, tx, &a, Pending, decision{})
+	})
+	return a, err
+}
+
+// markedTx is those of the records that are marked. It returns ErrInWork when one is on its
+// way, for it could be marked by a rule that is about to go.
+func markedTx(ctx context.Context, tx *sql.Tx, ids []int64) ([]record.Record, error) {
+	marked := []record.Record{}
+	for _, id := range ids {
+		r, err := record.GetTx(ctx, tx, id)
+		switch {
+		case errors.Is(err, record.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case r.Status == record.Received || r.Status == record.Processing:
+			return nil, ErrInWork
+		case r.Status == record.Success:
+			marked = append(marked, r)
+		}
+	}
+	return marked, nil
+}
+
+// moveTx stores the new state of the question, and reads it as it is now.
+func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("encode the answer of question %d: %w", a.Question.ID, err)
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET status = ?, decision = ?, updated_at = ? WHERE id = ?`,
+		status, string(text), time.Now().UnixMilli(), a.Question.ID); err != nil {
+		return fmt.Errorf("store the answer of question %d: %w", a.Question.ID, err)
+	}
+	a.Question, _, err = get(ctx, tx, a.Question.ID)
+	return err
+}
+
+// againTx gives the records that a query names back to the engine.
+func againTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
+	found, err := idsTx(ctx, tx, query, id)
+	if err != nil {
+		return nil, err
+	}
+	ids := []int64{}
+	for _, recordID := range found {
+		requeued, err := record.RequeueTx(ctx, tx, recordID)
+		if err != nil {
+			return nil, err
+		}
+		if requeued {
+			ids = append(ids, recordID)
+		}
+	}
+	return ids, nil
+}
+
+func idsTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, query, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var ids []int64
+	for rows.Next() {
+		var one int64
+		if err := rows.Scan(&one); err != nil {
+			return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+		}
+		ids = append(ids, one)
+	}
+	return ids, rows.Err()
+}

@@ -1,0 +1,439 @@
+package candidate_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/candidate"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/mapping"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+// house is questions over a real database; the test stands in for the engine.
+type house struct {
+	*candidate.Store
+	t        *testing.T
+	db       *db.DB
+	mappings *mapping.Store
+	records  *record.Store
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	d, err := db.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	mappings := mapping.NewStore(d)
+	return &house{Store: candidate.NewStore(d, mappings), t: t, db: d, mappings: mappings, records: record.NewStore(d)}
+}
+
+func season(n int) *int { return &n }
+
+func episode(title string, season *int, number float64) watch.Event {
+	return watch.Event{Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: title, Season: season, Episode: &number, UserName: "mira"}
+}
+
+// claim stores an event and claims it.
+func (h *house) claim(e watch.Event) record.Work {
+	h.t.Helper()
+	w, err := h.records.InsertClaimed(h.t.Context(), e, false, time.Minute)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return w
+}
+
+// settle ends a claimed record; one that ends as review asks.
+func (h *house) settle(w record.Work, status record.Status, candidates ...match.Candidate) (answered bool) {
+	h.t.Helper()
+	err := h.db.Write(h.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+		if status == record.Review {
+			trace := match.Trace{Result: match.Result{Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
+			if answered, err = candidate.AskTx(ctx, tx, w, trace); err != nil || answered {
+				return err
+			}
+		}
+		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: status})
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answered
+}
+
+// ask has a new event come out as review.
+func (h *house) ask(e watch.Event, candidates ...match.Candidate) int64 {
+	h.t.Helper()
+	w := h.claim(e)
+	h.settle(w, record.Review, candidates...)
+	return w.ID
+}
+
+func (h *house) list(statuses ...candidate.Status) []candidate.Question {
+	h.t.Helper()
+	questions, _, err := h.List(h.t.Context(), candidate.Filter{Statuses: statuses})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return questions
+}
+
+// only is the one pending question.
+func (h *house) only() candidate.Question {
+	h.t.Helper()
+	open := h.list(candidate.Pending)
+	if len(open) != 1 {
+		h.t.Fatalf("%d questions are pending: %+v", len(open), open)
+	}
+	return open[0]
+}
+
+func (h *house) status(id int64) record.Status {
+	h.t.Helper()
+	r, err := h.records.Get(h.t.Context(), id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r.Status
+}
+
+func (h *house) rules() *mapping.Rules {
+	h.t.Helper()
+	rules, err := h.mappings.Rules(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return rules
+}
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestATitleAndSeasonIsOneQuestion(t *testing.T) {
+	h := newHouse(t)
+	h.ask(episode("Moonshade Teahouse", season(1), 2), match.Candidate{SubjectID: 1, Score: .6})
+	newest := h.ask(episode("  moonshade teahouse ", season(1), 1), match.Candidate{SubjectID: 2, Score: .7}, match.Candidate{SubjectID: 3, Score: .8})
+	q := h.only()
+	if q.Waiting != 2 || q.RecordID != newest || !slices.Equal(q.Episodes, []float64{1, 2}) || q.Source != watch.Plex || q.Reason != "perhaps" {
+		t.Errorf("question is %+v", q)
+	}
+	if len(q.Candidates) != 2 || q.Candidates[0].SubjectID != 3 {
+		t.Errorf("candidates are not the newest, best first: %+v", q.Candidates)
+	}
+	h.ask(episode("Moonshade Teahouse", season(2), 1))
+	h.ask(episode("Moonshade Teahouse", nil, 1))
+	h.ask(watch.Event{Media: watch.Movie, Title: "Moonshade Teahouse"})
+	if open := h.list(candidate.Pending); len(open) != 4 {
+		t.Errorf("another season, none, and a film: %d questions, want 4", len(open))
+	}
+	if n := must(h.Open(t.Context()))(t); n != 4 {
+		t.Errorf("open is %d", n)
+	}
+}
+
+func TestCandidatesOfAllLayersAreJoined(t *testing.T) {
+	h := newHouse(t)
+	w := h.claim(episode("a", season(1), 14))
+	trace := match.Trace{Steps: []match.Step{
+		{Name: "archive", Candidates: []match.Candidate{{SubjectID: 5, StartID: 4, Score: .6, Source: "archive"}, {SubjectID: 9, Score: .55, Source: "archive"}}},
+		{Name: "api", Candidates: []match.Candidate{{SubjectID: 6, StartID: 4, Score: .7, Source: "api"}, {SubjectID: 0, Score: 1}}},
+	}}
+	for n := range 20 {
+		trace.Steps[1].Candidates = append(trace.Steps[1].Candidates, match.Candidate{SubjectID: catalog.SubjectID(100 + n), Score: .1})
+	}
+	err := h.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := candidate.AskTx(ctx, tx, w, trace); err != nil {
+			return err
+		}
+		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: record.Review})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := h.only().Candidates
+	if len(found) != 10 || found[0].SubjectID != 6 || found[1].SubjectID != 9 {
+		t.Errorf("candidates are %+v", found)
+	}
+	if c := candidate.Choose(found[0]); c.SubjectID != 4 {
+		t.Errorf("the choice is %+v, want the season's first subject", c)
+	}
+}
+
+func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
+	h := newHouse(t)
+	old := must(h.mappings.Create(t.Context(), mapping.Mapping{Title: "show", Season: season(2), SubjectID: 77, Origin: mapping.ByPerson, Note: "mine"}))(t)
+	first, second := h.ask(episode("Show", season(2), 1)), h.ask(episode("Show", season(2), 2))
+	other := h.ask(episode("Show", season(3), 1))
+	q := h.list(candidate.Pending)[1]
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8, Name: "eight", EpisodeOffset: -12}))(t)
+	if !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(first) != record.Received || h.status(other) != record.Review {
+		t.Errorf("run again: %v; the other season is %s", a.RecordIDs, h.status(other))
+	}
+	m, found := h.rules().Find([]string{"SHOW"}, season(2))
+	if !found || m.SubjectID != 8 || m.EpisodeOffset != -12 || m.Origin != mapping.ByConfirm || m.ID != a.Mapping.ID || *m.Season != 2 {
+		t.Errorf("the mapping is %+v", m)
+	}
+	if _, found := h.rules().Find([]string{"Show"}, season(3)); found {
+		t.Error("the mapping holds for another season")
+	}
+	if a.Question.Status != candidate.Confirmed || a.Question.SubjectName != "eight" || a.Question.MappingID != m.ID {
+		t.Errorf("the question is %+v", a.Question)
+	}
+	if _, err := h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 9}); !errors.Is(err, candidate.ErrAnswered) {
+		t.Errorf("confirming twice: %v", err)
+	}
+	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrInWork) {
+		t.Errorf("undo while a record is on its way: %v", err)
+	}
+	for _, id := range []int64{first, second} {
+		w := record.Work{}
+		w.ID = id
+		h.settle(w, record.Success)
+	}
+	back := must(h.Undo(t.Context(), q.ID))(t)
+	if len(back.Marked) != 2 || !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
+		t.Errorf("undo: %+v", back)
+	}
+	if m, found := h.rules().Find([]string{"Show"}, season(2)); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
+		t.Errorf("the replaced mapping is not back: %+v", m)
+	}
+	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrUnanswered) {
+		t.Errorf("undoing twice: %v", err)
+	}
+}
+
+func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
+	h := newHouse(t)
+	h.ask(watch.Event{Media: watch.Movie, Title: "Film"})
+	q := h.only()
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	w := record.Work{}
+	w.ID = a.RecordIDs[0]
+	h.settle(w, record.Failed)
+	m := a.Mapping
+	m.SubjectID = 9
+	must(h.mappings.Update(t.Context(), m))(t)
+	back := must(h.Undo(t.Context(), q.ID))(t)
+	if m, found := h.rules().Find([]string{"Film"}, nil); !back.Kept || !found || m.SubjectID != 9 || len(back.Marked) != 0 {
+		t.Errorf("undo: %+v; the mapping is %+v", back, m)
+	}
+}
+
+func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
+	h := newHouse(t)
+	w := record.Work{}
+	w.ID = h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(w, record.Success)
+	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != candidate.Pending {
+		t.Errorf("undo: %+v", back)
+	}
+	h.settle(w, record.Review)
+	a = must(h.Reject(t.Context(), q.ID))(t)
+	b := a.Blocked
+	b.Keyword = "Another Show"
+	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
+	h.settle(w, record.Ignored)
+	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
+		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
+	}
+}
+
+func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
+	h := newHouse(t)
+	first, second := h.ask(episode("Show", season(1), 1)), h.ask(episode("Show", season(2), 1))
+	other := h.ask(episode("Show Time", season(1), 1))
+	questions := h.list(candidate.Pending)
+	q := questions[2]
+	a := must(h.Reject(t.Context(), q.ID))(t)
+	if a.Blocked.Source != mapping.ByReject || a.Blocked.Kind != mapping.Exact || !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(other) != record.Review {
+		t.Errorf("reject: %+v; another title is %s", a, h.status(other))
+	}
+	if _, blocked := h.rules().Blocks([]string{"show"}); !blocked {
+		t.Error("the title is not blocked")
+	}
+	if b, blocked := h.rules().Blocks([]string{"Show Time", "Late Show"}); blocked {
+		t.Errorf("a longer title is blocked by %+v", b)
+	}
+	if open := h.list(candidate.Pending); len(open) != 1 || open[0].Title != "Show Time" {
+		t.Errorf("pending: %+v", open)
+	}
+	for _, id := range a.RecordIDs {
+		w := record.Work{}
+		w.ID = id
+		h.settle(w, record.Ignored)
+	}
+	back := must(h.Undo(t.Context(), q.ID))(t)
+	if _, blocked := h.rules().Blocks([]string{"Show"}); blocked || !slices.Equal(back.RecordIDs, []int64{first, second}) {
+		t.Errorf("after undo blocked is %v, run again %v", blocked, back.RecordIDs)
+	}
+}
+
+func TestRejectOfWhatIsBlockedAlreadyIsUndoneWithoutIt(t *testing.T) {
+	h := newHouse(t)
+	w := record.Work{}
+	w.ID = h.ask(episode("Show", season(1), 1))
+	must(h.mappings.Block(t.Context(), mapping.Blocked{Keyword: "Show", Kind: mapping.Exact, Source: mapping.ByPerson}))(t)
+	q := h.only()
+	must(h.Reject(t.Context(), q.ID))(t)
+	h.settle(w, record.Ignored)
+	back := must(h.Undo(t.Context(), q.ID))(t)
+	if _, blocked := h.rules().Blocks([]string{"Show"}); !blocked || !back.Kept {
+		t.Errorf("a keyword of somebody else: blocked %v, %+v", blocked, back)
+	}
+}
+
+func TestDeletedQuestionIsGoneUntilTheNextEvent(t *testing.T) {
+	h := newHouse(t)
+	first := h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	if err := h.Delete(t.Context(), q.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Get(t.Context(), q.ID); !errors.Is(err, candidate.ErrNotFound) {
+		t.Errorf("a deleted question is answered: %v", err)
+	}
+	if err := h.Delete(t.Context(), q.ID); !errors.Is(err, candidate.ErrNotFound) {
+		t.Errorf("deleting twice: %v", err)
+	}
+	if open, s := h.list(candidate.Pending), h.status(first); len(open) != 0 || s != record.Review {
+		t.Errorf("pending %+v, the record is %s", open, s)
+	}
+	must(h.Undo(t.Context(), q.ID))(t)
+	if h.only().ID != q.ID {
+		t.Error("undo does not bring it back")
+	}
+	if err := h.Delete(t.Context(), q.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.ask(episode("Show", season(1), 2))
+	if again := h.only(); again.ID != q.ID || again.Waiting != 2 {
+		t.Errorf("asked again: %+v", again)
+	}
+}
+
+func TestAnswerHoldsForWhatWasMatchedMeanwhile(t *testing.T) {
+	h := newHouse(t)
+	h.ask(episode("Show", season(1), 1))
+	late := h.claim(episode("Show", season(1), 2)) // matched by the rules from before the answer
+	q := h.only()
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	if !h.settle(late, record.Review) {
+		t.Fatal("what was matched before the answer asks again")
+	}
+	if now := must(h.Get(t.Context(), q.ID))(t); now.Status != candidate.Confirmed {
+		t.Errorf("the question is %s", now.Status)
+	}
+	for _, id := range append(a.RecordIDs, late.ID) {
+		w := record.Work{}
+		w.ID = id
+		h.settle(w, record.Success)
+	}
+	if back := must(h.Undo(t.Context(), q.ID))(t); !slices.Contains(back.RecordIDs, late.ID) {
+		t.Errorf("undo runs %v again, without %d", back.RecordIDs, late.ID)
+	}
+	// One that was claimed after an answer, and comes out as review nevertheless, asks.
+	must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	w := h.claim(episode("Show", season(1), 3))
+	w.UpdatedAt = w.UpdatedAt.Add(time.Second)
+	if h.settle(w, record.Review) || h.only().Status != candidate.Pending {
+		t.Error("a question that comes up again after its answer is not asked")
+	}
+}
+
+func TestQuestionThatNothingWaitsForIsNoGhost(t *testing.T) {
+	h := newHouse(t)
+	w := h.claim(episode("Show", season(1), 1))
+	h.settle(w, record.Review)
+	q := h.only()
+	if n := must(h.OfRecord(t.Context(), w.ID))(t); n != q.ID {
+		t.Errorf("the record waits for %d", n)
+	}
+	h.settle(w, record.Success)
+	if open := h.list(candidate.Pending); len(open) != 0 || must(h.Open(t.Context()))(t) != 0 || must(h.OfRecord(t.Context(), w.ID))(t) != 0 {
+		t.Errorf("pending: %+v", open)
+	}
+	if n := must(h.Prune(t.Context(), time.Now().Add(-time.Hour), 10))(t); n != 0 {
+		t.Errorf("%d removed that were asked just now", n)
+	}
+	h.ask(episode("Other", season(1), 1))
+	if n := must(h.Prune(t.Context(), time.Now().Add(time.Hour), 10))(t); n != 1 || h.only().Title != "Other" {
+		t.Errorf("%d removed", n)
+	}
+}
+
+func TestListIsPaged(t *testing.T) {
+	h := newHouse(t)
+	for _, title := range []string{"a", "b", "c"} {
+		h.ask(episode(title, season(1), 1))
+	}
+	titles := ""
+	f := candidate.Filter{Statuses: []candidate.Status{candidate.Pending}, Limit: 2}
+	for {
+		page, next, err := h.List(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range page {
+			titles += q.Title
+		}
+		titles += "|"
+		if f.Before = next; next == 0 {
+			break
+		}
+	}
+	if titles != "cb|a|" {
+		t.Errorf("pages are %q", titles)
+	}
+}
+
+// TestCountsReadWhatWaitsAlone holds the queries to the index of what waits, so that no page
+// grows slower with the history.
+func TestCountsReadWhatWaitsAlone(t *testing.T) {
+	h := newHouse(t)
+	var plan string
+	rows, err := h.db.Read().QueryContext(t.Context(), `EXPLAIN QUERY PLAN SELECT q.id, (SELECT COUNT(*) FROM records r WHERE r.question_id = q.id AND r.status = 'review')
+		FROM pending_candidates q WHERE q.status = 'pending'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		plan += detail + "\n"
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{"records_question", "pending_candidates_status"} {
+		if !strings.Contains(plan, index) {
+			t.Errorf("the plan lacks %s:\n%s", index, plan)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+-- +goose Up
+-- One row for each title that was asked about. title_key is the title as mappings compare it,
+-- season NULL where the event told none, candidates and decision are JSON.
+CREATE TABLE pending_candidates (
+    id             INTEGER PRIMARY KEY,
+    title_key      TEXT NOT NULL,
+    season         BIGINT,
+    film           BIGINT NOT NULL,
+    title          TEXT NOT NULL,
+    original_title TEXT NOT NULL,
+    media_type     TEXT NOT NULL,
+    candidates     TEXT NOT NULL,
+    reason         TEXT NOT NULL,
+    status         TEXT NOT NULL,
+    decision       TEXT NOT NULL DEFAULT '',
+    created_at     BIGINT NOT NULL,
+    updated_at     BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX pending_candidates_question ON pending_candidates (title_key, COALESCE(season, -1), film);
+CREATE INDEX pending_candidates_status ON pending_candidates (status, id);
+
+-- The question that a record asked last. The index holds only those that wait.
+ALTER TABLE records ADD COLUMN question_id BIGINT;
+CREATE INDEX records_question ON records (question_id, id) WHERE status = 'review';
+
+-- What waits for a person since before there were questions is run again, and asks.
+UPDATE records SET status = 'received', lease_until = 0 WHERE status = 'review';
+
+-- +goose Down
+DROP INDEX records_question;
+ALTER TABLE records DROP COLUMN question_id;
+DROP TABLE pending_candidates;

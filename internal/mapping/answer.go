@@ -1,0 +1,119 @@
+package mapping
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// PutTx writes m in the place of every mapping that is no expression and has the same
+// title, compared as Find does, and the same season. It answers the new one and those it
+// replaced; RestoreTx takes that back. It returns a *FieldError for one that cannot work.
+func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replaced []Mapping, err error) {
+	if err := m.check(); err != nil {
+		return Mapping{}, nil, err
+	}
+	if replaced, err = alikeTx(ctx, tx, m); err != nil {
+		return Mapping{}, nil, err
+	}
+	for _, old := range replaced {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, old.ID); err != nil {
+			return Mapping{}, nil, fmt.Errorf("replace mapping %d: %w", old.ID, err)
+		}
+	}
+	written, err = insert(ctx, tx, m)
+	return written, replaced, err
+}
+
+// alikeTx is every mapping that PutTx replaces by m.
+func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT `+columns+` FROM mappings WHERE is_regex = 0`)
+	if err != nil {
+		return nil, fmt.Errorf("look for mapping %q: %w", m.Title, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var alike []Mapping
+	for rows.Next() {
+		old, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read mapping: %w", err)
+		}
+		if m.replaces(old) {
+			alike = append(alike, old)
+		}
+	}
+	return alike, rows.Err()
+}
+
+// RestoreTx takes a PutTx back, and reports false, having changed nothing, when the mapping
+// is not as PutTx wrote it any more: somebody corrected it since. Where it was removed there
+// is nothing to take back. A replaced one is left out when its title and season are mapped anew.
+func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapping) (bool, error) {
+	now, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, written.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read mapping %d: %w", written.ID, err)
+	}
+	if !now.UpdatedAt.Equal(written.UpdatedAt) || now.SubjectID != written.SubjectID || now.EpisodeOffset != written.EpisodeOffset || now.Title != written.Title {
+		return false, nil
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, written.ID); err != nil {
+		return false, fmt.Errorf("delete mapping %d: %w", written.ID, err)
+	}
+	for _, old := range replaced {
+		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season})
+		if errors.Is(err, ErrTaken) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if _, err := insert(ctx, tx, old); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// BlockTx blocks b and answers the keyword as it stands, and whether it is new: one that
+// is blocked already stays as it is. It returns a *FieldError for one that cannot work.
+func BlockTx(ctx context.Context, tx *sql.Tx, b Blocked) (standing Blocked, added bool, err error) {
+	if err := b.check(); err != nil {
+		return Blocked{}, false, err
+	}
+	standing, err = scanBlocked(tx.QueryRowContext(ctx, `INSERT INTO blocked_keywords (keyword, kind, source, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (keyword, kind) DO NOTHING RETURNING `+blockedColumns, b.Keyword, b.Kind, b.Source, time.Now().UnixMilli()))
+	if err == nil {
+		return standing, true, nil
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		standing, err = scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE keyword = ? AND kind = ?`, b.Keyword, b.Kind))
+	}
+	if err != nil {
+		return Blocked{}, false, fmt.Errorf("block keyword: %w", err)
+	}
+	return standing, false, nil
+}
+
+// UnblockTx removes a blocked keyword that is still as it was written, and reports false
+// when somebody changed it since. Where it was removed there is nothing to do.
+func UnblockTx(ctx context.Context, tx *sql.Tx, b Blocked) (bool, error) {
+	now, err := scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, b.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read blocked keyword %d: %w", b.ID, err)
+	}
+	if now.Keyword != b.Keyword || now.Kind != b.Kind {
+		return false, nil
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM blocked_keywords WHERE id = ?`, b.ID); err != nil {
+		return false, fmt.Errorf("unblock keyword %d: %w", b.ID, err)
+	}
+	return true, nil
+}
