@@ -169,8 +169,6 @@ type start struct {
 	season int
 	// later is set for a part of the season that is not its first: episodes are not counted from it.
 	later bool
-	// revived is set when there was a long pause in the chain before it.
-	revived bool
 	// named is set when an id of the event stands for this very season.
 	named bool
 }
@@ -200,7 +198,7 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 		return proposal{}, err
 	}
 	p := proposal{subject: t.subject, target: t}
-	p.parts.title, p.parts.kind, p.parts.named = st.likeness.own, s.kindFit(t.subject), st.named
+	p.parts.title, p.parts.kind, p.parts.named = s.title(st.likeness), s.kindFit(t.subject), st.named
 	p.parts.season = 1
 	if st.named {
 		p.parts.kind = 1
@@ -211,9 +209,6 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	if !s.event.IsFilm() && s.season > 0 && !st.named {
 		p.parts.season = s.seasonFit(st)
 		p.counted = s.season > 1 && p.parts.season == countedFit
-		if s.season > 1 {
-			p.parts.title = max(st.likeness.own, st.likeness.family)
-		}
 		if p.parts.ownDay || s.season > 1 && p.parts.dated && p.parts.date >= 0.9 {
 			// The library counts seasons in its own way: the air date beats the number.
 			p.parts.season = max(p.parts.season, 0.8)
@@ -250,12 +245,18 @@ func (s *session) seasonFit(st start) float64 {
 	switch {
 	case st.later && counted == s.season && !st.likeness.exact:
 		return 0.6
-	case mark == s.season, mark == 0 && bare == s.season:
+	case mark == s.season:
 		return 1
-	case counted == s.season && st.revived && s.date.IsZero():
-		return 0.7
+	case mark == 0 && bare == s.season && counted > 1 && counted != s.season:
+		// The lone number may count something else: another season has as good a claim.
+		return countedFit
+	case mark == 0 && bare == s.season:
+		return 1
 	case counted == s.season:
 		return countedFit
+	case mark == 0 && s.partMark(st.subject) == s.season:
+		// Some servers count the parts of a season as seasons; the date must say so.
+		return 0.7
 	case counted == 0 && mark == 0 && formOf(st.subject) != series:
 		return 0.3
 	case counted == 0 && mark == 0:

@@ -110,6 +110,8 @@ type likeness struct {
 	family float64
 	// exact is set when own comes from an equal title, not a similar one.
 	exact bool
+	// side is set when family comes from titles of which one alone says that it is a side piece.
+	side bool
 }
 
 // likeness compares every title of the event with every title of a subject.
@@ -121,7 +123,9 @@ func (s *session) likeness(subject catalog.Subject) likeness {
 			if l.own > best.own {
 				best.own, best.exact = l.own, l.exact
 			}
-			best.family = max(best.family, l.family)
+			if l.family > best.family {
+				best.family, best.side = l.family, l.side
+			}
 		}
 	}
 	return best
@@ -139,7 +143,7 @@ func compare(want, have name) likeness {
 		switch {
 		case sideKind(want.Kind) != sideKind(have.Kind):
 			// "Show" and "Show OVA" are two things that belong to one show.
-			return likeness{own: otherKind, family: 0.85}
+			return likeness{own: otherKind, family: 0.85, side: true}
 		case sameMarks && want.Final == have.Final:
 			return likeness{own: 0.97, family: 0.97, exact: true}
 		}
@@ -153,15 +157,24 @@ func compare(want, have name) likeness {
 	if inside(want.base, have.base) {
 		// "Show" and "Show: Something" are relatives, not a slip of the pen.
 		l.own = min(l.own, 0.75)
-		l.family = max(l.family, 0.85)
+		l.family = max(l.family, 0.8)
 	}
 	if !sameMarks {
 		l.own = min(l.own, 0.5)
 	}
-	if sideKind(want.Kind) != sideKind(have.Kind) {
+	if l.side = sideKind(want.Kind) != sideKind(have.Kind); l.side {
 		l.own = min(l.own, otherKind)
 	}
 	return l
+}
+
+// title is how well a start fits the title of the event. A later season may bear the name of
+// the show in another form.
+func (s *session) title(l likeness) float64 {
+	if s.season > 1 && !l.side {
+		return max(l.own, l.family)
+	}
+	return l.own
 }
 
 // otherKind is the likeness of titles of which one says that it is a side piece: no date makes up for that.

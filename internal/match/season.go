@@ -6,20 +6,13 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/watch"
 )
 
 // link is a subject of a chain of sequels with the season it is counted as.
 type link struct {
 	subject catalog.Subject
 	season  int
-	// revived is set from the first season on that came after a long pause. Some servers count a
-	// revival on, others begin anew, and a catalog may lack what came between.
-	revived bool
 }
-
-// pause is how many years between two seasons make the second one a revival.
-const pause = 10
 
 // chain is the seasons of a show in order, from the first that 前传 leads back to.
 // Where a catalog splits a season, several links have the same number.
@@ -48,8 +41,8 @@ func (s *session) chain(ctx context.Context, from catalog.Subject) ([]link, erro
 // is the next season.
 func (s *session) countSeasons(subjects []catalog.Subject) []link {
 	links := make([]link, 0, len(subjects))
-	season, revived := 0, false
-	for i, subject := range subjects {
+	season := 0
+	for _, subject := range subjects {
 		mark, bare := s.seasonMarks(subject)
 		switch {
 		case mark >= max(season, 1):
@@ -59,14 +52,9 @@ func (s *session) countSeasons(subjects []catalog.Subject) []link {
 		default:
 			season++
 		}
-		revived = revived || i > 0 && isPause(subjects[i-1].Date, subject.Date)
-		links = append(links, link{subject, season, revived})
+		links = append(links, link{subject, season})
 	}
 	return links
-}
-
-func isPause(before, after watch.Date) bool {
-	return !before.IsZero() && !after.IsZero() && after.Time().After(before.Time().AddDate(pause, 0, 0))
 }
 
 // firstOf follows 前传 to the beginning of a show.

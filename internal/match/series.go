@@ -41,10 +41,7 @@ func (s *session) weighSeasons(ctx context.Context, hits []catalog.Subject) ([]p
 
 // promise is the score of a start before its episodes are known; it orders what is looked at.
 func (s *session) promise(st start) float64 {
-	p := parts{title: st.likeness.own, season: s.seasonFit(st), kind: s.kindFit(st.subject), episode: 1}
-	if s.season > 1 {
-		p.title = max(st.likeness.own, st.likeness.family)
-	}
+	p := parts{title: s.title(st.likeness), season: s.seasonFit(st), kind: s.kindFit(st.subject), episode: 1}
 	p.date, p.dated, _ = s.dateFit(target{start: st.subject, subject: st.subject}, make([]catalog.EpisodeInfo, max(st.subject.Eps, 13)))
 	if p.dated && p.date > 0.5 && s.season > 1 {
 		p.season = max(p.season, 0.8)
@@ -82,8 +79,10 @@ func (s *session) withChains(ctx context.Context, starts []start) ([]start, erro
 				starts = append(starts, start{subject: link.subject, likeness: s.likeness(link.subject)})
 				at = len(starts) - 1
 			}
-			starts[at].likeness.family = max(starts[at].likeness.family, 0.97*seed.likeness.family)
-			starts[at].season, starts[at].later, starts[at].revived = link.season, link.season == before, link.revived
+			if family := 0.97 * seed.likeness.family; !seed.likeness.side && (family > starts[at].likeness.family || starts[at].likeness.side) {
+				starts[at].likeness.family, starts[at].likeness.side = family, false
+			}
+			starts[at].season, starts[at].later = link.season, link.season == before
 			before = link.season
 		}
 	}

@@ -44,7 +44,7 @@ var (
 	seasonAnchors = []anchor{
 		{"季", counted | plain}, {"期", counted | plain}, {"さつめ", plain}, {"册", counted},
 		{"シーズン", counted | behind}, {"シリーズ", counted | behind},
-		{"season", counted | behind}, {"stage", counted}, {"series", counted},
+		{"season", counted | behind}, {"stage", counted | behind}, {"series", counted},
 		{"volume", behind}, {"vol.", behind}, {"s", closing},
 	}
 	partAnchors = []anchor{
