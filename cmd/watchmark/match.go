@@ -15,13 +15,14 @@ import (
 
 type matchCommand struct {
 	dataFlags
-	Title    string  `arg:"" help:"The title as the media server shows it."`
-	Original string  `help:"The title in its original language."`
-	Season   int     `help:"Season number; 0 is specials." default:"1"`
-	Episode  float64 `help:"Episode number." default:"1"`
-	Date     string  `help:"Air date of the episode, such as 2024-05-19."`
-	Movie    bool    `help:"The title is a film."`
-	JSON     bool    `name:"json" help:"Print the trace as JSON."`
+	Title    string    `arg:"" help:"The title as the media server shows it."`
+	Original string    `help:"The title in its original language."`
+	Season   int       `help:"Season number; 0 is specials." default:"1"`
+	Episode  float64   `help:"Episode number." default:"1"`
+	Date     string    `help:"Air date of the episode, such as 2024-05-19."`
+	Movie    bool      `help:"The title is a film."`
+	ID       watch.IDs `name:"id" help:"Id of the show, or of the film, on another site, such as tmdb=1429; may be given several times." placeholder:"SITE=ID"`
+	JSON     bool      `name:"json" help:"Print the trace as JSON."`
 }
 
 // errUnreachable ends a match that could not be finished.
@@ -37,7 +38,9 @@ func (c matchCommand) Run(ctx context.Context, std standard) error {
 		return fmt.Errorf("--date: %q is not a date such as 2024-05-19", c.Date)
 	}
 	if c.Movie {
-		event.Media, event.Season, event.Episode = watch.Movie, nil, nil
+		event.Media, event.Season, event.Episode, event.ItemIDs = watch.Movie, nil, nil, c.ID
+	} else {
+		event.SeriesIDs = c.ID
 	}
 	if err := event.Validate(); err != nil {
 		return err
@@ -67,39 +70,4 @@ func printJSON(out io.Writer, v any) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
-}
-
-// printTrace writes the trace for a person.
-func printTrace(out io.Writer, t match.Trace) error {
-	var b strings.Builder
-	for _, step := range t.Steps {
-		fmt.Fprintf(&b, "%-10s %-7s %8.1f ms\n", step.Name, step.Status, step.ElapsedMS)
-		for _, c := range step.Candidates {
-			fmt.Fprintf(&b, "    %.2f  %d  %s", c.Score, c.SubjectID, c.Name)
-			if c.NameCN != "" && c.NameCN != c.Name {
-				fmt.Fprintf(&b, " (%s)", c.NameCN)
-			}
-			if c.Date != "" {
-				fmt.Fprintf(&b, "  %s", c.Date)
-			}
-			if c.Reason != "" {
-				fmt.Fprintf(&b, "\n          %s", c.Reason)
-			}
-			b.WriteString("\n")
-		}
-	}
-	r := t.Result
-	fmt.Fprintf(&b, "\n%s", r.Status)
-	if r.SubjectID != 0 {
-		fmt.Fprintf(&b, ": %d %s", r.SubjectID, r.SubjectName)
-	}
-	if r.EpisodeSort != nil {
-		fmt.Fprintf(&b, ", episode %g (id %d)", *r.EpisodeSort, r.EpisodeID)
-	}
-	if r.Confidence > 0 {
-		fmt.Fprintf(&b, ", by %s, confidence %.2f", r.Method, r.Confidence)
-	}
-	fmt.Fprintf(&b, "\n%s\n", r.Reason)
-	_, err := io.WriteString(out, b.String())
-	return err
 }

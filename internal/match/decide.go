@@ -77,9 +77,9 @@ func (s *session) nothing() string {
 // asks says why a person has to look.
 func (s *session) asks(best *proposal, rival string) string {
 	if rival != "" && best.score >= s.limit.Accept {
-		return fmt.Sprintf("%s and %s fit nearly alike: choose one with a mapping", best.subject.DisplayName(), rival)
+		return fmt.Sprintf("%s and %s fit nearly alike: choose one on the page Review", best.subject.DisplayName(), rival)
 	}
-	return fmt.Sprintf("perhaps %s, but not sure (%s): confirm it with a mapping", best.subject.DisplayName(), best.reason)
+	return fmt.Sprintf("perhaps %s, but not sure (%s): confirm it on the page Review", best.subject.DisplayName(), best.reason)
 }
 
 // explain is the reason of a scored proposal in one sentence.

@@ -24,7 +24,7 @@ func newCatalog(t *testing.T) (*catalogtest.Server, *catalog.Client) {
 }
 
 // newClient is a client of the catalog at base that nothing has failed for yet.
-func newClient(t *testing.T, base string) *catalog.Client {
+func newClient(t testing.TB, base string) *catalog.Client {
 	t.Helper()
 	http, err := httpx.New(httpx.Config{UserAgent: "watchmark-test", PerMinute: 60_000_000, Burst: 1_000_000}, &secret.Masker{}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -38,7 +38,7 @@ func newClient(t *testing.T, base string) *catalog.Client {
 }
 
 // newRules is an empty store of mappings in a database of its own.
-func newRules(t *testing.T) *mapping.Store {
+func newRules(t testing.TB) *mapping.Store {
 	t.Helper()
 	d, err := db.Open(t.Context(), t.TempDir())
 	if err != nil {
@@ -56,7 +56,7 @@ func newRules(t *testing.T) *mapping.Store {
 func noArchive() (match.Catalog, string) { return nil, "the offline archive is off" }
 
 // importDump is an archive of the dump at path.
-func importDump(t *testing.T, path string) *archive.Archive {
+func importDump(t testing.TB, path string) *archive.Archive {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {

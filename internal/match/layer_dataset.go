@@ -29,6 +29,7 @@ func noDataset(s *session) string {
 func findByDataset(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: map[string]any{"ids": s.providerIDs()}, output: map[string]any{}}
 	named := s.namedEntries()
+	f.spare = len(named) == 0
 	f.output["by_id"] = subjectsOf(named)
 	if len(named) > 0 {
 		p, found, err := s.proposeNamed(ctx, named)

@@ -26,10 +26,34 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
+	if m.Season == nil {
+		other, err := s.isOtherForm(ctx, subject)
+		if err != nil {
+			return f, err
+		}
+		if other {
+			f.certain = false
+			f.output["passed_over"] = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a season to have it used"
+			return f, nil
+		}
+	}
 	target, err := s.resolveNamed(ctx, subject, s.number+float64(m.EpisodeOffset))
 	if err != nil {
 		return f, err
 	}
 	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: fmt.Sprintf("the mapping %q says so", m.Title)}}
 	return f, nil
+}
+
+// formWords say what a subject is, by whether it is a film.
+var formWords = map[bool]string{true: "a film", false: "a show"}
+
+// isOtherForm reports whether a subject is a film and the event an episode, or the event a film and the
+// subject a show of several episodes.
+func (s *session) isOtherForm(ctx context.Context, subject catalog.Subject) (bool, error) {
+	if !s.event.IsFilm() {
+		return subject.IsFilm(), nil
+	}
+	main, _, err := s.look.chapters(ctx, subject.ID)
+	return !subject.IsFilm() && len(main) > 1, err
 }

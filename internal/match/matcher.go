@@ -105,8 +105,10 @@ type finding struct {
 	proposals []proposal
 	// certain is set when a person or the media server named the subject: no further layer is asked and no score is weighed.
 	certain bool
-	input   map[string]any
-	output  map[string]any
+	// spare is set when the layers behind look for the same: they go on when this one fails.
+	spare  bool
+	input  map[string]any
+	output map[string]any
 }
 
 // layer is one way to find a subject. The list of layers reads like the rule book.
@@ -258,7 +260,7 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 			step.Status = failed
 			step.Output = map[string]any{"error": err.Error()}
 			t.add(step, start)
-			if layer.asks == theArchive {
+			if layer.asks == theArchive || f.spare {
 				continue // the catalog knows all that the archive does
 			}
 			if s.options.Arbiter && layer.asks == theCatalog && s.isSure(s.found) {
@@ -285,7 +287,7 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 // isSure reports whether proposals are enough to decide on, wherever they were looked up.
 func (s *session) isSure(proposals []proposal) bool {
 	d, _ := decide(s, proposals, false)
-	return d.Status == Matched && s.holds(d.proposal.target)
+	return d.Status == Matched && (s.offline == nil || s.holds(d.proposal.target))
 }
 
 // ask runs a layer where it looks things up. A layer that may ask either takes the
@@ -313,11 +315,11 @@ func (s *session) holds(t target) bool {
 	if t.row == nil || t.subject.ID == t.start.ID {
 		return t.found()
 	}
-	made := time.Time{}
-	if archive, ok := s.look.catalog.(snapshot); ok {
-		made = archive.Made()
+	if s.sameDay(t.row.AirDate) {
+		return true
 	}
-	return s.sameDay(t.row.AirDate) || t.subject.Date.IsFull() && t.subject.Date.Time().Before(made)
+	archive, ok := s.offline.catalog.(snapshot)
+	return ok && t.subject.Date.IsFull() && t.subject.Date.Time().Before(archive.Made())
 }
 
 // snapshot is a catalog as it was at one time; the offline archive is one.

@@ -91,7 +91,7 @@ const (
 	idsFile = "testdata/tmdb-dev.jsonl"
 )
 
-func loadCases(t *testing.T, path string) []labelled {
+func loadCases(t testing.TB, path string) []labelled {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {

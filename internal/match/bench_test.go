@@ -1,0 +1,34 @@
+package match_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/match"
+)
+
+// BenchmarkMatch is one match after the other of the labelled cases against the archive,
+// while the catalog is down; p50 and p99 are those of the single matches.
+func BenchmarkMatch(b *testing.B) {
+	cases := loadCases(b, casesFile)
+	server, base := catalogtest.Start(b, catalogtest.Config{})
+	if err := server.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
+		b.Fatal(err)
+	}
+	offline := importDump(b, dumpFile)
+	m := match.New(match.Config{
+		Catalog: newClient(b, base), Archive: func() (match.Catalog, string) { return offline, "" }, Dataset: noTable, Rules: newRules(b), Options: standard,
+	})
+	took := make([]time.Duration, 0, len(cases))
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		start := time.Now()
+		m.Match(b.Context(), cases[n%len(cases)].event())
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50_µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99_µs")
+}
