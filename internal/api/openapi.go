@@ -34,15 +34,16 @@ var tags = []*huma.Tag{
 
 // customEvent documents the body of the custom webhook, which package custom reads.
 type customEvent struct {
-	_             struct{}   `additionalProperties:"true"`
-	MediaType     string     `json:"media_type,omitempty" enum:"episode,movie,ova,oad,real_action" default:"episode" doc:"What was watched."`
-	Title         string     `json:"title" doc:"The title of the show or film." example:"灯塔守望者"`
-	OriginalTitle string     `json:"ori_title,omitempty" doc:"The title in its original language."`
-	Season        numberText `json:"season,omitempty" doc:"The season; 0 for specials. Required but for films." example:"2"`
-	Episode       numberText `json:"episode,omitempty" doc:"The number inside the season. Required but for films." example:"7"`
-	ReleaseDate   string     `json:"release_date,omitempty" doc:"When the episode or film first was shown, as 2024-05-19." example:"2024-05-19"`
-	UserName      string     `json:"user_name,omitempty" doc:"The media-server user, exactly as an account lists it." example:"mira"`
-	Source        string     `json:"source,omitempty" doc:"A label of your own." example:"script"`
+	_             struct{}          `additionalProperties:"true"`
+	MediaType     string            `json:"media_type,omitempty" enum:"episode,movie,ova,oad,real_action" default:"episode" doc:"What was watched."`
+	Title         string            `json:"title" doc:"The title of the show or film." example:"灯塔守望者"`
+	OriginalTitle string            `json:"ori_title,omitempty" doc:"The title in its original language."`
+	Season        numberText        `json:"season,omitempty" doc:"The season; 0 for specials. Required but for films." example:"2"`
+	Episode       numberText        `json:"episode,omitempty" doc:"The number inside the season. Required but for films." example:"7"`
+	ReleaseDate   string            `json:"release_date,omitempty" doc:"When the episode or film first was shown, as 2024-05-19." example:"2024-05-19"`
+	IDs           map[string]string `json:"ids,omitempty" doc:"Ids of the show, or of the film, on other sites: tmdb, anidb, anilist, mal, bangumi (of season 1)." example:"{\"tmdb\":\"209867\"}"`
+	UserName      string            `json:"user_name,omitempty" doc:"The media-server user, exactly as an account lists it." example:"mira"`
+	Source        string            `json:"source,omitempty" doc:"A label of your own." example:"script"`
 }
 
 // numberText is a number that may come as a text.

@@ -12,7 +12,7 @@ import (
 )
 
 // Parse reads a request with the fields media_type, title, ori_title, season,
-// episode, release_date, user_name, source and sync_action; unknown ones are
+// episode, release_date, user_name, source, sync_action and ids; unknown ones are
 // passed over, and ?source= goes before the field. Episodes need title, season
 // and episode, films only title. It returns a *payload.BadRequest that names
 // every missing field or the first wrong one, and an error that wraps
@@ -44,6 +44,12 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 			AirDate:       watch.ParseDate(o.Line("release_date")),
 			UserName:      o.Text("user_name"),
 		},
+	}
+	// Ids are those of the show, or of the film; the episode's own would lead nowhere.
+	if ids := o.Object("ids").IDs(); media == watch.Movie {
+		r.Event.ItemIDs = ids
+	} else {
+		r.Event.SeriesIDs = ids
 	}
 	if r.Event.RawEvent == "mark_watching" {
 		return r.Deliver(watch.Started)
