@@ -344,14 +344,29 @@ func (a *Archive) Episode(ctx context.Context, id catalog.EpisodeID) (catalog.Ep
 	})
 }
 
+// OnAir is the subjects of which an episode airs from one day to another, both inclusive and
+// both full dates, at most a year apart, each once.
+func (a *Archive) OnAir(ctx context.Context, from, to watch.Date) ([]catalog.Subject, error) {
+	if err := checkDays(from, to); err != nil {
+		return nil, err
+	}
+	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Subject, error) { return f.onAir(ctx, from, to) })
+}
+
 // Airing is the episodes that air from one day to another, both inclusive and both
 // full dates, at most a year apart, the earliest first.
-func (a *Archive) Airing(ctx context.Context, from, to watch.Date) ([]catalog.Airing, error) {
-	days, ok := to.DaysFrom(from)
-	if !ok || days < 0 || days > 366 {
-		return nil, fmt.Errorf("what airs from %q to %q: both must be days, the second not before the first and at most a year after it", from, to)
+func (a *Archive) Airing(ctx context.Context, from, to watch.Date) ([]Airing, error) {
+	if err := checkDays(from, to); err != nil {
+		return nil, err
 	}
-	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Airing, error) { return f.airing(ctx, from, to) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]Airing, error) { return f.airing(ctx, from, to) })
+}
+
+func checkDays(from, to watch.Date) error {
+	if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 366 {
+		return fmt.Errorf("what airs from %q to %q: both must be days, the second not before the first and at most a year after it", from, to)
+	}
+	return nil
 }
 
 // look asks the archive in use. A query is not interrupted when ctx ends: the driver would

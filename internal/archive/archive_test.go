@@ -265,7 +265,20 @@ func TestChainAndAiring(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
+			subjects, err := a.OnAir(ctx, watch.ParseDate(c.from), watch.ParseDate(c.to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, subject := range subjects {
+				list = slices.DeleteFunc(list, func(e archive.Airing) bool { return e.Subject.ID == subject.ID })
+			}
+			if len(list) > 0 || len(subjects) > len(c.want) {
+				t.Errorf("on air are %v, without %v", subjects, list)
+			}
 		})
+	}
+	if _, err := a.OnAir(ctx, watch.ParseDate("2020"), watch.ParseDate("2020-01-05")); err == nil {
+		t.Error("what is on air from no day is answered")
 	}
 	rows, err := a.Episodes(ctx, 2)
 	if err != nil || len(rows) != 2 || rows[0].Ep != 1 || rows[1].Ep != 2 || rows[1].Sort != 14 {

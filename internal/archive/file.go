@@ -276,13 +276,35 @@ func (f *file) airingOn(ctx context.Context, from, to watch.Date) ([]catalog.Sub
 	return list, rows.Err()
 }
 
+func (f *file) onAir(ctx context.Context, from, to watch.Date) ([]catalog.Subject, error) {
+	ids, err := f.airingOn(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	subjects := make([]catalog.Subject, 0, len(ids))
+	for _, id := range ids {
+		s, err := f.subject(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, s.Subject)
+	}
+	return subjects, nil
+}
+
+// Airing is an episode with its subject.
+type Airing struct {
+	Subject catalog.Subject
+	Episode catalog.EpisodeInfo
+}
+
 // airing is the episodes that air from one day to another, the earliest first.
-func (f *file) airing(ctx context.Context, from, to watch.Date) ([]catalog.Airing, error) {
+func (f *file) airing(ctx context.Context, from, to watch.Date) ([]Airing, error) {
 	subjects, err := f.airingOn(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	list := []catalog.Airing{}
+	list := []Airing{}
 	for _, id := range subjects {
 		episodes, err := f.episodes(ctx, id)
 		if err != nil {
@@ -298,9 +320,9 @@ func (f *file) airing(ctx context.Context, from, to watch.Date) ([]catalog.Airin
 					return nil, err
 				}
 			}
-			list = append(list, catalog.Airing{Subject: subject.Subject, Episode: e})
+			list = append(list, Airing{Subject: subject.Subject, Episode: e})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b catalog.Airing) int { return cmp.Compare(dayOf(a.Episode.AirDate), dayOf(b.Episode.AirDate)) })
+	slices.SortStableFunc(list, func(a, b Airing) int { return cmp.Compare(dayOf(a.Episode.AirDate), dayOf(b.Episode.AirDate)) })
 	return list, nil
 }

@@ -125,12 +125,6 @@ type EpisodeInfo struct {
 	Disc    int
 }
 
-// Airing is an episode with its subject.
-type Airing struct {
-	Subject Subject
-	Episode EpisodeInfo
-}
-
 // SearchQuery asks for subjects by title.
 type SearchQuery struct {
 	Keyword string

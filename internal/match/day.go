@@ -10,7 +10,8 @@ import (
 
 // almanac is a catalog that knows what aired on a day; the offline archive is one.
 type almanac interface {
-	Airing(ctx context.Context, from, to watch.Date) ([]catalog.Airing, error)
+	// OnAir is the subjects of which an episode airs from one day to another, both inclusive.
+	OnAir(ctx context.Context, from, to watch.Date) ([]catalog.Subject, error)
 }
 
 // distantKin is the likeness from which a subject is looked at whose episode aired on the
@@ -27,21 +28,31 @@ func (s *session) collectByDay(ctx context.Context, hits []catalog.Subject) ([]c
 	}
 	day := s.date.Time()
 	s.look.lookUps++
-	airing, err := book.Airing(ctx, watch.DateOf(day.AddDate(0, 0, -1)), watch.DateOf(day.AddDate(0, 0, 1)))
+	onAir, err := book.OnAir(ctx, watch.DateOf(day.AddDate(0, 0, -1)), watch.DateOf(day.AddDate(0, 0, 1)))
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range airing {
-		if a.Episode.Type != catalog.Main || !slices.Contains(s.types, a.Subject.Type) {
+	for _, subject := range onAir {
+		if !slices.Contains(s.types, subject.Type) || s.likeness(subject).own < distantKin {
 			continue
 		}
-		if a.Episode.Sort != s.number && a.Episode.Ep != s.number && a.Episode.Ep != 1 || s.likeness(a.Subject).own < distantKin {
+		rows, _, err := s.look.chapters(ctx, subject.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(rows, s.airedThat) {
 			continue
 		}
-		s.aired[a.Subject.ID] = true
-		if !slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == a.Subject.ID }) {
-			hits = append(hits, a.Subject)
+		s.aired[subject.ID] = true
+		if !slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == subject.ID }) {
+			hits = append(hits, subject)
 		}
 	}
 	return hits, nil
+}
+
+// airedThat reports whether a row is the episode asked for by its number, or the first one, and of the day of the event.
+func (s *session) airedThat(row catalog.EpisodeInfo) bool {
+	days, known := s.date.DaysFrom(row.AirDate)
+	return known && -1 <= days && days <= 1 && (row.Sort == s.number || row.Ep == s.number || row.Ep == 1)
 }

@@ -153,22 +153,25 @@ func TestArbiterHearsAllLayers(t *testing.T) {
 // almanac is a catalog that also knows what airs on a day, as the archive does.
 type almanac struct {
 	match.Catalog
-	airing []catalog.Airing
+	onAir map[watch.Date]catalog.Subject
 }
 
-func (a almanac) Airing(_ context.Context, from, to watch.Date) ([]catalog.Airing, error) {
-	return slices.DeleteFunc(slices.Clone(a.airing), func(x catalog.Airing) bool {
-		at := x.Episode.AirDate.Time()
-		return at.Before(from.Time()) || at.After(to.Time())
-	}), nil
+func (a almanac) OnAir(_ context.Context, from, to watch.Date) ([]catalog.Subject, error) {
+	var subjects []catalog.Subject
+	for day, subject := range a.onAir {
+		if at := day.Time(); !at.Before(from.Time()) && !at.After(to.Time()) {
+			subjects = append(subjects, subject)
+		}
+	}
+	return subjects, nil
 }
 
 func TestEpisodeOfTheDaySpeaksForItsShow(t *testing.T) {
 	server, client := newCatalog(t)
-	book := almanac{Catalog: client}
+	book := almanac{client, map[watch.Date]catalog.Subject{}}
 	for _, s := range []catalogtest.Subject{
 		{ID: 1, Type: catalog.Anime, Name: "神は遊戯に飢えている。", NameCN: "神渴望着游戏", Date: "2024-04-01", Platform: "TV"},
-		{ID: 2, Type: catalog.Anime, Name: "別の番組", NameCN: "另一部节目", Date: "2024-04-01", Platform: "TV"},
+		{ID: 2, Type: catalog.Anime, Name: "別の番組", NameCN: "另一部节目", Date: "2024-04-02", Platform: "TV"},
 	} {
 		server.AddSubject(s)
 		weekly(server, s.ID, 1, 12, s.Date)
@@ -181,7 +184,7 @@ func TestEpisodeOfTheDaySpeaksForItsShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range rows {
-			book.airing = append(book.airing, catalog.Airing{Subject: subject, Episode: row})
+			book.onAir[row.AirDate] = subject
 		}
 	}
 	m := match.New(match.Config{

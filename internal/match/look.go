@@ -158,7 +158,14 @@ func appendName(names []name, text string) []name {
 	if plain == "" || slices.ContainsFunc(names, func(n name) bool { return n.plain == plain }) {
 		return names
 	}
-	n := name{Parsed: title.Parse(text), plain: plain}
-	n.full, n.outer, n.base = title.Key(n.Full), title.Key(n.Outer), title.Key(n.Base)
+	n := name{Parsed: title.Parse(plain), plain: plain}
+	n.full = title.Key(n.Full)
+	n.outer, n.base = n.full, n.full
+	if n.Outer != n.Full {
+		n.outer = title.Key(n.Outer)
+	}
+	if n.Base != n.Full {
+		n.base = title.Key(n.Base)
+	}
 	return append(names, n)
 }

@@ -43,8 +43,11 @@ func Plain(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	var b strings.Builder
 	text = norm.NFKC.String(text)
+	if !strings.ContainsFunc(text, changes) && text != "" && !strings.HasPrefix(text, " ") && !strings.HasSuffix(text, " ") && !strings.Contains(text, "  ") {
+		return text
+	}
+	var b strings.Builder
 	b.Grow(len(text))
 	space := false
 	for _, r := range text {
@@ -59,6 +62,11 @@ func Plain(text string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
+}
+
+// changes reports whether a plain text has another rune instead of r.
+func changes(r rune) bool {
+	return r != ' ' && unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.ToLower(r) != r
 }
 
 // isPlain reports whether ASCII text needs no change, which spares most Latin titles the work.

@@ -13,10 +13,10 @@ type mark struct {
 }
 
 // cutFrom is text without the mark.
-func (m mark) cutFrom(text string) string {
-	rest, _ := cut(text, m.from, m.to)
-	return rest
-}
+func (m mark) cutFrom(text string) string { return tidy(text[:m.from] + " " + text[m.to:]) }
+
+// leavesName reports whether a letter is left of text without the mark.
+func (m mark) leavesName(text string) bool { return hasLetter(text[:m.from]) || hasLetter(text[m.to:]) }
 
 // numbering is the ways in which a number may stand beside an anchor.
 type numbering uint8
@@ -69,7 +69,7 @@ func lastMark(text string, anchors []anchor) (mark, bool) {
 				if !later || m.value == 0 {
 					continue
 				}
-				if _, named := cut(text, m.from, m.to); named {
+				if m.leavesName(text) {
 					last = m
 				}
 			}
@@ -299,8 +299,7 @@ func bareNumber(text string) (mark, bool) {
 	if m.value == 0 {
 		return mark{}, false
 	}
-	_, named := cut(text, m.from, m.to)
-	return m, named
+	return m, m.leavesName(text)
 }
 
 // beginsHan reports whether text begins with a Han character: a longer word goes on there.

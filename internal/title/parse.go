@@ -115,24 +115,18 @@ var (
 func cutWord(text string, words []string) (string, bool) {
 	for _, word := range words {
 		if at := strings.Index(text, word); at >= 0 {
-			if rest, found := cut(text, at, at+len(word)); found {
-				return rest, true
+			if m := (mark{from: at, to: at + len(word)}); m.leavesName(text) {
+				return m.cutFrom(text), true
 			}
 		}
 	}
 	return text, false
 }
 
-// cut takes text[from:to] out of text, unless no letter would be left.
-func cut(text string, from, to int) (string, bool) {
-	rest := tidy(text[:from] + " " + text[to:])
-	return rest, hasLetter(rest)
-}
-
 // tidy puts single spaces where something was cut out, and takes off brackets that
 // became empty and separators that end nothing.
 func tidy(text string) string {
-	for _, pair := range []string{"()", "( )", "[]", "[ ]", "【】", "【 】"} {
+	for _, pair := range [...]string{"()", "( )", "[]", "[ ]", "【】", "【 】"} {
 		text = strings.ReplaceAll(text, pair, " ")
 	}
 	text = strings.Trim(text, " ")
