@@ -217,8 +217,14 @@ func (s *session) agrees(t target) bool {
 	return t.row != nil && s.sameDay(t.row.AirDate) || s.sameDay(t.subject.Date)
 }
 
-// titledSubjects are the subjects that the table knows by a title of the event, and one of
-// those that the catalog does not show, 0 when it shows all. What the table calls them counts
+// meansSeason reports whether a title stands for the very season asked for: the mere name of a
+// show stands for its first one.
+func (s *session) meansSeason(text string) bool {
+	return s.event.IsFilm() || s.season == 1 || s.season > 1 && slices.ContainsFunc(s.names, func(n name) bool { return n.Full == text && n.Season == s.season })
+}
+
+// titledSubjects are the subjects that the table knows by a title of the event, and one that
+// it has for the season asked for and the catalog does not show, 0 when there is none. What the table calls them counts
 // like their titles in the catalog.
 func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, hidden catalog.SubjectID, err error) {
 	var texts []string
@@ -232,7 +238,9 @@ func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, h
 			}
 			subject, err := s.look.subject(ctx, e.Subject)
 			if errors.Is(err, catalog.ErrNotFound) {
-				hidden = e.Subject
+				if s.meansSeason(text) {
+					hidden = e.Subject
+				}
 				continue
 			}
 			if err != nil {

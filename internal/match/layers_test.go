@@ -57,6 +57,7 @@ func TestIDTable(t *testing.T) {
 		[]string{"110", "tv/7/season/0/episode/4", "2020-08-20", "灯台の見張り 夏の島"},
 		[]string{"111", "movie/8", "2022-07-01", "劇場版 灯台の見張り"},
 		[]string{"9999", "tv/9", "2020-01-05", "隠された番組", "隐藏的节目"},
+		[]string{"9998", "tv/10", "2010-04-01", "双子の港", "双子港"},
 	)
 	for name, c := range map[string]struct {
 		event watch.Event
@@ -79,7 +80,9 @@ func TestIDTable(t *testing.T) {
 		"a title that only the table has":              {episode("看海的人", 2, 3, "2021-04-18"), "matched 101/10103"},
 		"an id of what the catalog does not show":      {with(episode("灯塔守望者", 1, 3, ""), ofShow("9")), "review"},
 		"a title of what the catalog does not show":    {episode("隐藏的节目", 1, 3, ""), "not_found"},
+		"a later season of what it does not show":      {episode("双子港", 2, 3, "2018-04-15"), "matched 121/12103"},
 		"the catalog's own id before that of the show": {with(episode("?", 1, 4, ""), func(e *watch.Event) { e.SeriesIDs, e.CatalogSubject = watch.IDs{"tmdb": "7"}, 121 }), "matched 121/12104"},
+		"a special of what it does not show":           {with(episode("双子港", 0, 1, ""), func(e *watch.Event) { e.EpisodeTitle = "x" }), "not_found"},
 		"live action is not in the table":              {with(episode("潮汐小镇", 1, 2, ""), func(e *watch.Event) { e.Media, e.SeriesIDs = watch.RealAction, watch.IDs{"tmdb": "7"} }), "matched 113/11302"},
 	} {
 		t.Run(name, func(t *testing.T) {
