@@ -141,7 +141,7 @@ var layers = []layer{
 	{stepPayload, either, always, findByPayload, ""},
 	{stepDataset, either, noDataset, findByDataset, "the id table is sure"},
 	{stepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
-	{stepAPI, theCatalog, always, findBySearch, ""},
+	{stepAPI, theCatalog, always, findInCatalog, ""},
 	{stepLive, either, noLiveAction, findLiveAction, ""},
 }
 

@@ -25,6 +25,8 @@ func TestStaleArchive(t *testing.T) {
 	}
 	weekly(before, 100, 1, 12, "2026-01-04")
 	weekly(server, 100, 1, 13, "2026-01-04")
+	server.AddSubject(catalogtest.Subject{ID: 102, Type: catalog.Anime, Name: "新しい旅", NameCN: "全新旅程", Platform: "TV", Date: "2026-09-06"})
+	weekly(server, 102, 1, 12, "2026-09-06")
 	rules := newRules(t)
 	if _, err := rules.Create(t.Context(), mapping.Mapping{Title: "织星者", SubjectID: 100}); err != nil {
 		t.Fatal(err)
@@ -49,6 +51,8 @@ func TestStaleArchive(t *testing.T) {
 		"the new episode, by the subject's id":        {with(episode("x", 1, 13, ""), named(100, 0)), "matched 100/10013", true},
 		"the new episode, by its id, another number":  {with(episode("x", 1, 3, ""), named(100, 10013)), "matched 100/10013", true},
 		"an old episode by its id":                    {with(episode("x", 1, 9, ""), named(0, 10003)), "matched 100/10003", false},
+		"a show that is new":                          {episode("全新旅程", 1, 2, ""), "matched 102/10202", true},
+		"a show that neither has":                     {episode("另一段旅程", 1, 2, ""), "not_found", true},
 		"counted into the sequel, the date says so":   {episode("织星人", 1, 14, "2026-07-12"), "matched 101/10102", false},
 		"counted into the sequel, the catalog counts": {episode("织星人", 1, 14, ""), "matched 101/10101", true},
 	} {
