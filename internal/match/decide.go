@@ -95,8 +95,11 @@ func explain(p parts, date string, t target) string {
 	default:
 		words = append(words, "the title is similar")
 	}
-	if p.season < 0.7 {
+	switch {
+	case p.season < 0.7:
 		words = append(words, "the season is another one or unknown")
+	case p.season == countedFit:
+		words = append(words, "the season was counted along the sequels")
 	}
 	if p.kind < 0.7 {
 		words = append(words, "it is of another kind")
