@@ -10,9 +10,9 @@ const (
 	// trust is how far the score of a search is believed by itself. The id table is
 	// believed whole: people have looked at each of its lines.
 	trust = 0.97
-	// trustCounted is that of a season that was only counted along the sequels: neither a
-	// mark in a title nor a date says so, and where the catalog lacks a season the count is off.
-	trustCounted = 0.93
+	// trustCounted is how far any score is believed of a season that was only counted along the
+	// sequels: neither a mark in a title nor a date says so, and where the catalog lacks a season the count is off.
+	trustCounted = 0.95
 	// agreement is the share of the doubt that goes when the id table and a search lead to
 	// the same subject. The archive and the catalog are one witness: they hold the same entries.
 	agreement = 0.5
@@ -26,7 +26,10 @@ const (
 func (s *session) arbitrate() Step {
 	agreed := []int{}
 	for i, p := range s.found {
-		tabled, searched := scoreOf(s.tabled, p), scoreOf(s.searched, p)*p.trust()
+		tabled, searched := scoreOf(s.tabled, p), scoreOf(s.searched, p)*trust
+		if p.counted && !p.parts.dated {
+			tabled, searched = tabled*trustCounted, searched*trustCounted
+		}
 		best := max(tabled, searched)
 		if min(tabled, searched) >= s.limit.Review {
 			best += (1 - best) * agreement
@@ -46,14 +49,6 @@ func (s *session) arbitrate() Step {
 		step.Status = hit
 	}
 	return step
-}
-
-// trust is how far the score of a proposal by a search is believed.
-func (p proposal) trust() float64 {
-	if p.counted && !p.parts.dated {
-		return trustCounted
-	}
-	return trust
 }
 
 // verdict is what the arbiter makes of the best subject, in its words.

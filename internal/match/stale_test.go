@@ -68,3 +68,22 @@ func TestStaleArchive(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsNewerThanTheArchiveIsNotHidden(t *testing.T) {
+	server, online := newCatalog(t)
+	_, archive := newCatalog(t)
+	server.AddSubject(catalogtest.Subject{ID: 102, Type: catalog.Anime, Name: "新しい旅", NameCN: "全新旅程", Platform: "TV", Date: "2026-09-06"})
+	weekly(server, 102, 1, 12, "2026-09-06")
+	m := match.New(match.Config{
+		Catalog: online, Archive: func() (match.Catalog, string) { return archive, "" }, Rules: newRules(t), Options: standard,
+		Dataset: tableOf(t, []string{"102", "tv/7", "2026-09-06", "新しい旅", "全新旅程"}),
+	})
+	for name, event := range map[string]watch.Event{
+		"by its id":    with(episode("?", 1, 2, ""), ofShow("7")),
+		"by its title": episode("全新旅程", 1, 2, ""),
+	} {
+		if r := m.Match(t.Context(), event).Result; outcome(r) != "matched 102/10202" || r.Method != "dataset" {
+			t.Errorf("%s: %s by %s: %s", name, outcome(r), r.Method, r.Reason)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/dataset"
+	"watchmark/internal/mapping"
+)
+
+// The names of the steps, in the order they are taken.
+const (
+	stepBlock    = "block"
+	stepMapping  = "mapping"
+	stepPayload  = "payload_id"
+	stepDataset  = "dataset"
+	stepArchive  = "archive"
+	stepAPI      = "api"
+	stepLive     = "live_action"
+	stepArbiter  = "arbiter"
+	stepEpisode  = "episode"
+	stepDecision = "decision"
+)
+
+// The statuses of a step.
+const (
+	hit     = "hit"
+	miss    = "miss"
+	skipped = "skipped"
+	failed  = "error"
+)
+
+// finding is what a layer answers.
+type finding struct {
+	proposals []proposal
+	// certain is set when a person or the media server named the subject: no further layer is asked and no score is weighed.
+	certain bool
+	// spare is set when the layers behind look for the same: they go on when this one fails.
+	spare  bool
+	input  map[string]any
+	output map[string]any
+}
+
+// layer is one way to find a subject. The list of layers reads like the rule book.
+type layer struct {
+	name string
+	// asks is where the layer looks things up.
+	asks source
+	// off is why the layer has nothing to do for an event; empty when it has.
+	off  func(*session) string
+	find func(context.Context, *session) (finding, error)
+	// sure is why no further layer is asked when this one is sure; empty for a layer
+	// that is the last word anyway.
+	sure string
+}
+
+// source is where things are looked up.
+type source int
+
+const (
+	// either is the archive, and the catalog for what the archive does not have.
+	either source = iota
+	theArchive
+	theCatalog
+)
+
+func always(*session) string { return "" }
+
+var layers = []layer{
+	{stepMapping, either, always, findByMapping, ""},
+	{stepPayload, either, always, findByPayload, ""},
+	{stepDataset, either, noDataset, findByDataset, "the id table is sure"},
+	{stepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
+	{stepAPI, theCatalog, always, findInCatalog, ""},
+	{stepLive, either, noLiveAction, findLiveAction, ""},
+}
+
+func noArchive(s *session) string { return s.noArchive }
+
+// session is one match on its way.
+type session struct {
+	request
+	options Options
+	// limit decides what becomes of a score.
+	limit Thresholds
+	rules *mapping.Rules
+	// look is where the layer at work looks things up: one of offline and online.
+	look *look
+	// offline is nil when there is no archive; noArchive says why.
+	offline, online *look
+	noArchive       string
+	// table is nil when there is none; noTable says why.
+	table   *dataset.Table
+	noTable string
+	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
+	// there is none. Whatever else is found then is another one.
+	hidden catalog.SubjectID
+	// aired are the subjects of which the episode asked for, by its number, aired on the day of the event.
+	aired map[catalog.SubjectID]bool
+	// tabled are the proposals of the id table, searched those of all other layers so far;
+	// found is both, best first, each subject once.
+	tabled, searched, found []proposal
+}
+
+// askLayers asks one layer after the other, until a subject is certain, or one is sure and
+// no arbiter wants to hear the others.
+func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err error) {
+	settled := "" // why no further layer is asked
+	for _, layer := range layers {
+		start := time.Now()
+		because := settled
+		if because == "" {
+			because = layer.off(s)
+		}
+		if because != "" {
+			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": because}}, start)
+			continue
+		}
+		f, err := s.ask(ctx, layer)
+		for i := range f.proposals {
+			f.proposals[i].layer = layer.name
+		}
+		step := Step{Name: layer.name, Status: miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
+		if err != nil {
+			step.Status = failed
+			step.Output = map[string]any{"error": err.Error()}
+			t.add(step, start)
+			if layer.asks == theArchive || f.spare {
+				continue // the catalog knows all that the archive does
+			}
+			if s.options.Arbiter && layer.asks == theCatalog && s.isSure(s.found) {
+				settled = "the catalog cannot be asked, and the archive is sure"
+				continue
+			}
+			return false, err
+		}
+		if len(f.proposals) > 0 {
+			step.Status = hit
+			s.hear(layer.name, f.proposals)
+		}
+		t.add(step, start)
+		switch {
+		case f.certain:
+			certain, settled = true, layer.name+" named the subject"
+		case layer.sure != "" && !s.options.Arbiter && s.isSure(s.found):
+			settled = layer.sure
+		}
+	}
+	return certain, nil
+}
+
+// isSure reports whether proposals are enough to decide on, wherever they were looked up.
+func (s *session) isSure(proposals []proposal) bool {
+	d, _ := decide(s, proposals, false)
+	return d.Status == Matched && (s.offline == nil || s.holds(d.proposal.target))
+}
+
+// ask runs a layer where it looks things up. A layer that may ask either takes the
+// archive's word for a subject with its episode, and the catalog's for everything else:
+// the archive is up to a week old and lacks what was merged.
+func (s *session) ask(ctx context.Context, l layer) (finding, error) {
+	if s.offline != nil && l.asks != theCatalog {
+		s.look = s.offline
+		f, err := l.find(ctx, s)
+		if l.asks == theArchive {
+			return f, err
+		}
+		if err == nil && (f.certain && s.holds(f.proposals[0].target) || !f.certain && s.isSure(f.proposals)) {
+			return f, nil
+		}
+	}
+	s.look = s.online
+	return l.find(ctx, s)
+}
+
+// holds reports whether an archive that is a week old can be believed that an episode is
+// there. One that was counted into a sequel may be a new one of the season before, unless
+// that sequel had begun when the archive was made, or the day of the episode says that it is not.
+func (s *session) holds(t target) bool {
+	if t.row == nil || t.subject.ID == t.start.ID {
+		return t.found()
+	}
+	if s.sameDay(t.row.AirDate) {
+		return true
+	}
+	archive, ok := s.offline.catalog.(snapshot)
+	return ok && t.subject.Date.IsFull() && t.subject.Date.Time().Before(archive.Made())
+}
+
+// snapshot is a catalog as it was at one time; the offline archive is one.
+type snapshot interface{ Made() time.Time }
+
+// hear takes what a layer proposes up. The id table and the catalog know a subject by
+// different things: the better word of the two counts.
+func (s *session) hear(layer string, proposals []proposal) {
+	if layer == stepDataset {
+		s.tabled = proposals
+	} else {
+		s.searched = merge(s.searched, proposals)
+	}
+	s.found = slices.Clone(s.searched)
+	for _, p := range s.tabled {
+		at := slices.IndexFunc(s.found, func(q proposal) bool { return q.subject.ID == p.subject.ID })
+		switch {
+		case at < 0:
+			s.found = append(s.found, p)
+		case p.score > s.found[at].score:
+			s.found[at] = p
+		}
+	}
+	sortByScore(s.found)
+}
+
+func sortByScore(proposals []proposal) {
+	slices.SortStableFunc(proposals, func(a, b proposal) int { return cmp.Compare(b.score, a.score) })
+}
+
+// merge joins what two layers propose, best first. What the later layer proposes of a
+// subject, or found from the same start, stays: the catalog is never older than the archive.
+func merge(earlier, later []proposal) []proposal {
+	all := slices.Clone(later)
+	for _, p := range earlier {
+		if !slices.ContainsFunc(later, func(q proposal) bool { return q.subject.ID == p.subject.ID || q.target.start.ID == p.target.start.ID }) {
+			all = append(all, p)
+		}
+	}
+	sortByScore(all)
+	return all
+}
