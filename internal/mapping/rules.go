@@ -58,11 +58,13 @@ func (m Mapping) fits(season *int, own bool) bool {
 	return m.Season == nil
 }
 
-// Blocks is the first blocked keyword that stops one of titles.
+// Blocks is the first blocked keyword that stops one of titles, the event's own one being
+// the first. A keyword that came from a rejected question is compared with that alone:
+// another show may have it as its original title.
 func (r *Rules) Blocks(titles []string) (Blocked, bool) {
 	for _, b := range r.blocked {
-		for _, title := range titles {
-			if title != "" && r.stops(b, title) {
+		for i, title := range titles {
+			if title != "" && (i == 0 || b.Source != ByReject) && r.stops(b, title) {
 				return b, true
 			}
 		}

@@ -158,6 +158,27 @@ func TestBlockedExpressionIsFoundInTheTitle(t *testing.T) {
 	}
 }
 
+func TestRejectedTitleBlocksNothingElse(t *testing.T) {
+	s := newStore(t)
+	if _, err := s.Block(t.Context(), mapping.Blocked{Keyword: "Monster", Kind: mapping.Exact, Source: mapping.ByReject}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		titles []string
+		want   bool
+	}{
+		{[]string{"Monster"}, true},
+		{[]string{" monster "}, true},
+		{[]string{"Monster", "怪物"}, true},
+		{[]string{"怪物", "Monster"}, false},
+		{[]string{"Monster Musume"}, false},
+	} {
+		if _, blocked := rules(t, s).Blocks(c.titles); blocked != c.want {
+			t.Errorf("%q blocked %v, want %v", c.titles, blocked, c.want)
+		}
+	}
+}
+
 func TestBadMappingNamesItsField(t *testing.T) {
 	s := newStore(t)
 	for field, m := range map[string]mapping.Mapping{
