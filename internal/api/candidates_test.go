@@ -53,7 +53,7 @@ func TestConfirmACandidate(t *testing.T) {
 	r.do("GET", "/api/pending-candidates?status=confirmed", nil).want(200, `"status":"confirmed"`)
 	r.do("GET", "/api/mappings", nil).want(200, `"origin":"confirm"`)
 
-	undone := r.do("POST", path+"/undo", nil).want(202, fmt.Sprintf(`"marked_record_ids":[%d]`, recordID), "1 mark stays in the catalog")
+	undone := r.do("POST", path+"/undo", nil).want(202, fmt.Sprintf(`"unmarked_record_ids":[%d]`, recordID), `"marks_left":0`)
 	if undone.get("pending_candidate", "status") != "pending" || undone.get("rule_kept") != false {
 		t.Errorf("undo: %s", undone.body)
 	}

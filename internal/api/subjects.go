@@ -136,9 +136,14 @@ func (s *server) findSubjects(ctx context.Context, text string, types []catalog.
 // notAsked makes a Problem of the error of a catalog that cannot be asked now.
 func notAsked(err error) error {
 	if errors.Is(err, catalog.ErrUnreachable) {
-		p := problem(http.StatusServiceUnavailable, "The catalog cannot be asked at the moment: try again later, or choose one of the candidates.")
-		p.retryAfter = "10"
-		return p
+		return later("The catalog cannot be asked at the moment: try again later, or choose one of the candidates.")
 	}
 	return err
+}
+
+// later is the Problem of what cannot be done while the catalog does not answer.
+func later(detail string) *Problem {
+	p := problem(http.StatusServiceUnavailable, detail)
+	p.retryAfter = "10"
+	return p
 }

@@ -76,7 +76,8 @@ async function follow(form, body) {
       }
       if (body.ok === false) toast(form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
       else if (form.dataset.done) toast(form.dataset.done);
-      if (body.marked_record_ids?.length) toast(text("stay_marked", { count: body.marked_record_ids.length }), { tone: "warn" });
+      if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
+      if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });
       if (body.rule_kept) toast(text("rule_kept"), { tone: "warn" });
       await refresh({ all: true });
     }
