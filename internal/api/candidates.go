@@ -13,7 +13,6 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
-	"watchmark/internal/watch"
 )
 
 // confirmInput is the subject that a person confirms.
@@ -145,19 +144,9 @@ func (s *server) choose(ctx context.Context, q candidate.Question, in confirmInp
 		}
 		return choice, nil
 	}
-	subject, err := s.subject(ctx, in.SubjectID)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return candidate.Choice{}, fieldProblem("body.subject_id", "the catalog shows no such subject: it does not exist, or is hidden from look-ups without a login")
-	}
+	subject, err := s.Engine.Chosen(ctx, in.SubjectID, q.MediaType)
 	if err != nil {
-		return candidate.Choice{}, err
-	}
-	wanted, word := catalog.Anime, "anime"
-	if q.MediaType == watch.RealAction {
-		wanted, word = catalog.Real, "a live-action show"
-	}
-	if subject.Type != wanted {
-		return candidate.Choice{}, fieldProblem("body.subject_id", "this subject is not "+word)
+		return candidate.Choice{}, notAsked(err)
 	}
 	choice := candidate.Choice{SubjectID: subject.ID, Name: cmp.Or(subject.DisplayName(), fmt.Sprint(subject.ID))}
 	if in.EpisodeOffset != nil {

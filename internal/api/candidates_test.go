@@ -76,8 +76,8 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.ask(show("灯塔守望者", 1, 1))
 	path := fmt.Sprintf("/api/pending-candidates/%d/confirm", id)
-	r.do("POST", path, map[string]any{"subject_id": 404}).problem(422, "body.subject_id", "no such subject")
-	r.do("POST", path, map[string]any{"subject_id": 7}).problem(422, "body.subject_id", "not anime")
+	r.do("POST", path, map[string]any{"subject_id": 404}).problem(422, "body.subject_id", "does not show")
+	r.do("POST", path, map[string]any{"subject_id": 7}).problem(422, "body.subject_id", "not an anime")
 	r.do("POST", path, map[string]any{"subject_id": 503}).problem(503, "cannot be asked")
 	r.do("POST", path, map[string]any{"subject_id": 0}).problem(422, "body.subject_id")
 	r.do("POST", path, map[string]any{"subject_id": 265, "episode_offset": 1 << 20}).problem(422, "body.episode_offset")
@@ -88,7 +88,7 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 	e.Media = watch.RealAction
 	live, _ := r.ask(e)
 	path = fmt.Sprintf("/api/pending-candidates/%d/confirm", live)
-	r.do("POST", path, map[string]any{"subject_id": 265}).problem(422, "live-action")
+	r.do("POST", path, map[string]any{"subject_id": 265}).problem(422, "a live-action show")
 	r.do("POST", path, map[string]any{"subject_id": 7}).want(202)
 }
 
