@@ -160,13 +160,13 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 		chromedp.KeyEvent("u"), browsertest.Until(browsertest.Says("#toasts", "Marks taken back from Bangumi: 2.")))
 	s.become(ids, "review")
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "E1, E2")),
-		browsertest.Click("#other-1 summary"), browsertest.Type("#find-1", "灯塔守望者"), browsertest.Click("#other-1 form[data-subjects] button"),
-		browsertest.Until(browsertest.Says("#found-1", "#900001")),
+		browsertest.Click("#other-1 summary"), browsertest.Type("#find-1", "灯塔守望者"), browsertest.Click("#other-1 [data-find]"),
+		browsertest.Until(browsertest.Says("#find-1-found", "#900001")),
 	)
 	// A change elsewhere must not take away what was found.
 	s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":1,"release_date":"2024-01-10","user_name":"alex"}`))
 	picture(t, tab, "review-other.png")
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#found-1", "#900001")), browsertest.Click("#found-1 form button"),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#find-1-found", "#900001")), browsertest.Click("#find-1-found button"),
 		browsertest.Until(browsertest.Says(card, "灯塔守望者")), browsertest.Until(browsertest.Says(card, "Undo")))
 	s.become(ids, "success")
 	if !s.marked()["mira/90000102"] {

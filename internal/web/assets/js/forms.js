@@ -94,16 +94,16 @@ function bodyOf(form) {
     if (field.type === "checkbox") place[name] = field.checked;
     else if (field.dataset.type === "bool") place[name] = field.value === "true";
     else if (field.dataset.type === "number") place[name] = Number(field.value);
-    else if (field.dataset.type === "subject") place[name] = subjectOf(field);
+    else if (field.dataset.type === "subject") place[name] = Number(subjectIn(field.value));
     else if (field.dataset.type === "lines") place[name] = linesOf(field);
     else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
   }
   return Object.keys(body).length ? body : null;
 }
 
-/** The number of an entry, typed or in the address of its page. */
-export function subjectOf(field) {
-  return Number((/\/subject\/(\d+)/.exec(field.value) ?? [null, field.value.trim()])[1]);
+/** The number of an entry, typed or in the address of its page; what is neither stays as it is. */
+export function subjectIn(value) {
+  return /\/subject\/(\d+)/.exec(value)?.[1] ?? value.trim();
 }
 
 /** Shows a problem document (RFC 9457): at the fields it names, else at the form. */
