@@ -220,47 +220,6 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	}
 }
 
-func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
-	h := newHouse(t)
-	h.ask(watch.Event{Media: watch.Movie, Title: "Film"})
-	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	w := record.Work{}
-	w.ID = a.RecordIDs[0]
-	h.settle(w, record.Failed)
-	m := a.Mapping
-	m.SubjectID = 9
-	must(h.mappings.Update(t.Context(), m))(t)
-	back := must(h.Undo(t.Context(), q.ID))(t)
-	if m, found := h.rules().Find([]string{"Film"}, nil); !back.Kept || !found || m.SubjectID != 9 {
-		t.Errorf("undo: %+v; the mapping is %+v", back, m)
-	}
-}
-
-func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
-	h := newHouse(t)
-	w := record.Work{}
-	w.ID = h.ask(episode("Show", season(1), 1))
-	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
-		t.Fatal(err)
-	}
-	h.settle(w, record.Success)
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != candidate.Pending {
-		t.Errorf("undo: %+v", back)
-	}
-	h.settle(w, record.Review)
-	a = must(h.Reject(t.Context(), q.ID))(t)
-	b := a.Blocked
-	b.Keyword = "Another Show"
-	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
-	h.settle(w, record.Ignored)
-	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
-		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
-	}
-}
-
 func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 	h := newHouse(t)
 	first, second := h.ask(episode("Show", season(1), 1)), h.ask(episode("Show", season(2), 1))

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -49,8 +48,7 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 
 	a := h.confirm(t, 8)
 	status := ended(t, a.Task)
-	var tally engine.Tally
-	if err := json.Unmarshal(must(json.Marshal(status.Result))(t), &tally); err != nil || tally.Marked != 2 {
+	if tally, ok := status.Result.(engine.Tally); !ok || tally.Marked != 2 {
 		t.Errorf("the task ends as %+v", status)
 	}
 	log := ""
@@ -76,6 +74,17 @@ func (h *house) confirm(t *testing.T, subject catalog.SubjectID) engine.Answered
 		t.Fatal(err)
 	}
 	return a
+}
+
+// undo takes an answer back and waits until its records are through.
+func (h *house) undo(t *testing.T, question int64) engine.Answered {
+	t.Helper()
+	back, err := h.UndoAnswer(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended(t, back.Task)
+	return back
 }
 
 // wrongly has a title of mira confirmed as subject 9, for two records that waited and one that
@@ -110,11 +119,7 @@ func TestUndoTakesBackAllThatTheAnswerCaused(t *testing.T) {
 	if r := h.settled(t, other); !r.Marked {
 		t.Fatalf("record is %+v", r)
 	}
-	back, err := h.UndoAnswer(t.Context(), question)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended(t, back.Task)
+	back := h.undo(t, question)
 	if !slices.Equal(back.Unmarked, ids[:3]) || !slices.Equal(back.RecordIDs, ids) || back.Kept || back.Shared+back.Left != 0 {
 		t.Errorf("undo: %+v", back)
 	}
@@ -146,9 +151,7 @@ func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
 		}
 	}
 	h.list.fail(nil)
-	if _, err := h.UndoAnswer(t.Context(), question); err != nil {
-		t.Error(err)
-	}
+	h.undo(t, question)
 	h.wantMarks(t, "one/9/904")
 }
 
@@ -159,11 +162,7 @@ func TestUndoLeavesWhatWasCorrectedSince(t *testing.T) {
 	corrected.AllOfTitle = true
 	h.correct(t, ids[0], corrected)
 	h.wantMarks(t, "one/9/903", "one/9/904", "one/9/913", "one/9/914", "one/9/916")
-	back, err := h.UndoAnswer(t.Context(), question)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended(t, back.Task)
+	back := h.undo(t, question)
 	if !slices.Equal(back.Unmarked, ids[2:3]) {
 		t.Errorf("undo: %+v", back)
 	}
@@ -222,15 +221,5 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 	}
 	if r := h.settled(t, id); r.Status != record.Review {
 		t.Errorf("after undo the record is %+v", r)
-	}
-}
-
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
