@@ -13,7 +13,6 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
-	"watchmark/internal/watch"
 )
 
 // confirmInput is the subject that a person confirms.
@@ -44,9 +43,9 @@ type rejectedCandidate struct {
 // undoneCandidate is what undoing did.
 type undoneCandidate struct {
 	AnsweredCandidate
-	MarkedIDs []int64 `json:"marked_record_ids" doc:"The records that were marked because of the answer. Their marks stay in the catalog."`
-	Kept      bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
-	Message   string  `json:"message" doc:"What stays, in plain words; empty when nothing does."`
+	UnmarkedIDs []int64 `json:"unmarked_record_ids" doc:"The records whose marks were taken back: what they themselves had written to a list."`
+	Left        int     `json:"marks_left" doc:"How many marks stay: a record of another title relies on them, or they are older than those of the newest 500 records."`
+	Kept        bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
 }
 
 func (s *server) registerCandidates() {
@@ -90,8 +89,8 @@ func (s *server) registerCandidates() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/undo", OperationID: "undo-pending-candidate", Tags: []string{tag},
 		Summary:       "Undo an answer",
-		Description:   "Removes the mapping or blocked keyword that the answer wrote, unless somebody changed it since, brings back what it replaced, and runs the records again that the answer set going, so that they ask anew. Marks stay in the catalog. A question that was deleted comes back, too.",
-		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When the catalog cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, s.undoCandidate)
 	register(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/pending-candidates/{id}", OperationID: "delete-pending-candidate", Tags: []string{tag},
@@ -145,19 +144,9 @@ func (s *server) choose(ctx context.Context, q candidate.Question, in confirmInp
 		}
 		return choice, nil
 	}
-	subject, err := s.subject(ctx, in.SubjectID)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return candidate.Choice{}, fieldProblem("body.subject_id", "the catalog shows no such subject: it does not exist, or is hidden from look-ups without a login")
-	}
+	subject, err := s.Engine.Chosen(ctx, in.SubjectID, q.MediaType)
 	if err != nil {
-		return candidate.Choice{}, err
-	}
-	wanted, word := catalog.Anime, "anime"
-	if q.MediaType == watch.RealAction {
-		wanted, word = catalog.Real, "a live-action show"
-	}
-	if subject.Type != wanted {
-		return candidate.Choice{}, fieldProblem("body.subject_id", "this subject is not "+word)
+		return candidate.Choice{}, notAsked(err)
 	}
 	choice := candidate.Choice{SubjectID: subject.ID, Name: cmp.Or(subject.DisplayName(), fmt.Sprint(subject.ID))}
 	if in.EpisodeOffset != nil {
@@ -168,18 +157,8 @@ func (s *server) choose(ctx context.Context, q candidate.Question, in confirmInp
 
 func (s *server) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
 	a, err := s.Engine.UndoAnswer(ctx, in.ID)
-	if err != nil {
-		return nil, err
+	if errors.Is(err, catalog.ErrUnreachable) {
+		return nil, later("The catalog cannot be reached, so the marks that this answer led to cannot be taken back. The answer stays: undo it again later.")
 	}
-	view := undoneCandidate{AnsweredCandidate: answerView(a), MarkedIDs: []int64{}, Kept: a.Kept}
-	for _, r := range a.Marked {
-		view.MarkedIDs = append(view.MarkedIDs, r.ID)
-	}
-	switch n := len(a.Marked); {
-	case n == 1:
-		view.Message = "1 mark stays in the catalog: take it back there if it is wrong."
-	case n > 1:
-		view.Message = fmt.Sprintf("%d marks stay in the catalog: take them back there if they are wrong.", n)
-	}
-	return answer(view, nil)
+	return answer(undoneCandidate{answerView(a), append([]int64{}, a.Unmarked...), a.Shared + a.Left, a.Kept}, err)
 }

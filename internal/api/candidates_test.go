@@ -53,7 +53,7 @@ func TestConfirmACandidate(t *testing.T) {
 	r.do("GET", "/api/pending-candidates?status=confirmed", nil).want(200, `"status":"confirmed"`)
 	r.do("GET", "/api/mappings", nil).want(200, `"origin":"confirm"`)
 
-	undone := r.do("POST", path+"/undo", nil).want(202, fmt.Sprintf(`"marked_record_ids":[%d]`, recordID), "1 mark stays in the catalog")
+	undone := r.do("POST", path+"/undo", nil).want(202, fmt.Sprintf(`"unmarked_record_ids":[%d]`, recordID), `"marks_left":0`)
 	if undone.get("pending_candidate", "status") != "pending" || undone.get("rule_kept") != false {
 		t.Errorf("undo: %s", undone.body)
 	}
@@ -76,8 +76,8 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.ask(show("灯塔守望者", 1, 1))
 	path := fmt.Sprintf("/api/pending-candidates/%d/confirm", id)
-	r.do("POST", path, map[string]any{"subject_id": 404}).problem(422, "body.subject_id", "no such subject")
-	r.do("POST", path, map[string]any{"subject_id": 7}).problem(422, "body.subject_id", "not anime")
+	r.do("POST", path, map[string]any{"subject_id": 404}).problem(422, "body.subject_id", "does not show")
+	r.do("POST", path, map[string]any{"subject_id": 7}).problem(422, "body.subject_id", "not an anime")
 	r.do("POST", path, map[string]any{"subject_id": 503}).problem(503, "cannot be asked")
 	r.do("POST", path, map[string]any{"subject_id": 0}).problem(422, "body.subject_id")
 	r.do("POST", path, map[string]any{"subject_id": 265, "episode_offset": 1 << 20}).problem(422, "body.episode_offset")
@@ -88,7 +88,7 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 	e.Media = watch.RealAction
 	live, _ := r.ask(e)
 	path = fmt.Sprintf("/api/pending-candidates/%d/confirm", live)
-	r.do("POST", path, map[string]any{"subject_id": 265}).problem(422, "live-action")
+	r.do("POST", path, map[string]any{"subject_id": 265}).problem(422, "a live-action show")
 	r.do("POST", path, map[string]any{"subject_id": 7}).want(202)
 }
 

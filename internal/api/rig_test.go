@@ -309,6 +309,9 @@ func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) 
 	trace := anything(event)
 	if found, is := rules.Find([]string{event.Title}, event.Season); is {
 		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
+		trace.Steps = []match.Step{{Name: "mapping", Status: "hit", Output: map[string]any{
+			"mapping_id": found.ID, "subject_id": found.SubjectID, "episode_offset": found.EpisodeOffset,
+		}}}
 	}
 	return trace
 }

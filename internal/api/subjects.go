@@ -15,7 +15,8 @@ import (
 	"watchmark/internal/watch"
 )
 
-// Subjects looks subjects up in the catalog; *catalog.Cached is one. Errors are *catalog.Error.
+// Subjects looks subjects up for a person. Search asks the catalog alone; Subject tells also
+// what the offline archive knows. Errors are *catalog.Error.
 type Subjects interface {
 	Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
@@ -63,7 +64,7 @@ func (s *server) registerSubjects() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/subjects/{id}", OperationID: "get-subject", Tags: []string{tag},
 		Summary: "Get a subject", Errors: []int{http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable},
-		Description: "From the offline archive, or from the catalog when that does not have it.",
+		Description: "From the catalog, or from the offline archive where that does not answer or hides the subject.",
 	}, func(ctx context.Context, in *ByID) (*JSON[Subject], error) {
 		subject, err := s.subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {
@@ -85,11 +86,6 @@ func (s *server) archived() bool {
 // subject looks one subject up. The error is catalog.ErrNotFound, or a Problem when the
 // catalog cannot be asked.
 func (s *server) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	if s.archived() {
-		if subject, err := s.Archive.Subject(ctx, id); err == nil {
-			return subject, nil
-		}
-	}
 	subject, err := s.Subjects.Subject(ctx, id)
 	return subject, notAsked(err)
 }
@@ -136,9 +132,14 @@ func (s *server) findSubjects(ctx context.Context, text string, types []catalog.
 // notAsked makes a Problem of the error of a catalog that cannot be asked now.
 func notAsked(err error) error {
 	if errors.Is(err, catalog.ErrUnreachable) {
-		p := problem(http.StatusServiceUnavailable, "The catalog cannot be asked at the moment: try again later, or choose one of the candidates.")
-		p.retryAfter = "10"
-		return p
+		return later("The catalog cannot be asked at the moment: try again later, or choose one of the candidates.")
 	}
 	return err
+}
+
+// later is the Problem of what cannot be done while the catalog does not answer.
+func later(detail string) *Problem {
+	p := problem(http.StatusServiceUnavailable, detail)
+	p.retryAfter = "10"
+	return p
 }

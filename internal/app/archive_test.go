@@ -110,6 +110,21 @@ func TestTheArchiveIsAWeekOld(t *testing.T) {
 	}
 }
 
+func TestAPersonMayChooseWhatOnlyTheArchiveShows(t *testing.T) {
+	s := withArchive(t)
+	if got := s.api(http.MethodGet, "/api/subjects/503", "", http.StatusOK, nil); !strings.Contains(got.body, "夜之果园") {
+		t.Errorf("what the catalog hides: %s", got.body)
+	}
+	s.api(http.MethodGet, "/api/subjects/505", "", http.StatusNotFound, nil)
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusBadGateway}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.api(http.MethodGet, "/api/subjects/501", "", http.StatusOK, nil); !strings.Contains(got.body, "雨中图书馆") {
+		t.Errorf("while the catalog is down: %s", got.body)
+	}
+	s.api(http.MethodGet, "/api/subjects/505", "", http.StatusServiceUnavailable, nil)
+}
+
 // The catalog refuses a batch as a whole: an episode that was made anew since must not
 // cost the others that are marked together with it.
 func TestOneStaleEpisodeCostsNoOther(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/browsertest"
+	"watchmark/internal/catalog/catalogtest"
 )
 
 // teahouse is an event of a title that two shows of the sample share, without a date.
@@ -66,16 +67,48 @@ func TestATitleIsAskedOnceAndThenMarked(t *testing.T) {
 		t.Errorf("it is asked again: %+v", open)
 	}
 
+}
+
+func TestUndoTakesTheMarksBack(t *testing.T) {
+	s := start(t)
+	ids := []int64{s.custom(teahouse(1)), s.custom(teahouse(2))}
+	s.become(ids, "review")
+	path := fmt.Sprintf("/api/pending-candidates/%d", s.questions()[0].ID)
+	s.api(http.MethodPost, path+"/confirm", `{"subject_id":900014}`, http.StatusAccepted, nil)
+	s.become(ids, "success")
+	ids = append(ids, s.custom(teahouse(3)))
+	s.become(ids, "success")
+
+	marked := s.marked()
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusInternalServerError, Paths: catalogtest.Writes}); err != nil {
+		t.Fatal(err)
+	}
+	if refused := s.api(http.MethodPost, path+"/undo", "", http.StatusServiceUnavailable, nil); !strings.Contains(refused.body, "The answer stays") {
+		t.Errorf("undo answers %s", refused.body)
+	}
+	if diff := cmp.Diff(marked, s.marked()); diff != "" || len(marked) != 3 {
+		t.Errorf("an undo that was refused touches the list (-want +got):\n%s", diff)
+	}
+	s.become(ids, "success")
+	s.api(http.MethodGet, path, "", http.StatusOK, nil)
+	if got := s.api(http.MethodGet, "/api/mappings", "", http.StatusOK, nil); !strings.Contains(got.body, `"subject_id":900014`) {
+		t.Errorf("the mappings are %s", got.body)
+	}
+
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
+		t.Fatal(err)
+	}
+	s.api(http.MethodPost, "/api/catalog_replay/probe", "", http.StatusOK, nil)
 	undone := s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, nil)
-	if !strings.Contains(undone.body, fmt.Sprintf(`"marked_record_ids":[%d,%d]`, ids[0], ids[1])) || !strings.Contains(undone.body, "2 marks stay") {
+	if want := fmt.Sprintf(`"unmarked_record_ids":[%d,%d,%d]`, ids[0], ids[1], ids[2]); !strings.Contains(undone.body, want) {
 		t.Errorf("undo answers %s", undone.body)
 	}
 	s.become(ids, "review")
-	if open := s.questions(); len(open) != 1 || open[0].Waiting != 2 {
+	if open := s.questions(); len(open) != 1 || open[0].Waiting != 3 {
 		t.Errorf("after undo the questions are %+v", open)
 	}
-	if diff := cmp.Diff(want, s.marked()); diff != "" {
-		t.Errorf("undo touches the list (-want +got):\n%s", diff)
+	if left := s.marked(); len(left) != 0 {
+		t.Errorf("still marked is %v", left)
 	}
 }
 
@@ -124,16 +157,16 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 	picture(t, tab, "review-confirmed.png")
 	s.become(ids, "success")
 	browsertest.Run(t, tab, browsertest.Until(`document.activeElement.id === "question-1"`), browsertest.Until(`!document.querySelector('#nav a[href="/review"] .badge')`),
-		chromedp.KeyEvent("u"), browsertest.Until(browsertest.Says("#toasts", "2 marked records: their marks stay on Bangumi")))
+		chromedp.KeyEvent("u"), browsertest.Until(browsertest.Says("#toasts", "Marks taken back from Bangumi: 2.")))
 	s.become(ids, "review")
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "E1, E2")),
-		browsertest.Click("#other-1 summary"), browsertest.Type("#find-1", "灯塔守望者"), browsertest.Click("#other-1 form[data-subjects] button"),
-		browsertest.Until(browsertest.Says("#found-1", "#900001")),
+		browsertest.Click("#other-1 summary"), browsertest.Type("#find-1", "灯塔守望者"), browsertest.Click("#other-1 [data-find]"),
+		browsertest.Until(browsertest.Says("#find-1-found", "#900001")),
 	)
 	// A change elsewhere must not take away what was found.
 	s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":1,"release_date":"2024-01-10","user_name":"alex"}`))
 	picture(t, tab, "review-other.png")
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#found-1", "#900001")), browsertest.Click("#found-1 form button"),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#find-1-found", "#900001")), browsertest.Click("#find-1-found button"),
 		browsertest.Until(browsertest.Says(card, "灯塔守望者")), browsertest.Until(browsertest.Says(card, "Undo")))
 	s.become(ids, "success")
 	if !s.marked()["mira/90000102"] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -80,70 +79,6 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
-// Undo takes an answer back: the mapping or keyword that it wrote is removed, unless
-// somebody changed it since, and what it replaced is there again; the question waits anew,
-// and the records that the answer set going are run again. Marks stay in the catalog. It
-// brings back a question that was deleted, too. It returns ErrNotFound, ErrUnanswered or ErrInWork.
-func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
-	var a Answer
-	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		q, d, err := get(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		a = Answer{Question: q}
-		if q.Status == Pending {
-			return ErrUnanswered
-		}
-		if a.Marked, err = markedTx(ctx, tx, d.RecordIDs); err != nil {
-			return err
-		}
-		held := true
-		switch {
-		case d.Mapping != nil:
-			held, err = mapping.RestoreTx(ctx, tx, *d.Mapping, d.Replaced)
-		case d.Blocked != nil:
-			held, err = mapping.UnblockTx(ctx, tx, *d.Blocked)
-		case q.Status == Rejected:
-			held = false // it was blocked before
-		}
-		if err != nil {
-			return err
-		}
-		a.Kept = !held
-		for _, recordID := range d.RecordIDs {
-			requeued, err := record.RequeueTx(ctx, tx, recordID)
-			if err != nil {
-				return err
-			}
-			if requeued {
-				a.RecordIDs = append(a.RecordIDs, recordID)
-			}
-		}
-		return moveTx(ctx, tx, &a, Pending, decision{})
-	})
-	return a, err
-}
-
-// markedTx is those of the records that are marked. It returns ErrInWork when one is on its
-// way, for it could be marked by a rule that is about to go.
-func markedTx(ctx context.Context, tx *sql.Tx, ids []int64) ([]record.Record, error) {
-	marked := []record.Record{}
-	for _, id := range ids {
-		r, err := record.GetTx(ctx, tx, id)
-		switch {
-		case errors.Is(err, record.ErrNotFound):
-		case err != nil:
-			return nil, err
-		case r.Status == record.Received || r.Status == record.Processing:
-			return nil, ErrInWork
-		case r.Status == record.Success:
-			marked = append(marked, r)
-		}
-	}
-	return marked, nil
-}
-
 // moveTx stores the new state of the question, and reads it as it is now.
 func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
 	text, err := json.Marshal(d)
@@ -164,6 +99,11 @@ func againTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, 
 	if err != nil {
 		return nil, err
 	}
+	return requeueTx(ctx, tx, found)
+}
+
+// requeueTx gives records back to the engine, and lists those that were not on their way.
+func requeueTx(ctx context.Context, tx *sql.Tx, found []int64) ([]int64, error) {
 	ids := []int64{}
 	for _, recordID := range found {
 		requeued, err := record.RequeueTx(ctx, tx, recordID)

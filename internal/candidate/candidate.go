@@ -8,13 +8,13 @@ package candidate
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
-	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
@@ -28,6 +28,14 @@ var (
 	// ErrInWork is returned by Undo while a record that the answer set going is on its way.
 	ErrInWork = errors.New("records of this answer are being worked on: try again in a moment")
 )
+
+// MarkedError is returned by Undo while records hold marks that the answer led to.
+type MarkedError struct{ RecordIDs []int64 }
+
+// Error says what is to be done first.
+func (e *MarkedError) Error() string {
+	return fmt.Sprintf("%d records hold marks that this answer led to: take them back first", len(e.RecordIDs))
+}
 
 // Status is the state of a question.
 type Status string
@@ -112,8 +120,8 @@ type Answer struct {
 	Blocked mapping.Blocked
 	// RecordIDs are the records that are run again.
 	RecordIDs []int64
-	// Marked are those of them that Undo found marked, as they were then. Their marks stay in the catalog.
-	Marked []record.Record
+	// Left is how many older records Undo left with a mark that the answer led to.
+	Left int
 	// Kept is set when Undo left the mapping or the keyword alone, because somebody changed it since.
 	Kept bool
 }

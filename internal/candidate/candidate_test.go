@@ -209,7 +209,7 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 		h.settle(w, record.Success)
 	}
 	back := must(h.Undo(t.Context(), q.ID))(t)
-	if len(back.Marked) != 2 || !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
+	if !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
 		t.Errorf("undo: %+v", back)
 	}
 	if m, found := h.rules().Find([]string{"Show"}, season(2)); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
@@ -217,47 +217,6 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	}
 	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrUnanswered) {
 		t.Errorf("undoing twice: %v", err)
-	}
-}
-
-func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
-	h := newHouse(t)
-	h.ask(watch.Event{Media: watch.Movie, Title: "Film"})
-	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	w := record.Work{}
-	w.ID = a.RecordIDs[0]
-	h.settle(w, record.Failed)
-	m := a.Mapping
-	m.SubjectID = 9
-	must(h.mappings.Update(t.Context(), m))(t)
-	back := must(h.Undo(t.Context(), q.ID))(t)
-	if m, found := h.rules().Find([]string{"Film"}, nil); !back.Kept || !found || m.SubjectID != 9 || len(back.Marked) != 0 {
-		t.Errorf("undo: %+v; the mapping is %+v", back, m)
-	}
-}
-
-func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
-	h := newHouse(t)
-	w := record.Work{}
-	w.ID = h.ask(episode("Show", season(1), 1))
-	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
-		t.Fatal(err)
-	}
-	h.settle(w, record.Success)
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != candidate.Pending {
-		t.Errorf("undo: %+v", back)
-	}
-	h.settle(w, record.Review)
-	a = must(h.Reject(t.Context(), q.ID))(t)
-	b := a.Blocked
-	b.Keyword = "Another Show"
-	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
-	h.settle(w, record.Ignored)
-	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
-		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
 	}
 }
 

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/candidate"
@@ -17,6 +19,10 @@ const undoWait = 10 * time.Second
 type Answered struct {
 	candidate.Answer
 	Task *task.Task
+	// Unmarked are the records whose marks an undo took back from lists. Shared is how many
+	// marks it left there, because a record of another title relies on them.
+	Unmarked []int64
+	Shared   int
 }
 
 // Confirm answers a question with a subject that the caller has checked, and runs the
@@ -33,20 +39,39 @@ func (e *Engine) Reject(ctx context.Context, id int64) (Answered, error) {
 	return e.answered(ctx, a, err)
 }
 
-// UndoAnswer takes an answer back and runs the records that it set going again, so that
-// they ask anew. It waits a while for those that are still on their way. Errors are those
-// of candidate.Store.Undo.
+// UndoAnswer takes an answer back with all that it caused. First the marks that it led to
+// are removed from the lists, as far as the service itself wrote them; then rule and question
+// are as before, and the records run again, so that they ask anew. When a mark cannot be taken
+// back the answer stays, and undoing again goes on where it stopped. It waits a while for
+// records that are still on their way. Errors are those of candidate.Store.Undo but for
+// *candidate.MarkedError, and of packages account and catalog.
 func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 	changes, cancel := e.Records.Feed.Subscribe()
 	defer cancel()
 	waiting, stop := context.WithTimeout(ctx, undoWait)
 	defer stop()
+	var taken []takenBack
 	for {
 		a, err := e.Questions.Undo(ctx, id)
+		var marked *candidate.MarkedError
+		if errors.As(err, &marked) {
+			some, err := e.takeBackAll(ctx, marked.RecordIDs, "the answer about this title was undone")
+			if err != nil {
+				return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, err)
+			}
+			taken = append(taken, some...)
+			continue
+		}
 		if !errors.Is(err, candidate.ErrInWork) {
-			// The answer names what stays marked: un-marking needs subject and episode as they
-			// were, and running the records again overwrites both.
-			return e.answered(ctx, a, err)
+			back, err := e.answered(ctx, a, err)
+			for _, t := range taken {
+				if t.sharer != 0 {
+					back.Shared++
+				} else if !slices.Contains(back.Unmarked, t.RecordID) {
+					back.Unmarked = append(back.Unmarked, t.RecordID)
+				}
+			}
+			return back, err
 		}
 		select {
 		case <-changes:

@@ -1,12 +1,13 @@
 package engine_test
 
 import (
-	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"watchmark/internal/candidate"
+	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -17,11 +18,6 @@ import (
 func unsure() match.Trace {
 	return match.Trace{Result: match.Result{Status: match.Review, SubjectID: 8, Reason: "perhaps"},
 		Steps: []match.Step{{Name: "api", Status: "hit", Candidates: []match.Candidate{{SubjectID: 8, Name: "eight", Score: .7}}}}}
-}
-
-// sure is a match by a mapping.
-func sure(number float64) match.Trace {
-	return match.Trace{Result: match.Result{Status: match.Matched, SubjectID: 8, EpisodeID: 800, EpisodeSort: &number, Method: "mapping", Confidence: 1}}
 }
 
 // pending is the questions that wait.
@@ -50,14 +46,9 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 		t.Fatalf("questions are %+v", open)
 	}
 
-	h.matcher.set("a", sure(1))
-	a, err := h.Confirm(t.Context(), open[0].ID, candidate.Choice{SubjectID: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := h.confirm(t, 8)
 	status := ended(t, a.Task)
-	var tally engine.Tally
-	if err := json.Unmarshal(must(json.Marshal(status.Result))(t), &tally); err != nil || tally.Marked != 2 {
+	if tally, ok := status.Result.(engine.Tally); !ok || tally.Marked != 2 {
 		t.Errorf("the task ends as %+v", status)
 	}
 	log := ""
@@ -69,18 +60,113 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 		t.Errorf("the task's log lacks the runs: %s", log)
 	}
 
-	h.matcher.set("a", unsure())
-	back, err := h.UndoAnswer(t.Context(), open[0].ID)
+}
+
+// confirm answers the one question that waits.
+func (h *house) confirm(t *testing.T, subject catalog.SubjectID) engine.Answered {
+	t.Helper()
+	open := h.pending(t)
+	if len(open) != 1 {
+		t.Fatalf("questions are %+v", open)
+	}
+	a, err := h.Confirm(t.Context(), open[0].ID, candidate.Choice{SubjectID: subject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// undo takes an answer back and waits until its records are through.
+func (h *house) undo(t *testing.T, question int64) engine.Answered {
+	t.Helper()
+	back, err := h.UndoAnswer(t.Context(), question)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ended(t, back.Task)
-	if len(back.Marked) != 2 || back.Marked[0].EpisodeID != 800 || !slices.Equal(back.RecordIDs, ids) {
+	return back
+}
+
+// wrongly has a title of mira confirmed as subject 9, for two records that waited and one that
+// came later, beside an episode that was on the list before.
+func (h *house) wrongly(t *testing.T) (question int64, ids []int64) {
+	t.Helper()
+	h.account(t, "one", true, "mira")
+	h.list.watched["one/9/904"] = true
+	h.matcher.set("a", unsure())
+	h.matcher.set("A ", unsure())
+	h.run(t)
+	ids = h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
+	for _, id := range ids {
+		h.settled(t, id)
+	}
+	a := h.confirm(t, 9)
+	ended(t, a.Task)
+	later := h.accept(t, episode("A ", "mira", 3), episode("a", "mira", 4))
+	for _, id := range later {
+		if r := h.settled(t, id); r.Status != record.Success || r.SubjectID != 9 {
+			t.Fatalf("record is %+v", r)
+		}
+	}
+	h.wantMarks(t, "one/9/901", "one/9/902", "one/9/903", "one/9/904")
+	return a.Question.ID, append(ids, later...)
+}
+
+func TestUndoTakesBackAllThatTheAnswerCaused(t *testing.T) {
+	h := newHouse(t)
+	question, ids := h.wrongly(t)
+	other := h.accept(t, episode("b", "mira", 7))[0]
+	if r := h.settled(t, other); !r.Marked {
+		t.Fatalf("record is %+v", r)
+	}
+	back := h.undo(t, question)
+	if !slices.Equal(back.Unmarked, ids[:3]) || !slices.Equal(back.RecordIDs, ids) || back.Kept || back.Shared+back.Left != 0 {
 		t.Errorf("undo: %+v", back)
 	}
-	if open := h.pending(t); len(open) != 1 || open[0].Waiting != 2 {
+	h.wantMarks(t, "one/8/807", "one/9/904") // what was there before the service came, and another title's
+	for _, id := range ids {
+		if r := h.settled(t, id); r.Status != record.Review || r.Marked {
+			t.Errorf("record is %+v", r)
+		}
+	}
+	if open := h.pending(t); len(open) != 1 || open[0].ID != question || open[0].Waiting != 4 {
 		t.Errorf("after undo the questions are %+v", open)
 	}
+}
+
+func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
+	h := newHouse(t)
+	question, ids := h.wrongly(t)
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	if _, err := h.UndoAnswer(t.Context(), question); !errors.Is(err, catalog.ErrUnreachable) {
+		t.Errorf("undo: %v", err)
+	}
+	h.wantMarks(t, "one/9/901", "one/9/902", "one/9/903", "one/9/904")
+	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 {
+		t.Errorf("mappings %v (%v)", all, err)
+	}
+	for _, id := range ids {
+		if r := h.settled(t, id); r.Status != record.Success {
+			t.Errorf("record is %+v", r)
+		}
+	}
+	h.list.fail(nil)
+	h.undo(t, question)
+	h.wantMarks(t, "one/9/904")
+}
+
+func TestUndoLeavesWhatWasCorrectedSince(t *testing.T) {
+	h := newHouse(t)
+	question, ids := h.wrongly(t)
+	corrected := right()
+	corrected.AllOfTitle = true
+	h.correct(t, ids[0], corrected)
+	h.wantMarks(t, "one/9/903", "one/9/904", "one/9/913", "one/9/914", "one/9/916")
+	back := h.undo(t, question)
+	if !slices.Equal(back.Unmarked, ids[2:3]) {
+		t.Errorf("undo: %+v", back)
+	}
+	h.wantMarks(t, "one/9/904", "one/9/913", "one/9/914", "one/9/915", "one/9/916")
 }
 
 func TestAnswerReachesWhatIsBeingMatched(t *testing.T) {
@@ -98,11 +184,7 @@ func TestAnswerReachesWhatIsBeingMatched(t *testing.T) {
 	h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
 	late := h.accept(t, episode("a", "mira", 2))[0]
 	<-matching
-	h.matcher.set("a", sure(2))
-	a, err := h.Confirm(t.Context(), h.pending(t)[0].ID, candidate.Choice{SubjectID: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := h.confirm(t, 8)
 	close(answered)
 	ended(t, a.Task)
 	if r := h.settled(t, late); r.Status != record.Success {
@@ -122,11 +204,7 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 	h.settled(t, id)
 	matching, goOn := make(chan struct{}, 8), make(chan struct{})
 	h.matcher.hold(func(watch.Event) { matching <- struct{}{}; <-goOn })
-	h.matcher.set("a", sure(1))
-	question := h.pending(t)[0].ID
-	if _, err := h.Confirm(t.Context(), question, candidate.Choice{SubjectID: 8}); err != nil {
-		t.Fatal(err)
-	}
+	question := h.confirm(t, 8).Question.ID
 	<-matching
 	undone := make(chan engine.Answered)
 	go func() {
@@ -136,23 +214,12 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 		}
 		undone <- back
 	}()
-	h.matcher.set("a", unsure())
 	close(goOn)
 	back := <-undone
-	if len(back.Marked) != 1 {
+	if len(back.Unmarked) != 1 {
 		t.Errorf("undo did not wait until the record was marked: %+v", back)
 	}
 	if r := h.settled(t, id); r.Status != record.Review {
 		t.Errorf("after undo the record is %+v", r)
-	}
-}
-
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -98,22 +98,31 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
 			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
 	}
-	subject, err := e.Catalog.Subject(ctx, c.SubjectID)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return m, nil, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
-			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", c.SubjectID)}
-	}
-	if err != nil {
+	if _, err := e.Chosen(ctx, c.SubjectID, w.Event.Media); err != nil {
 		return m, nil, err
 	}
-	wanted, kind := catalog.Anime, "anime"
-	if w.Event.Media == watch.RealAction {
-		wanted, kind = catalog.Real, "live-action title"
+	return m, rules, nil
+}
+
+// Chosen is the subject that a person chose for a title. It returns a *mapping.FieldError of
+// subject_id when there is none or it is of another kind than the title, else an error of package catalog.
+func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID, media watch.Media) (catalog.Subject, error) {
+	subject, err := e.Catalog.Subject(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
+			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", id)}
+	}
+	if err != nil {
+		return catalog.Subject{}, err
+	}
+	wanted, kind := catalog.Anime, "an anime"
+	if media == watch.RealAction {
+		wanted, kind = catalog.Real, "a live-action show"
 	}
 	if subject.Type != wanted {
-		return m, nil, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is not an entry of the right kind: give that of an %s", c.SubjectID, subject.DisplayName(), kind)}
+		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is not %s", id, subject.DisplayName(), kind)}
 	}
-	return m, rules, nil
+	return subject, nil
 }
 
 // Preview is what a correction would do.

@@ -84,7 +84,7 @@ type Lists interface {
 	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error)
 }
 
-// Catalog tells what subjects and episodes are; *catalog.Cached is one.
+// Catalog tells what subjects and episodes are. Errors are those of package catalog.
 type Catalog interface {
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
 	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)

@@ -45,7 +45,7 @@ type house struct {
 	stopped   chan struct{}
 }
 
-// matcher matches a title by its own words: "episode 7 of 8" is done by the event's numbers.
+// matcher leads a title where a mapping says, else where set says, else to subject 8.
 type matcher struct {
 	mu      sync.Mutex
 	rules   func(ctx context.Context) (*mapping.Rules, error)
@@ -97,19 +97,20 @@ func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, 
 	if event.Title == m.panics {
 		panic("a bug for this title")
 	}
-	if t, found := m.answers[event.Title]; found {
-		return t, m.during
-	}
 	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
+	step := match.Step{Name: "api", Status: "hit"}
 	offset := 0
-	if m, found := rules.Find([]string{event.Title}, event.Season); found {
-		r.SubjectID, r.Method, offset = m.SubjectID, "mapping", m.EpisodeOffset
+	if rule, found := rules.Find([]string{event.Title}, event.Season); found {
+		r.SubjectID, r.Method, offset = rule.SubjectID, "mapping", rule.EpisodeOffset
+		step = match.Step{Name: "mapping", Status: "hit", Output: map[string]any{"mapping_id": rule.ID, "subject_id": rule.SubjectID, "episode_offset": rule.EpisodeOffset}}
+	} else if t, found := m.answers[event.Title]; found {
+		return t, m.during
 	}
 	if event.Episode != nil {
 		number := *event.Episode + float64(offset)
 		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(100*int(r.SubjectID)+int(number)), &number
 	}
-	return match.Trace{Result: r, Steps: []match.Step{{Name: "api", Status: "hit"}}}, m.during
+	return match.Trace{Result: r, Steps: []match.Step{step}}, m.during
 }
 
 // list remembers what was marked, and fails on command.

@@ -26,23 +26,44 @@ func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.R
 	if isOnTheWay(r) {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrInProgress)
 	}
-	marks, err := e.Records.Marks(ctx, id)
+	taken, err := e.takeBackAll(ctx, []int64{id}, message)
 	if err != nil {
-		return record.Record{}, err
+		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, err)
 	}
-	if len(marks) == 0 {
+	if len(taken) == 0 {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrNothingMarked)
 	}
-	held := make([]heldMark, len(marks))
-	for i, m := range marks {
-		held[i] = heldMark{Mark: m, of: r}
-	}
-	for _, group := range byEntry(held) {
-		if _, err := e.takeBack(ctx, group, message, nil); err != nil {
-			return record.Record{}, fmt.Errorf("unmark record %d: %w", id, err)
-		}
-	}
 	return e.Records.Get(ctx, id)
+}
+
+// takeBackAll removes all marks of some records, entry by entry, and ends the records as
+// ignored. After an error the marks of further entries are as they were.
+func (e *Engine) takeBackAll(ctx context.Context, ids []int64, message string) ([]takenBack, error) {
+	var held []heldMark
+	together := map[int64]bool{}
+	for _, id := range ids {
+		r, err := e.Records.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		marks, err := e.Records.Marks(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range marks {
+			held = append(held, heldMark{Mark: m, of: r})
+		}
+		together[id] = true
+	}
+	var all []takenBack
+	for _, group := range byEntry(held) {
+		taken, err := e.takeBack(ctx, group, message, together)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, taken...)
+	}
+	return all, nil
 }
 
 // heldMark is a mark with the record that wrote it.
@@ -77,9 +98,9 @@ type takenBack struct {
 }
 
 // takeBack removes marks of one entry from its list, and ends their records as ignored.
-// Those of a record that is being corrected too do not count as relied on. Nothing is
-// stored when the catalog fails: the records stay as they were.
-func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, corrected map[int64]bool) ([]takenBack, error) {
+// What a record of those given in together found does not count as relied on, for they lose
+// their marks too. Nothing is stored when the catalog fails: the records stay as they were.
+func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool) ([]takenBack, error) {
 	first := group[0]
 	a, err := e.Accounts.Get(ctx, first.AccountID)
 	if err != nil {
@@ -93,7 +114,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		if err != nil {
 			return nil, err
 		}
-		if corrected[sharer] {
+		if together[sharer] {
 			sharer = 0
 		}
 		taken = append(taken, takenBack{heldMark: m, sharer: sharer})

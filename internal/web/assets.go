@@ -24,7 +24,7 @@ const staticPrefix = "/static/"
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "reference"}
 
 // modules are the scripts, each after those it imports.
-var modules = []string{"words", "ui", "time", "live", "run", "forms", "upload", "correct", "review", "app"}
+var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "app"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/account"
@@ -158,6 +159,8 @@ func TestBrowserCorrectsAWrongMark(t *testing.T) {
 		case path + "/correction":
 			return 200, `{"marks":[{"account_id":1,"subject_id":400602,"episode_id":1227112,"completed":false}],"others":3,"others_marked":2,"same":false,
 				"leads":{"status":"matched","subject_id":265,"subject_name":"灯塔守望者","episode_id":1,"episode_sort":14,"episode_name":"第七夜","reason":"because"}}`
+		case "/api/subjects":
+			return 200, `{"items":[{"id":265,"name":"灯台守のうた","name_cn":"灯塔守望者","date":"2024-01-10","platform":"TV","eps":12,"type":2}],"next_cursor":""}`
 		case path + "/correct":
 			return 202, fmt.Sprintf(`{"record_ids":[%d],"task_id":7}`, s.success)
 		}
@@ -166,7 +169,12 @@ func TestBrowserCorrectsAWrongMark(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", s.success)),
 		browsertest.Until(browsertest.Listening), browsertest.Until(`document.getElementById("correct").hidden`),
 		browsertest.Until(browsertest.Says("#record .mark", "made by this record")),
-		browsertest.Click("#record-head [data-opens]"), browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"),
+		browsertest.Click("#record-head [data-opens]"), browsertest.Type("#correct-subject", "灯塔"),
+		chromedp.KeyEvent(kb.Enter), browsertest.Until(browsertest.Says("#correct-subject-found", "灯台守のうた · TV · 2024-01-10 · #265")),
+		chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter),
+		browsertest.Until(browsertest.Says("#correct-subject-found", "Chosen")), browsertest.Until(`document.getElementById("correct-subject").value === "265"`),
+		browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者")),
+		browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"), browsertest.Until(`!document.querySelector("#correct-subject-found").childElementCount`),
 		browsertest.Type("#correct-offset", "-12"),
 		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 14 第七夜.")),
 		browsertest.Until(browsertest.Says("#correct .preview", "3, of which 2")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),

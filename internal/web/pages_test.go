@@ -27,10 +27,11 @@ func TestPages(t *testing.T) {
 		name, path string
 		en, zh     []string
 	}{
-		{"dashboard", "/", []string{"What needs you", "Account bench", "3 records failed", "2 marks wait", "葬送的芙莉莲", "nothing yet"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "尚无消息"}},
+		{"dashboard", "/", []string{"What needs you", "Account bench", "3 records failed", "2 marks wait", "3 titles wait for your decision", "葬送的芙莉莲", "nothing yet"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "尚无消息"}},
 		{"records", "/records", []string{"S1 E28", "No account for this user", "Film"}, []string{"没有对应的账号", "剧场版"}},
 		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98%", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi 搜索", "选中"}},
 		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "To the accounts", "/accounts\""}, []string{"请把这个用户名原样添加", "前往账号"}},
+		{"record that fits nothing", fmt.Sprintf("/records/%d", s.hostile), []string{`class="button small" data-opens="correct"`, "Correct the match here"}, []string{"请在这里更正匹配"}},
 		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"repeated by itself"}, []string{"会自动重试"}},
 		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Decide what it is", fmt.Sprintf("#question-%d", s.question)}, []string{"去确认条目"}},
 		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61%", "More candidates", "12 episodes", "#900020",
@@ -302,7 +303,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 12 {
+	if len(seen) != 13 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

@@ -24,6 +24,10 @@ type recordPage struct {
 	Raw string
 	// Question is where the question stands that the record waits for; empty when there is none.
 	Question string
+	// Search finds the entry of a correction.
+	Search subjectSearch
+	// Correctable is set when correcting the match is what there is to do.
+	Correctable bool
 	// Advice is where to do something about it; empty when nothing is to be done.
 	Advice string
 }
@@ -84,6 +88,12 @@ var advice = map[record.ErrorKind]string{
 	record.Forbidden:       "/accounts",
 }
 
+// needsCorrection reports whether a record is mended by the right entry. Of one that waits
+// for an answer that is asked, unless the question was put off.
+func needsCorrection(r record.Record, question int64) bool {
+	return r.ErrorKind == record.NotMatched || r.ErrorKind == record.EpisodeNotFound || r.Status == record.Review && question == 0
+}
+
 // record shows one record and why it came out so.
 func (s *site) record(r *http.Request) (content, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
@@ -98,7 +108,10 @@ func (s *site) record(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := recordPage{Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question)}
+	page := recordPage{
+		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
+		Search: searchFor("correct-subject", rec.MediaType, "find.choose"),
+	}
 	raw, err := s.Records.Trace(r.Context(), id)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return content{}, err

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,8 +30,26 @@ type questionCard struct {
 	Best []candidateView
 	// More are further candidates, which are folded away.
 	More []candidateView
-	// Kind restricts the search for another subject.
+	// Search finds an entry that is no candidate.
+	Search subjectSearch
+}
+
+// subjectSearch is a field for an entry of the catalog, which the template subject-search makes.
+type subjectSearch struct {
+	// ID is the field's on the page.
+	ID string
+	// Kind restricts what is found.
 	Kind string
+	// Pick is the key of the word for choosing what was found.
+	Pick string
+}
+
+// searchFor is the field for the entry of a title.
+func searchFor(id string, media watch.Media, pick string) subjectSearch {
+	if media == watch.RealAction {
+		return subjectSearch{id, "real", pick}
+	}
+	return subjectSearch{id, "anime", pick}
 }
 
 const (
@@ -85,10 +104,7 @@ func (s *site) review(r *http.Request) (content, error) {
 }
 
 func cardOf(q candidate.Question) questionCard {
-	card := questionCard{Question: q, Kind: "anime"}
-	if q.MediaType == watch.RealAction {
-		card.Kind = "real"
-	}
+	card := questionCard{Question: q, Search: searchFor(fmt.Sprintf("find-%d", q.ID), q.MediaType, "review.confirm")}
 	for i, c := range q.Candidates {
 		view := candidateView{Candidate: c, Parts: parts(c.Parts), Best: i == 0}
 		if i < bestShown {

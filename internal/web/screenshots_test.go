@@ -53,6 +53,7 @@ func TestScreenshots(t *testing.T) {
 		{"record-correct", full, fmt.Sprintf("/records/%d", s.success), true, "#record-head [data-opens]"},
 		{"record-review", full, fmt.Sprintf("/records/%d", s.review), true, ""},
 		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
+		{"record-unmatched", full, fmt.Sprintf("/records/%d", s.hostile), true, "#record [data-opens]"},
 		{"accounts", full, "/accounts", true, ""},
 		{"accounts-edit", full, "/accounts", true, "details.fold summary"},
 		{"delete", full, "/accounts", true, "form[data-api=DELETE] button"},

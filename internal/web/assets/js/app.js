@@ -2,6 +2,7 @@
 import "./forms.js";
 import "./live.js";
 import "./upload.js";
+import "./find.js";
 import "./correct.js";
 import "./review.js";
 import { followTask } from "./run.js";

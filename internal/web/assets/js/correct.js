@@ -1,13 +1,17 @@
 // The correction of a record: opening its part of the page, and looking where it would lead.
 import { text } from "./words.js";
 import { line } from "./ui.js";
-import { clearErrors, explain, showProblem, subjectOf } from "./forms.js";
+import { clearErrors, explain, showProblem, subjectIn } from "./forms.js";
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener) toggle(document.getElementById(opener.dataset.opens));
   const check = event.target.closest("[data-check]");
   if (check) look(check.form);
+});
+
+document.addEventListener("picked", (event) => {
+  if (event.target.dataset.preview) look(event.target);
 });
 
 // What was shown is about what was entered then.
@@ -28,7 +32,7 @@ async function look(form) {
   clearErrors(form);
   if (!form.reportValidity()) return;
   const { subject_id: subject, episode_offset: offset, every_season: every } = form.elements;
-  const query = new URLSearchParams({ subject_id: subjectOf(subject), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false });
+  const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false });
   let answer;
   try {
     answer = await fetch(`${form.dataset.preview}?${query}`, { headers: { Accept: "application/json" } });

@@ -76,7 +76,8 @@ async function follow(form, body) {
       }
       if (body.ok === false) toast(form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
       else if (form.dataset.done) toast(form.dataset.done);
-      if (body.marked_record_ids?.length) toast(text("stay_marked", { count: body.marked_record_ids.length }), { tone: "warn" });
+      if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
+      if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });
       if (body.rule_kept) toast(text("rule_kept"), { tone: "warn" });
       await refresh({ all: true });
     }
@@ -93,16 +94,16 @@ function bodyOf(form) {
     if (field.type === "checkbox") place[name] = field.checked;
     else if (field.dataset.type === "bool") place[name] = field.value === "true";
     else if (field.dataset.type === "number") place[name] = Number(field.value);
-    else if (field.dataset.type === "subject") place[name] = subjectOf(field);
+    else if (field.dataset.type === "subject") place[name] = Number(subjectIn(field.value));
     else if (field.dataset.type === "lines") place[name] = linesOf(field);
     else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
   }
   return Object.keys(body).length ? body : null;
 }
 
-/** The number of an entry, typed or in the address of its page. */
-export function subjectOf(field) {
-  return Number((/\/subject\/(\d+)/.exec(field.value) ?? [null, field.value.trim()])[1]);
+/** The number of an entry, typed or in the address of its page; what is neither stays as it is. */
+export function subjectIn(value) {
+  return /\/subject\/(\d+)/.exec(value)?.[1] ?? value.trim();
 }
 
 /** Shows a problem document (RFC 9457): at the fields it names, else at the form. */

@@ -24,9 +24,14 @@ func matchBy(m *match.Matcher) func(context.Context, watch.Event, *mapping.Rules
 	}
 }
 
-// knowledge is what is known of subjects and episodes: the catalog, and while that does
-// not answer the offline archive.
+// knowledge is what a person's choice is checked against: the catalog, which is never older,
+// and the offline archive where the catalog does not answer or shows nothing, for it hides adult
+// titles from look-ups. Searches go to the catalog alone.
 type knowledge struct{ *Data }
+
+func (k knowledge) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	return k.cached.Search(ctx, q)
+}
 
 func (k knowledge) Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
 	return either(k, func(c match.Catalog) (catalog.Subject, error) { return c.Subject(ctx, id) })
@@ -38,7 +43,7 @@ func (k knowledge) Episode(ctx context.Context, id catalog.EpisodeID) (catalog.E
 
 func either[T any](k knowledge, ask func(match.Catalog) (T, error)) (T, error) {
 	found, err := ask(k.cached)
-	if !errors.Is(err, catalog.ErrUnreachable) {
+	if !errors.Is(err, catalog.ErrUnreachable) && !errors.Is(err, catalog.ErrNotFound) {
 		return found, err
 	}
 	if archive, _ := k.archive(); archive != nil {
