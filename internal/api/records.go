@@ -20,7 +20,7 @@ import (
 type recordQuery struct {
 	PageQuery
 	Status string `query:"status" enum:"received,processing,success,ignored,review,queued,error" doc:"Only records in this state."`
-	Source string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom" doc:"Only records of this source."`
+	Source string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom,nas,device,tracker" doc:"Only records of this source."`
 	User   string `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
 	Text   string `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
 }

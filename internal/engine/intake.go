@@ -143,3 +143,30 @@ func (e *Engine) commit(batch []arrival) {
 	}
 	e.Wake()
 }
+
+// Take stores events of a polled source in one transaction with what also writes, such as
+// how far the source was read; ids are those of the records, in the order of events. When it
+// returns an error nothing was stored.
+func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error) {
+	var ids []int64
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		ids = make([]int64, 0, len(events))
+		now := time.Now()
+		for _, event := range events {
+			id, err := record.Insert(ctx, tx, event, false, now)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return also(ctx, tx, ids)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	for _, id := range ids {
+		e.Records.Feed.Publish(id)
+	}
+	e.Wake()
+	return ids, nil
+}

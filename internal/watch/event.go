@@ -6,6 +6,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,17 +14,23 @@ import (
 // Source names where an event comes from. It is a segment of the webhook path.
 type Source string
 
-// The push sources. Polled sources join them as they are built.
+// The sources: those that push, then those that are polled.
 const (
 	Plex     Source = "plex"
 	Tautulli Source = "tautulli"
 	Emby     Source = "emby"
 	Jellyfin Source = "jellyfin"
 	Custom   Source = "custom"
+	NAS      Source = "nas"
+	Device   Source = "device"
+	Tracker  Source = "tracker"
 )
 
 // PushSources lists the sources that deliver by webhook, in the order people see them.
 var PushSources = []Source{Plex, Tautulli, Emby, Jellyfin, Custom}
+
+// Sources lists every source, in the order people see them.
+var Sources = append(slices.Clone(PushSources), NAS, Device, Tracker)
 
 // Action is what the person did with the item.
 type Action string

@@ -87,6 +87,8 @@ func TestKeysExist(t *testing.T) {
 		for _, part := range []string{".needs", ".note", ".1"} {
 			need("the guide", "connect."+string(source)+part)
 		}
+	}
+	for _, source := range watch.Sources {
 		need("the source", "source.name."+string(source))
 	}
 	for _, how := range []archive.How{archive.Equal, archive.Begins, archive.Alike} {

@@ -37,7 +37,7 @@ func (s *site) records(r *http.Request) (content, error) {
 	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
 		f.Status = status
 	}
-	if source := watch.Source(q.Get("source")); slices.Contains(watch.PushSources, source) {
+	if source := watch.Source(q.Get("source")); slices.Contains(watch.Sources, source) {
 		f.Source = source
 	}
 	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
@@ -54,7 +54,7 @@ func (s *site) records(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := recordsPage{Filter: f, Statuses: record.Statuses, Sources: watch.PushSources, Users: users, Records: list}
+	page := recordsPage{Filter: f, Statuses: record.Statuses, Sources: watch.Sources, Users: users, Records: list}
 	if next > 0 {
 		page.Older = listPath(f, next)
 	}
