@@ -147,6 +147,7 @@ func TestMatch(t *testing.T) {
 		"special row by its day":                       {episode("灯塔守望者", 0, 7, "2020-05-01"), "matched 100/10090"},
 		"special by its number alone":                  {episode("灯塔守望者", 0, 1, ""), "review"},
 		"side story by its day":                        {episode("灯塔守望者", 0, 9, "2020-08-20"), "matched 110/11001"},
+		"special on the day a later season began":      {episode("灯塔守望者", 0, 9, "2023-01-08"), "not_found"},
 		"special on a day of nothing":                  {episode("灯塔守望者", 0, 9, "2024-08-20"), "not_found"},
 		"film without an episode list":                 {movie("剧场版 灯塔守望者", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
 		"film, original title alone is known":          {movie("The Lighthouse Movie", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
