@@ -52,6 +52,8 @@ function put(part, next) {
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
   const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  // What had the focus may be gone: then what held it has it.
+  const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   part.replaceChildren(...next.childNodes);
   for (const id of open) {
     const details = document.getElementById(id);
@@ -61,7 +63,10 @@ function put(part, next) {
     const field = document.getElementById(id);
     if (field) field.value = value;
   }
-  if (focused) [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused)?.focus({ preventScroll: true });
+  if (focused) {
+    const same = [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused);
+    (same ?? (holder && document.getElementById(holder)))?.focus({ preventScroll: true });
+  }
   prepare(part);
 }
 
