@@ -81,6 +81,12 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	sequel(server, 180, 181)
 	sequel(server, 181, 182)
 
+	tv(190, "輪の歌", "轮之歌", "2012-04-01") // its sequel differs by a sign
+	weekly(server, 190, 1, 12, "2012-04-01")
+	tv(191, "輪の歌！", "轮之歌！", "2013-04-07")
+	weekly(server, 191, 1, 12, "2013-04-07")
+	sequel(server, 190, 191)
+
 	return server, rules, match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Dataset: noTable, Options: standard})
 }
 
@@ -168,6 +174,9 @@ func TestMatch(t *testing.T) {
 		"special by its number alone":                  {episode("灯塔守望者", 0, 1, ""), "review"},
 		"side story by its day":                        {episode("灯塔守望者", 0, 9, "2020-08-20"), "matched 110/11001"},
 		"special on the day a later season began":      {episode("灯塔守望者", 0, 9, "2023-01-08"), "not_found"},
+		"special on a day of a weekly relative":        {episode("灯塔守望者", 0, 9, "2021-04-11"), "not_found"},
+		"equal but for a sign, the first is meant":     {episode("轮之歌", 1, 2, ""), "matched 190/19002"},
+		"the name with something behind it":            {episode("Lighthouse Keeper EX", 1, 3, ""), "review"},
 		"special on a day of nothing":                  {episode("灯塔守望者", 0, 9, "2024-08-20"), "not_found"},
 		"film without an episode list":                 {movie("剧场版 灯塔守望者", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
 		"film, original title alone is known":          {movie("The Lighthouse Movie", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
@@ -253,6 +262,7 @@ func TestMappingsComeFirst(t *testing.T) {
 		{Title: "灯塔", Regex: true, SubjectID: 100, Origin: mapping.ByPerson},
 		{Title: "Hidden", SubjectID: 4444, Origin: mapping.ByPerson},
 		{Title: "Film", SubjectID: 111, Origin: mapping.ByPerson},
+		{Title: "Second half", SubjectID: 102, Origin: mapping.ByPerson},
 	} {
 		if _, err := rules.Create(t.Context(), mp); err != nil {
 			t.Fatal(err)
@@ -269,6 +279,10 @@ func TestMappingsComeFirst(t *testing.T) {
 		"behind the end of the list":       {episode("灯塔守望者", 1, 90, ""), "episode_not_found 120"},
 		"a subject the catalog lacks":      {episode("Hidden", 1, 1, ""), "not_found"},
 		"a film":                           {movie("Film", "", ""), "matched 111/0"},
+		"by its number in a later part":    {episode("Second half", 1, 26, ""), "matched 102/10202"},
+		"by its place in a later part":     {episode("Second half", 1, 2, ""), "matched 102/10202"},
+		"by its place, the date agrees":    {episode("Second half", 1, 2, "2021-10-10"), "matched 102/10202"},
+		"by its place, before that part":   {episode("Second half", 1, 2, "2020-01-12"), "episode_not_found 102"},
 		"other titles go their way":        {episode("双子港", 1, 3, "2018-04-15"), "matched 121/12103"},
 	} {
 		t.Run(name, func(t *testing.T) {
