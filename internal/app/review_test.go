@@ -174,7 +174,7 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 	}
 	browsertest.Run(t, tab, chromedp.KeyEvent("j"), chromedp.KeyEvent("u"))
 	s.become(ids, "review")
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "E1, E2")), chromedp.KeyEvent("x"), browsertest.Until(browsertest.Says("#confirm", "exactly this title")),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "E1, E2")), browsertest.Until(`document.querySelector("#question-1").contains(document.activeElement)`), chromedp.KeyEvent("x"), browsertest.Until(browsertest.Says("#confirm", "exactly this title")),
 		browsertest.Click("#confirm button[value=yes]"), browsertest.Until(browsertest.Says(card, "Rejected")))
 	s.become(ids, "ignored")
 }

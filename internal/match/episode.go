@@ -63,8 +63,24 @@ func (s *session) resolveNamed(ctx context.Context, subject catalog.Subject, num
 		}
 		return target{start: subject, subject: subject, how: fmt.Sprintf("special %s is not in the episode list", plainNumber(number))}, nil
 	}
-	return s.resolve(ctx, subject, number)
+	t, err := s.resolve(ctx, subject, number)
+	if err != nil || t.row == nil || t.row.Sort == number || t.subject.ID != subject.ID {
+		return t, err
+	}
+	// The number is not in the list; its place is, but a list that goes on from an earlier part
+	// has another number for that, and the date may say that the episode is of the earlier part.
+	rows, _, err := s.look.chapters(ctx, subject.ID)
+	if err != nil {
+		return t, err
+	}
+	if fit, known, _ := s.dateFit(t, rows); known && fit < offAir {
+		return target{start: subject, subject: subject, how: fmt.Sprintf("episode %s is not in the list, and the one at its place, %s, was not on air then", plainNumber(number), plainNumber(t.row.Sort))}, nil
+	}
+	return t, nil
 }
+
+// offAir is the fit of a date below which the subject was not on air, nor near it.
+const offAir = 0.1
 
 // resolveFilm takes the main episode numbered 1, or the lowest; a film without rows is marked whole.
 func (s *session) resolveFilm(ctx context.Context, subject catalog.Subject) (target, error) {

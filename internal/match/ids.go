@@ -82,34 +82,38 @@ func subjectsOf(entries []dataset.Entry) []catalog.SubjectID {
 	return ids
 }
 
-// proposeNamed finds the episode in the subjects that ids lead to, which share a season.
-func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (proposal, bool, error) {
+// proposeNamed finds the episode in the subjects that ids lead to, which share a season. hidden is
+// one that the catalog does not show and that the episode may be in; 0 when there is none. found is false when it shows none of them.
+func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (p proposal, hidden catalog.SubjectID, found bool, err error) {
 	var subjects []catalog.Subject
 	for _, e := range entries {
 		subject, err := s.look.subject(ctx, e.Subject)
 		if errors.Is(err, catalog.ErrNotFound) {
+			hidden = e.Subject
 			continue
 		}
 		if err != nil {
-			return proposal{}, false, err
+			return proposal{}, 0, false, err
 		}
 		subjects = append(subjects, subject)
 	}
 	if len(subjects) == 0 {
-		return proposal{}, false, nil
+		return proposal{}, hidden, false, nil
 	}
 	var t target
-	var err error
 	if single := s.season == 0 && entries[0].Episode != 0; single {
 		t, err = s.resolveFilm(ctx, subjects[0])
 	} else {
 		t, err = s.resolveAmong(ctx, subjects)
 	}
 	if err != nil {
-		return proposal{}, false, err
+		return proposal{}, 0, false, err
 	}
-	p, err := s.scored(ctx, start{subject: t.subject, likeness: s.likeness(t.subject), season: s.season, named: true}, t)
-	return p, true, err
+	if t.found() && s.agrees(t) {
+		hidden = 0
+	}
+	p, err = s.scored(ctx, start{subject: t.subject, likeness: s.likeness(t.subject), season: s.season, named: true}, t)
+	return p, hidden, true, err
 }
 
 // resolveAmong finds the episode in subjects that share a season, by what the date agrees with: the

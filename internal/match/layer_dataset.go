@@ -31,13 +31,14 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 	f.spare = len(named) == 0
 	f.output["by_id"] = subjectsOf(named)
 	if len(named) > 0 {
-		p, found, err := s.proposeNamed(ctx, named)
+		p, hidden, found, err := s.proposeNamed(ctx, named)
 		if err != nil {
 			return f, err
 		}
+		if hidden != 0 {
+			s.hidden, f.output["hidden"] = hidden, hidden
+		}
 		if !found {
-			s.hidden = named[0].Subject
-			f.output["hidden"] = s.hidden
 			return f, nil
 		}
 		f.proposals = []proposal{p}

@@ -169,6 +169,8 @@ type start struct {
 	season int
 	// later is set for a part of the season that is not its first: episodes are not counted from it.
 	later bool
+	// unsure is set when that count may be off.
+	unsure bool
 	// named is set when an id of the event stands for this very season.
 	named bool
 }
@@ -208,6 +210,9 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && t.row != nil && s.sameDay(t.row.AirDate)
 	if !s.event.IsFilm() && s.season > 0 && !st.named {
 		p.parts.season = s.seasonFit(st)
+		if mark, _ := s.seasonMarks(t.subject); mark == s.season && st.season == s.season {
+			p.parts.season = max(p.parts.season, countedFit)
+		}
 		p.counted = s.season > 1 && p.parts.season == countedFit
 		if p.parts.ownDay || s.season > 1 && p.parts.dated && p.parts.date >= 0.9 {
 			// The library counts seasons in its own way: the air date beats the number.
@@ -252,6 +257,8 @@ func (s *session) seasonFit(st start) float64 {
 		return countedFit
 	case mark == 0 && bare == s.season:
 		return 1
+	case counted == s.season && st.unsure:
+		return 0.7
 	case counted == s.season:
 		return countedFit
 	case mark == 0 && s.partMark(st.subject) == s.season:

@@ -57,6 +57,9 @@ func TestIDTable(t *testing.T) {
 		[]string{"110", "tv/7/season/0/episode/4", "2020-08-20", "灯台の見張り 夏の島"},
 		[]string{"111", "movie/8", "2022-07-01", "劇場版 灯台の見張り"},
 		[]string{"9999", "tv/9", "2020-01-05", "隠された番組", "隐藏的节目"},
+		[]string{"9997", "tv/11/season/1", "2019-01-05", "一"},
+		[]string{"100", "tv/11/season/1", "2020-01-05", "灯台の見張り"},
+		[]string{"101", "tv/11/season/1", "2021-04-04", "灯台の見張り 嵐の章"},
 		[]string{"9998", "tv/10", "2010-04-01", "双子の港", "双子港"},
 	)
 	for name, c := range map[string]struct {
@@ -67,6 +70,9 @@ func TestIDTable(t *testing.T) {
 		"a show without a season in the table":         {with(episode("Qwerty", 1, 3, "2020-01-19"), ofShow("7")), "matched 100/10003"},
 		"two entries share a season, by count":         {with(episode("Qwerty", 2, 15, ""), ofShow("7")), "matched 102/10203"},
 		"two entries share a season, by date":          {with(episode("Qwerty", 2, 27, "2021-10-17"), ofShow("7")), "matched 102/10203"},
+		"counted anew in the second entry, by date":    {with(episode("Qwerty", 2, 3, "2021-10-17"), ofShow("7")), "matched 102/10203"},
+		"a season with a hidden part, by count":        {with(episode("Qwerty", 1, 14, ""), ofShow("11")), "review"},
+		"a season with a hidden part, by date":         {with(episode("Qwerty", 1, 14, "2021-04-11"), ofShow("11")), "matched 101/10102"},
 		"the first day of the second entry":            {with(episode("Qwerty", 2, 15, "2021-10-03"), ofShow("7")), "matched 102/10203"},
 		"a season under its own title":                 {with(episode("灯台の見張り 3rd Season", 1, 2, ""), ofShow("7")), "matched 103/10302"},
 		"a special that is a subject of its own":       {with(episode("Qwerty", 0, 4, ""), ofShow("7")), "matched 110/11001"},
@@ -125,12 +131,13 @@ func TestArbiterHearsAllLayers(t *testing.T) {
 		event         watch.Event
 		want, verdict string
 	}{
-		"both agree":                        {with(episode("灯塔守望者", 2, 3, ""), ofShow("7")), "matched 101/10103", "accept"},
-		"counted along the sequels only":    {episode("灯塔守望者", 2, 3, ""), "review", "ask"},
-		"counted, and the date agrees":      {episode("灯塔守望者", 2, 3, "2021-04-18"), "matched 101/10103", "accept"},
-		"an equal title":                    {episode("灯塔守望者", 1, 3, ""), "matched 100/10003", "accept"},
-		"the table against two equal names": {with(episode("双子港", 1, 3, ""), ofShow("5")), "review", "ask: 121 is near"},
-		"nothing like it":                   {episode("The Office", 1, 3, ""), "not_found", "reject"},
+		"both agree":                         {with(episode("灯塔守望者", 2, 3, ""), ofShow("7")), "matched 101/10103", "accept"},
+		"counted along the sequels only":     {episode("灯塔守望者", 2, 3, ""), "review", "ask"},
+		"counted, and the date agrees":       {episode("灯塔守望者", 2, 3, "2021-04-18"), "matched 101/10103", "accept"},
+		"counted on into an unmarked sequel": {episode("旧港", 1, 14, ""), "review", "ask"},
+		"an equal title":                     {episode("灯塔守望者", 1, 3, ""), "matched 100/10003", "accept"},
+		"the table against two equal names":  {with(episode("双子港", 1, 3, ""), ofShow("5")), "review", "ask: 121 is near"},
+		"nothing like it":                    {episode("The Office", 1, 3, ""), "not_found", "reject"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := searches(server)
@@ -201,6 +208,7 @@ func TestEpisodeOfTheDaySpeaksForItsShow(t *testing.T) {
 		"another translation, no date":                {episode("神明渴望游戏", 1, 3, ""), "review"},
 		"another translation, another number":         {episode("神明渴望游戏", 1, 7, "2024-04-15"), "review"},
 		"the day alone":                               {episode("完全不同", 1, 3, "2024-04-15"), "not_found"},
+		"half of the title":                           {episode("神渴望着长夜之光", 1, 3, "2024-04-15"), "review"},
 		"too little of the title":                     {episode("诸神的棋局着", 1, 3, "2024-04-15"), "not_found"},
 		"a side piece of that day":                    {episode("神渴望着游戏 迷你动画", 1, 3, "2024-04-15"), "review"},
 	} {

@@ -67,6 +67,26 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	tv(160, "終わらない旅", "没有尽头的旅途", "2001-04-01") // one subject for every season
 	weekly(server, 160, 1, 300, "2001-04-01")
 
+	tv(170, "古い港", "旧港", "1998-04-05") // goes on after a long pause
+	weekly(server, 170, 1, 12, "1998-04-05")
+	tv(171, "古い港 帰り道", "旧港 归途", "2014-04-06")
+	weekly(server, 171, 1, 12, "2014-04-06")
+	sequel(server, 170, 171)
+	tv(180, "風の地図", "风之地图", "2010-01-10") // its second season is not in the catalog
+	weekly(server, 180, 1, 12, "2010-01-10")
+	tv(181, "風の地図 第3期", "风之地图 第三季", "2014-01-12")
+	weekly(server, 181, 1, 12, "2014-01-12")
+	tv(182, "風の地図 終わりの海", "风之地图 终末之海", "2016-01-10")
+	weekly(server, 182, 1, 12, "2016-01-10")
+	sequel(server, 180, 181)
+	sequel(server, 181, 182)
+
+	tv(190, "輪の歌", "轮之歌", "2012-04-01") // its sequel differs by a sign
+	weekly(server, 190, 1, 12, "2012-04-01")
+	tv(191, "輪の歌！", "轮之歌！", "2013-04-07")
+	weekly(server, 191, 1, 12, "2013-04-07")
+	sequel(server, 190, 191)
+
 	return server, rules, match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Dataset: noTable, Options: standard})
 }
 
@@ -136,6 +156,12 @@ func TestMatch(t *testing.T) {
 		"season in the title, library says 1":          {episode("灯塔守望者 第三季", 1, 2, "2023-01-15"), "matched 103/10302"},
 		"a season the catalog lacks":                   {episode("灯塔守望者", 4, 1, "2025-01-05"), "not_found"},
 		"a season the catalog lacks, no date":          {episode("灯塔守望者", 4, 1, ""), "not_found"},
+		"counted over a long pause, no date":           {episode("旧港", 2, 3, ""), "review"},
+		"counted over a long pause, the date agrees":   {episode("旧港", 2, 3, "2014-04-20"), "matched 171/17103"},
+		"counted where a season is missing, no date":   {episode("风之地图", 4, 3, ""), "review"},
+		"counted where a season is missing, date":      {episode("风之地图", 4, 3, "2016-01-24"), "matched 182/18203"},
+		"marked where a season is missing":             {episode("风之地图", 3, 3, ""), "matched 181/18103"},
+		"the season that is missing":                   {episode("风之地图", 2, 3, ""), "not_found"},
 		"absolute number, the date agrees":             {episode("灯塔守望者", 1, 26, "2021-10-10"), "matched 102/10202"},
 		"continued numbers mean the place":             {episode("长潮", 2, 14, "2017-04-09"), "matched 151/15114"},
 		"continued numbers, the date says sort":        {episode("长潮", 2, 14, "2017-01-15"), "matched 151/15102"},
@@ -147,6 +173,10 @@ func TestMatch(t *testing.T) {
 		"special row by its day":                       {episode("灯塔守望者", 0, 7, "2020-05-01"), "matched 100/10090"},
 		"special by its number alone":                  {episode("灯塔守望者", 0, 1, ""), "review"},
 		"side story by its day":                        {episode("灯塔守望者", 0, 9, "2020-08-20"), "matched 110/11001"},
+		"special on the day a later season began":      {episode("灯塔守望者", 0, 9, "2023-01-08"), "not_found"},
+		"special on a day of a weekly relative":        {episode("灯塔守望者", 0, 9, "2021-04-11"), "not_found"},
+		"equal but for a sign, the first is meant":     {episode("轮之歌", 1, 2, ""), "matched 190/19002"},
+		"the name with something behind it":            {episode("Lighthouse Keeper EX", 1, 3, ""), "review"},
 		"special on a day of nothing":                  {episode("灯塔守望者", 0, 9, "2024-08-20"), "not_found"},
 		"film without an episode list":                 {movie("剧场版 灯塔守望者", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
 		"film, original title alone is known":          {movie("The Lighthouse Movie", "劇場版 灯台の見張り", "2022-07-01"), "matched 111/0"},
@@ -232,6 +262,7 @@ func TestMappingsComeFirst(t *testing.T) {
 		{Title: "灯塔", Regex: true, SubjectID: 100, Origin: mapping.ByPerson},
 		{Title: "Hidden", SubjectID: 4444, Origin: mapping.ByPerson},
 		{Title: "Film", SubjectID: 111, Origin: mapping.ByPerson},
+		{Title: "Second half", SubjectID: 102, Origin: mapping.ByPerson},
 	} {
 		if _, err := rules.Create(t.Context(), mp); err != nil {
 			t.Fatal(err)
@@ -248,6 +279,10 @@ func TestMappingsComeFirst(t *testing.T) {
 		"behind the end of the list":       {episode("灯塔守望者", 1, 90, ""), "episode_not_found 120"},
 		"a subject the catalog lacks":      {episode("Hidden", 1, 1, ""), "not_found"},
 		"a film":                           {movie("Film", "", ""), "matched 111/0"},
+		"by its number in a later part":    {episode("Second half", 1, 26, ""), "matched 102/10202"},
+		"by its place in a later part":     {episode("Second half", 1, 2, ""), "matched 102/10202"},
+		"by its place, the date agrees":    {episode("Second half", 1, 2, "2021-10-10"), "matched 102/10202"},
+		"by its place, before that part":   {episode("Second half", 1, 2, "2020-01-12"), "episode_not_found 102"},
 		"other titles go their way":        {episode("双子港", 1, 3, "2018-04-15"), "matched 121/12103"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -165,14 +165,14 @@ func TestMeasure(t *testing.T) {
 		down    bool // the catalog refuses connections
 		floor   floor
 	}{
-		{name: "catalog alone", archive: off, table: noTable, floor: floor{0.995, 0.9, 0.01}},
-		{name: "archive and catalog", archive: on, table: noTable, floor: floor{0.995, 0.93, 0.01}},
-		{name: "archive while the catalog is down", archive: on, table: noTable, down: true, floor: floor{0.995, 0.92, 0.01}},
-		{name: "arbiter", archive: on, table: noTable, arbiter: true, floor: floor{0.998, 0.9, 0.01}},
-		{name: "arbiter while the catalog is down", archive: on, table: noTable, arbiter: true, down: true, floor: floor{0.998, 0.9, 0.01}},
-		{name: "titles of the id table", archive: on, table: withTable, floor: floor{0.995, 0.97, 0.01}},
-		{name: "ids", archive: on, table: withTable, ids: true, floor: floor{0.995, 0.97, 0.01}},
-		{name: "ids and arbiter", archive: on, table: withTable, ids: true, arbiter: true, floor: floor{0.998, 0.95, 0.01}},
+		{name: "catalog alone", archive: off, table: noTable, floor: floor{0.999, 0.936, 0.007}},
+		{name: "archive and catalog", archive: on, table: noTable, floor: floor{0.999, 0.939, 0.007}},
+		{name: "archive while the catalog is down", archive: on, table: noTable, down: true, floor: floor{0.999, 0.937, 0.007}},
+		{name: "arbiter", archive: on, table: noTable, arbiter: true, floor: floor{0.999, 0.925, 0.007}},
+		{name: "arbiter while the catalog is down", archive: on, table: noTable, arbiter: true, down: true, floor: floor{0.999, 0.925, 0.007}},
+		{name: "titles of the id table", archive: on, table: withTable, floor: floor{0.999, 0.993, 0.007}},
+		{name: "ids", archive: on, table: withTable, ids: true, floor: floor{0.999, 0.997, 0.007}},
+		{name: "ids and arbiter", archive: on, table: withTable, ids: true, arbiter: true, floor: floor{0.999, 0.996, 0.007}},
 	} {
 		t.Run(mode.name, func(t *testing.T) {
 			fault := catalogtest.Fault{Mode: catalogtest.None}
@@ -250,6 +250,9 @@ func measure(t *testing.T, m *match.Matcher, cases []labelled, hold floor) {
 	slices.SortFunc(traces, func(a, b match.Trace) int { return cmp.Compare(a.ElapsedMS, b.ElapsedMS) })
 	t.Logf("precision %.4f recall %.4f false_accept %.4f p50_ms %.1f p99_ms %.1f (four at once, loopback HTTP included)", precision, recall, falseAccept,
 		traces[len(traces)/2].ElapsedMS, traces[len(traces)*99/100].ElapsedMS)
+	if raceDetector {
+		return // of the few cases that are left one is a great share
+	}
 	if precision < hold.precision || recall < hold.recall || falseAccept > hold.falseAccept {
 		t.Errorf("worse than the floor: %+v", hold)
 	}

@@ -6,13 +6,21 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/watch"
 )
 
 // link is a subject of a chain of sequels with the season it is counted as.
 type link struct {
 	subject catalog.Subject
 	season  int
+	// unsure is set from the first season on that may be counted wrongly: the marks before it
+	// skip a number, so the catalog lacks a season, or a long pause came before it, after which some
+	// servers count on, others begin anew, and a season between is easily missing.
+	unsure bool
 }
+
+// pause is how many years without a season make a long pause.
+const pause = 10
 
 // chain is the seasons of a show in order, from the first that 前传 leads back to.
 // Where a catalog splits a season, several links have the same number.
@@ -41,20 +49,26 @@ func (s *session) chain(ctx context.Context, from catalog.Subject) ([]link, erro
 // is the next season.
 func (s *session) countSeasons(subjects []catalog.Subject) []link {
 	links := make([]link, 0, len(subjects))
-	season := 0
-	for _, subject := range subjects {
+	season, unsure := 0, false
+	for i, subject := range subjects {
+		unsure = unsure || i > 0 && isPause(subjects[i-1].Date, subject.Date)
 		mark, bare := s.seasonMarks(subject)
 		switch {
 		case mark >= max(season, 1):
+			unsure = unsure || mark > season+1
 			season = mark
 		case season > 0 && bare == season:
 		case season > 0 && mark == 0 && s.partMark(subject) > 1:
 		default:
 			season++
 		}
-		links = append(links, link{subject, season})
+		links = append(links, link{subject, season, unsure})
 	}
 	return links
+}
+
+func isPause(before, after watch.Date) bool {
+	return !before.IsZero() && !after.IsZero() && after.Time().After(before.Time().AddDate(pause, 0, 0))
 }
 
 // firstOf follows 前传 to the beginning of a show.

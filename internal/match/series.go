@@ -82,7 +82,7 @@ func (s *session) withChains(ctx context.Context, starts []start) ([]start, erro
 			if family := 0.97 * seed.likeness.family; !seed.likeness.side && (family > starts[at].likeness.family || starts[at].likeness.side) {
 				starts[at].likeness.family, starts[at].likeness.side = family, false
 			}
-			starts[at].season, starts[at].later = link.season, link.season == before
+			starts[at].season, starts[at].later, starts[at].unsure = link.season, link.season == before, link.unsure
 			before = link.season
 		}
 	}

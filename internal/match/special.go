@@ -28,7 +28,7 @@ func (s *session) weighSpecials(ctx context.Context, hits []catalog.Subject) ([]
 		switch {
 		case l.exact:
 			shows = append(shows, start{subject: h, likeness: l})
-		case l.family >= 0.8:
+		case l.family >= 0.8 && !s.isSeason(h):
 			stories = append(stories, h)
 		}
 	}
@@ -93,9 +93,19 @@ func (s *session) sideStories(ctx context.Context, show catalog.Subject) ([]cata
 		if err != nil {
 			return nil, err
 		}
-		stories = append(stories, subject)
+		if !s.isSeason(subject) {
+			stories = append(stories, subject)
+		}
 	}
 	return stories, nil
+}
+
+// isSeason reports whether a series bears the title of the show with the mark of a later
+// season: its episodes are no specials.
+func (s *session) isSeason(subject catalog.Subject) bool {
+	return formOf(subject) == series && slices.ContainsFunc(s.look.namesOf(subject), func(have name) bool {
+		return have.Season > 1 && slices.ContainsFunc(s.names, func(want name) bool { return want.base == have.base })
+	})
 }
 
 // specialRow looks among the special rows of a show: by air date, by title, and, for a person to confirm, by number.

@@ -331,8 +331,10 @@ func TestOneSubjectOfOneAccountGoesTogetherAndInOrder(t *testing.T) {
 		b.Kick()
 		time.Sleep(2 * time.Minute)
 		_, _, released := b.seen()
-		if want := [][]int64{{other, hers, unmatched}, {first, second, third}}; !slices.EqualFunc(released, want, slices.Equal) {
-			t.Errorf("released %v, want %v", released, want)
+		// What may go at once goes in one round or in two: the first may begin before all are there.
+		last := max(0, len(released)-1)
+		if len(released) == 0 || !slices.Equal(slices.Concat(released[:last]...), []int64{other, hers, unmatched}) || !slices.Equal(released[last], []int64{first, second, third}) {
+			t.Errorf("released %v, want %v at once and then %v together", released, []int64{other, hers, unmatched}, []int64{first, second, third})
 		}
 	})
 }

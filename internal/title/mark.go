@@ -274,7 +274,8 @@ func romanAfter(text string) (size, value int) {
 	return 0, 0
 }
 
-// bareNumber is a number or Roman numeral that ends text by itself: (2), 2 or II.
+// bareNumber is a number or Roman numeral that ends text by itself, (2), 2 or II, or a
+// Roman numeral that ends the name in front of a subtitle.
 func bareNumber(text string) (mark, bool) {
 	m := mark{to: len(text)}
 	for _, r := range romans {
@@ -297,9 +298,25 @@ func bareNumber(text string) (mark, bool) {
 		}
 	}
 	if m.value == 0 {
-		return mark{}, false
+		m = romanInside(text)
 	}
-	return m, m.leavesName(text)
+	return m, m.value != 0 && m.leavesName(text)
+}
+
+// romanInside is the Roman numeral that stands in front of a subtitle.
+func romanInside(text string) mark {
+	for _, r := range romans {
+		at := strings.Index(text, r.text)
+		if at <= 0 {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(r.text):])
+		if !isLatin(before) && !isDigit(before) && strings.ContainsRune(" ~〜-:(", after) {
+			return mark{at, at + len(r.text), r.value}
+		}
+	}
+	return mark{}
 }
 
 // beginsHan reports whether text begins with a Han character: a longer word goes on there.

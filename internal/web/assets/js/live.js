@@ -44,6 +44,9 @@ async function swap(all) {
   }
 }
 
+// What held the focus when it was lost: it gets it when it is there again, as a question that is asked anew.
+let lost = "";
+
 /** Replaces the content of a part, and keeps focus, what was unfolded, what was being typed and what a script put into data-keep. */
 function put(part, next) {
   tell(next);
@@ -52,6 +55,7 @@ function put(part, next) {
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
   const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   part.replaceChildren(...next.childNodes);
   for (const id of open) {
     const details = document.getElementById(id);
@@ -61,7 +65,12 @@ function put(part, next) {
     const field = document.getElementById(id);
     if (field) field.value = value;
   }
-  if (focused) [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused)?.focus({ preventScroll: true });
+  if (focused) {
+    const same = [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused);
+    same?.focus({ preventScroll: true });
+    lost = same ? "" : holder;
+  }
+  if (lost && document.activeElement === document.body) document.getElementById(lost)?.focus({ preventScroll: true });
   prepare(part);
 }
 
