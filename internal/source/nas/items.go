@@ -115,11 +115,14 @@ func familyOf(chain []*item) family {
 	if top := above[len(above)-1]; top.isShow() || top.kind == "" {
 		f.show = top
 	}
-	for _, it := range above {
-		if it.kind == typeSeason || it.kind == "" && it != f.show {
-			f.season = it
+	for _, it := range slices.Backward(above) {
+		if it.kind == "" && len(it.ids) > 0 { // without types a folder has no ids
+			f.show = it
 			break
 		}
+	}
+	if first := above[0]; first != f.show && (first.kind == typeSeason || first.kind == "") {
+		f.season = first
 	}
 	return f
 }
