@@ -62,6 +62,9 @@ func (r request) input() map[string]any {
 	if r.event.OriginalTitle != "" {
 		in["original_title"] = r.event.OriginalTitle
 	}
+	if r.event.SeasonTitle != "" {
+		in["season_title"] = r.event.SeasonTitle
+	}
 	if !r.event.IsFilm() {
 		in["season"], in["episode"] = r.season, r.number
 	}
