@@ -3,8 +3,7 @@
 // time, from where it was read to before; what is new becomes watch.Events.
 //
 // What it promises of the library: nothing in its folder is written, made or removed;
-// it is open while it is read only, in transactions that last milliseconds; nothing
-// is ever un-marked.
+// it is open while it is read only, in short transactions; nothing is ever un-marked.
 package nas
 
 import (

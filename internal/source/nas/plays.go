@@ -11,7 +11,7 @@ import (
 
 // pageRows is how many rows one read transaction takes. Each page reads the whole table, which
 // has no index on its times.
-const pageRows = 1000
+const pageRows = 2000
 
 // position is a row in the order of reading: by time, then by key.
 type position struct {
