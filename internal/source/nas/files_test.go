@@ -178,6 +178,21 @@ func TestProblemsAreToldAsSomebodyMeetsThem(t *testing.T) {
 	})
 }
 
+// The writer keeps the database to itself while it checks it, say.
+func TestLockedLibrary(t *testing.T) {
+	folder := t.TempDir()
+	l := nastest.CreateApart(t, folder)
+	l.User("mira-guid", "mira")
+	show(l, "lamp", "灯塔守望者", 1)
+	l.Exec("PRAGMA locking_mode(EXCLUSIVE)")
+	l.Play("mira-guid", "lamp-1", ago(time.Minute), nil)
+	r := newRig(t, l.Path)
+	r.problem(nas.Busy, "locked by another program", "next scan")
+	l.Stop()
+	r.sync(nas.Manual{Range: nas.All})
+	r.expect("mira: 灯塔守望者 s1 e1")
+}
+
 func TestOddPathsAreOpened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "@appdata", "a b?c#d%41")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
