@@ -47,7 +47,7 @@ func printTrace(out io.Writer, t match.Trace) error {
 
 // printInput writes what was asked for, which the first step has.
 func printInput(b *strings.Builder, input map[string]any) {
-	for _, key := range []string{"title", "original_title", "season", "episode", "date"} {
+	for _, key := range []string{"title", "original_title", "season_title", "season", "episode", "date"} {
 		if value, is := input[key]; is {
 			fmt.Fprintf(b, "%-18s %v\n", strings.ReplaceAll(strings.ToUpper(key[:1])+key[1:], "_", " "), value)
 		}

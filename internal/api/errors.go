@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 )
 
@@ -60,6 +61,8 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{dataset.ErrOff, http.StatusConflict},
 	{dataset.ErrRunning, http.StatusConflict},
+	{nas.ErrOff, http.StatusConflict},
+	{nas.ErrRunning, http.StatusConflict},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -82,6 +85,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	var bad *source.BadRequest
 	var locked *auth.LockedError
 	var upstream *catalog.Error
+	var library *nas.Problem
 	switch {
 	case errors.As(err, &bad):
 		p := problem(http.StatusBadRequest, bad.Detail)
@@ -104,6 +108,10 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		p := problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.")
 		p.retryAfter = "30"
 		return p
+	case errors.As(err, &library) && library.Kind == nas.NoUser:
+		return fieldProblem("query.user", library.Detail)
+	case errors.As(err, &library):
+		return problem(http.StatusConflict, asSentence(library.Detail))
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		p := problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.")
 		p.retryAfter = "1"

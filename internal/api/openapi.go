@@ -21,6 +21,7 @@ var tags = []*huma.Tag{
 	{Name: "Queue", Description: "The marks that wait for the catalog, and the scheduler that sends them."},
 	{Name: "Tasks", Description: "Work that takes longer: its progress, its log, and cancel."},
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
+	{Name: "NAS", Description: "The media library of a NAS, which is read by schedule."},
 	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
 	{Name: "Candidates", Description: "The titles that wait for a person to say what they are."},

@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -111,8 +112,15 @@ func newRig(t *testing.T, environ ...string) *rig {
 		URL:     func() string { return manager.Current().Matching.DatasetURL },
 		Next:    func(t time.Time) time.Time { return t.Add(time.Hour) },
 	})
+	library := nas.NewKeeper(nas.Config{
+		DB: d, Folder: dir, Take: r.engine.Take, Next: func(t time.Time) time.Time { return t.Add(time.Hour) }, Log: log,
+		Options: func() nas.Options {
+			s := manager.Current().NAS
+			return nas.Options{Enabled: s.Enabled, Path: s.DatabasePath, User: s.User, MinPercent: s.MinPercent, Range: nas.Range(s.Range), Limit: s.Limit}
+		},
+	})
 	deps := api.Deps{
-		Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
+		NAS: library, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },

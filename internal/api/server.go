@@ -40,6 +40,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -97,7 +98,9 @@ type Deps struct {
 	Archive       *archive.Archive
 	ArchiveKeeper *archive.Keeper
 	// Dataset keeps the id table.
-	Dataset   *dataset.Keeper
+	Dataset *dataset.Keeper
+	// NAS reads the library of a NAS.
+	NAS       *nas.Keeper
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
@@ -142,6 +145,7 @@ func newServer(deps Deps) *server {
 	s.registerOAuth()
 	s.registerArchive()
 	s.registerDataset()
+	s.registerNAS()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -339,6 +343,9 @@ var schemaNames = map[string]string{
 	"watchmark/internal/task.Status":        "Task",
 	"watchmark/internal/archive.Progress":   "ArchiveProgress",
 	"watchmark/internal/dataset.Status":     "DatasetStatus",
+	"watchmark/internal/source/nas.Status":  "NASStatus",
+	"watchmark/internal/source/nas.Reason":  "NASReason",
+	"watchmark/internal/source/nas.User":    "NASUser",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -30,6 +30,9 @@ var allowed = map[string][]string{
 	"source":   {"source", "watch"},
 	"catalog":  {"httpx", "secret", "watch"},
 
+	"source/nas":         {"db", "source", "title", "watch"},
+	"source/nas/nastest": {},
+
 	"archive/dump":        {"catalog", "watch"},
 	"archive/dumptest":    {},
 	"archive/fetch":       {"httpx"},
@@ -52,9 +55,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/nas", "sse", "task", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/nas", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

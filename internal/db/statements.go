@@ -35,7 +35,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !whole {
 		return nil, errors.Join(errors.New("the SQLite driver lacks what this program needs of it"), opened.Close())
 	}
-	return &conn{innerConn: inner, idle: map[string]statement{}}, nil
+	return &conn{innerConn: inner, explain: explained, idle: map[string]statement{}}, nil
 }
 
 // innerConn is what the driver's connections can do.
@@ -58,7 +58,8 @@ type statement interface {
 // use it.
 type conn struct {
 	innerConn
-	idle map[string]statement // prepared, and not in use
+	explain func(error) error    // adds to an error of SQLite what to do about it
+	idle    map[string]statement // prepared, and not in use
 }
 
 // take gives the statement of a text, prepared; it must be put back or closed.
@@ -69,7 +70,7 @@ func (c *conn) take(ctx context.Context, text string) (statement, error) {
 	}
 	prepared, err := c.PrepareContext(ctx, text)
 	if err != nil {
-		return nil, explained(err)
+		return nil, c.explain(err)
 	}
 	s, whole := prepared.(statement)
 	if !whole {
@@ -94,7 +95,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	}
 	result, err := s.ExecContext(ctx, args)
 	if err != nil {
-		return nil, errors.Join(explained(err), s.Close())
+		return nil, errors.Join(c.explain(err), s.Close())
 	}
 	return result, c.put(text, s)
 }
@@ -106,7 +107,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	}
 	found, err := s.QueryContext(ctx, args)
 	if err != nil {
-		return nil, errors.Join(explained(err), s.Close())
+		return nil, errors.Join(c.explain(err), s.Close())
 	}
 	return &rows{Rows: found, conn: c, text: text, statement: s}, nil
 }
@@ -131,7 +132,7 @@ type rows struct {
 	statement statement
 }
 
-func (r *rows) Next(dest []driver.Value) error { return explained(r.Rows.Next(dest)) }
+func (r *rows) Next(dest []driver.Value) error { return r.conn.explain(r.Rows.Next(dest)) }
 
 func (r *rows) Close() error {
 	if err := r.Rows.Close(); err != nil {

@@ -8,7 +8,7 @@ import (
 // request is what an event asks for, read once.
 type request struct {
 	event watch.Event
-	// names are the title and the original title.
+	// names are the title, the original title and the season's.
 	names []name
 	// season is the season wanted: the mark in the title, or what the event told, or 1; 0 is specials.
 	season int
@@ -24,7 +24,7 @@ func newRequest(event watch.Event) request {
 	if event.Media == watch.RealAction {
 		r.types = []catalog.SubjectType{catalog.Real}
 	}
-	r.names = appendName(appendName(nil, event.Title), event.OriginalTitle)
+	r.names = appendName(appendName(appendName(nil, event.Title), event.OriginalTitle), event.SeasonTitle)
 	if event.Episode != nil {
 		r.number = *event.Episode
 	}
@@ -61,6 +61,9 @@ func (r request) input() map[string]any {
 	in := map[string]any{"title": r.event.Title, "media": r.event.Media}
 	if r.event.OriginalTitle != "" {
 		in["original_title"] = r.event.OriginalTitle
+	}
+	if r.event.SeasonTitle != "" {
+		in["season_title"] = r.event.SeasonTitle
 	}
 	if !r.event.IsFilm() {
 		in["season"], in["episode"] = r.season, r.number

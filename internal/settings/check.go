@@ -108,6 +108,24 @@ func checkFolder(text string) (string, error) {
 	return text, nil
 }
 
+// checkFile takes the path of a file.
+func checkFile(text string) (string, error) {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsRune(text, 0) {
+		return "", errors.New("is not the path of a file")
+	}
+	return text, nil
+}
+
+// checkGUID takes the id of a user of a NAS, or all.
+func checkGUID(text string) (string, error) {
+	const longest = 64
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > longest || !madeOf(text, alphanumeric+"-_") {
+		return "", errors.New("is neither all nor the guid of a user, which is made of letters and digits")
+	}
+	return text, nil
+}
+
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return !strings.HasSuffix(u.Host, ":")

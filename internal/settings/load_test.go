@@ -31,7 +31,10 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		CatalogArchive: settings.CatalogArchive{DataDir: "./data/archive", UpdateCron: "0 8 * * 3", Mirrors: []string{}, MinFreeMB: 3000,
 			PointerURL: "https://raw.githubusercontent.com/bangumi/Archive/master/aux/latest.json"},
 		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Cron: "*/5 * * * *"},
-		Log:           settings.Log{Level: slog.LevelInfo, Format: "text"},
+		NAS: settings.NAS{
+			DatabasePath: "/usr/local/apps/@appdata/trim.media/database/trimmedia.db", User: "all", MinPercent: 85, Range: "all", Limit: 100, Cron: "*/5 * * * *",
+		},
+		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

@@ -60,6 +60,8 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 			"auth.lockout_attempts: a number with a fraction is given, a whole number is needed",
 			"log.level: a section is given, text in quotes is needed",
 			"server.trusted_proxies: item 1: a number is given, text in quotes is needed"}},
+		{"a NAS of nobody, nowhere", `{"nas":{"database_path":" ","user":"' OR 1","range":"ever"}}`, []string{
+			"nas.database_path: is not the path of a file", "nas.range: ever is not one of all, 1day, 1week, 1month", "nas.user: is neither all nor the guid of a user, which is made of letters and digits"}},
 		{"table nowhere and never", `{"matching":{"dataset_url":"data.json","dataset_cron":"0 0 30 2 *"}}`, []string{
 			"matching.dataset_cron: never comes: there is no such day", "matching.dataset_url: is not an absolute http:// or https:// address"}},
 		{"rule between a changed and an unchanged key", `{"matching":{"accept_score":0.4},"log":{"level":"debug"}}`, []string{

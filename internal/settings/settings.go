@@ -32,6 +32,7 @@ type Settings struct {
 	Matching       Matching
 	CatalogArchive CatalogArchive
 	CatalogReplay  CatalogReplay
+	NAS            NAS
 	Log            Log
 }
 
@@ -114,6 +115,17 @@ type CatalogReplay struct {
 	Enabled    bool
 	MaxRetries int
 	Cron       string // as ParseStandard of go-cron reads it
+}
+
+// NAS is the section [nas]: the media library of a NAS, which is read by schedule.
+type NAS struct {
+	Enabled      bool
+	DatabasePath string
+	User         string // a guid of the library, or "all"
+	MinPercent   int
+	Range        string // "all", "1day", "1week" or "1month"
+	Limit        int    // most plays that one scan takes
+	Cron         string // as ParseStandard of go-cron reads it
 }
 
 // Log is the section [log].

@@ -67,6 +67,8 @@ type Event struct {
 	Title string `json:"title"`
 	// OriginalTitle is the show's (or film's) title in its original language; empty when unknown.
 	OriginalTitle string `json:"original_title,omitempty"`
+	// SeasonTitle is the season's own title where the library has one that names the show; empty otherwise.
+	SeasonTitle string `json:"season_title,omitempty"`
 	// Season is nil when the source did not tell; 0 means specials.
 	Season *int `json:"season,omitempty"`
 	// Episode is the number inside the season; it may be fractional. Nil exactly for films.
@@ -126,7 +128,7 @@ func (e Event) Validate() error {
 	if strings.TrimSpace(e.Title) == "" {
 		return errors.New("title: missing")
 	}
-	for name, text := range map[string]string{"title": e.Title, "ori_title": e.OriginalTitle, "user_name": e.UserName} {
+	for name, text := range map[string]string{"title": e.Title, "ori_title": e.OriginalTitle, "season_title": e.SeasonTitle, "user_name": e.UserName} {
 		if len(text) > MaxText {
 			return fmt.Errorf("%s: longer than %d bytes", name, MaxText)
 		}

@@ -146,7 +146,7 @@ func (p *recordPage) addTrace(raw json.RawMessage) error {
 }
 
 // factOrder puts what a person looks for first; other facts follow by name.
-var factOrder = []string{"title", "titles", "original_title", "season", "episode", "air_date", "user_name", "account", "accounts",
+var factOrder = []string{"title", "titles", "original_title", "season_title", "season", "episode", "air_date", "user_name", "account", "accounts",
 	"result", "best", "score", "next", "ahead", "accept", "review", "margin"}
 
 // place is where a fact stands among the others.

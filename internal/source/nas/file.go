@@ -1,0 +1,163 @@
+package nas
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	logSuffix     = "-wal"
+	indexSuffix   = "-shm"
+	journalSuffix = "-journal"
+)
+
+// magic begins every SQLite database.
+const magic = "SQLite format 3\x00"
+
+// place is where the library is looked for.
+type place struct {
+	// path is the setting nas.database_path.
+	path string
+	// own is the service's database, which is never read as a library; temp is where copies go.
+	own, temp string
+}
+
+// find gives the path of the library's file with every link resolved: its log lies beside that.
+func (p place) find() (string, error) {
+	path, err := filepath.Abs(p.path)
+	if err != nil {
+		return "", problem(Unusable, err, "the path %s cannot be used: %v", p.path, err)
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", explained(path, err)
+	}
+	file, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", explained(path, err)
+	}
+	if filepath.Dir(file) != folder {
+		return "", problem(Unusable, nil, "%s is a link to %s, in another folder: set nas.database_path to the file itself", path, file)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", explained(path, err)
+	}
+	own, err := os.Stat(p.own)
+	switch {
+	case err == nil && os.SameFile(info, own):
+		return "", problem(Unusable, nil, "%s is the database of this service: set nas.database_path to that of the NAS", path)
+	case info.IsDir():
+		return "", problem(Unusable, nil, "%s is a folder: set nas.database_path to the file in it, such as %s", path, filepath.Join(path, "trimmedia.db"))
+	case !info.Mode().IsRegular():
+		return "", problem(Unusable, nil, "%s is no regular file: set nas.database_path to the database of the NAS", path)
+	}
+	return file, checkHeader(file)
+}
+
+// checkHeader tells a database from other files.
+func checkHeader(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return explained(path, err)
+	}
+	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
+	header := make([]byte, len(magic))
+	if _, err := io.ReadFull(file, header); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return explained(path, err)
+	}
+	if string(header) != magic {
+		return problem(Unusable, nil, "%s is no SQLite database: set nas.database_path to the database of the NAS", path)
+	}
+	return nil
+}
+
+// explained says what an error of the file system means.
+func explained(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return problem(Missing, err, "there is no file %s: set nas.database_path to the database of the NAS. In a container that is the path inside of it, "+
+			"and the folder of the database must be mounted, read-only", path)
+	case errors.Is(err, fs.ErrPermission):
+		return problem(Denied, err, "user id %d, which this service runs as, may not read %s: let it read the file and its folder, or run the service as a user who may",
+			os.Getuid(), path)
+	}
+	return problem(Failed, err, "%s cannot be read: %v", path, err)
+}
+
+// part is the state of one file of the library; the zero part is a file that is not there.
+type part struct {
+	info os.FileInfo
+}
+
+// look is the state of a library's files at one time.
+type look struct {
+	file, log, journal part
+	index              bool // the log's index is there
+}
+
+func lookAt(path string) (look, error) {
+	var l look
+	info, err := os.Stat(path)
+	if err != nil {
+		return l, explained(path, err)
+	}
+	l.file.info = info
+	for suffix, to := range map[string]*part{logSuffix: &l.log, journalSuffix: &l.journal} {
+		info, err := os.Stat(path + suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return l, explained(path+suffix, err)
+		}
+		if err == nil {
+			to.info = info
+		}
+	}
+	_, err = os.Stat(path + indexSuffix)
+	l.index = err == nil
+	return l, nil
+}
+
+// size is that of the file in bytes; 0 for one that is not there.
+func (p part) size() int64 {
+	if p.info == nil {
+		return 0
+	}
+	return p.info.Size()
+}
+
+func (p part) changed() time.Time {
+	if p.info == nil {
+		return time.Time{}
+	}
+	return p.info.ModTime()
+}
+
+// same reports whether a file has not been written since. A log that is not there is the same as an empty one.
+func (p part) same(q part) bool {
+	return p.size() == q.size() && (p.size() == 0 || p.changed().Equal(q.changed()))
+}
+
+// untouched reports whether none of the files was written since.
+func (l look) untouched(m look) bool {
+	return l.sameFile(m) && l.file.same(m.file) && l.log.same(m.log) && l.journal.same(m.journal)
+}
+
+// sameFile reports whether no other file was put in the library's place.
+func (l look) sameFile(m look) bool { return os.SameFile(l.file.info, m.file.info) }
+
+// handling is how the file is to be opened as it lies there.
+func (l look) handling() Handling {
+	switch {
+	case l.journal.size() > 0:
+		return Copied // half of a change may be in the file
+	case l.log.size() == 0:
+		return Quiet
+	case l.index:
+		return Live
+	}
+	return Copied // without its index the log could be read only by making one in a foreign folder
+}

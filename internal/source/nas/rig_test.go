@@ -1,0 +1,217 @@
+package nas_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/record"
+	"watchmark/internal/source/nas"
+	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/watch"
+)
+
+func TestMain(m *testing.M) {
+	nastest.Main()
+	os.Exit(m.Run())
+}
+
+// rig is a Keeper over a real database, whose events are stored as the engine does.
+type rig struct {
+	*nas.Keeper
+	t      *testing.T
+	dir    string
+	db     *db.DB
+	log    *bytes.Buffer
+	events []watch.Event // what was taken, in order
+
+	mu      sync.Mutex
+	options nas.Options
+	fails   error // what Take answers; nil works
+}
+
+func newRig(t *testing.T, path string) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, options: nas.Options{
+		Enabled: true, Path: path, User: nas.AllUsers, MinPercent: 85, Range: nas.All, Limit: 100,
+	}}
+	r.start()
+	return r
+}
+
+// start makes the Keeper on the folder, as a service that starts.
+func (r *rig) start() {
+	r.t.Helper()
+	d, err := db.Open(r.t.Context(), r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = d.Close() })
+	r.db = d
+	r.Keeper = nas.NewKeeper(nas.Config{
+		DB: d, Folder: r.dir, Take: r.take, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Next: func(after time.Time) time.Time { return after.Add(time.Hour) },
+		Options: func() nas.Options {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.options
+		},
+	})
+}
+
+// set changes the settings and lets the Keeper see them.
+func (r *rig) set(change func(o *nas.Options)) {
+	r.t.Helper()
+	r.mu.Lock()
+	change(&r.options)
+	r.mu.Unlock()
+	r.round()
+}
+
+// round is one look of the Keeper at what is to be done.
+func (r *rig) round() {
+	r.t.Helper()
+	if err := r.Round(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error) {
+	if r.fails != nil {
+		return nil, r.fails
+	}
+	var ids []int64
+	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		ids = nil
+		for _, e := range events {
+			id, err := record.Insert(ctx, tx, e, false, time.Now())
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return also(ctx, tx, ids)
+	})
+	if err == nil {
+		r.events = append(r.events, events...)
+	}
+	return ids, err
+}
+
+// sync reads the library now and gives the counts; it must work.
+func (r *rig) sync(m nas.Manual) nas.Counts {
+	r.t.Helper()
+	before := len(r.events)
+	counts, ids, err := r.Sync(r.t.Context(), m)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if got := len(r.events) - before; got != counts.Taken || len(ids) != counts.Taken {
+		r.t.Fatalf("%d events and %d ids are told as %+v", got, len(ids), counts)
+	}
+	return counts
+}
+
+// titles are those of the events that were taken since the last call, with their numbers.
+func (r *rig) titles() string {
+	var all []string
+	for _, e := range r.events {
+		text := e.UserName + ": " + e.Title
+		if e.Season != nil {
+			text += fmt.Sprintf(" s%d", *e.Season)
+		}
+		if e.Episode != nil {
+			text += fmt.Sprintf(" e%v", *e.Episode)
+		}
+		all = append(all, text)
+	}
+	r.events = nil
+	return strings.Join(all, ", ")
+}
+
+// expect checks what was taken since the last call.
+func (r *rig) expect(want string) {
+	r.t.Helper()
+	if got := r.titles(); got != want {
+		r.t.Fatalf("taken was %q, want %q", got, want)
+	}
+}
+
+func (r *rig) status() nas.Status {
+	r.t.Helper()
+	s, err := r.Status(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// problem reads the library, which must fail, and checks kind and words.
+func (r *rig) problem(kind nas.Kind, says ...string) {
+	r.t.Helper()
+	_, _, err := r.Sync(r.t.Context(), nas.Manual{Range: nas.All})
+	var p *nas.Problem
+	if !errors.As(err, &p) || p.Kind != kind {
+		r.t.Fatalf("the error is %v, want a problem of kind %s", err, kind)
+	}
+	for _, text := range says {
+		if !strings.Contains(p.Error(), text) {
+			r.t.Errorf("the problem %q does not say %q", p, text)
+		}
+	}
+}
+
+// show adds a show with a season and n episodes, named as its guid with -1 and so on.
+func show(l *nastest.Library, guid, title string, n int) {
+	l.Item(guid, "TV", "", title, nastest.Columns{"original_title": "原" + title, "tmdb_id": 4711})
+	l.Item(guid+"-s", "Season", guid, "第 1 季", nastest.Columns{"season_number": 1})
+	for i := 1; i <= n; i++ {
+		l.Item(fmt.Sprintf("%s-%d", guid, i), "Episode", guid+"-s", fmt.Sprintf("夜 %d", i), nastest.Columns{
+			"season_number": 1, "episode_number": i, "original_title": "the episode's own", "air_date": fmt.Sprintf("2024-01-%02d", 9+i), "tmdb_id": 9000 + i})
+	}
+}
+
+// sample is a library with the users mira and alex and a show of twelve episodes.
+func sample(t *testing.T, without ...string) *nastest.Library {
+	t.Helper()
+	l := nastest.Create(t, t.TempDir(), without...)
+	l.User("mira-guid", "mira")
+	l.User("alex-guid", "alex")
+	show(l, "lamp", "灯塔守望者", 12)
+	return l
+}
+
+// ago is an update_time so long before now.
+func ago(d time.Duration) int64 { return time.Now().Add(-d).UnixMilli() }
+
+// foreign is what lies in the folder of a library: names, sizes, times and bytes.
+func foreign(t *testing.T, folder string) string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s %d %v %x\n", e.Name(), info.Size(), info.ModTime(), content)
+	}
+	return all.String()
+}

@@ -1,0 +1,276 @@
+package nas
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/watch"
+)
+
+const (
+	// overlap is how far behind the watermark a scan begins: rows may appear a little late.
+	overlap = 5 * time.Minute
+	// rescanEvery is how often a scan begins where the source was switched on: the clock of the
+	// NAS may have been set back, and a file may have been recognised since.
+	rescanEvery = 24 * time.Hour
+	// longestScan bounds a scan.
+	longestScan = 5 * time.Minute
+)
+
+// Reason is why rows were passed over, and how many.
+type Reason struct {
+	Reason  string `json:"reason" doc:"Why rows were passed over."`
+	Count   int    `json:"count" doc:"How many."`
+	Example string `json:"example" doc:"The title or file of one of them; may be empty."`
+}
+
+// Counts is what a scan met.
+type Counts struct {
+	Read    int      `json:"read" doc:"Rows of the library that were looked at."`
+	Known   int      `json:"known" doc:"Finished rows that were taken by an earlier scan."`
+	Skipped int      `json:"skipped" doc:"Rows that were passed over."`
+	Reasons []Reason `json:"reasons" doc:"Why, most frequent first."`
+	Taken   int      `json:"taken" doc:"Rows that became records."`
+	More    bool     `json:"more" doc:"Whether there is more to take than nas.limit: the next scan goes on."`
+}
+
+// Scan is how a scan ended, kept over a restart.
+type Scan struct {
+	At       time.Time `json:"at"`
+	Path     string    `json:"path"` // what was read
+	Handling Handling  `json:"handling"`
+	Counts
+	// Error is empty when the scan went well; Kind then too.
+	Error string `json:"error"`
+	Kind  Kind   `json:"kind"`
+
+	Values  []string `json:"values"`  // of the column watched
+	Missing []string `json:"missing"` // columns
+}
+
+// Manual is what a person asks for beside the schedule.
+type Manual struct {
+	User  string // a guid; empty is who nas.user says
+	Range Range  // empty goes on from the watermark; else everything of that range, old or not
+}
+
+// found is what one reading of the library gives.
+type found struct {
+	counts   Counts
+	events   []watch.Event
+	rows     []position // of events
+	reopened []position
+	// last is the row read last; done is set when it was the last of the window.
+	last    position
+	done    bool
+	values  []string
+	missing []string
+}
+
+// judge reads a window of the library. It may run again from the beginning, see place.use.
+func (k *Keeper) judge(ctx context.Context, lib *library, w window) (found, error) {
+	options := k.Options()
+	f := found{missing: lib.schema.missing(), counts: Counts{Reasons: []Reason{}}}
+	var users map[string]User
+	var known bool
+	err := lib.look(ctx, func(v view) (err error) {
+		if f.values, err = v.watchedValues(ctx); err == nil {
+			users, known, err = v.users(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return f, err
+	}
+	if _, is := users[w.user]; w.user != "" && known && !is {
+		return f, problem(NoUser, nil, "the library has no user %s: GET /api/nas/users lists its users", w.user)
+	}
+	f.last = position{at: -1}
+	for !f.done && len(f.events) < options.Limit {
+		err := lib.look(ctx, func(v view) error {
+			page, err := v.plays(ctx, w, f.last)
+			if err != nil {
+				return err
+			}
+			for _, p := range page {
+				if len(f.events) == options.Limit {
+					return nil
+				}
+				user, is := users[p.user]
+				if !is && !known {
+					user, is = User{GUID: p.user, UserName: p.user, Active: true}, true
+				}
+				if err := k.row(ctx, v, p, user, is, options.MinPercent, &f); err != nil {
+					return err
+				}
+				f.last = p.position
+			}
+			f.done = len(page) < pageRows
+			return nil
+		})
+		if err != nil {
+			return f, err
+		}
+	}
+	f.counts.More, f.counts.Taken = !f.done, len(f.events)
+	slices.SortStableFunc(f.counts.Reasons, func(a, b Reason) int { return b.Count - a.Count })
+	return f, nil
+}
+
+// row judges one row and adds what it is to f.
+func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool, minPercent int, f *found) error {
+	f.counts.Read++
+	switch {
+	case p.user == templateUser, !exists:
+		f.skip("its user is not known to the NAS", "")
+		return nil
+	case !user.Active:
+		f.skip("its user is switched off at the NAS", user.UserName)
+		return nil
+	}
+	done, why, err := v.finished(ctx, p, minPercent)
+	if err != nil {
+		return err
+	}
+	before, err := k.store.standing(ctx, p.position)
+	if err != nil {
+		return problem(NotTaken, err, "the database of this service cannot be read")
+	}
+	switch {
+	case !done:
+		if before == taken {
+			f.reopened = append(f.reopened, p.position)
+		}
+		return f.skipItem(ctx, v, p, why)
+	case before == taken:
+		f.counts.Known++
+		return nil
+	}
+	event, why, err := v.event(ctx, p, user)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return f.skipItem(ctx, v, p, why)
+	}
+	f.events = append(f.events, event)
+	f.rows = append(f.rows, p.position)
+	return nil
+}
+
+// skipItem counts a row that was passed over, with its title for the first of its kind.
+func (f *found) skipItem(ctx context.Context, v view, p play, why string) error {
+	var titles []string
+	if !slices.ContainsFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason == why }) {
+		chain, err := v.chain(ctx, p.item)
+		if err != nil {
+			return err
+		}
+		for _, it := range slices.Backward(chain) {
+			if it.title != "" {
+				titles = append(titles, it.title)
+			}
+		}
+	}
+	f.skip(why, strings.Join(titles, " / "))
+	return nil
+}
+
+func (f *found) skip(why, example string) {
+	f.counts.Skipped++
+	at := slices.IndexFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason == why })
+	if at < 0 {
+		f.counts.Reasons = append(f.counts.Reasons, Reason{Reason: why, Example: example})
+		at = len(f.counts.Reasons) - 1
+	}
+	f.counts.Reasons[at].Count++
+}
+
+// scan reads the library and takes what is new, with a watermark when moves is set. The
+// caller holds k.scanning.
+func (k *Keeper) scan(ctx context.Context, st state, w window, moves bool) (state, []int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestScan)
+	defer cancel()
+	now := time.Now()
+	from := k.place()
+	var f found
+	handling, err := from.use(ctx, func(ctx context.Context, lib *library) (err error) {
+		f, err = k.judge(ctx, lib, w)
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = problem(Busy, err, "reading %s took longer than %v: let nas.range be shorter, or the disk of the NAS have less to do", from.path, longestScan)
+	}
+	if err != nil {
+		return st, nil, err
+	}
+	before := st
+	st.last = Scan{At: now.UTC(), Path: from.path, Handling: handling, Counts: f.counts, Values: f.values, Missing: f.missing}
+	if moves {
+		// A row from the future, by a clock that was wrong, must not hide what comes.
+		if f.last.at > now.UnixMilli() {
+			f.last = position{at: now.UnixMilli()}
+		}
+		st.watermark = later(st.watermark, f.last)
+		if f.done && w.whole {
+			st.rescanned = now.UnixMilli()
+		}
+	}
+	ids, err := k.Take(ctx, f.events, func(ctx context.Context, tx *sql.Tx, ids []int64) error {
+		if err := takeTx(ctx, tx, f.rows, ids); err != nil {
+			return err
+		}
+		if err := reopenTx(ctx, tx, f.reopened); err != nil {
+			return err
+		}
+		return saveTx(ctx, tx, st)
+	})
+	if err != nil {
+		return before, nil, problem(NotTaken, err, "what was read could not be stored: %v", err)
+	}
+	return st, ids, nil
+}
+
+func later(a, b position) position {
+	if a.compare(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// plan is the window of the next scan by schedule.
+func (k *Keeper) plan(st state, now time.Time) window {
+	options := k.Options()
+	from := max(st.since, st.watermark.at-overlap.Milliseconds())
+	// A time ahead of now was stored by a clock that was wrong.
+	age := now.UnixMilli() - st.rescanned
+	whole := age < 0 || age >= rescanEvery.Milliseconds()
+	if whole {
+		from = st.since
+	}
+	if start := options.Range.start(now); !start.IsZero() {
+		from = max(from, start.UnixMilli())
+	}
+	return window{from: from, user: filter(options.User), whole: whole}
+}
+
+// filter is the guid that the setting nas.user names; empty for all.
+func filter(user string) string {
+	if user == AllUsers {
+		return ""
+	}
+	return user
+}
+
+// kindOf is the kind of an error of a scan.
+func kindOf(err error) Kind {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p.Kind
+	}
+	return Failed
+}

@@ -1,0 +1,40 @@
+package nas_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"watchmark/internal/source/nas"
+)
+
+// The library is read when the source is switched on and then by schedule, every hour.
+func TestRunKeepsTheSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // begins in 2000, whose milliseconds would pass for seconds
+		time.Sleep(27 * 365 * 24 * time.Hour)
+		l := sample(t)
+		defer l.Stop()
+		r := newRig(t, l.Path)
+		defer func() { _ = r.db.Close() }()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { r.Run(ctx); close(ended) }()
+		defer func() { stop(); <-ended }()
+		synctest.Wait()
+		first := r.status()
+		if first.LastScan.IsZero() || !first.NextRun.Equal(first.LastScan.Add(time.Hour)) {
+			t.Errorf("after the start the status is %+v", first)
+		}
+		l.Play("mira-guid", "lamp-1", time.Now().UnixMilli(), nil)
+		time.Sleep(59 * time.Minute)
+		synctest.Wait()
+		r.expect("")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		r.expect("mira: 灯塔守望者 s1 e1")
+		if s := r.status(); s.LastScan.Sub(first.LastScan) != time.Hour || s.Taken != 1 || s.Handling != nas.Live {
+			t.Errorf("after an hour the status is %+v", s)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package nas
+
+import (
+	"context"
+	"time"
+)
+
+// Status is where the source stands.
+type Status struct {
+	Enabled      bool   `json:"enabled"`
+	DatabasePath string `json:"database_path"`
+	// Since and Watermark are nil while the source is switched off.
+	Since     *time.Time `json:"since" doc:"When the source was switched on: what was watched before is not read, unless a range is asked for. Null while it is switched off."`
+	Watermark *time.Time `json:"watermark" doc:"How far the library was read, by the clock of the NAS. Null while the source is switched off."`
+	Scanning  bool       `json:"scanning" doc:"Whether the library is being read."`
+	LastScan  time.Time  `json:"last_scan,omitzero" doc:"When the last scan began; not there before the first."`
+	Handling  Handling   `json:"handling" enum:",live,quiet,copied" doc:"How the last scan opened the file: live beside the app that writes it, quiet while nobody wrote it, copied because it could not be read in place. Empty when it failed."`
+	Counts
+	LastError     string   `json:"last_error" doc:"Why the last scan failed; empty when it did not."`
+	LastErrorKind Kind     `json:"last_error_kind" enum:",missing,denied,unusable,busy,damaged,strange,failed,no_user,not_taken" doc:"The kind of that."`
+	WatchedValues []string `json:"watched_values" doc:"The values that the library holds in its column watched. Only 1 counts."`
+	Missing       []string `json:"missing" doc:"Columns that the library lacks, with what is lost."`
+	// NextRun is nil while nothing is planned.
+	NextRun *time.Time `json:"next_run"`
+}
+
+// Status is where the source stands now.
+func (k *Keeper) Status(ctx context.Context) (Status, error) {
+	st, err := k.store.load(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	options := k.Options()
+	last := st.last
+	s := Status{
+		Enabled: options.Enabled, DatabasePath: options.Path, LastScan: last.At, Handling: last.Handling, Counts: last.Counts,
+		LastError: last.Error, LastErrorKind: last.Kind, WatchedValues: last.Values, Missing: last.Missing,
+	}
+	// Lists are never null.
+	s.Reasons = append([]Reason{}, s.Reasons...)
+	s.WatchedValues = append([]string{}, s.WatchedValues...)
+	s.Missing = append([]string{}, s.Missing...)
+	k.mu.Lock()
+	s.Scanning = k.running
+	k.mu.Unlock()
+	if options.Enabled && st.since != 0 {
+		since, watermark, next := milli(st.since), milli(st.watermark.at), k.due(last, time.Now()).UTC()
+		s.Since, s.Watermark, s.NextRun = &since, &watermark, &next
+	}
+	return s, nil
+}
