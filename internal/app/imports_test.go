@@ -23,12 +23,17 @@ var allowed = map[string][]string{
 	"task":   {},
 	"sse":    {},
 	"npm":    {},
+	"lan":    {},
 
 	"httpx":    {"secret"},
-	"settings": {"db", "secret"},
+	"settings": {"db", "lan", "secret"},
 	"auth":     {"db"},
 	"source":   {"source", "watch"},
-	"catalog":  {"httpx", "secret", "watch"},
+
+	"source/device":            {"db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
+	"source/device/devicetest": {},
+
+	"catalog": {"httpx", "secret", "watch"},
 
 	"archive/dump":        {"catalog", "watch"},
 	"archive/dumptest":    {},
@@ -52,9 +57,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "sse", "task", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "sse", "task", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "task", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

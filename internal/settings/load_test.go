@@ -31,6 +31,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		CatalogArchive: settings.CatalogArchive{DataDir: "./data/archive", UpdateCron: "0 8 * * 3", Mirrors: []string{}, MinFreeMB: 3000,
 			PointerURL: "https://raw.githubusercontent.com/bangumi/Archive/master/aux/latest.json"},
 		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Cron: "*/5 * * * *"},
+		Device:        settings.Device{Addresses: []string{}, Subnets: []netip.Prefix{}, ScanEvery: 6 * time.Hour, MinPercent: 80},
 		Log:           settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {

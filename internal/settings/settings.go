@@ -32,6 +32,7 @@ type Settings struct {
 	Matching       Matching
 	CatalogArchive CatalogArchive
 	CatalogReplay  CatalogReplay
+	Device         Device
 	Log            Log
 }
 
@@ -114,6 +115,15 @@ type CatalogReplay struct {
 	Enabled    bool
 	MaxRetries int
 	Cron       string // as ParseStandard of go-cron reads it
+}
+
+// Device is the section [device]: TV boxes whose player is asked what it plays.
+type Device struct {
+	Enabled    bool
+	Addresses  []string       // as lan.ParseHost reads them
+	Subnets    []netip.Prefix // as lan.ParseNetwork gives them
+	ScanEvery  time.Duration  // 0 = scan on demand only
+	MinPercent int
 }
 
 // Log is the section [log].
