@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
+	"watchmark/internal/source/device"
 	"watchmark/internal/task"
 )
 
@@ -60,6 +61,9 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{dataset.ErrOff, http.StatusConflict},
 	{dataset.ErrRunning, http.StatusConflict},
+	{device.ErrOff, http.StatusConflict},
+	{device.ErrScanning, http.StatusConflict},
+	{device.ErrUnknown, http.StatusNotFound},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
