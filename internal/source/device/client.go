@@ -1,3 +1,10 @@
+// Package device asks TV boxes with FongMi TV, or a fork of it, what they play, and makes
+// events of what was watched to the end (upstreams/device.md). A box pushes nothing and
+// tells no user: it is looked at, often while it plays, and its name is the user name.
+//
+// What it promises: nothing but GET /device and GET /media is sent, to private addresses
+// that the settings name only; what is not certain to be an episode or a film is not
+// counted, and nothing counts twice, also over restarts.
 package device
 
 import (

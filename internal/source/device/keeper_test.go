@@ -297,7 +297,7 @@ func TestABoxIsKnownByItsUUID(t *testing.T) {
 	look := func(b *devicetest.Box, m devicetest.Media) {
 		t.Helper()
 		b.Play(m)
-		_ = h.poll(t.Context(), h.add(b.Host, b.Port))
+		h.poll(t.Context(), h.add(b.Host, b.Port))
 	}
 	h.config.Subnets = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/29")}
 	look(first, devicetest.Episode("灯塔守望者", "07", 1200, 1440))
@@ -309,7 +309,7 @@ func TestABoxIsKnownByItsUUID(t *testing.T) {
 		t.Errorf("the second address is asked after %v", wait)
 	}
 	first.SwitchOff()
-	_ = h.poll(t.Context(), h.add(first.Host, first.Port))
+	h.poll(t.Context(), h.add(first.Host, first.Port))
 	if wait := time.Until(h.find(second.Host, second.Port).next); wait > 0 {
 		t.Errorf("the second address is asked %v after the first one has gone", wait)
 	}

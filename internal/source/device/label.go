@@ -169,7 +169,8 @@ func readNamed(text string) (found, bool) {
 // readSpecial reads what is no regular episode. A special needs a number of its own: to
 // take one without for the first would be a guess.
 func readSpecial(text string) (found, bool) {
-	kind, digits := Special, ""
+	var digits string
+	kind := Special
 	if m := hanSpecial.FindStringSubmatch(text); m != nil {
 		digits = m[1]
 		if n, ok := hanNumber(m[2]); ok {

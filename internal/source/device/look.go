@@ -44,8 +44,8 @@ func (p *player) id() string {
 	return cmp.Or(p.uuid, net.JoinHostPort(p.place.host, strconv.Itoa(int(p.port))))
 }
 
-// poll looks at one place, and plans its next look. It returns why there was no answer.
-func (k *Keeper) poll(ctx context.Context, p *place) error {
+// poll looks at one place, and plans its next look.
+func (k *Keeper) poll(ctx context.Context, p *place) {
 	select {
 	case k.polls <- struct{}{}:
 		defer func() { <-k.polls }()
@@ -60,15 +60,17 @@ func (k *Keeper) poll(ctx context.Context, p *place) error {
 			k.missed(p, now, err)
 		}
 		k.mu.Unlock()
-		return err
+		return
 	}
 	pl := k.met(p, who, now)
 	k.mu.Unlock()
 	next := k.judge(ctx, pl, sample{now, what})
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if main := pl.place; main != p && main.offline.IsZero() && now.Sub(main.seen) < asideLook {
+		next = asideLook
+	}
 	p.next = now.Add(next)
-	return nil
 }
 
 // ask asks who is there and what is played. A place whose port is open is looked for first,
@@ -162,7 +164,7 @@ func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration 
 		return closeLook // another look at it was quicker
 	}
 	k.mu.Lock()
-	id, user, aside := pl.id(), pl.name, pl.place.seen.After(s.at.Add(-asideLook)) && !pl.place.seen.Equal(s.at)
+	id, user := pl.id(), pl.name
 	k.mu.Unlock()
 
 	was := pl.play
@@ -194,9 +196,6 @@ func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration 
 	k.mu.Lock()
 	pl.now = nowOf(pl.play)
 	k.mu.Unlock()
-	if aside {
-		return asideLook
-	}
 	return interval
 }
 

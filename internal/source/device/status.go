@@ -223,7 +223,7 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 	}
 	before := k.describe(p, true)
 	k.mu.Unlock()
-	_ = k.poll(ctx, p) // what went wrong is in the state after it
+	k.poll(ctx, p) // what goes wrong is in the state after it
 	k.Kick()
 	k.mu.Lock()
 	defer k.mu.Unlock()
