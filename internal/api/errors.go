@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
+	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 )
@@ -63,6 +64,9 @@ var statuses = []struct {
 	{dataset.ErrRunning, http.StatusConflict},
 	{nas.ErrOff, http.StatusConflict},
 	{nas.ErrRunning, http.StatusConflict},
+	{device.ErrOff, http.StatusConflict},
+	{device.ErrScanning, http.StatusConflict},
+	{device.ErrUnknown, http.StatusNotFound},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }

@@ -23,6 +23,7 @@ var tags = []*huma.Tag{
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
 	{Name: "NAS", Description: "The media library of a NAS, which is read by schedule."},
 	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
+	{Name: "TV boxes", Description: "The boxes whose player is asked what it plays."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
 	{Name: "Candidates", Description: "The titles that wait for a person to say what they are."},
 	{Name: "Subjects", Description: "The entries of the catalog, to choose one."},

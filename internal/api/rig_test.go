@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
@@ -119,8 +120,15 @@ func newRig(t *testing.T, environ ...string) *rig {
 			return nas.Options{Enabled: s.Enabled, Path: s.DatabasePath, User: s.User, MinPercent: s.MinPercent, Range: nas.Range(s.Range), Limit: s.Limit}
 		},
 	})
+	boxes := must(device.NewKeeper(device.KeeperConfig{
+		Store: device.NewStore(d), Take: r.engine.Take, Tasks: r.tasks, Masker: masker, Log: log, Loopback: true,
+		Config: func() device.Config {
+			c := manager.Current().Device
+			return device.Config{Enabled: c.Enabled, Addresses: c.Addresses, Subnets: c.Subnets, Threshold: float64(c.MinPercent) / 100}
+		},
+	}))(t)
 	deps := api.Deps{
-		NAS: library, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
+		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },

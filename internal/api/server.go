@@ -40,6 +40,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
@@ -100,7 +101,9 @@ type Deps struct {
 	// Dataset keeps the id table.
 	Dataset *dataset.Keeper
 	// NAS reads the library of a NAS.
-	NAS       *nas.Keeper
+	NAS *nas.Keeper
+	// Device asks the TV boxes.
+	Device    *device.Keeper
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
@@ -146,6 +149,7 @@ func newServer(deps Deps) *server {
 	s.registerArchive()
 	s.registerDataset()
 	s.registerNAS()
+	s.registerDevice()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -331,21 +335,27 @@ func short(text string) string {
 
 // schemaNames are those of types whose own name says too little outside of their package.
 var schemaNames = map[string]string{
-	"watchmark/internal/auth.Key":           "APIKey",
-	"watchmark/internal/settings.Key":       "SettingsKey",
-	"watchmark/internal/settings.Section":   "SettingsSection",
-	"watchmark/internal/webhook.Entry":      "WebhookLogEntry",
-	"watchmark/internal/match.Result":       "TraceResult",
-	"watchmark/internal/match.Step":         "TraceStep",
-	"watchmark/internal/mapping.Blocked":    "BlockedKeyword",
-	"watchmark/internal/candidate.Question": "PendingCandidate",
-	"watchmark/internal/replay.Entry":       "QueueTask",
-	"watchmark/internal/task.Status":        "Task",
-	"watchmark/internal/archive.Progress":   "ArchiveProgress",
-	"watchmark/internal/dataset.Status":     "DatasetStatus",
-	"watchmark/internal/source/nas.Status":  "NASStatus",
-	"watchmark/internal/source/nas.Reason":  "NASReason",
-	"watchmark/internal/source/nas.User":    "NASUser",
+	"watchmark/internal/auth.Key":              "APIKey",
+	"watchmark/internal/settings.Key":          "SettingsKey",
+	"watchmark/internal/settings.Section":      "SettingsSection",
+	"watchmark/internal/webhook.Entry":         "WebhookLogEntry",
+	"watchmark/internal/match.Result":          "TraceResult",
+	"watchmark/internal/match.Step":            "TraceStep",
+	"watchmark/internal/mapping.Blocked":       "BlockedKeyword",
+	"watchmark/internal/candidate.Question":    "PendingCandidate",
+	"watchmark/internal/replay.Entry":          "QueueTask",
+	"watchmark/internal/task.Status":           "Task",
+	"watchmark/internal/archive.Progress":      "ArchiveProgress",
+	"watchmark/internal/dataset.Status":        "DatasetStatus",
+	"watchmark/internal/source/nas.Status":     "NASStatus",
+	"watchmark/internal/source/nas.Reason":     "NASReason",
+	"watchmark/internal/source/nas.User":       "NASUser",
+	"watchmark/internal/source/device.Status":  "DeviceStatus",
+	"watchmark/internal/source/device.Scanned": "DeviceScan",
+	"watchmark/internal/source/device.Synced":  "DeviceSync",
+	"watchmark/internal/source/device.Event":   "DeviceEvent",
+	"watchmark/internal/source/device.Now":     "DevicePlayback",
+	"watchmark/internal/source/device.Reading": "DeviceReading",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -27,6 +27,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
@@ -57,6 +58,9 @@ type App struct {
 	// archiver imports the offline archive.
 	archiver *archive.Keeper
 	nas      *nas.Keeper
+	// device asks the TV boxes; plays is what they have played.
+	device   *device.Keeper
+	plays    *device.Store
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -138,6 +142,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.Dataset.Kick() })
 	a.nas = a.newNAS(o.DataDir)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.nas.Kick() })
+	if err := a.buildDevice(o); err != nil {
+		return err
+	}
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -178,7 +185,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Mappings: a.Mappings, Masker: a.masker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Mappings: a.Mappings, Masker: a.masker,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -293,6 +300,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.archiver.Run(background) })
 	running.Go(func() { a.Dataset.Run(background) })
 	running.Go(func() { a.nas.Run(background) })
+	running.Go(func() { a.device.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{
@@ -388,7 +396,11 @@ func (a *App) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return inBatches(ctx, func(limit int) (int64, error) { return a.Questions.Prune(ctx, time.Now().Add(-keepUnasked), limit) })
+	err = inBatches(ctx, func(limit int) (int64, error) { return a.Questions.Prune(ctx, time.Now().Add(-keepUnasked), limit) })
+	if err != nil {
+		return err
+	}
+	return inBatches(ctx, func(limit int) (int64, error) { return a.plays.Prune(ctx, time.Now().Add(-keepPlays), limit) })
 }
 
 // inBatches removes rows a few at a time, so that what is accepted meanwhile does not

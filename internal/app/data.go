@@ -47,6 +47,8 @@ type Options struct {
 	Logs io.Writer
 	// Demo is the login that the sign-in page offers; empty outside of the demo.
 	Demo DemoLogin
+	// LocalDevices lets TV boxes be on this machine, for tests.
+	LocalDevices bool
 }
 
 // DemoLogin is a login that everybody may know.

@@ -23,12 +23,17 @@ var allowed = map[string][]string{
 	"task":   {},
 	"sse":    {},
 	"npm":    {},
+	"lan":    {},
 
 	"httpx":    {"secret"},
-	"settings": {"db", "secret"},
+	"settings": {"db", "lan", "secret"},
 	"auth":     {"db"},
 	"source":   {"source", "watch"},
-	"catalog":  {"httpx", "secret", "watch"},
+
+	"source/device":            {"db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
+	"source/device/devicetest": {},
+
+	"catalog": {"httpx", "secret", "watch"},
 
 	"source/nas":         {"db", "source", "title", "watch"},
 	"source/nas/nastest": {},
@@ -55,9 +60,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/nas", "sse", "task", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/nas", "task", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -14,12 +14,15 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -58,6 +61,10 @@ type Config struct {
 	Burst int
 	// Retries is how often a failed read is sent again at once; writes never are.
 	Retries int
+	// Allow is asked for the address of every connection, after its name was resolved and
+	// before anything is sent; its error refuses the connection. When it is set no proxy is
+	// used, which would resolve names itself. nil refuses none.
+	Allow func(netip.Addr) error
 }
 
 func (c Config) withDefaults() Config {
@@ -155,6 +162,10 @@ func (c *Client) Apply(cfg Config) error {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = proxy
+	if cfg.Allow != nil {
+		transport.Proxy = nil
+		transport.DialContext = guarded(cfg.Allow).DialContext
+	}
 	transport.MaxIdleConnsPerHost = idleConns
 	transport.MaxResponseHeaderBytes = 256 << 10
 	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
@@ -168,6 +179,17 @@ func (c *Client) Apply(cfg Config) error {
 		limiter.SetBurst(cfg.Burst)
 	}
 	return nil
+}
+
+// guarded connects only where allow lets it.
+func guarded(allow func(netip.Addr) error) *net.Dialer {
+	return &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("read the address to connect to: %w", err)
+		}
+		return allow(to.Addr())
+	}}
 }
 
 // parseProxy never repeats the text in an error: it may hold a password.

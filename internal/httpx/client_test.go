@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,6 +232,35 @@ func TestProxyIsUsedAndChecked(t *testing.T) {
 	}
 	if _, err := c.Do(t.Context(), httpx.Request{URL: "http://service.example/y"}); err != nil {
 		t.Errorf("the old settings are gone: %v", err)
+	}
+}
+
+// What may be connected to is judged after names were resolved, and no proxy stands between.
+func TestConnectionsAreAllowedByAddress(t *testing.T) {
+	var calls atomic.Int64
+	s := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
+	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
+	refused := errors.New("not there")
+	cfg := fast
+	cfg.Proxy = proxy.URL
+	cfg.Allow = func(addr netip.Addr) error {
+		if addr.Unmap().IsLoopback() {
+			return refused
+		}
+		return nil
+	}
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
+		if _, err := newClient(t, cfg).Do(t.Context(), httpx.Request{URL: "http://" + host + ":" + port}); !errors.Is(err, refused) {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if calls.Load() != 0 {
+		t.Error("the server was asked")
+	}
+	cfg.Allow = func(netip.Addr) error { return nil }
+	if _, err := newClient(t, cfg).Do(t.Context(), httpx.Request{URL: s.URL}); err != nil || calls.Load() != 1 {
+		t.Error(err)
 	}
 }
 

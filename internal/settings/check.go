@@ -12,6 +12,8 @@ import (
 	"time"
 
 	cron "github.com/netresearch/go-cron"
+
+	"watchmark/internal/lan"
 )
 
 // optional lets a text be empty and checks it otherwise.
@@ -169,6 +171,21 @@ func checkNetwork(text string) (string, error) {
 		return "", fmt.Errorf("%s is not a network such as 172.16.0.0/12", shown(text))
 	}
 	return prefix.Masked().String(), nil
+}
+
+// checkBox takes host or host:port of a home network.
+func checkBox(text string) (string, error) {
+	host, port, err := lan.ParseHost(text)
+	if err != nil || port == 0 {
+		return host, err
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port))), nil
+}
+
+// checkSubnet takes a private network that is small enough to be scanned.
+func checkSubnet(text string) (string, error) {
+	network, err := lan.ParseNetwork(text)
+	return network.String(), err
 }
 
 // publicCatalog is the host whose rate ban the limits must stay away from, and

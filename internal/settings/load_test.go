@@ -34,7 +34,8 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		NAS: settings.NAS{
 			DatabasePath: "/usr/local/apps/@appdata/trim.media/database/trimmedia.db", User: "all", MinPercent: 85, Range: "all", Limit: 100, Cron: "*/5 * * * *",
 		},
-		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
+		Device: settings.Device{Addresses: []string{}, Subnets: []netip.Prefix{}, ScanEvery: 6 * time.Hour, MinPercent: 80},
+		Log:    settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

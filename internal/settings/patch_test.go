@@ -64,6 +64,12 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 			"nas.database_path: is not the path of a file", "nas.range: ever is not one of all, 1day, 1week, 1month", "nas.user: is neither all nor the guid of a user, which is made of letters and digits"}},
 		{"table nowhere and never", `{"matching":{"dataset_url":"data.json","dataset_cron":"0 0 30 2 *"}}`, []string{
 			"matching.dataset_cron: never comes: there is no such day", "matching.dataset_url: is not an absolute http:// or https:// address"}},
+		{"boxes that are not at home", `{"device":{"addresses":["192.168.1.5","8.8.8.8:9978"],"subnets":["10.0.0.0/8"],"min_percent":10}}`, []string{
+			"device.addresses: item 2: 8.8.8.8 is not an address of a home network: it is a public address; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7",
+			"device.min_percent: 10 is not between 50 and 99",
+			"device.subnets: item 1: 10.0.0.0/8 is too wide: a /22, which has 1024 addresses, is the most"}},
+		{"a public network", `{"device":{"subnets":["8.8.8.0/24"]}}`, []string{
+			"device.subnets: item 1: 8.8.8.0 is not an address of a home network: it is a public address; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7"}},
 		{"rule between a changed and an unchanged key", `{"matching":{"accept_score":0.4},"log":{"level":"debug"}}`, []string{
 			"matching.review_score: 0.5 is above matching.accept_score, which is 0.4"}},
 		{"line break in a text", `{"catalog":{"oauth_client_id":"a\r\nX-B: c"},"log":{"level":"debug"}}`, []string{

@@ -33,6 +33,7 @@ type Settings struct {
 	CatalogArchive CatalogArchive
 	CatalogReplay  CatalogReplay
 	NAS            NAS
+	Device         Device
 	Log            Log
 }
 
@@ -126,6 +127,15 @@ type NAS struct {
 	Range        string // "all", "1day", "1week" or "1month"
 	Limit        int    // most plays that one scan takes
 	Cron         string // as ParseStandard of go-cron reads it
+}
+
+// Device is the section [device]: TV boxes whose player is asked what it plays.
+type Device struct {
+	Enabled    bool
+	Addresses  []string       // as lan.ParseHost reads them
+	Subnets    []netip.Prefix // as lan.ParseNetwork gives them
+	ScanEvery  time.Duration  // 0 = scan on demand only
+	MinPercent int
 }
 
 // Log is the section [log].

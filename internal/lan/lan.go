@@ -1,0 +1,109 @@
+// Package lan says which addresses belong to a home network: the only ones at which
+// devices are looked for and asked. It imports nothing of ours.
+package lan
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// shared is the network that carriers, and overlay networks such as those between a
+// person's own machines, use inside (RFC 6598).
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// ErrNotPrivate is wrapped by the errors of Check.
+var ErrNotPrivate = errors.New("is not an address of a home network")
+
+// Check returns an error that wraps ErrNotPrivate unless addr is private: RFC 1918,
+// 100.64.0.0/10, or fc00::/7. An IPv4 address written as IPv6 is judged as the IPv4
+// address that it is. Link-local addresses are refused too: the services that hosts of
+// virtual machines keep there must not be asked.
+func Check(addr netip.Addr) error {
+	addr = addr.Unmap()
+	what := "a public address"
+	switch {
+	case !addr.IsValid() || addr.Zone() != "":
+		what = "an address with a zone"
+	case addr.IsPrivate() || shared.Contains(addr):
+		return nil
+	case addr.IsLoopback():
+		what = "this machine itself"
+	case addr.IsLinkLocalUnicast(), addr.IsLinkLocalMulticast():
+		what = "a link-local address"
+	case addr.IsMulticast(), addr.IsUnspecified():
+		what = "no address of a single machine"
+	}
+	return fmt.Errorf("%s %w: it is %s; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7", addr, ErrNotPrivate, what)
+}
+
+// ParseHost takes host or host:port, also with http:// in front of it, and gives the host
+// and the port, 0 when there was none. The error says what is wrong, an address that
+// Check refuses among it. A name is taken as it is: what it leads to is to be checked
+// whenever it is connected to.
+func ParseHost(text string) (host string, port uint16, err error) {
+	given := strings.TrimSpace(text)
+	host = strings.TrimSuffix(strings.TrimPrefix(given, "http://"), "/")
+	if h, p, err := net.SplitHostPort(host); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil || n == 0 {
+			return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", short(given))
+		}
+		host, port = h, uint16(n)
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().String(), port, Check(addr)
+	}
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+	if host == "" || len(host) > 253 || strings.Trim(host, allowed) != "" || strings.Trim(host, "-._") == "" {
+		return "", 0, fmt.Errorf("%q is not host or host:port, such as 192.168.1.5 or 192.168.1.5:9978", short(given))
+	}
+	return strings.ToLower(host), port, nil
+}
+
+// widest is the shortest prefix of a network that may be scanned: 1024 addresses.
+const widest = 22
+
+// ParseNetwork takes a private IPv4 network in CIDR form that is small enough to be
+// scanned, a /22 at most. The error says what is wrong.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	given := strings.TrimSpace(text)
+	network, err := netip.ParsePrefix(given)
+	if err != nil || !network.Addr().Is4() {
+		return netip.Prefix{}, fmt.Errorf("%q is not an IPv4 network such as 192.168.1.0/24", short(given))
+	}
+	network = network.Masked()
+	if network.Bits() < widest {
+		return netip.Prefix{}, fmt.Errorf("%s is too wide: a /%d, which has %d addresses, is the most", network, widest, 1<<(32-widest))
+	}
+	return network, Check(network.Addr())
+}
+
+// Hosts are the addresses of an IPv4 network that machines may have: all but, where it
+// has more than two, its first and its last.
+func Hosts(network netip.Prefix) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		network = network.Masked()
+		whole := network.Bits() >= 31
+		for addr := network.Addr(); network.Contains(addr); addr = addr.Next() {
+			edge := addr == network.Addr() || !network.Contains(addr.Next())
+			if (whole || !edge) && !yield(addr) {
+				return
+			}
+		}
+	}
+}
+
+// short makes foreign text fit for a sentence.
+func short(text string) string {
+	const most = 60
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,157 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"syscall"
+	"time"
+
+	"watchmark/internal/httpx"
+	"watchmark/internal/lan"
+)
+
+// What an address turned out to be.
+type verdict uint8
+
+const (
+	silent  verdict = iota // nobody answers
+	refused                // somebody is there, nothing listens
+	other                  // something else listens
+	aPlayer
+)
+
+// probe tells what listens at host and port. Only what answers both /device and /media as
+// players do is one (upstreams/device.md, section 8).
+func (k *Keeper) probe(ctx context.Context, host string, port uint16) (verdict, error) {
+	_, err := k.quick.device(ctx, host, port)
+	if err == nil {
+		if _, err = k.client.media(ctx, host, port); err == nil {
+			return aPlayer, nil
+		}
+		return other, err
+	}
+	switch {
+	case errors.Is(err, ErrNoPlayer), errors.Is(err, httpx.ErrTooLarge):
+		return other, err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return refused, err
+	}
+	return silent, err
+}
+
+// walk finds the ports of the players on a host. A second app on a box has the next port,
+// and something else may have taken the first one; patient goes on although nothing
+// listens at the first. err is why there is none.
+func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []uint16, err error) {
+	for port := uint16(FirstPort); port <= LastPort && ctx.Err() == nil; port++ {
+		v, failed := k.probe(ctx, host, port)
+		if port == FirstPort || v == other {
+			err = failed
+		}
+		switch v {
+		case aPlayer:
+			ports = append(ports, port)
+		case refused:
+			if len(ports) > 0 || !patient {
+				return ports, err
+			}
+		case silent:
+			return ports, err
+		}
+	}
+	return ports, err
+}
+
+// scan looks through the networks that the settings name, and no others, and adds the
+// players that it finds. It returns ErrScanning while one is under way, and the error of
+// ctx when that ended it early; what was found until then stays.
+func (k *Keeper) scan(ctx context.Context) (found int, err error) {
+	k.mu.Lock()
+	if k.scanning {
+		k.mu.Unlock()
+		return 0, ErrScanning
+	}
+	k.scanning = true
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.scanning = false; err == nil {
+			k.scanned, k.scanFits = time.Now(), found
+		}
+	}()
+	hosts := make(chan string)
+	var looking sync.WaitGroup
+	var counting sync.Mutex
+	for range scansAtOnce {
+		looking.Go(func() {
+			for host := range hosts {
+				ports, _ := k.walk(ctx, host, false) // most hosts are no boxes
+				for _, port := range ports {
+					k.add(host, port)
+				}
+				counting.Lock()
+				found += len(ports)
+				counting.Unlock()
+			}
+		})
+	}
+	k.each(ctx, hosts)
+	close(hosts)
+	looking.Wait()
+	k.Kick()
+	return found, ctx.Err()
+}
+
+// each sends every address of the networks once.
+func (k *Keeper) each(ctx context.Context, hosts chan<- string) {
+	sent := map[string]bool{}
+	for _, network := range k.Config().Subnets {
+		for addr := range lan.Hosts(network) {
+			host := addr.String()
+			if sent[host] || allow(k.Loopback)(addr) != nil {
+				continue
+			}
+			sent[host] = true
+			select {
+			case hosts <- host:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// scanByItself scans when the boxes are switched on, then as often as the settings say,
+// and when a box has vanished, which may have got another address.
+func (k *Keeper) scanByItself(ctx context.Context) {
+	var last time.Time
+	for {
+		c := k.Config()
+		due := c.Enabled && len(c.Subnets) > 0 && c.ScanEvery > 0 && (last.IsZero() || time.Since(last) >= c.ScanEvery)
+		if due {
+			last = time.Now()
+			k.scanOnce(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.rescan:
+			if c = k.Config(); c.Enabled && len(c.Subnets) > 0 && c.ScanEvery > 0 && time.Since(last) >= rescanAfter {
+				last = time.Now()
+				k.scanOnce(ctx)
+			}
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+func (k *Keeper) scanOnce(ctx context.Context) {
+	found, err := k.scan(ctx)
+	switch {
+	case errors.Is(err, ErrScanning), ctx.Err() != nil:
+	default:
+		k.Log.Debug("looked for TV boxes", "found", found)
+	}
+}

@@ -1,0 +1,274 @@
+package device
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// player is a player, at whatever addresses it is reached: one app on one box. Two apps on
+// a box have one uuid and two ports.
+type player struct {
+	// turn is held while a look is judged; it guards what is below it up to the blank line.
+	turn sync.Mutex
+	play *playback // nil when nothing is played
+	owed []owed    // what is to be counted and could not be stored
+
+	// Keeper.mu guards these.
+	uuid, name string
+	place      *place // which answered last
+	port       uint16
+	now        *Now   // what is shown of play
+	last       *Event // what was decided last
+}
+
+// owed is a playback that counts.
+type owed struct {
+	play  play
+	again bool
+	event Event
+	from  Reading
+	user  string
+}
+
+// id is what the store knows the player by: the box, not the app on it.
+func (p *player) id() string {
+	return cmp.Or(p.uuid, net.JoinHostPort(p.place.host, strconv.Itoa(int(p.port))))
+}
+
+// poll looks at one place, and plans its next look.
+func (k *Keeper) poll(ctx context.Context, p *place) {
+	select {
+	case k.polls <- struct{}{}:
+		defer func() { <-k.polls }()
+	case <-ctx.Done():
+	}
+	who, what, err := k.ask(ctx, p)
+	now := time.Now()
+	k.mu.Lock()
+	p.polling = false
+	if err != nil {
+		if ctx.Err() == nil {
+			k.missed(p, now, err)
+		}
+		k.mu.Unlock()
+		return
+	}
+	pl := k.met(p, who, now)
+	k.mu.Unlock()
+	next := k.judge(ctx, pl, sample{now, what})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if main := pl.place; main != p && main.offline.IsZero() && now.Sub(main.seen) < asideLook {
+		next = asideLook
+	}
+	p.next = now.Add(next)
+}
+
+// ask asks who is there and what is played. A place whose port is open is looked for first,
+// and again when nothing listens there any more.
+func (k *Keeper) ask(ctx context.Context, p *place) (who info, what media, err error) {
+	k.mu.Lock()
+	host, port, anyPort := p.host, p.port, p.anyPort
+	k.mu.Unlock()
+	if port != 0 {
+		if who, err = k.client.device(ctx, host, port); err == nil {
+			what, err = k.client.media(ctx, host, port)
+		}
+		if err == nil || !anyPort {
+			return who, what, err
+		}
+	}
+	ports, missing := k.walk(ctx, host, true)
+	if len(ports) == 0 {
+		return who, what, cmp.Or(missing, err)
+	}
+	for _, other := range ports[1:] {
+		k.add(host, other)
+	}
+	k.mu.Lock()
+	p.port = ports[0]
+	k.mu.Unlock()
+	if who, err = k.client.device(ctx, host, ports[0]); err == nil {
+		what, err = k.client.media(ctx, host, ports[0])
+	}
+	return who, what, err
+}
+
+// missed notes that a place did not answer. That is no error: boxes sleep. The caller holds mu.
+func (k *Keeper) missed(p *place, now time.Time, err error) {
+	if p.offline.IsZero() {
+		p.offline = now
+		if p.player != nil {
+			k.Log.Debug("a TV box does not answer", "name", p.player.name, "error", err)
+		}
+	}
+	p.problem = err.Error()
+	p.next = now.Add(min(firstRetry<<min(p.failures, 8), lastRetry))
+	p.failures++
+	if p.player == nil {
+		return
+	}
+	if p.player.now != nil && p.player.now.State == Playing && p.failures == 1 {
+		p.next = now.Add(closeLook)
+	}
+	for _, sibling := range k.places {
+		if sibling != p && sibling.player == p.player && sibling.offline.IsZero() {
+			sibling.next = now // the same box by another way
+		}
+	}
+	if p.failures == 2 {
+		wake(k.rescan)
+	}
+}
+
+// met notes that a place answered, and is the player that is there. The caller holds mu.
+func (k *Keeper) met(p *place, who info, now time.Time) *player {
+	p.seen, p.offline, p.failures, p.problem = now, time.Time{}, 0, ""
+	if p.player == nil || p.player.uuid != who.uuid || p.player.port != p.port {
+		p.player = k.known(p, who) // addresses are given to other boxes
+	}
+	pl := p.player
+	pl.name = cmp.Or(who.name, p.host)
+	if at := pl.place; at == nil || at == p || !at.offline.IsZero() || !slices.Contains(k.places, at) || at.player != pl {
+		pl.place = p
+	}
+	return pl
+}
+
+// known is the player of who at p's port, wherever it was met before; made when it is new.
+func (k *Keeper) known(p *place, who info) *player {
+	for _, other := range k.places {
+		if pl := other.player; other != p && pl != nil && who.uuid != "" && pl.uuid == who.uuid && pl.port == p.port {
+			return pl
+		}
+	}
+	return &player{uuid: who.uuid, port: p.port, place: p}
+}
+
+// judge takes a look into what is known of a player, has counted what was watched, and is
+// the time until the next look.
+func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration {
+	threshold := k.Config().Threshold
+	pl.turn.Lock()
+	defer pl.turn.Unlock()
+	if pl.play != nil && s.at.Before(pl.play.last.at) {
+		return closeLook // another look at it was quicker
+	}
+	k.mu.Lock()
+	id, user := pl.id(), pl.name
+	k.mu.Unlock()
+
+	was := pl.play
+	switch {
+	case s.title == "":
+		pl.play = nil
+	case was != nil && was.same(s):
+		was.take(s, threshold)
+		// Some players say that they are stopped while they load: what does not count yet stays open.
+		if !was.moving && s.state == Stopped && was.completeAtEnd(s.at, threshold) {
+			k.decide(pl, was, s.at, id, user)
+		}
+		was = nil
+	default:
+		pl.play = newPlayback(s)
+	}
+	if was != nil {
+		k.end(pl, was, s.at, id, user)
+	}
+	if p := pl.play; p != nil && p.complete(threshold) {
+		k.decide(pl, p, s.at, id, user)
+	}
+	k.settle(ctx, pl)
+	k.begun(ctx, pl.play, id)
+	interval := pl.play.interval(threshold)
+	if pl.play != nil {
+		pl.play.planned = interval
+	}
+	k.mu.Lock()
+	pl.now = nowOf(pl.play)
+	k.mu.Unlock()
+	return interval
+}
+
+// end decides on a playback that is over.
+func (k *Keeper) end(pl *player, p *playback, at time.Time, id, user string) {
+	threshold := k.Config().Threshold
+	switch share := p.end.share(); {
+	case p.settled || !p.moved || p.live():
+	case p.completeAtEnd(at, threshold):
+		k.decide(pl, p, at, id, user)
+	case share >= threshold:
+		k.skip(pl, p, at, "it was jumped to its end")
+	default:
+		k.skip(pl, p, at, fmt.Sprintf("it ended at %.0f %%, and counts from %.0f %%", math.Floor(100*share), 100*threshold))
+	}
+}
+
+// decide has a playback counted that is complete.
+func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) {
+	if p.reading.Problem != "" {
+		k.skip(pl, p, at, p.reading.Problem)
+		return
+	}
+	p.settled = true
+	pl.owed = append(pl.owed, owed{
+		play: playOf(id, p.reading), again: p.lowest < anew, event: eventOf(p, at), from: p.reading, user: user,
+	})
+}
+
+func (k *Keeper) skip(pl *player, p *playback, at time.Time, why string) {
+	p.settled = true
+	event := eventOf(p, at)
+	event.Outcome, event.Reason = Skipped, why
+	k.tell(pl, event)
+}
+
+// settle stores what is owed. What the database does not take stays owed.
+func (k *Keeper) settle(ctx context.Context, pl *player) {
+	ctx = context.WithoutCancel(ctx) // a service that stops finishes what it has in hand
+	for len(pl.owed) > 0 {
+		o := pl.owed[0]
+		ids, err := k.Take(ctx, o.from.Events(o.user, o.play.device, o.event.At), func(ctx context.Context, tx *sql.Tx, _ []int64) error {
+			return countTx(ctx, tx, o.play, o.again, o.event.At)
+		})
+		switch {
+		case errors.Is(err, errCounted):
+			o.event.Outcome, o.event.Reason = Repeated, errCounted.Error()
+		case err != nil:
+			k.Log.Error("what a TV box played cannot be stored; it is tried again", "title", o.from.Title, "error", err)
+			return
+		default:
+			o.event.Outcome, o.event.RecordIDs = Counted, ids
+			k.Log.Info("a TV box has played something to the end", "name", o.user, "title", o.from.Title, "records", ids)
+		}
+		k.tell(pl, o.event)
+		pl.owed = pl.owed[1:]
+	}
+}
+
+// begun tells the store what plays, once.
+func (k *Keeper) begun(ctx context.Context, p *playback, id string) {
+	if p == nil || p.told || !p.moved {
+		return
+	}
+	if err := k.Store.begin(ctx, playOf(id, p.reading)); err != nil {
+		k.Log.Warn("what a TV box plays cannot be noted; it is tried again", "error", err)
+		return
+	}
+	p.told = true
+}
+
+func (k *Keeper) tell(pl *player, event Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pl.last = &event
+}

@@ -1,0 +1,323 @@
+package device
+
+import (
+	"testing"
+	"time"
+
+	"watchmark/internal/source/payload"
+)
+
+// reel plays looks at a player: minutes since the start, then what it shows.
+type reel struct {
+	t    *testing.T
+	at   time.Time
+	play *playback
+	// counted are the labels that counted, in order.
+	counted []string
+}
+
+const minutes24 = 24 * time.Minute
+
+func newReel(t *testing.T) *reel { return &reel{t: t, at: time.Unix(1_700_000_000, 0)} }
+
+// look is a look after a while, judged as the Keeper does.
+func (r *reel) look(after time.Duration, m media) {
+	r.t.Helper()
+	const threshold = 0.8
+	r.at = r.at.Add(after)
+	if m.speed == 0 {
+		m.speed = 1
+	}
+	s := sample{r.at, m}
+	if was := r.play; was == nil || !was.same(s) {
+		if was != nil && was.completeAtEnd(s.at, threshold) {
+			r.counted = append(r.counted, was.last.label)
+		}
+		r.play = nil
+		if s.title != "" {
+			r.play = newPlayback(s)
+		}
+	} else {
+		was.take(s, threshold)
+	}
+	if p := r.play; p != nil {
+		if p.complete(threshold) || !p.moving && s.state == Stopped && p.completeAtEnd(s.at, threshold) {
+			r.counted = append(r.counted, p.last.label)
+			p.settled = true
+		}
+		p.planned = p.interval(threshold)
+	}
+}
+
+// shows is a look at the usual show, at a share of its 24 minutes.
+func shows(label string, share float64, state State) media {
+	return media{title: "灯塔守望者", label: label, state: state, position: time.Duration(share * float64(minutes24)), duration: minutes24}
+}
+
+// plays looks every half minute from one share to another.
+func (r *reel) plays(label string, from, to float64) {
+	r.t.Helper()
+	for share := from; share <= to; share += float64(30*time.Second) / float64(minutes24) {
+		r.look(30*time.Second, shows(label, share, Playing))
+	}
+}
+
+func (r *reel) wants(labels ...string) {
+	r.t.Helper()
+	if len(labels) != len(r.counted) {
+		r.t.Fatalf("counted is %q, want %q", r.counted, labels)
+	}
+	for i := range labels {
+		if labels[i] != r.counted[i] {
+			r.t.Errorf("counted is %q, want %q", r.counted, labels)
+		}
+	}
+}
+
+func TestAnEpisodeCountsOnceWhenItCrossesTheThreshold(t *testing.T) {
+	r := newReel(t)
+	r.plays("07", 0.1, 0.79)
+	r.wants()
+	r.plays("07", 0.8, 1)
+	r.look(time.Minute, shows("07", 1, Stopped))
+	r.look(time.Minute, media{})
+	r.wants("07")
+}
+
+func TestPlayersThatJumpOnBeforeTheEnd(t *testing.T) {
+	t.Run("at 93 percent between two looks", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.93)
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants("07")
+	})
+	t.Run("the ending is skipped at 88 percent", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.795)
+		r.look(30*time.Second, shows("07", 0.81, Playing))
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants("07")
+	})
+	t.Run("over the threshold between two looks", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.795)
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants("07")
+	})
+	t.Run("too far from the threshold", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.74)
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants()
+	})
+	t.Run("the box was away for long", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.74)
+		r.look(2*time.Hour, shows("08", 0.01, Playing))
+		r.wants()
+	})
+	t.Run("stopped at the very end", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.795)
+		r.look(30*time.Second, shows("07", 0.81, Stopped))
+		r.wants("07")
+	})
+	t.Run("stopped, and the position is gone", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.795)
+		r.look(30*time.Second, media{})
+		r.wants("07")
+	})
+	t.Run("at twice the speed", func(t *testing.T) {
+		r := newReel(t)
+		for share := 0.5; share < 0.795; share += 0.02 {
+			m := shows("07", share, Playing)
+			m.speed = 2
+			r.look(15*time.Second, m)
+		}
+		if r.play.planned != closeLook/2 {
+			t.Errorf("the next look is after %v", r.play.planned)
+		}
+		r.look(15*time.Second, shows("08", 0, Playing))
+		r.wants("07")
+	})
+}
+
+func TestGhostsNeverCount(t *testing.T) {
+	for _, state := range []State{Stopped, Paused, Buffering} {
+		r := newReel(t)
+		for range 30 {
+			r.look(time.Minute, shows("07", 0.95, state))
+		}
+		r.look(time.Minute, shows("08", 0.01, Playing))
+		r.look(time.Minute, media{})
+		r.wants()
+	}
+	// A player that says playing but stands still was not seen to play either.
+	r := newReel(t)
+	for range 30 {
+		r.look(time.Minute, shows("07", 0.95, Playing))
+	}
+	if r.play.interval(0.8) != idleLook {
+		t.Error("what stands still is looked at often")
+	}
+	r.look(time.Minute, shows("08", 0.01, Playing))
+	r.wants()
+}
+
+func TestJumpsDoNotCountByThemselves(t *testing.T) {
+	t.Run("from the beginning to the end and on", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.01, 0.05)
+		r.look(30*time.Second, shows("07", 0.95, Playing))
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants()
+	})
+	t.Run("after some minutes of watching", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.01, 0.3)
+		r.look(30*time.Second, shows("07", 0.95, Playing))
+		r.wants()
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants()
+	})
+	t.Run("to the end and back", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.01, 0.3)
+		r.look(30*time.Second, shows("07", 0.95, Playing))
+		r.look(30*time.Second, shows("07", 0.3, Playing))
+		r.plays("07", 0.32, 0.5)
+		r.wants()
+		if r.play.highest < 0.9 {
+			t.Error("the highest share is not kept")
+		}
+	})
+	t.Run("and playing on there", func(t *testing.T) {
+		r := newReel(t)
+		r.look(0, shows("07", 0.85, Playing))
+		r.wants()
+		r.look(30*time.Second, shows("07", 0.87, Playing))
+		r.wants("07")
+	})
+}
+
+func TestLiveStreamsNeverCount(t *testing.T) {
+	live := func(position, duration time.Duration) media {
+		return media{title: "某台", label: "新闻", state: Playing, position: position, duration: duration}
+	}
+	for name, next := range map[string]func(i int) media{
+		"without a running time": func(i int) media { return live(time.Duration(i)*time.Minute, 0) },
+		"shorter than a minute":  func(i int) media { return live(time.Duration(40+i)*time.Second, 59*time.Second) },
+		"a growing window": func(i int) media {
+			return live(2*time.Hour+time.Duration(i)*30*time.Second, 2*time.Hour+time.Duration(i)*30*time.Second+10*time.Second)
+		},
+		"a channel with a window": func(i int) media {
+			m := live(time.Hour+time.Duration(i)*30*time.Second, 2*time.Hour)
+			m.title = "CCTV-1 综合"
+			return m
+		},
+	} {
+		r := newReel(t)
+		for i := range 200 {
+			r.look(30*time.Second, next(i))
+		}
+		r.look(30*time.Second, media{})
+		if len(r.counted) > 0 {
+			t.Errorf("%s: counted", name)
+		}
+	}
+}
+
+func TestPauseAndComeBack(t *testing.T) {
+	r := newReel(t)
+	r.plays("07", 0.3, 0.6)
+	for range 20 {
+		r.look(time.Minute, shows("07", 0.6, Paused))
+	}
+	if r.play.interval(0.8) != idleLook {
+		t.Error("a long pause is looked at often")
+	}
+	r.plays("07", 0.61, 0.85)
+	r.wants("07")
+	// Some players say that they are stopped while they load.
+	r = newReel(t)
+	r.plays("07", 0.3, 0.6)
+	r.look(time.Minute, shows("07", 0.6, Stopped))
+	r.plays("07", 0.61, 0.85)
+	r.wants("07")
+}
+
+func TestWhatIsWoundBackBeginsAnew(t *testing.T) {
+	r := newReel(t)
+	r.plays("07", 0.3, 0.95)
+	r.plays("07", 0.01, 0.95)
+	r.wants("07", "07")
+	if r.play.lowest >= anew {
+		t.Error("it is not seen that it began anew")
+	}
+}
+
+func TestIntervals(t *testing.T) {
+	var none *playback
+	if none.interval(0.8) != idleLook {
+		t.Error("nothing is looked at often")
+	}
+	r := newReel(t)
+	r.plays("07", 0.1, 0.2)
+	if got := r.play.interval(0.8); got != farLook {
+		t.Errorf("far from the threshold %v", got)
+	}
+	r.plays("07", 0.72, 0.79)
+	if got := r.play.interval(0.8); got != closeLook {
+		t.Errorf("near the threshold %v", got)
+	}
+	m := shows("07", 0.5, Playing)
+	m.speed = 16
+	r.look(time.Second, m)
+	if got := r.play.interval(0.8); got != leastLook {
+		t.Errorf("at a high speed %v", got)
+	}
+}
+
+func TestMediaIsReadLeniently(t *testing.T) {
+	for text, want := range map[string]media{
+		`{}`: {state: Stopped, speed: 1},
+		`{"title":"灯塔守望者","artist":"正在播放：第07集","url":"u","state":3,"position":1320000,"duration":1440000,"speed":1.5}`: {
+			title: "灯塔守望者", label: "正在播放：第07集", url: "u", state: Playing, position: 22 * time.Minute, duration: minutes24, speed: 1.5},
+		`{"title":"a","state":"2","position":"1320000.5","duration":1440000.0,"speed":"2"}`: {title: "a", state: Paused, position: 22 * time.Minute, duration: minutes24, speed: 2},
+		`{"title":"a","state":6,"position":-1,"duration":-9223372036854775807}`:             {title: "a", state: Buffering, speed: 1},
+		`{"title":"a","state":1,"position":-1,"duration":"-9223372036854775807"}`:           {title: "a", state: Stopped, speed: 1},
+		`{"title":"a","state":1e300,"position":1e300,"duration":9223372036854775807}`:       {title: "a", state: Stopped, speed: 1},
+		`{"title":null,"state":null,"position":null,"duration":[],"speed":0}`:               {state: Stopped, speed: 1},
+		`{"title":" a\n ","state":7,"speed":-3}`:                                            {title: "a", state: Stopped, speed: 1},
+		`{"title":"a","state":0,"speed":1000}`:                                              {title: "a", state: Stopped, speed: 16},
+		`{"title":{"x":1},"artist":7}`:                                                      {label: "7", state: Stopped, speed: 1},
+	} {
+		o, err := payload.ParseObject([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := readMedia(o); got != want {
+			t.Errorf("%s is %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func FuzzReadMedia(f *testing.F) {
+	f.Add([]byte(`{"title":"a","artist":"07","state":3,"position":1.5e3,"duration":-9223372036854775807,"speed":"x"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o, err := payload.ParseObject(text)
+		if err != nil {
+			return
+		}
+		m := readMedia(o)
+		if m.position < 0 || m.duration < 0 || m.speed <= 0 || m.speed > 16 {
+			t.Errorf("%s is %+v", text, m)
+		}
+		r := newReel(t)
+		for range 3 {
+			r.look(time.Minute, m)
+		}
+		r.wants()
+	})
+}
