@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
 	"watchmark/internal/task"
+	"watchmark/internal/tracker"
 )
 
 // statuses are the errors of the features whose text is for the caller, and the
@@ -60,6 +61,19 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{dataset.ErrOff, http.StatusConflict},
 	{dataset.ErrRunning, http.StatusConflict},
+	{tracker.ErrNotFound, http.StatusNotFound},
+	{tracker.ErrOff, http.StatusConflict},
+	{tracker.ErrNoClient, http.StatusConflict},
+	{tracker.ErrNoApp, http.StatusConflict},
+	{tracker.ErrNoLogin, http.StatusConflict},
+	{tracker.ErrTooManyCodes, http.StatusConflict},
+	{tracker.ErrLoginsFull, http.StatusConflict},
+	{tracker.ErrState, http.StatusBadGateway},
+	{tracker.ErrWhich, http.StatusConflict},
+	{tracker.ErrDisconnected, http.StatusConflict},
+	{tracker.ErrDead, http.StatusConflict},
+	{tracker.ErrRunning, http.StatusConflict},
+	{tracker.ErrNobody, http.StatusConflict},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -73,6 +87,9 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	}
 	if fields := fieldsOf(err); len(fields) > 0 {
 		return fieldProblems(fields)
+	}
+	if p := trackerProblem(err); p != nil {
+		return p
 	}
 	for _, known := range statuses {
 		if errors.Is(err, known.err) {

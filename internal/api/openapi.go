@@ -22,6 +22,7 @@ var tags = []*huma.Tag{
 	{Name: "Tasks", Description: "Work that takes longer: its progress, its log, and cancel."},
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
 	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
+	{Name: "Tracker", Description: "The watch tracker: signing in there, and reading what was watched."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
 	{Name: "Candidates", Description: "The titles that wait for a person to say what they are."},
 	{Name: "Subjects", Description: "The entries of the catalog, to choose one."},

@@ -112,6 +112,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Next:    func(t time.Time) time.Time { return t.Add(time.Hour) },
 	})
 	deps := api.Deps{
+		Tracker: r.newTracker(box, masker, log),
 		Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,

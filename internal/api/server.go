@@ -41,6 +41,7 @@ import (
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 	"watchmark/internal/task"
+	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -97,7 +98,9 @@ type Deps struct {
 	Archive       *archive.Archive
 	ArchiveKeeper *archive.Keeper
 	// Dataset keeps the id table.
-	Dataset   *dataset.Keeper
+	Dataset *dataset.Keeper
+	// Tracker keeps the sign-ins at the tracker and reads histories.
+	Tracker   *tracker.Keeper
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
@@ -142,6 +145,7 @@ func newServer(deps Deps) *server {
 	s.registerOAuth()
 	s.registerArchive()
 	s.registerDataset()
+	s.registerTracker()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -211,7 +215,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")
 		if _, known := auth.IdentityOf(r.Context()); !known && !open[r.Method+" "+r.URL.Path] {
-			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath) {
+			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath || r.URL.Path == trackerCallbackPath) {
 				s.Guard.ToLogin(w, r)
 				return
 			}
@@ -339,6 +343,11 @@ var schemaNames = map[string]string{
 	"watchmark/internal/task.Status":        "Task",
 	"watchmark/internal/archive.Progress":   "ArchiveProgress",
 	"watchmark/internal/dataset.Status":     "DatasetStatus",
+	"watchmark/internal/tracker.Status":     "TrackerStatus",
+	"watchmark/internal/tracker.SyncStatus": "TrackerSyncStatus",
+	"watchmark/internal/tracker.User":       "TrackerUser",
+	"watchmark/internal/tracker.UserSync":   "TrackerUserSync",
+	"watchmark/internal/tracker.Device":     "TrackerDevice",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -31,7 +31,9 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		CatalogArchive: settings.CatalogArchive{DataDir: "./data/archive", UpdateCron: "0 8 * * 3", Mirrors: []string{}, MinFreeMB: 3000,
 			PointerURL: "https://raw.githubusercontent.com/bangumi/Archive/master/aux/latest.json"},
 		CatalogReplay: settings.CatalogReplay{Enabled: true, MaxRetries: 50, Cron: "*/5 * * * *"},
-		Log:           settings.Log{Level: slog.LevelInfo, Format: "text"},
+		Tracker: settings.Tracker{AuthURL: "https://auth.trakt.tv", APIURL: "https://apiz.trakt.tv", RedirectURI: "https://app.trakt.tv/callback",
+			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
+		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

@@ -32,6 +32,7 @@ type Settings struct {
 	Matching       Matching
 	CatalogArchive CatalogArchive
 	CatalogReplay  CatalogReplay
+	Tracker        Tracker
 	Log            Log
 }
 
@@ -114,6 +115,21 @@ type CatalogReplay struct {
 	Enabled    bool
 	MaxRetries int
 	Cron       string // as ParseStandard of go-cron reads it
+}
+
+// Tracker is the section [tracker]: the watch tracker whose history is taken in.
+type Tracker struct {
+	Enabled         bool
+	AuthURL         string // without trailing slash
+	APIURL          string // without trailing slash; for those who signed in by e-mail
+	ClientID        string // "" = no sign-in by e-mail
+	RedirectURI     string
+	AppAPIURL       string // without trailing slash; for those who signed in with an application
+	AppClientID     string
+	AppClientSecret secret.Text
+	Cron            string // as ParseStandard of go-cron reads it; "" = never
+	Genres          []string
+	Overlap         time.Duration
 }
 
 // Log is the section [log].
