@@ -74,11 +74,13 @@ type page struct {
 	last  bool
 }
 
-// pages reads the history of a user between two times, a zero start being its beginning, and
+// pages reads the history of a user from a time on, a zero start being its beginning, and
 // hands each page on. How many there are is in a header; what it lacks ends with an empty page.
-func (k *Keeper) pages(ctx context.Context, userID int64, start, end time.Time, fn func(page) error) error {
+// The window has no end: by a clock behind the tracker's it would hide the newest plays, and
+// what is watched meanwhile only moves others to a later page, where they are known.
+func (k *Keeper) pages(ctx context.Context, userID int64, start time.Time, fn func(page) error) error {
 	const op = "read the history of the tracker"
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "extended": {"full"}, "end_at": {end.UTC().Format(time.RFC3339)}}
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "extended": {"full"}}
 	if !start.IsZero() {
 		query.Set("start_at", start.UTC().Format(time.RFC3339))
 	}

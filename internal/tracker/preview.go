@@ -46,7 +46,7 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 	result := Preview{UserID: u.ID, Name: u.Name, Items: []PreviewItem{}, Counts: map[string]int{}}
 	at, more := map[string]int{}, map[string]bool{}
 	done := 0
-	err = k.pages(ctx, u.ID, time.Time{}, time.Now(), func(p page) error {
+	err = k.pages(ctx, u.ID, time.Time{}, func(p page) error {
 		b, err := r.sort(ctx, p.items)
 		if err != nil {
 			return err

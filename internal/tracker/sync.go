@@ -99,7 +99,7 @@ func (r *run) read(ctx context.Context) error {
 // window takes in what was watched from start on; zero is everything.
 func (r *run) window(ctx context.Context, start time.Time) error {
 	r.done = 0
-	return r.k.pages(ctx, r.u.ID, start, r.at.readUntil, func(p page) error {
+	return r.k.pages(ctx, r.u.ID, start, func(p page) error {
 		err := r.page(ctx, p)
 		if errors.Is(err, errTakenMeanwhile) { // now it is among those that were seen
 			err = r.page(ctx, p)
