@@ -3,6 +3,7 @@ package tracker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -87,7 +88,7 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 // tokenRefusal: 401 and 403 of the token endpoint are about the client, not about a token.
 func tokenRefusal(op string, resp *httpx.Response) *Error {
 	e := refusal(op, resp)
-	if e.Kind == ErrUnauthorized {
+	if errors.Is(e, ErrUnauthorized) {
 		e.Kind = ErrForbidden
 		e.Detail = "the tracker does not accept the client id or its secret: check those in the section tracker of the settings"
 	}

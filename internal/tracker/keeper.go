@@ -9,11 +9,13 @@ import (
 	"watchmark/internal/task"
 )
 
+// The kinds of the tasks that read histories.
 const (
-	// SyncTask and PreviewTask are the kinds of the tasks that read histories.
 	SyncTask    = "tracker_sync"
 	PreviewTask = "tracker_preview"
+)
 
+const (
 	// retryAfter is when a run by schedule that failed in passing is tried again.
 	retryAfter = 30 * time.Minute
 	// lookEvery is how often the clock is looked at: somebody may set it.

@@ -69,7 +69,7 @@ type logins struct {
 }
 
 // add makes room for a sign-in before its mail is sent. Old ones go.
-func (l *logins) add(key loginKey, new *login) error {
+func (l *logins) add(key loginKey, fresh *login) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for other, old := range l.waiting {
@@ -84,7 +84,7 @@ func (l *logins) add(key loginKey, new *login) error {
 	} else if len(l.waiting) >= loginsMost {
 		return ErrLoginsFull
 	}
-	l.waiting[key] = new
+	l.waiting[key] = fresh
 	return nil
 }
 

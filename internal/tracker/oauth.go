@@ -118,7 +118,7 @@ func (k *Keeper) connectApp(ctx context.Context, m Method, clientID, redirectURI
 // Device is a sign-in that waits for a person to type a code in at the tracker.
 type Device struct {
 	UserCode        string    `json:"user_code" doc:"What to type in there."`
-	VerificationURL string    `json:"verification_url" doc:"Where to type it in." example:"https://auth.trakt.tv/activate"`
+	VerificationURL string    `json:"verification_url" doc:"Where to type it in."`
 	ExpiresAt       time.Time `json:"expires_at"`
 	TaskID          int64     `json:"task_id" doc:"The task that waits for it: done when the person agreed."`
 }

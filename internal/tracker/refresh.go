@@ -68,16 +68,16 @@ func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err erro
 // within early. With a refused token it is renewed whatever it says of its end, unless
 // somebody did so meanwhile. Errors: ErrNotFound, ErrDisconnected, ErrDead, *Error.
 func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, refused secret.Text) (User, Credential, error) {
-	good := func(u User, c Credential) bool {
+	good := func(c Credential) bool {
 		return c.Access != refused && time.Until(c.ExpiresAt) > early
 	}
 	u, c, err := k.load(ctx, id)
-	if err != nil || good(u, c) {
+	if err != nil || good(c) {
 		return u, c, err
 	}
 	err = k.alone(ctx, id, func() error {
 		// What was read before may be of the past: another one may have renewed it.
-		if u, c, err = k.load(ctx, id); err != nil || good(u, c) {
+		if u, c, err = k.load(ctx, id); err != nil || good(c) {
 			return err
 		}
 		fresh, err := k.renew(context.WithoutCancel(ctx), u, c)
