@@ -43,8 +43,7 @@ func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err erro
 	}
 	defer func() { <-lock }()
 	for {
-		now := time.Now()
-		got, err := k.store.lease(ctx, id, k.owner, now, now.Add(leaseLife))
+		got, err := k.store.lease(ctx, id, k.owner, leaseLife)
 		if err != nil {
 			return err
 		}
@@ -134,6 +133,8 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (renewed, erro
 		first, killed := k.store.kill(ctx, u.ID, u.version, ErrDead.Error())
 		if first {
 			k.Log.WarnContext(ctx, "the tracker does not renew a sign-in any more: sign in again", "tracker_user", u.Name)
+		} else if now, c, gone := k.load(ctx, u.ID); gone == nil && now.version != u.version {
+			return renewed{now, c}, killed // what was refused is not what is stored any more
 		}
 		return renewed{}, errors.Join(ErrDead, err, killed)
 	}

@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -264,6 +265,21 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("got %v", err)
 			}
+		})
+	}
+}
+
+func TestALeaseOfACrashedProcessEnds(t *testing.T) {
+	for name, until := range map[string]time.Duration{"run out": -time.Second, "given before the clock was set back": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			u := r.signIn(mira)
+			r.remote.ExpireAccess()
+			must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
+				return err
+			}))
+			must(t, r.keeper.Ask(t.Context(), u.ID))
 		})
 	}
 }

@@ -203,13 +203,15 @@ func (s store) move(ctx context.Context, tx *sql.Tx, from, to int64) error {
 	return nil
 }
 
-// lease claims the renewal of a credential for owner until a time; false when another
-// process has it. One that ends later than it can was given under another clock, and is over.
-func (s store) lease(ctx context.Context, id int64, owner string, now, until time.Time) (got bool, err error) {
+// lease claims the renewal of a credential for owner; false when another process has it. One
+// that ends much later than it can was given under another clock, and is over.
+func (s store) lease(ctx context.Context, id int64, owner string, life time.Duration) (got bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		// By the time before the wait for the writer, a lease that was given meanwhile would look too long.
+		now := time.Now()
 		got, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = ?, lease_until = ?
 			WHERE id = ? AND (lease_owner IN ('', ?) OR lease_until <= ? OR lease_until > ?)`,
-			owner, until.UnixMilli(), id, owner, now.UnixMilli(), until.UnixMilli()))
+			owner, now.Add(life).UnixMilli(), id, owner, now.UnixMilli(), now.Add(2*life).UnixMilli()))
 		return err
 	})
 	if err != nil {

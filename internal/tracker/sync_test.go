@@ -258,11 +258,11 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 		if n := len(r.events()); n != 2 {
 			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(ctx)))
 		}
-		r.opts.Enabled = false
-		if _, err := r.keeper.Sync(ctx, 0, false); !errors.Is(err, tracker.ErrOff) {
-			t.Errorf("switched off: %v", err)
-		}
 		stop()
 		<-ended
+		r.opts.Enabled = false
+		if _, err := r.keeper.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
+			t.Errorf("switched off: %v", err)
+		}
 	})
 }
