@@ -7,13 +7,20 @@ import (
 	"strings"
 
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/tracker/trackertest"
 )
 
 type simulateCommand struct {
 	Listen string   `help:"Address to listen on." default:"127.0.0.1:8788" placeholder:"HOST:PORT"`
 	Dump   string   `help:"Weekly dump to load; the embedded sample when not given." type:"existingfile" placeholder:"FILE.zip"`
 	Token  []string `help:"An access token and whose it is; may be given several times." required:"" placeholder:"TOKEN:USERNAME"`
+
+	Tracker     string   `help:"Address for a simulated tracker to listen on; none when not given." placeholder:"HOST:PORT"`
+	TrackerUser []string `help:"Somebody with an account there; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
 }
+
+// trackerClient is the client id that the simulated tracker knows, with the default tracker.redirect_uri.
+const trackerClient = "simulated-client"
 
 // Run serves the simulated catalog until the process is told to stop.
 func (c simulateCommand) Run(ctx context.Context, std standard) error {
@@ -35,8 +42,33 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", running.URL)
+	if c.Tracker != "" {
+		stop, err := c.track(ctx, std)
+		if err != nil {
+			return errors.Join(err, running.Close())
+		}
+		defer stop()
+	}
 	<-ctx.Done()
 	return running.Close()
+}
+
+// track serves the simulated tracker beside the catalog.
+func (c simulateCommand) track(ctx context.Context, std standard) (stop func(), err error) {
+	cfg := trackertest.Config{Clients: []trackertest.Client{{ID: trackerClient, RedirectURI: "https://app.trakt.tv/callback"}}}
+	for _, pair := range c.TrackerUser {
+		email, name, found := strings.Cut(pair, ":")
+		if !found || email == "" || name == "" {
+			return nil, errors.New("--tracker-user: give EMAIL:NAME")
+		}
+		cfg.Users = append(cfg.Users, trackertest.User{Email: email, Name: name, UUID: "uuid-of-" + name})
+	}
+	url, stop, err := trackertest.New(cfg).Listen(ctx, c.Tracker)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = fmt.Fprintf(std.out, "simulated tracker on %s (client id: %s, codes: GET /_sim/mail?email=, plays: POST /_sim/plays, faults: POST /_sim/fault)\n", url, trackerClient)
+	return stop, nil
 }
 
 // parseTokens reads TOKEN:USERNAME pairs.

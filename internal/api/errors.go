@@ -23,6 +23,7 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
+	"watchmark/internal/tracker"
 )
 
 // statuses are the errors of the features whose text is for the caller, and the
@@ -67,6 +68,19 @@ var statuses = []struct {
 	{device.ErrOff, http.StatusConflict},
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
+	{tracker.ErrNotFound, http.StatusNotFound},
+	{tracker.ErrOff, http.StatusConflict},
+	{tracker.ErrNoClient, http.StatusConflict},
+	{tracker.ErrNoApp, http.StatusConflict},
+	{tracker.ErrNoLogin, http.StatusConflict},
+	{tracker.ErrTooManyCodes, http.StatusConflict},
+	{tracker.ErrLoginsFull, http.StatusConflict},
+	{tracker.ErrState, http.StatusBadGateway},
+	{tracker.ErrWhich, http.StatusConflict},
+	{tracker.ErrDisconnected, http.StatusConflict},
+	{tracker.ErrDead, http.StatusConflict},
+	{tracker.ErrRunning, http.StatusConflict},
+	{tracker.ErrNobody, http.StatusConflict},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -80,6 +94,9 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	}
 	if fields := fieldsOf(err); len(fields) > 0 {
 		return fieldProblems(fields)
+	}
+	if p := trackerProblem(err); p != nil {
+		return p
 	}
 	for _, known := range statuses {
 		if errors.Is(err, known.err) {

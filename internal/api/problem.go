@@ -21,6 +21,9 @@ type Problem struct {
 	// RequestID is set for internal errors only: the log has the whole story under it.
 	RequestID string `json:"request_id,omitempty" doc:"For internal errors: look for this id in the service's log."`
 
+	// RetryAfter is set where a caller shows a countdown; the header of that name tells the same.
+	RetryAfter int `json:"retry_after,omitempty" doc:"Seconds after which it may be tried again, as in the header Retry-After."`
+
 	retryAfter string // seconds for the header Retry-After; "" = none
 }
 

@@ -128,7 +128,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 		},
 	}))(t)
 	deps := api.Deps{
-		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
+		Tracker: r.newTracker(box, masker, log),
+		NAS:     library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },

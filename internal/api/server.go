@@ -43,6 +43,7 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
+	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -103,7 +104,9 @@ type Deps struct {
 	// NAS reads the library of a NAS.
 	NAS *nas.Keeper
 	// Device asks the TV boxes.
-	Device    *device.Keeper
+	Device *device.Keeper
+	// Tracker keeps the sign-ins at the tracker and reads histories.
+	Tracker   *tracker.Keeper
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
@@ -150,6 +153,7 @@ func newServer(deps Deps) *server {
 	s.registerDataset()
 	s.registerNAS()
 	s.registerDevice()
+	s.registerTracker()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -219,7 +223,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")
 		if _, known := auth.IdentityOf(r.Context()); !known && !open[r.Method+" "+r.URL.Path] {
-			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath) {
+			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath || r.URL.Path == trackerCallbackPath) {
 				s.Guard.ToLogin(w, r)
 				return
 			}
@@ -356,6 +360,11 @@ var schemaNames = map[string]string{
 	"watchmark/internal/source/device.Event":   "DeviceEvent",
 	"watchmark/internal/source/device.Now":     "DevicePlayback",
 	"watchmark/internal/source/device.Reading": "DeviceReading",
+	"watchmark/internal/tracker.Status":        "TrackerStatus",
+	"watchmark/internal/tracker.SyncStatus":    "TrackerSyncStatus",
+	"watchmark/internal/tracker.User":          "TrackerUser",
+	"watchmark/internal/tracker.UserSync":      "TrackerUserSync",
+	"watchmark/internal/tracker.Device":        "TrackerDevice",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/tracker"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -61,6 +62,7 @@ type App struct {
 	// device asks the TV boxes; plays is what they have played.
 	device   *device.Keeper
 	plays    *device.Store
+	tracker  *tracker.Keeper
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -136,6 +138,8 @@ func (a *App) build(ctx context.Context, o Options) error {
 		},
 		Log: a.log,
 	})
+	a.tracker = a.newTracker()
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.tracker.Kick() })
 	a.Archive.Clean()
 	a.archiver = a.Archiver(a.tasks)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.archiver.Kick() })
@@ -185,7 +189,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Mappings: a.Mappings, Masker: a.masker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -301,6 +305,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.Dataset.Run(background) })
 	running.Go(func() { a.nas.Run(background) })
 	running.Go(func() { a.device.Run(background) })
+	running.Go(func() { a.tracker.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{

@@ -65,6 +65,7 @@ type Data struct {
 	Questions *candidate.Store
 
 	db      *db.DB
+	box     *secret.Box
 	masker  *secret.Masker
 	log     *slog.Logger
 	level   *slog.LevelVar
@@ -102,6 +103,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	d.box = box
 	file, err := configFile(o)
 	if err != nil {
 		return err

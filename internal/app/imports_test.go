@@ -58,11 +58,14 @@ var allowed = map[string][]string{
 	"dataset/gen": {"dataset", "npm"},
 	"title/gen":   {"npm"},
 
+	"tracker":             {"db", "httpx", "secret", "task", "watch"},
+	"tracker/trackertest": {},
+
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

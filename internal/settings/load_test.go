@@ -35,7 +35,9 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 			DatabasePath: "/usr/local/apps/@appdata/trim.media/database/trimmedia.db", User: "all", MinPercent: 85, Range: "all", Limit: 100, Cron: "*/5 * * * *",
 		},
 		Device: settings.Device{Addresses: []string{}, Subnets: []netip.Prefix{}, ScanEvery: 6 * time.Hour, MinPercent: 80},
-		Log:    settings.Log{Level: slog.LevelInfo, Format: "text"},
+		Tracker: settings.Tracker{AuthURL: "https://auth.trakt.tv", APIURL: "https://apiz.trakt.tv", RedirectURI: "https://app.trakt.tv/callback",
+			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
+		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

@@ -34,6 +34,7 @@ type Settings struct {
 	CatalogReplay  CatalogReplay
 	NAS            NAS
 	Device         Device
+	Tracker        Tracker
 	Log            Log
 }
 
@@ -136,6 +137,21 @@ type Device struct {
 	Subnets    []netip.Prefix // as lan.ParseNetwork gives them
 	ScanEvery  time.Duration  // 0 = scan on demand only
 	MinPercent int
+}
+
+// Tracker is the section [tracker]: the watch tracker whose history is taken in.
+type Tracker struct {
+	Enabled         bool
+	AuthURL         string // without trailing slash
+	APIURL          string // without trailing slash; for those who signed in by e-mail
+	ClientID        string // "" = no sign-in by e-mail
+	RedirectURI     string
+	AppAPIURL       string // without trailing slash; for those who signed in with an application
+	AppClientID     string
+	AppClientSecret secret.Text
+	Cron            string // as ParseStandard of go-cron reads it; "" = never
+	Genres          []string
+	Overlap         time.Duration
 }
 
 // Log is the section [log].

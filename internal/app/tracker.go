@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	cron "github.com/netresearch/go-cron"
+
+	"watchmark/internal/tracker"
+	"watchmark/internal/watch"
+)
+
+// newTracker is the keeper of the tracker's sign-ins and histories. The engine is built before it.
+func (a *App) newTracker() *tracker.Keeper {
+	return tracker.NewKeeper(tracker.Config{
+		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Next: a.nextTracker,
+		Preview: func(ctx context.Context, event watch.Event) (tracker.Verdict, error) {
+			trace, err := a.engine.Preview(ctx, event)
+			if err != nil {
+				return tracker.Verdict{}, err
+			}
+			r := trace.Result
+			v := tracker.Verdict{Status: string(r.Status), SubjectID: int(r.SubjectID), SubjectName: r.SubjectName, Confidence: r.Confidence, Reason: r.Reason}
+			if r.EpisodeSort != nil {
+				v.EpisodeSort = *r.EpisodeSort
+			}
+			return v, nil
+		},
+		Mapped: func(ctx context.Context, titles []string, season *int) (bool, error) {
+			rules, err := a.Mappings.Rules(ctx)
+			if err != nil {
+				return false, err
+			}
+			_, found := rules.Find(titles, season)
+			return found, nil
+		},
+		Options: func() tracker.Options {
+			t := a.Settings.Current().Tracker
+			return tracker.Options{
+				Enabled: t.Enabled, AuthURL: t.AuthURL, APIURL: t.APIURL, AppAPIURL: t.AppAPIURL, ClientID: t.ClientID, RedirectURI: t.RedirectURI,
+				AppClientID: t.AppClientID, AppClientSecret: t.AppClientSecret, Genres: t.Genres, Overlap: t.Overlap,
+			}
+		},
+	})
+}
+
+// nextTracker is when the history of the tracker is read after t; zero is never.
+func (a *App) nextTracker(t time.Time) time.Time {
+	expression := a.Settings.Current().Tracker.Cron
+	if expression == "" {
+		return time.Time{}
+	}
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil { // the settings hold what can be parsed
+		return t.Add(6 * time.Hour)
+	}
+	return schedule.Next(t)
+}

@@ -1,0 +1,138 @@
+package tracker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/httpx"
+	"watchmark/internal/secret"
+)
+
+// Credential is what a sign-in or a refresh gives.
+type Credential struct {
+	Access    secret.Text
+	Refresh   secret.Text
+	ID        secret.Text
+	TokenType string
+	Scope     string
+	ExpiresIn int64 // seconds, as told; 0 when it was not
+	ExpiresAt time.Time
+}
+
+// assumedLife is that of an access token when the answer does not tell.
+const assumedLife = 7 * 24 * time.Hour
+
+// number reads 123 and "123"; anything else is 0.
+type number int64
+
+// UnmarshalJSON never fails.
+func (n *number) UnmarshalJSON(text []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	if err != nil || f < 0 || f > 1e15 {
+		f = 0
+	}
+	*n = number(f)
+	return nil
+}
+
+// trade asks the token endpoint for a credential (upstreams/tracker.md sections 6 and 8).
+// op says what for. Errors are *Error, ErrGrantInvalid for a code or token that is dead.
+func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]string) (Credential, error) {
+	asked := time.Now()
+	resp, err := k.postJSON(ctx, op, address, body)
+	if err != nil {
+		return Credential{}, err
+	}
+	if resp.Status == http.StatusBadRequest && isInvalidGrant(resp) {
+		return Credential{}, &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status, Detail: "the tracker says that the authorisation is used up, expired or revoked: sign in again"}
+	}
+	if resp.Status != http.StatusOK {
+		return Credential{}, tokenRefusal(op, resp)
+	}
+	var said struct {
+		Access    secret.Text `json:"access_token"`
+		Refresh   secret.Text `json:"refresh_token"`
+		ID        secret.Text `json:"id_token"`
+		TokenType string      `json:"token_type"`
+		Scope     string      `json:"scope"`
+		ExpiresIn number      `json:"expires_in"`
+		ExpiresAt number      `json:"expires_at"`
+		CreatedAt number      `json:"created_at"`
+	}
+	if json.Unmarshal(resp.Body, &said) != nil || said.Access == "" {
+		return Credential{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no token"}
+	}
+	c := Credential{Access: said.Access, Refresh: said.Refresh, ID: said.ID, TokenType: said.TokenType, Scope: said.Scope, ExpiresIn: int64(said.ExpiresIn)}
+	for _, text := range []secret.Text{c.Access, c.Refresh, c.ID} {
+		k.Masker.Add(text.Reveal())
+	}
+	life := time.Duration(said.ExpiresIn) * time.Second
+	switch {
+	case said.ExpiresAt > 0:
+		c.ExpiresAt = time.Unix(int64(said.ExpiresAt), 0)
+	case said.ExpiresIn > 0 && said.CreatedAt > 0:
+		c.ExpiresAt = time.Unix(int64(said.CreatedAt), 0).Add(life)
+	case said.ExpiresIn > 0:
+		c.ExpiresAt = asked.Add(life)
+	default:
+		c.ExpiresAt = asked.Add(assumedLife)
+	}
+	return c, nil
+}
+
+// tokenRefusal: 401 and 403 of the token endpoint are about the client, not about a token.
+func tokenRefusal(op string, resp *httpx.Response) *Error {
+	e := refusal(op, resp)
+	if errors.Is(e, ErrUnauthorized) {
+		e.Kind = ErrForbidden
+		e.Detail = "the tracker does not accept the client id or its secret: check those in the section tracker of the settings"
+	}
+	return e
+}
+
+func isInvalidGrant(resp *httpx.Response) bool {
+	var said struct {
+		Error string `json:"error"`
+	}
+	return json.Unmarshal(resp.Body, &said) == nil && said.Error == "invalid_grant"
+}
+
+func (k *Keeper) postJSON(ctx context.Context, op, address string, body map[string]string) (*httpx.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil { // texts always can be
+		return nil, err
+	}
+	return k.send(ctx, op, httpx.Request{
+		Method: http.MethodPost, URL: address, Body: text,
+		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+	})
+}
+
+// sealed is a Credential as it stands in the sealed text, where a secret.Text would be hidden.
+type sealed struct {
+	Access    string `json:"access_token"`
+	Refresh   string `json:"refresh_token"`
+	ID        string `json:"id_token,omitempty"`
+	TokenType string `json:"token_type,omitempty"`
+	Scope     string `json:"scope,omitempty"`
+	ExpiresIn int64  `json:"expires_in,omitempty"`
+	ExpiresAt int64  `json:"expires_at"` // unix milliseconds
+}
+
+func (c Credential) marshal() (string, error) {
+	text, err := json.Marshal(sealed{c.Access.Reveal(), c.Refresh.Reveal(), c.ID.Reveal(), c.TokenType, c.Scope, c.ExpiresIn, c.ExpiresAt.UnixMilli()})
+	return string(text), err
+}
+
+func unmarshalCredential(text string) (Credential, error) {
+	var s sealed
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return Credential{}, err
+	}
+	return Credential{secret.Text(s.Access), secret.Text(s.Refresh), secret.Text(s.ID), s.TokenType, s.Scope, s.ExpiresIn, time.UnixMilli(s.ExpiresAt)}, nil
+}

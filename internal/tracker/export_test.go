@@ -1,0 +1,42 @@
+package tracker
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Activities is a request for data in the name of a user, made once.
+func (k *Keeper) Activities(ctx context.Context, id int64) (status int, body string, err error) {
+	resp, err := k.get(ctx, "ask", id, "/sync/last_activities")
+	if err != nil {
+		return 0, "", err
+	}
+	return resp.Status, string(resp.Body), nil
+}
+
+// Ask is Activities for those who want the error only.
+func (k *Keeper) Ask(ctx context.Context, id int64) error {
+	_, _, err := k.Activities(ctx, id)
+	return err
+}
+
+// Stored are the tokens of a user in the database.
+func (k *Keeper) Stored(t *testing.T, id int64) (access, refresh string) {
+	t.Helper()
+	c := k.Shown(t, id)
+	return c.Access.Reveal(), c.Refresh.Reveal()
+}
+
+// Shown is the credential of a user.
+func (k *Keeper) Shown(t *testing.T, id int64) Credential {
+	t.Helper()
+	_, c, err := k.store.get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// NeverSync takes the schedule away.
+func (k *Keeper) NeverSync() { k.Next = func(time.Time) time.Time { return time.Time{} } }

@@ -1,0 +1,269 @@
+package tracker_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"watchmark/internal/task"
+	"watchmark/internal/tracker"
+	"watchmark/internal/tracker/trackertest"
+)
+
+func TestSigningInByMailInBothShapes(t *testing.T) {
+	for name, answer := range map[string]trackertest.Answer{
+		"redirect":       {},
+		"body":           {AsJSON: true},
+		"another cookie": {CookieName: "__Secure-tracker.session_token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.remote.SetAnswer(answer)
+			life, err := r.keeper.StartLogin(t.Context(), "admin/mira", "  Mira@Home.Example ")
+			must(t, err)
+			if life <= 4*time.Minute || life > 5*time.Minute {
+				t.Errorf("the code is good for %v", life)
+			}
+			otp := r.remote.LastCode(mira)
+			u, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", "", otp)
+			must(t, err)
+			if u.Name != "Mira" || u.State != tracker.Connected || u.Method != tracker.ByMail || u.ExpiresAt == nil || time.Until(*u.ExpiresAt) < 6*24*time.Hour {
+				t.Errorf("connected as %+v", u)
+			}
+			r.clean(otp, mira, "session_token=", "code_verifier\":\"")
+			if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.Is(err, tracker.ErrNoLogin) {
+				t.Errorf("the same code again: %v", err)
+			}
+		})
+	}
+}
+
+func TestStateAndWhatElseIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer trackertest.Answer
+		want   error
+	}{
+		"wrong state":               {trackertest.Answer{State: "wrong"}, tracker.ErrState},
+		"no state":                  {trackertest.Answer{State: "missing"}, tracker.ErrState},
+		"two states":                {trackertest.Answer{State: "twice"}, tracker.ErrState},
+		"wrong state in a body":     {trackertest.Answer{State: "wrong", AsJSON: true}, tracker.ErrState},
+		"no state, no code":         {trackertest.Answer{State: "missing", NoCode: true}, tracker.ErrState},
+		"no code":                   {trackertest.Answer{NoCode: true}, tracker.ErrRefused},
+		"no cookie":                 {trackertest.Answer{NoCookie: true}, tracker.ErrRefused},
+		"a cookie not secure":       {trackertest.Answer{CookieName: "better-auth.session_token"}, tracker.ErrRefused},
+		"a cookie not of a session": {trackertest.Answer{CookieName: "__Secure-better-auth.session_data"}, tracker.ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.remote.SetAnswer(c.answer)
+			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			must(t, err)
+			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if n := r.remote.Requests()["POST /oauth/token"]; n != 0 {
+				t.Errorf("%d requests for a token", n)
+			}
+			status, err := r.keeper.Status(t.Context())
+			must(t, err)
+			if len(status.Users) != 0 {
+				t.Errorf("stored %+v", status.Users)
+			}
+			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "123456"); !errors.Is(err, tracker.ErrNoLogin) {
+				t.Errorf("after the code was used: %v", err)
+			}
+			// The cooldown went with the sign-in.
+			_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			must(t, err)
+		})
+	}
+}
+
+func TestWrongCodesVoidTheSignIn(t *testing.T) {
+	r := newRig(t)
+	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	must(t, err)
+	right := r.remote.LastCode(mira)
+	var field *tracker.FieldError
+	for _, otp := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "12 456"} {
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.As(err, &field) || field.Field != "otp" {
+			t.Errorf("code %q: %v", otp, err)
+		}
+	}
+	if n := r.remote.Requests()["POST /auth/magic/submit"]; n != 0 {
+		t.Errorf("%d malformed codes were sent", n)
+	}
+	r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic/submit", Times: 9})
+	for range 9 { // the network failing is no wrong code
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrUnreachable) {
+			t.Errorf("a cut connection: %v", err)
+		}
+	}
+	for left := tracker.MaxOTPAttempts - 1; left >= 0; left-- {
+		var wrong *tracker.WrongCodeError
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.As(err, &wrong) || !errors.Is(err, tracker.ErrWrongCode) || wrong.Left != left {
+			t.Errorf("with %d left: %v", left, err)
+		}
+	}
+	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrTooManyCodes) || !strings.Contains(err.Error(), "MAX_OTP_ATTEMPTS") {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
+		t.Errorf("the right code after that: %v", err)
+	}
+}
+
+func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
+	r := newRig(t)
+	hold := make(chan struct{})
+	r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Hold: hold})
+	slow := make(chan error, 1)
+	go func() {
+		_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		slow <- err
+	}()
+	for r.remote.Requests()["POST /auth/magic"] == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	// Somebody else is not held up, and neither is another address.
+	_, err := r.keeper.StartLogin(t.Context(), "key/alex", alex)
+	must(t, err)
+	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", alex)
+	must(t, err)
+	var soon *tracker.CooldownError
+	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) {
+		t.Errorf("while the first mail is on its way: %v", err)
+	}
+	close(hold)
+	must(t, <-slow)
+	if _, err := r.keeper.CompleteLogin(t.Context(), "key/alex", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
+		t.Errorf("another caller completes: %v", err)
+	}
+	u, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+	must(t, err)
+	if u.Name != "Mira" {
+		t.Errorf("connected as %+v", u)
+	}
+	// The newest mail is what alex's address has: the code is the same one for both callers.
+	u, err = r.keeper.CompleteLogin(t.Context(), "key/alex", "", r.remote.LastCode(alex))
+	must(t, err)
+	if u.Name != "alex" {
+		t.Errorf("connected as %+v", u)
+	}
+}
+
+func TestCooldownAndLifeOfACode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		must(t, err)
+		first := r.remote.LastCode(mira)
+		time.Sleep(20 * time.Second)
+		var soon *tracker.CooldownError
+		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || soon.RetryAfter != 40*time.Second {
+			t.Errorf("after 20 s: %v", err)
+		}
+		time.Sleep(40 * time.Second)
+		_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		must(t, err)
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, first); !errors.Is(err, tracker.ErrWrongCode) {
+			t.Errorf("the code of the mail before: %v", err)
+		}
+		time.Sleep(5 * time.Minute)
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
+			t.Errorf("after five minutes: %v", err)
+		}
+		// A mail that was not sent leaves no cooldown.
+		r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Status: 503})
+		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
+			t.Errorf("a mail that is not sent: %v", err)
+		}
+		r.signIn(mira)
+	})
+}
+
+func TestWhatLacksIsSaid(t *testing.T) {
+	r := newRig(t)
+	r.opts.ClientID, r.opts.AppClientID = "", ""
+	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrNoClient) || !strings.Contains(err.Error(), "tracker.client_id") {
+		t.Errorf("without a client id: %v", err)
+	}
+	if _, err := r.keeper.StartOAuth("admin/mira", appBack); !errors.Is(err, tracker.ErrNoApp) {
+		t.Errorf("without an application: %v", err)
+	}
+	if _, err := r.keeper.StartDevice(t.Context()); !errors.Is(err, tracker.ErrNoApp) {
+		t.Errorf("without an application: %v", err)
+	}
+	r.opts.ClientID = webClient
+	var field *tracker.FieldError
+	for _, email := range []string{"", "mira", "mira@home", "a b@home.example"} {
+		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", email); !errors.As(err, &field) || field.Field != "email" {
+			t.Errorf("address %q: %v", email, err)
+		}
+	}
+}
+
+func TestSigningInWithAnApplication(t *testing.T) {
+	r := newRig(t)
+	address, err := r.keeper.StartOAuth("admin/mira", appBack)
+	must(t, err)
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.Get(address)
+	must(t, err)
+	must(t, resp.Body.Close())
+	back, err := url.Parse(resp.Header.Get("Location"))
+	must(t, err)
+	state, code := back.Query().Get("state"), back.Query().Get("code")
+	if _, err := r.keeper.FinishOAuth(t.Context(), "admin/alex", state, code); !errors.Is(err, tracker.ErrState) {
+		t.Errorf("another caller comes back: %v", err)
+	}
+	u, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, code)
+	must(t, err)
+	if u.Name != "Mira" || u.Method != tracker.ByCode {
+		t.Errorf("connected as %+v", u)
+	}
+	if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, code); !errors.Is(err, tracker.ErrState) {
+		t.Errorf("a second time: %v", err)
+	}
+	r.clean(code, appSecret)
+}
+
+func TestSigningInByDeviceCode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		d, err := r.keeper.StartDevice(t.Context())
+		must(t, err)
+		waiting, err := r.tasks.Get(d.TaskID)
+		must(t, err)
+		r.remote.SetFault(&trackertest.Fault{Path: "/oauth/device/token", Times: 2, Status: 429})
+		time.Sleep(20 * time.Second)
+		if !r.remote.Approve(d.UserCode, alex) {
+			t.Fatal("no such code")
+		}
+		status := r.wait(waiting)
+		if u, is := status.Result.(tracker.User); !is || u.Name != "alex" || u.Method != tracker.ByDevice || status.State != task.Done {
+			t.Errorf("ended as %+v", status)
+		}
+		d, err = r.keeper.StartDevice(t.Context())
+		must(t, err)
+		r.remote.Approve(d.UserCode, "")
+		waiting, err = r.tasks.Get(d.TaskID)
+		must(t, err)
+		if status := r.wait(waiting); status.State != task.Failed || !strings.Contains(status.Message, "refused") {
+			t.Errorf("refused ends as %+v", status)
+		}
+		d, err = r.keeper.StartDevice(t.Context())
+		must(t, err)
+		waiting, err = r.tasks.Get(d.TaskID)
+		must(t, err)
+		if status := r.wait(waiting); status.State != task.Failed {
+			t.Errorf("nobody comes: %+v", status)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package tracker
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"watchmark/internal/secret"
+	"watchmark/internal/task"
+)
+
+// DeviceTask is the kind of the tasks that wait for a device code to be approved.
+const DeviceTask = "tracker_device"
+
+// deviceRedirect is what applications without an address give with a refresh (upstreams/tracker.md section 6).
+const deviceRedirect = "urn:ietf:wg:oauth:2.0:oob"
+
+const (
+	// stateLife is how long a person may take to approve in the browser.
+	stateLife = 10 * time.Minute
+	// deviceLongest bounds a wait for a device code, whatever the tracker says.
+	deviceLongest = 30 * time.Minute
+	// deviceSlowest bounds the time between two questions.
+	deviceSlowest = time.Minute
+)
+
+// appLogin is a sign-in with an application that a browser was sent away for.
+type appLogin struct {
+	caller, clientID, redirectURI string
+	until                         time.Time
+}
+
+// states are the sign-ins under way by their state, each good for one return.
+type states struct {
+	mu      sync.Mutex
+	waiting map[string]appLogin
+}
+
+func (s *states) add(l appLogin) (state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, old := range s.waiting {
+		if time.Now().After(old.until) || len(s.waiting) >= loginsMost {
+			delete(s.waiting, key)
+		}
+	}
+	state = rand.Text()
+	s.waiting[state] = l
+	return state
+}
+
+// take is the sign-in of a state, if caller began it.
+func (s *states) take(state, caller string) (appLogin, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, found := s.waiting[state]
+	if !found || l.caller != caller {
+		return appLogin{}, false
+	}
+	delete(s.waiting, state)
+	return l, time.Now().Before(l.until)
+}
+
+// app is the application of the settings, or ErrNoApp.
+func (k *Keeper) app() (Options, error) {
+	o := k.Options()
+	if o.AppClientID == "" || o.AppClientSecret == "" {
+		return o, ErrNoApp
+	}
+	return o, nil
+}
+
+// StartOAuth is the address where a person allows the application of the settings to read
+// their history, and which leads back to redirectURI. It returns ErrNoApp.
+func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
+	o, err := k.app()
+	if err != nil {
+		return "", err
+	}
+	state := k.states.add(appLogin{caller, o.AppClientID, redirectURI, time.Now().Add(stateLife)})
+	return o.AuthURL + "/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {o.AppClientID}, "redirect_uri": {redirectURI}, "state": {state},
+	}.Encode(), nil
+}
+
+// FinishOAuth takes what a browser brought back and stores the credential. It returns
+// ErrState for a state that this caller was not given or that is too old, ErrNoApp, or *Error.
+func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
+	l, found := k.states.take(state, caller)
+	if !found {
+		return User{}, ErrState
+	}
+	o, err := k.app()
+	if err != nil {
+		return User{}, err
+	}
+	c, err := k.trade(ctx, "trade the code for a credential of the tracker", o.AuthURL+"/oauth/token", map[string]string{
+		"grant_type": "authorization_code", "code": code, "client_id": l.clientID, "client_secret": o.AppClientSecret.Reveal(), "redirect_uri": l.redirectURI,
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return k.connectApp(ctx, ByCode, l.clientID, l.redirectURI, c)
+}
+
+func (k *Keeper) connectApp(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
+	if c.Refresh == "" {
+		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last"}
+	}
+	return k.connect(ctx, m, clientID, redirectURI, c)
+}
+
+// Device is a sign-in that waits for a person to type a code in at the tracker.
+type Device struct {
+	UserCode        string    `json:"user_code" doc:"What to type in there."`
+	VerificationURL string    `json:"verification_url" doc:"Where to type it in."`
+	ExpiresAt       time.Time `json:"expires_at"`
+	TaskID          int64     `json:"task_id" doc:"The task that waits for it: done when the person agreed."`
+}
+
+// StartDevice asks for a code that a person types in at the tracker, and starts the task that
+// waits for that (upstreams/tracker.md section 6). It returns ErrNoApp, *Error, or task.ErrStopping.
+func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
+	const op = "ask the tracker for a device code"
+	o, err := k.app()
+	if err != nil {
+		return Device{}, err
+	}
+	resp, err := k.postJSON(ctx, op, o.AuthURL+"/oauth/device/code", map[string]string{"client_id": o.AppClientID})
+	if err != nil {
+		return Device{}, err
+	}
+	if resp.Status != http.StatusOK {
+		return Device{}, tokenRefusal(op, resp)
+	}
+	var said struct {
+		DeviceCode      secret.Text `json:"device_code"`
+		UserCode        string      `json:"user_code"`
+		VerificationURL string      `json:"verification_url"`
+		ExpiresIn       number      `json:"expires_in"`
+		Interval        number      `json:"interval"`
+	}
+	if json.Unmarshal(resp.Body, &said) != nil || said.DeviceCode == "" || said.UserCode == "" {
+		return Device{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
+	}
+	k.Masker.Add(said.DeviceCode.Reveal())
+	life := min(time.Duration(said.ExpiresIn)*time.Second, deviceLongest)
+	every := min(max(time.Duration(said.Interval)*time.Second, time.Second), deviceSlowest)
+	d := Device{UserCode: said.UserCode, VerificationURL: said.VerificationURL, ExpiresAt: time.Now().Add(life).UTC()}
+	t, err := k.Tasks.Start(DeviceTask, 0, func(ctx context.Context, t *task.Task) error {
+		bounded, cancel := context.WithTimeout(ctx, life)
+		defer cancel()
+		t.Progress(0, 1, "waiting for somebody to type the code in at the tracker")
+		u, err := k.awaitDevice(bounded, o, said.DeviceCode, every)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return errors.New("nobody typed the code in before it ended: start again")
+		}
+		if err != nil {
+			return err
+		}
+		t.Progress(1, 1, "signed in as "+u.Name)
+		t.SetResult(u)
+		return nil
+	})
+	if err != nil {
+		return Device{}, err
+	}
+	d.TaskID = t.Status().ID
+	return d, nil
+}
+
+// awaitDevice asks every so often whether the code was approved. What fails in passing is asked again.
+func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, every time.Duration) (User, error) {
+	const op = "wait for the code to be approved"
+	address := o.AuthURL + "/oauth/device/token"
+	body := map[string]string{"code": code.Reveal(), "client_id": o.AppClientID, "client_secret": o.AppClientSecret.Reveal()}
+	for {
+		select {
+		case <-ctx.Done():
+			return User{}, ctx.Err()
+		case <-time.After(every):
+		}
+		c, err := k.trade(ctx, op, address, body)
+		var said *Error
+		switch {
+		case err == nil:
+			return k.connectApp(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
+		case !errors.As(err, &said):
+			return User{}, err
+		}
+		switch said.Status {
+		case http.StatusBadRequest: // not approved yet
+		case http.StatusTooManyRequests:
+			every = min(every*2, deviceSlowest)
+		case http.StatusTeapot:
+			return User{}, errors.New("the person refused")
+		case http.StatusGone, http.StatusNotFound, http.StatusConflict:
+			return User{}, errors.New("the code has ended or was used: start again")
+		default:
+			if !passing(err) {
+				return User{}, err
+			}
+			k.Log.DebugContext(ctx, "the tracker does not tell about a device code", "error", err)
+		}
+	}
+}

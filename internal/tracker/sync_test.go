@@ -1,0 +1,268 @@
+package tracker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/task"
+	"watchmark/internal/tracker"
+	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/watch"
+)
+
+const historyCalls = "GET /sync/history"
+
+func TestOnlyWhatIsWatchedAfterTheConnectionIsTakenIn(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 300, time.Now().Add(-time.Hour)) // two pages of old plays
+	r.signIn(mira)
+	if got, _ := r.sync(false); got.Taken != 0 || got.Skipped != 300 {
+		t.Errorf("the first run: %+v", got)
+	}
+	asked := r.remote.Requests()[historyCalls]
+	if asked != 2 {
+		t.Errorf("%d pages", asked)
+	}
+	if got, _ := r.sync(false); got.Outcome != tracker.UpToDate || r.remote.Requests()[historyCalls] != asked {
+		t.Errorf("with nothing new: %+v", got)
+	}
+	r.remote.AddPlays(mira, trackertest.Play{ID: 77, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 2, Episode: 4, Tmdb: 66, Aired: "2026-04-04T16:30:00.000Z"})
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("with a new play: %+v", got)
+	}
+	season, episode := 2, 4.0
+	want := watch.Event{
+		Source: watch.Tracker, Action: watch.Watched, Media: watch.Episode, Title: "节目 1", OriginalTitle: "番組 1", Season: &season, Episode: &episode,
+		AirDate:   watch.Date{Year: 2026, Month: 4, Day: 5}, // half past one at night in Tokyo
+		SeriesIDs: watch.IDs{"tmdb": "1001"}, ItemIDs: watch.IDs{"tmdb": "66"}, UserName: "Mira", UserID: "uuid-of-mira", ItemID: "77", RawEvent: "scrobble",
+	}
+	events := r.events()
+	if len(events) != 1 || events[0].OccurredAt.IsZero() {
+		t.Fatalf("events %+v", events)
+	}
+	events[0].OccurredAt = time.Time{}
+	if diff := cmp.Diff(want, events[0]); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPlayWithAnOldDateIsFound(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 10, time.Now().Add(-100*24*time.Hour))
+	r.signIn(mira)
+	r.sync(false)
+	r.remote.AddPlays(mira, trackertest.Play{ID: 5, WatchedAt: time.Now().Add(-900 * 24 * time.Hour), Kind: "show", Title: 1, Season: 1, Episode: 99})
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("got %+v", got)
+	}
+	// A play that was removed moves the stamp too, and brings nothing.
+	r.remote.RemovePlay(mira, 5)
+	if got, _ := r.sync(false); got.Taken != 0 || got.Outcome != tracker.Taken {
+		t.Errorf("after a removal: %+v", got)
+	}
+	if got, _ := r.sync(false); got.Outcome != tracker.UpToDate {
+		t.Errorf("and then: %+v", got)
+	}
+	if n := len(r.events()); n != 1 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestAFullSyncOf20000PlaysWithAnOutageInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		r.show(mira, 1, 20_000, time.Now().Add(-time.Hour))
+		r.signIn(mira)
+		r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 40, Status: 503})
+		got, status := r.sync(true)
+		if got.Outcome != tracker.Failed || got.Taken != 40*250 || status.State != task.Failed {
+			t.Errorf("with an outage: %+v", got)
+		}
+		sync, err := r.keeper.SyncStatus(t.Context())
+		must(t, err)
+		if sync.Users[0].ReadUntil != nil || sync.Users[0].Error == "" {
+			t.Errorf("the outage moved the watermark: %+v", sync.Users[0])
+		}
+		// A short one is sat out.
+		r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 60, Times: 5, Status: 502})
+		if got, _ = r.sync(true); got.Outcome != tracker.Taken || got.Taken != 40*250 || got.Known != 40*250 {
+			t.Errorf("afterwards: %+v", got)
+		}
+		seen := map[string]bool{}
+		for _, e := range r.events() {
+			seen[e.ItemID] = true
+		}
+		if n := len(r.events()); n != 20_000 || len(seen) != 20_000 {
+			t.Errorf("%d records of %d plays", n, len(seen))
+		}
+		if got, _ = r.sync(true); got.Taken != 0 || got.Known != 20_000 {
+			t.Errorf("once more: %+v", got)
+		}
+	})
+}
+
+func TestWhatIsNotOfAGenreOrUnreadableHoldsNothingUp(t *testing.T) {
+	r := newRig(t)
+	r.signIn(mira)
+	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 1, Name: "Anime", Genres: []string{"Anime", "drama"}})
+	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 2, Name: "News", Genres: []string{"news"}})
+	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 3, Name: "Unknown"})
+	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 4, Name: "Mapped", Genres: []string{"drama"}})
+	r.remote.AddTitle(trackertest.Title{Kind: "movie", ID: 5, Name: "Film", Original: "映画", Tmdb: 9, Genres: []string{"anime"}, Released: "2020-02-02"})
+	r.mapped = func(titles []string) bool { return titles[0] == "Mapped" }
+	at := time.Now()
+	for id := 1; id <= 5; id++ {
+		kind := "show"
+		if id == 5 {
+			kind = "movie"
+		}
+		r.remote.AddPlays(mira, trackertest.Play{ID: int64(id), WatchedAt: at, Kind: kind, Title: id, Season: 0, Episode: 1})
+	}
+	r.remote.AddPlays(mira, trackertest.Play{ID: 6, WatchedAt: at, Kind: "show", Title: 1, Broken: true})
+	got, _ := r.sync(false)
+	if got.Taken != 4 || got.Skipped != 1 || got.Unreadable != 1 || got.Outcome != tracker.Taken {
+		t.Errorf("got %+v", got)
+	}
+	for _, e := range r.events() {
+		if e.Title == "News" {
+			t.Error("news were taken in")
+		}
+		if e.Title == "Film" && (e.Media != watch.Movie || e.ItemIDs["tmdb"] != "9" || e.AirDate.String() != "2020-02-02" || e.OriginalTitle != "映画" || e.Episode != nil) {
+			t.Errorf("film %+v", e)
+		}
+		if e.Title == "Anime" && (e.Season == nil || *e.Season != 0) {
+			t.Errorf("special %+v", e)
+		}
+	}
+	// What was left out comes with a full sync, once the genres say so.
+	r.opts.Genres = nil
+	if got, _ := r.sync(true); got.Taken != 1 || got.Unreadable != 1 || got.Known != 4 {
+		t.Errorf("with all genres: %+v", got)
+	}
+	if n := r.remote.Requests()["GET /shows/{id}/translations/{lang}"]; n != 4 { // 1, 3, 4, then 2
+		t.Errorf("%d translations", n)
+	}
+}
+
+func TestAPreviewMarksNothing(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 12, time.Now().Add(-time.Hour))
+	r.remote.AddPlays(mira, trackertest.Play{ID: 9, WatchedAt: time.Now().Add(-time.Minute), Kind: "show", Title: 1, Season: 1, Episode: 12})
+	r.signIn(mira)
+	started, err := r.keeper.PreviewSync(t.Context(), 0)
+	must(t, err)
+	if _, err := r.keeper.Sync(t.Context(), 0, true); err != nil && !errors.Is(err, tracker.ErrRunning) {
+		t.Error(err)
+	}
+	p, is := r.wait(started).Result.(tracker.Preview)
+	if !is || len(p.Items) != 12 || p.Counts["matched"] != 12 || p.More != 0 {
+		t.Fatalf("preview %+v", p)
+	}
+	if first := p.Items[len(p.Items)-1]; first.Title != "节目 1" || first.SubjectID != 265 {
+		t.Errorf("item %+v", first)
+	}
+	r2 := newRig(t)
+	r2.show(mira, 1, tracker.PreviewMost+50, time.Now().Add(-time.Hour))
+	r2.signIn(mira)
+	started, err = r2.keeper.PreviewSync(t.Context(), 0)
+	must(t, err)
+	if p := r2.wait(started).Result.(tracker.Preview); len(p.Items) != tracker.PreviewMost || p.More != 50 {
+		t.Errorf("%d items and %d more", len(p.Items), p.More)
+	}
+	if n := len(r2.events()); n != 0 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestAFullSyncCanBeCancelled(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 1000, time.Now().Add(-time.Hour))
+	r.signIn(mira)
+	hold := make(chan struct{})
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 2, Hold: hold})
+	started, err := r.keeper.Sync(t.Context(), 0, true)
+	must(t, err)
+	if _, err := r.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
+		t.Errorf("a second one: %v", err)
+	}
+	for started.Status().Done < 500 {
+		_, more := started.After(0)
+		if started.Status().Done < 500 {
+			<-more
+		}
+	}
+	must(t, r.tasks.Cancel(started.Status().ID))
+	if s := r.wait(started); s.State != task.Cancelled {
+		t.Errorf("ended as %+v", s)
+	}
+	close(hold)
+	if n := len(r.events()); n != 500 {
+		t.Errorf("%d records", n)
+	}
+	r.remote.SetFault(nil)
+	if got, _ := r.sync(true); got.Taken != 500 || got.Known != 500 {
+		t.Errorf("gone on: %+v", got)
+	}
+}
+
+func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.dir, one.remote, one.url)
+	one.show(mira, 1, 1500, time.Now().Add(-time.Hour))
+	one.signIn(mira)
+	a, err := one.keeper.Sync(t.Context(), 0, true)
+	must(t, err)
+	b, err := two.keeper.Sync(t.Context(), 0, true)
+	must(t, err)
+	for _, s := range []task.Status{one.wait(a), two.wait(b)} {
+		if s.State != task.Done {
+			t.Errorf("ended as %+v", s)
+		}
+	}
+	if n := len(one.events()); n != 1500 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		r.signIn(mira)
+		r.show(mira, 1, 1, time.Now().Add(time.Minute))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { r.keeper.Run(ctx); close(ended) }()
+		time.Sleep(5 * time.Hour)
+		if n := len(r.events()); n != 0 {
+			t.Errorf("%d records before it is time", n)
+		}
+		time.Sleep(70 * time.Minute)
+		if n := len(r.events()); n != 1 {
+			t.Errorf("%d records when it is time", n)
+		}
+		r.show(mira, 2, 1, time.Now())
+		r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 503, Times: 10})
+		time.Sleep(6*time.Hour + 10*time.Minute)
+		if n := len(r.events()); n != 1 {
+			t.Errorf("%d records in an outage", n)
+		}
+		time.Sleep(2 * time.Hour)
+		if n := len(r.events()); n != 2 {
+			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(ctx)))
+		}
+		stop()
+		<-ended
+		r.opts.Enabled = false
+		if _, err := r.keeper.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
+			t.Errorf("switched off: %v", err)
+		}
+	})
+}

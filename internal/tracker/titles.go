@@ -1,0 +1,99 @@
+package tracker
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// titlesFresh is how long titles are believed: they cost a request or two for each show.
+const titlesFresh = 30 * 24 * time.Hour
+
+// titles are those of a show or film beside the tracker's own, which is English; "" where it
+// knows none.
+type titles struct{ original, translated string }
+
+// titlesOf are the titles of what a play is of, from the database or the tracker.
+func (k *Keeper) titlesOf(ctx context.Context, userID int64, p play) (titles, error) {
+	id := p.work().IDs.get("trakt")
+	if id == "" || strings.ContainsAny(id, "/?#%. ") {
+		return titles{}, nil
+	}
+	t, fresh, err := k.store.titles(ctx, p.kind(), id)
+	if err != nil || fresh {
+		return t, err
+	}
+	path := "/" + p.kind() + "s/" + id
+	t = titles{original: p.work().Original}
+	if t.original == "" {
+		var said struct {
+			Original string `json:"original_title"`
+		}
+		if err := k.read(ctx, "ask the tracker for a title", userID, path+"?extended=full", &said); err != nil {
+			return titles{}, err
+		}
+		t.original = said.Original
+	}
+	var said []struct {
+		Title   string `json:"title"`
+		Country string `json:"country"`
+	}
+	if err := k.read(ctx, "ask the tracker for translations", userID, path+"/translations/zh", &said); err != nil {
+		return titles{}, err
+	}
+	best := []string{"sg", "hk", "tw", "cn"} // the catalog's titles are those of the last
+	rank := -1
+	for _, row := range said {
+		if at := slices.Index(best, row.Country); row.Title != "" && (at > rank || t.translated == "") {
+			t.translated, rank = row.Title, at
+		}
+	}
+	return t, k.store.setTitles(ctx, p.kind(), id, t)
+}
+
+// read asks the data host for JSON, again when it fails in passing; what the tracker does not
+// know leaves into as it is.
+func (k *Keeper) read(ctx context.Context, op string, userID int64, path string, into any) error {
+	resp, err := k.patiently(ctx, op, userID, path)
+	switch {
+	case errors.Is(err, ErrGone):
+		return nil
+	case err != nil:
+		return err
+	case json.Unmarshal(resp.Body, into) != nil:
+		return &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
+	}
+	return nil
+}
+
+func (s store) titles(ctx context.Context, kind, id string) (t titles, fresh bool, err error) {
+	var at int64
+	err = s.db.Read().QueryRowContext(ctx, `SELECT original, translated, fetched_at FROM tracker_titles WHERE kind = ? AND tracker_id = ?`, kind, id).
+		Scan(&t.original, &t.translated, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return titles{}, false, nil
+	}
+	if err != nil {
+		return titles{}, false, fmt.Errorf("read the titles of a %s: %w", kind, err)
+	}
+	age := time.Since(time.UnixMilli(at))
+	return t, age >= 0 && age < titlesFresh, nil
+}
+
+func (s store) setTitles(ctx context.Context, kind, id string, t titles) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO tracker_titles (kind, tracker_id, original, translated, fetched_at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (kind, tracker_id) DO UPDATE SET original = excluded.original, translated = excluded.translated, fetched_at = excluded.fetched_at`,
+			kind, id, t.original, t.translated, time.Now().UnixMilli())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store the titles of a %s: %w", kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+// Package tracker is the service's side of the watch tracker: signing a person in, keeping
+// their credential alive, and turning their history into events (upstreams/tracker.md).
+//
+// What it promises: a credential is sealed at rest and renewed by one caller at a time, also
+// across processes; a renewed pair is stored before it is used; what of the history was
+// taken in is stored in one transaction with the records it became, so that a play becomes
+// one record however often it is read; and nothing is marked that was watched before the
+// connection, unless a full sync is asked for.
+package tracker
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/httpx"
+	"watchmark/internal/secret"
+	"watchmark/internal/task"
+	"watchmark/internal/watch"
+)
+
+// The errors a caller branches on, beside the kinds of *Error.
+var (
+	ErrOff            = errors.New("the tracker is switched off: set tracker.enabled")
+	ErrNoClient       = errors.New("signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (docs/sources.md says what that means)")
+	ErrNoApp          = errors.New("no application of the tracker is set up: set tracker.app_client_id and tracker.app_client_secret, or sign in by e-mail")
+	ErrNoLogin        = errors.New("no sign-in waits for this code, or its code is older than five minutes: ask for a new mail")
+	ErrTooManyCodes   = errors.New("too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is void, ask for a new mail")
+	ErrState          = errors.New("the answer of the tracker does not belong to this sign-in: start it again")
+	ErrLoginsFull     = errors.New("too many sign-ins wait at once: try again in five minutes")
+	ErrNotFound       = errors.New("tracker user not found")
+	ErrWhich          = errors.New("several tracker users are connected: say which by user_id")
+	ErrDisconnected   = errors.New("this tracker user is not connected: sign in")
+	ErrDead           = errors.New("the tracker does not renew this sign-in any more: sign in again")
+	ErrRunning        = errors.New("the history of the tracker is being read already")
+	ErrNobody         = errors.New("no tracker user is connected: sign in first")
+	errTakenMeanwhile = errors.New("another process took a play in")
+)
+
+// FieldError says which field of the input is at fault.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+// Error is the field and what is wrong with it.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Options are the settings of the tracker. Addresses have no slash at the end.
+type Options struct {
+	Enabled bool
+	// AuthURL is the host of every sign-in. APIURL is the data host for those who signed in
+	// by mail, AppAPIURL for those who did with an application (upstreams/tracker.md section 2).
+	AuthURL, APIURL, AppAPIURL string
+	// ClientID and RedirectURI are those of the sign-in by mail; an empty id switches it off.
+	ClientID, RedirectURI string
+	// AppClientID and AppClientSecret are those of an application; an empty id means there is none.
+	AppClientID     string
+	AppClientSecret secret.Text
+	// Genres are those that are taken in; none takes everything.
+	Genres []string
+	// Overlap is how much of what was read before is read again.
+	Overlap time.Duration
+}
+
+// Intake stores events in one transaction with what also writes; *engine.Engine is one.
+type Intake interface {
+	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
+}
+
+// Verdict is what would become of a play.
+type Verdict struct {
+	Status      string  `json:"status" doc:"As the status of a trace: matched would be marked, review asked about."`
+	SubjectID   int     `json:"subject_id" doc:"The catalog's entry; 0 for none."`
+	SubjectName string  `json:"subject_name"`
+	EpisodeSort float64 `json:"episode_sort" doc:"The number viewers know the chapter by; 0 for none."`
+	Confidence  float64 `json:"confidence" doc:"How sure the match is, 0 to 1."`
+	Reason      string  `json:"reason" doc:"Why, in one sentence."`
+}
+
+// Config is what a Keeper is made of; every field must be set.
+type Config struct {
+	DB     *db.DB
+	Box    *secret.Box
+	HTTP   *httpx.Client
+	Masker *secret.Masker
+	Tasks  *task.Registry
+	Intake Intake
+	// Preview matches an event and changes nothing.
+	Preview func(ctx context.Context, event watch.Event) (Verdict, error)
+	// Mapped reports whether a person mapped one of the titles: its genre does not matter then.
+	Mapped func(ctx context.Context, titles []string, season *int) (bool, error)
+	// Options is asked whenever it is needed, so that changed settings hold at once.
+	Options func() Options
+	// Next is when the schedule is due after a time; zero is never.
+	Next func(after time.Time) time.Time
+	Log  *slog.Logger
+}
+
+// Keeper signs people in, keeps their credentials and reads their histories. It may be
+// used by several goroutines.
+type Keeper struct {
+	Config
+	store store
+	// owner is this process in the leases of the database.
+	owner  string
+	logins logins
+	states states
+	kick   chan struct{}
+	began  time.Time
+
+	mu      sync.Mutex
+	locks   map[int64]chan struct{}
+	running *task.Task // the run that reads a history; nil when none does
+	last    time.Time  // when the last run by schedule began
+	failed  bool       // whether it is worth trying again soon
+}
+
+// NewKeeper is a Keeper; Run has it work by itself.
+func NewKeeper(c Config) *Keeper {
+	return &Keeper{
+		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
+		states: states{waiting: map[string]appLogin{}}, kick: make(chan struct{}, 1), began: time.Now(), locks: map[int64]chan struct{}{},
+	}
+}
