@@ -14,10 +14,15 @@ document.addEventListener("picked", (event) => {
   if (event.target.dataset.preview) look(event.target);
 });
 
+// asked counts the looks; an answer to an earlier one than the last, or to what was entered before, is not shown.
+let asked = 0;
+
 // What was shown is about what was entered then.
 document.addEventListener("input", (event) => {
   const preview = event.target.form?.querySelector(".preview");
-  if (preview) preview.hidden = true;
+  if (!preview) return;
+  asked++;
+  preview.hidden = true;
 });
 
 function toggle(part) {
@@ -33,6 +38,7 @@ async function look(form) {
   if (!form.reportValidity()) return;
   const { subject_id: subject, episode_offset: offset, every_season: every } = form.elements;
   const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false });
+  const turn = ++asked;
   let answer;
   try {
     answer = await fetch(`${form.dataset.preview}?${query}`, { headers: { Accept: "application/json" } });
@@ -41,6 +47,7 @@ async function look(form) {
     return;
   }
   const body = await answer.json().catch(() => ({}));
+  if (turn !== asked) return;
   if (answer.ok) show(form.querySelector(".preview"), body);
   else explain(form, answer, body);
 }
