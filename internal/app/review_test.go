@@ -112,6 +112,27 @@ func TestUndoTakesTheMarksBack(t *testing.T) {
 	}
 }
 
+// TestAFilmIsAnsweredAsNoFilm: the answer holds for the film, and for nothing else of its title.
+func TestAFilmIsAnsweredAsNoFilm(t *testing.T) {
+	s := start(t)
+	film := `{"title":"Moonshade Teahouse","media_type":"movie","user_name":"Mira"}`
+	ids := []int64{s.custom(film)}
+	s.become(ids, "review")
+	path := fmt.Sprintf("/api/pending-candidates/%d", s.questions()[0].ID)
+	s.api(http.MethodPost, path+"/confirm", `{"subject_id":900014}`, http.StatusAccepted, nil)
+	ids = append(ids, s.custom(film))
+	s.become(ids, "success")
+	s.become([]int64{s.custom(teahouse(2))}, "review")
+	if diff := cmp.Diff(map[string]bool{"mira/90001401": true}, s.marked()); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, nil)
+	s.become(ids, "review")
+	if left := s.marked(); len(left) != 0 {
+		t.Errorf("still marked is %v", left)
+	}
+}
+
 func TestARejectedTitleIsIgnoredAndNoOther(t *testing.T) {
 	s := start(t)
 	ids := []int64{s.custom(teahouse(1))}

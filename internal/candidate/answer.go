@@ -11,13 +11,13 @@ import (
 	"watchmark/internal/record"
 )
 
-// Confirm answers a question with a subject: it writes a mapping of the title, for the
-// season if there is one, and gives the waiting records back to be run again. The caller
+// Confirm answers a question with a subject: it writes a mapping of the title, for films or
+// shows as the question is and for the season if there is one, and gives the waiting records back to be run again. The caller
 // has checked the subject. It returns ErrNotFound, ErrAnswered or a *mapping.FieldError.
 func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
 	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question
-		m := mapping.Mapping{Title: q.Title, Season: q.Season, SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		m := mapping.Mapping{Title: q.Title, Season: q.Season, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
 		var err error
 		if a.Mapping, d.Replaced, err = mapping.PutTx(ctx, tx, m); err != nil {
 			return err

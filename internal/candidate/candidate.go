@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -59,6 +60,8 @@ type Question struct {
 	// Season is nil for films and where the events told none.
 	Season    *int        `json:"season"`
 	MediaType watch.Media `json:"media_type"`
+	// Episode is the number that the newest event tells; nil for films.
+	Episode *float64 `json:"episode"`
 	// Candidates are of the newest event, the best first.
 	Candidates []match.Candidate `json:"candidates"`
 	// Reason is why the newest event was not marked, in one sentence.
@@ -110,6 +113,24 @@ func Choose(c match.Candidate) Choice {
 		choice.SubjectID = c.StartID
 	}
 	return choice
+}
+
+// Choose is the choice of a stored candidate without an offset. The numbers of a media
+// server's specials are its own: one is chosen for the number that asked alone, by the offset
+// that leads from there to the candidate's episode. It returns a *mapping.FieldError when no
+// whole offset does.
+func (q Question) Choose(c match.Candidate) (Choice, error) {
+	choice := Choose(c)
+	if q.Season == nil || *q.Season != 0 || q.Episode == nil || c.EpisodeSort == nil {
+		return choice, nil
+	}
+	offset := *c.EpisodeSort - *q.Episode
+	if offset != math.Trunc(offset) {
+		return Choice{}, &mapping.FieldError{Field: "episode_offset", Problem: fmt.Sprintf(
+			"no whole number leads from special %v to episode %v of the subject: mark it in the catalog, and put the question off", *q.Episode, *c.EpisodeSort)}
+	}
+	choice.SubjectID, choice.EpisodeOffset = c.SubjectID, int(offset)
+	return choice, nil
 }
 
 // Answer is what an answer, or taking it back, did.

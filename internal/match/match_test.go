@@ -246,13 +246,19 @@ func TestFilmIsTold(t *testing.T) {
 
 func TestMappingsComeFirst(t *testing.T) {
 	server, rules, m := world(t)
-	two := 2
+	zero, two := 0, 2
 	for _, mp := range []mapping.Mapping{
 		{Title: "灯塔守望者", Season: &two, SubjectID: 121, EpisodeOffset: 4, Origin: mapping.ByPerson},
 		{Title: "灯塔守望者", SubjectID: 120, Origin: mapping.ByPerson},
 		{Title: "灯塔", Regex: true, SubjectID: 100, Origin: mapping.ByPerson},
 		{Title: "Hidden", SubjectID: 4444, Origin: mapping.ByPerson},
 		{Title: "Film", SubjectID: 111, Origin: mapping.ByPerson},
+		{Title: "旧港", SubjectID: 111, Origin: mapping.ByPerson},
+		{Title: "长潮", SubjectID: 150, Origin: mapping.ByPerson},
+		{Title: "剧场版 灯塔守望者", Form: mapping.FilmForm, SubjectID: 120, Origin: mapping.ByConfirm},
+		{Title: "潮声", Form: mapping.FilmForm, SubjectID: 120, Origin: mapping.ByConfirm},
+		{Title: "潮声", Form: mapping.ShowForm, SubjectID: 111, Origin: mapping.ByConfirm},
+		{Title: "灯塔守望者", Season: &zero, Form: mapping.ShowForm, SubjectID: 110, EpisodeOffset: -8, Origin: mapping.ByConfirm},
 	} {
 		if _, err := rules.Create(t.Context(), mp); err != nil {
 			t.Fatal(err)
@@ -269,6 +275,14 @@ func TestMappingsComeFirst(t *testing.T) {
 		"behind the end of the list":       {episode("灯塔守望者", 1, 90, ""), "episode_not_found 120"},
 		"a subject the catalog lacks":      {episode("Hidden", 1, 1, ""), "not_found"},
 		"a film":                           {movie("Film", "", ""), "matched 111/0"},
+		"for every season, to a film":      {episode("旧港", 1, 3, ""), "matched 170/17003"},
+		"for every season, to a show":      {movie("长潮", "", ""), "review"},
+		"an answer, to a show":             {movie("剧场版 灯塔守望者", "", ""), "matched 120/12001"},
+		"an answer about the film":         {movie("潮声", "", ""), "matched 120/12001"},
+		"an answer about the show":         {with(episode("潮声", 1, 1, ""), func(e *watch.Event) { e.Season = nil }), "episode_not_found 111"},
+		"a special, its number":            {episode("灯塔守望者", 0, 9, ""), "matched 110/11001"},
+		"another special":                  {episode("灯塔守望者", 0, 1, ""), "episode_not_found 110"},
+		"another special, of a day":        {episode("灯塔守望者", 0, 1, "2020-05-01"), "episode_not_found 110"},
 		"other titles go their way":        {episode("双子港", 1, 3, "2018-04-15"), "matched 121/12103"},
 	} {
 		t.Run(name, func(t *testing.T) {
