@@ -16,6 +16,7 @@ type MappingInput struct {
 	Regex         bool              `json:"is_regex,omitempty" doc:"Whether title is a regular expression."`
 	Season        *int              `json:"season,omitempty" nullable:"true" doc:"The season this holds for; leave it out or give null for every season." example:"2"`
 	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its subject."`
+	Episode       *float64          `json:"episode,omitempty" nullable:"true" doc:"The episode number this holds for alone; leave it out or give null for all. One for a single episode goes first."`
 	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of the catalog's page." example:"265"`
 	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
 	Note          string            `json:"note,omitempty" doc:"For people."`
@@ -23,7 +24,7 @@ type MappingInput struct {
 
 func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 	return mapping.Mapping{
-		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, Form: m.Form, SubjectID: m.SubjectID,
+		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, Form: m.Form, Episode: m.Episode, SubjectID: m.SubjectID,
 		EpisodeOffset: m.EpisodeOffset, Origin: origin, Note: m.Note,
 	}
 }
@@ -43,7 +44,7 @@ func (s *server) registerMappings() {
 	const tag = "Mappings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
-		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. By title, season and form.",
+		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. By title, season, form and episode.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title."`
@@ -88,7 +89,7 @@ func (s *server) registerMappings() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
 		Summary:      "Import mappings",
-		Description:  "Adds the mappings of a document, or replaces those with the same title, season and form. All or nothing.",
+		Description:  "Adds the mappings of a document, or replaces those with the same title, season, form and episode. All or nothing.",
 		MaxBodyBytes: importBytes,
 	}, func(ctx context.Context, in *struct {
 		DryRun bool `query:"dry_run" doc:"Only count what would be done."`
@@ -112,7 +113,7 @@ func (s *server) exportMappings(ctx context.Context, _ *none) (*attachment[mappi
 	}
 	document := mappingDocument{Mappings: make([]documentMapping, len(all))}
 	for i, m := range all {
-		document.Mappings[i] = documentMapping{MappingInput{m.Title, m.Regex, m.Season, m.Form, m.SubjectID, m.EpisodeOffset, m.Note}, m.Origin}
+		document.Mappings[i] = documentMapping{MappingInput{m.Title, m.Regex, m.Season, m.Form, m.Episode, m.SubjectID, m.EpisodeOffset, m.Note}, m.Origin}
 	}
 	return &attachment[mappingDocument]{`attachment; filename="watchmark-mappings.json"`, document}, nil
 }

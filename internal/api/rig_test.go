@@ -307,7 +307,7 @@ func (m matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace
 // by leads where a mapping says.
 func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
 	trace := anything(event)
-	if found, is := rules.Find([]string{event.Title}, event.Season, event.IsFilm()); is {
+	if found, is := rules.Find([]string{event.Title}, event.Season, event.IsFilm(), event.Episode); is {
 		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
 		trace.Steps = []match.Step{{Name: "mapping", Status: "hit", Output: map[string]any{
 			"mapping_id": found.ID, "subject_id": found.SubjectID, "episode_offset": found.EpisodeOffset,

@@ -133,6 +133,39 @@ func TestAFilmIsAnsweredAsNoFilm(t *testing.T) {
 	}
 }
 
+// TestASpecialIsAnsweredAlone: the numbers of a media server's specials are its own, so what
+// one of them is says nothing of the others.
+func TestASpecialIsAnsweredAlone(t *testing.T) {
+	s := start(t)
+	special := func(n int) int64 {
+		return s.custom(fmt.Sprintf(`{"title":"灯塔守望者","season":0,"episode":%d,"user_name":"Mira"}`, n))
+	}
+	first, second := special(1), special(2)
+	s.become([]int64{first, second}, "review")
+	open := s.questions()
+	if len(open) != 2 || open[0].Waiting != 1 {
+		t.Fatalf("the questions are %+v", open)
+	}
+	path := fmt.Sprintf("/api/pending-candidates/%d", open[1].ID)
+	confirmed := s.api(http.MethodPost, path+"/confirm", `{"subject_id":900001}`, http.StatusAccepted, nil)
+	if !strings.Contains(confirmed.body, `"episode":1,"subject_id":900001`) {
+		t.Errorf("confirm answers %s", confirmed.body)
+	}
+	s.become([]int64{first, special(1)}, "success")
+	s.become([]int64{second, special(2)}, "review")
+	if marked := s.marked(); len(marked) != 1 {
+		t.Errorf("marked is %v", marked)
+	}
+	if open := s.questions(); len(open) != 1 || open[0].Waiting != 2 {
+		t.Errorf("the questions are %+v", open)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, nil)
+	s.become([]int64{first}, "review")
+	if marked := s.marked(); len(marked) != 0 {
+		t.Errorf("marked is %v", marked)
+	}
+}
+
 func TestARejectedTitleIsIgnoredAndNoOther(t *testing.T) {
 	s := start(t)
 	ids := []int64{s.custom(teahouse(1))}

@@ -33,11 +33,16 @@ const answeredMessage = "its title was answered on the page Review, and yet it i
 func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (asked Asked, err error) {
 	now := time.Now()
 	key := mapping.Fold(w.Event.Title)
+	var special *float64
+	if w.Event.Season != nil && *w.Event.Season == 0 {
+		special = w.Event.Episode
+	}
 	var id, updated int64
 	var status Status
 	var decided string
 	err = tx.QueryRowContext(ctx, `SELECT id, status, decision, updated_at FROM pending_candidates
-		WHERE title_key = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND film = ?`, key, w.Event.Season, w.Event.IsFilm()).Scan(&id, &status, &decided, &updated)
+		WHERE title_key = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND film = ?
+			AND COALESCE(CASE WHEN season = 0 THEN episode END, -1) = COALESCE(?, -1)`, key, w.Event.Season, w.Event.IsFilm(), special).Scan(&id, &status, &decided, &updated)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
 	}
@@ -61,7 +66,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 	}
 	err = tx.QueryRowContext(ctx, `INSERT INTO pending_candidates (title_key, season, film, title, original_title, media_type, episode, candidates, reason, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
-		ON CONFLICT (title_key, COALESCE(season, -1), film) DO UPDATE SET title = excluded.title, original_title = excluded.original_title,
+		ON CONFLICT (title_key, COALESCE(season, -1), film, COALESCE(CASE WHEN season = 0 THEN episode END, -1)) DO UPDATE SET title = excluded.title, original_title = excluded.original_title,
 			media_type = excluded.media_type, episode = excluded.episode, candidates = excluded.candidates, reason = excluded.reason, status = 'pending', decision = '', updated_at = excluded.updated_at
 		RETURNING id`,
 		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), trace.Result.Reason,

@@ -2,7 +2,7 @@
 // too weakly to mark, with the subjects it may be, and what the person answered.
 //
 // What it promises: a title and season is one question, however many episodes wait for
-// it; an answer and what it sets going are one transaction; an answer can be taken back.
+// it, and of the specials each number;  an answer and what it sets going are one transaction; an answer can be taken back.
 package candidate
 
 import (
@@ -60,7 +60,7 @@ type Question struct {
 	// Season is nil for films and where the events told none.
 	Season    *int        `json:"season"`
 	MediaType watch.Media `json:"media_type"`
-	// Episode is the number that the newest event tells; nil for films.
+	// Episode is the number that the newest event tells, which of a special is the question's; nil for films.
 	Episode *float64 `json:"episode"`
 	// Candidates are of the newest event, the best first.
 	Candidates []match.Candidate `json:"candidates"`
@@ -86,6 +86,9 @@ type Question struct {
 
 // IsFilm reports whether the question is about a film.
 func (q Question) IsFilm() bool { return q.MediaType == watch.Movie }
+
+// IsSpecial reports whether the question is about one special.
+func (q Question) IsSpecial() bool { return q.Season != nil && *q.Season == 0 && !q.IsFilm() }
 
 // Candidate is the stored candidate with the subject id.
 func (q Question) Candidate(id catalog.SubjectID) (match.Candidate, bool) {
@@ -121,7 +124,7 @@ func Choose(c match.Candidate) Choice {
 // whole offset does.
 func (q Question) Choose(c match.Candidate) (Choice, error) {
 	choice := Choose(c)
-	if q.Season == nil || *q.Season != 0 || q.Episode == nil || c.EpisodeSort == nil {
+	if !q.IsSpecial() || q.Episode == nil || c.EpisodeSort == nil {
 		return choice, nil
 	}
 	offset := *c.EpisodeSort - *q.Episode

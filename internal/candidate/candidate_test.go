@@ -190,11 +190,11 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	if !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(first) != record.Received || h.status(other) != record.Review {
 		t.Errorf("run again: %v; the other season is %s", a.RecordIDs, h.status(other))
 	}
-	m, found := h.rules().Find([]string{"SHOW"}, season(2), false)
+	m, found := h.rules().Find([]string{"SHOW"}, season(2), false, nil)
 	if !found || m.SubjectID != 8 || m.EpisodeOffset != -12 || m.Origin != mapping.ByConfirm || m.ID != a.Mapping.ID || *m.Season != 2 {
 		t.Errorf("the mapping is %+v", m)
 	}
-	if _, found := h.rules().Find([]string{"Show"}, season(3), false); found {
+	if _, found := h.rules().Find([]string{"Show"}, season(3), false, nil); found {
 		t.Error("the mapping holds for another season")
 	}
 	if a.Question.Status != candidate.Confirmed || a.Question.SubjectName != "eight" || a.Question.MappingID != m.ID {
@@ -215,7 +215,7 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	if !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
 		t.Errorf("undo: %+v", back)
 	}
-	if m, found := h.rules().Find([]string{"Show"}, season(2), false); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
+	if m, found := h.rules().Find([]string{"Show"}, season(2), false, nil); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
 		t.Errorf("the replaced mapping is not back: %+v", m)
 	}
 	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrUnanswered) {
@@ -375,6 +375,15 @@ func TestASpecialIsConfirmedForItsNumberAlone(t *testing.T) {
 	if c := must(q.Choose(match.Candidate{SubjectID: 5}))(t); c.EpisodeOffset != 0 {
 		t.Errorf("without an episode the choice is %+v", c)
 	}
+	h.ask(episode("Show", season(0), 8))
+	again := h.ask(episode("show", season(0), 9), match.Candidate{SubjectID: 5, EpisodeSort: &one, Score: .7})
+	if open := h.list(candidate.Pending); len(open) != 2 || open[1].ID != q.ID || open[1].RecordID != again || open[1].Waiting != 2 {
+		t.Errorf("the questions are %+v", open)
+	}
+	a := must(h.Confirm(t.Context(), q.ID, c))(t)
+	if n := a.Mapping.Episode; n == nil || *n != 9 || len(a.RecordIDs) != 2 {
+		t.Errorf("the answer is %+v", a)
+	}
 	var field *mapping.FieldError
 	if _, err := q.Choose(match.Candidate{SubjectID: 5, EpisodeSort: &half}); !errors.As(err, &field) || field.Field != "episode_offset" {
 		t.Errorf("a fraction: %v", err)
@@ -397,7 +406,7 @@ func TestAnAnswerIsForFilmsOrForShows(t *testing.T) {
 		film   bool
 		want   catalog.SubjectID
 	}{{nil, true, 8}, {nil, false, 9}, {season(1), false, 9}, {season(0), false, 0}, {season(2), false, 0}} {
-		if m, _ := h.rules().Find([]string{"show"}, c.season, c.film); m.SubjectID != c.want {
+		if m, _ := h.rules().Find([]string{"show"}, c.season, c.film, nil); m.SubjectID != c.want {
 			t.Errorf("%+v leads to %d", c, m.SubjectID)
 		}
 	}

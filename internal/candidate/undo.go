@@ -138,7 +138,8 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 // one of them is being worked on.
 func laterTx(ctx context.Context, tx *sql.Tx, q Question, m mapping.Mapping, without []int64) ([]int64, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, status, title, original_title FROM records
-		WHERE (updated_at >= ? OR status = 'processing') AND (? OR season = ?) ORDER BY id DESC`, q.UpdatedAt.UnixMilli(), m.Season == nil, m.Season)
+		WHERE (updated_at >= ? OR status = 'processing') AND (? OR season = ?) AND (? OR episode = ?) ORDER BY id DESC`,
+		q.UpdatedAt.UnixMilli(), m.Season == nil, m.Season, m.Episode == nil, m.Episode)
 	if err != nil {
 		return nil, fmt.Errorf("list what mapping %d led: %w", m.ID, err)
 	}

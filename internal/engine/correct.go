@@ -126,11 +126,17 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 	case m.Season == nil:
 		m.Origin = mapping.ByConfirm // it says nothing of specials and later seasons
 	}
+	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
+		m.Episode = w.Event.Episode // what one special is says nothing of the others
+	}
 	rules, err := e.Mappings.RulesWith(ctx, m)
 	if err != nil {
 		return m, nil, err
 	}
-	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm()); won != m {
+	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
+		if won.Episode != nil {
+			return m, nil, &mapping.FieldError{Field: "all_of_title", Problem: fmt.Sprintf("the mapping of %q for this very episode goes first: remove that mapping", won.Title)}
+		}
 		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
 			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/engine"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
@@ -252,6 +253,34 @@ func TestAMarkIsNotLeftToWhatIsCorrectedToo(t *testing.T) {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/9/913")
+}
+
+// TestASpecialIsCorrectedAlone: what one special is says nothing of the others, unless all are corrected.
+func TestASpecialIsCorrectedAlone(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	zero := 0
+	special := func(n float64) watch.Event {
+		e := episode("a", "mira", n)
+		e.Season = &zero
+		return e
+	}
+	ids := h.seen(t, special(1), special(2))
+	c, _ := h.correct(t, ids[0], right())
+	if n := c.Mapping.Episode; n == nil || *n != 1 {
+		t.Errorf("the mapping is %+v", c.Mapping)
+	}
+	h.seen(t, special(3))
+	h.wantMarks(t, "one/8/802", "one/8/803", "one/9/913")
+	var field *mapping.FieldError
+	if _, err := h.Correct(t.Context(), ids[0], all()); !errors.As(err, &field) || field.Field != "all_of_title" {
+		t.Errorf("all of a title: %v", err)
+	}
+	if _, status := h.correct(t, ids[1], all()); status.State != task.Done {
+		t.Errorf("task %+v", status)
+	}
+	h.wantMarks(t, "one/9/913", "one/9/914", "one/9/915")
 }
 
 // atLog calls a function for every record of a log.

@@ -9,7 +9,7 @@ import (
 )
 
 // PutTx writes m in the place of every mapping that is no expression and has the same
-// title, compared as Find does, the same season and the same form; one for a season of a show
+// title, compared as Find does, the same season, form and episode; one for a season of a show
 // replaces also what was for any form, for films tell no season. It answers the new one and those it
 // replaced; RestoreTx takes that back. It returns a *FieldError for one that cannot work.
 func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replaced []Mapping, err error) {
@@ -52,18 +52,18 @@ func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
 // is not as PutTx wrote it any more: somebody corrected it since. Where it was removed there
 // is nothing to take back. A replaced one is left out when its title, season and form are mapped anew.
 func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapping) (bool, error) {
-	there, same, err := standsTx(ctx, tx, written)
+	there, alike, err := standsTx(ctx, tx, written)
 	if err != nil {
 		return false, err
 	}
-	if !there || !same {
+	if !there || !alike {
 		return !there, nil
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, written.ID); err != nil {
 		return false, fmt.Errorf("delete mapping %d: %w", written.ID, err)
 	}
 	for _, old := range replaced {
-		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season, Form: old.Form})
+		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season, Form: old.Form, Episode: old.Episode})
 		if errors.Is(err, ErrTaken) {
 			continue
 		}
@@ -83,7 +83,7 @@ func StandsTx(ctx context.Context, tx *sql.Tx, written Mapping) (bool, error) {
 	return there && same, err
 }
 
-func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, same bool, err error) {
+func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, alike bool, err error) {
 	now, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, written.ID))
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, nil
@@ -91,9 +91,9 @@ func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, same boo
 	if err != nil {
 		return false, false, fmt.Errorf("read mapping %d: %w", written.ID, err)
 	}
-	same = now.UpdatedAt.Equal(written.UpdatedAt) && now.SubjectID == written.SubjectID && now.EpisodeOffset == written.EpisodeOffset &&
-		now.Title == written.Title && now.Form == written.Form && sameSeason(now.Season, written.Season)
-	return true, same, nil
+	alike = now.UpdatedAt.Equal(written.UpdatedAt) && now.SubjectID == written.SubjectID && now.EpisodeOffset == written.EpisodeOffset &&
+		now.Title == written.Title && now.Form == written.Form && same(now.Season, written.Season) && same(now.Episode, written.Episode)
+	return true, alike, nil
 }
 
 // BlockTx blocks b and answers the keyword as it stands, and whether it is new: one that

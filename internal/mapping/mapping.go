@@ -64,7 +64,9 @@ type Mapping struct {
 	// about events that tell no season, nil holds for those, and for the first season.
 	Season *int `json:"season"`
 	// Form restricts the mapping to films or to shows.
-	Form      Form              `json:"form"`
+	Form Form `json:"form"`
+	// Episode restricts the mapping to one number of the event; nil holds for all.
+	Episode   *float64          `json:"episode"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
 	// EpisodeOffset is added to the event's episode number.
 	EpisodeOffset int       `json:"episode_offset"`
@@ -110,6 +112,9 @@ func (m Mapping) check() error {
 	}
 	if m.Season != nil && (*m.Season < 0 || *m.Season > watch.MaxSeason) {
 		return &FieldError{"season", fmt.Sprintf("%d is not between 0 and %d", *m.Season, watch.MaxSeason)}
+	}
+	if m.Episode != nil && (*m.Episode < 0 || *m.Episode > watch.MaxEpisode) {
+		return &FieldError{"episode", fmt.Sprintf("%v is not between 0 and %d", *m.Episode, watch.MaxEpisode)}
 	}
 	switch m.Form {
 	case AnyForm, FilmForm, ShowForm:

@@ -25,14 +25,25 @@ type pattern struct {
 // Find is the mapping for the first of titles that has one: exact titles before
 // regular expressions, in each a mapping of this very season before one for every
 // season, and of those of one title one for the form of the event before one for any.
-// season is nil when the event did not tell.
-func (r *Rules) Find(titles []string, season *int, film bool) (Mapping, bool) {
+// season is nil when the event did not tell, episode for films. Before all these comes one
+// for this very episode.
+func (r *Rules) Find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
+	if episode != nil {
+		if m, found := r.find(titles, season, film, episode); found {
+			return m, true
+		}
+	}
+	return r.find(titles, season, film, nil)
+}
+
+// find is Find among the mappings for this episode; nil for those of all.
+func (r *Rules) find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
 	forms := []Form{FormOf(film), AnyForm}
 	for _, own := range []bool{true, false} {
 		for _, title := range titles {
 			for _, form := range forms {
 				for _, m := range r.exact[Fold(title)] {
-					if m.Form == form && m.fits(season, own) {
+					if m.Form == form && same(m.Episode, episode) && m.fits(season, own) {
 						return m, true
 					}
 				}
@@ -42,7 +53,7 @@ func (r *Rules) Find(titles []string, season *int, film bool) (Mapping, bool) {
 	for _, own := range []bool{true, false} {
 		for _, form := range forms {
 			for _, p := range r.patterns {
-				if p.mapping.Form != form || !p.mapping.fits(season, own) {
+				if p.mapping.Form != form || !same(p.mapping.Episode, episode) || !p.mapping.fits(season, own) {
 					continue
 				}
 				for _, title := range titles {
@@ -142,14 +153,15 @@ func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
 }
 
 // replaces reports whether old gives way when m is put: no expression, the same title as
-// Find compares it, the same season and form. One for a season of a show takes the place of
+// Find compares it, the same season, form and episode. One for a season of a show takes the place of
 // one for any form, too, for films tell no season.
 func (m Mapping) replaces(old Mapping) bool {
-	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) && sameSeason(m.Season, old.Season) &&
+	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) && same(m.Season, old.Season) && same(m.Episode, old.Episode) &&
 		(m.Form == old.Form || old.Form == AnyForm && m.Form == ShowForm && m.Season != nil)
 }
 
-func sameSeason(a, b *int) bool {
+// same reports whether two numbers are told and alike, or neither is told.
+func same[T int | float64](a, b *T) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 

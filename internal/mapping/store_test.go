@@ -61,6 +61,9 @@ func TestFindPrefersSeasonThenExactThenExpression(t *testing.T) {
 	if _, err := s.Put(t.Context(), mapping.Mapping{Title: "海图", Form: mapping.FilmForm, SubjectID: 15, Origin: mapping.ByConfirm}); err != nil {
 		t.Fatal(err)
 	}
+	number, nine := 9.0, 9.0
+	add(t, s, mapping.Mapping{Title: "别的", Season: season(0), SubjectID: 16})
+	add(t, s, mapping.Mapping{Title: "别的", Season: season(0), Episode: &nine, SubjectID: 17})
 	for name, c := range map[string]struct {
 		titles []string
 		season *int
@@ -86,17 +89,24 @@ func TestFindPrefersSeasonThenExactThenExpression(t *testing.T) {
 		"answered film":                          {[]string{"海图"}, nil, true, 15},
 		"empty title is matched by nothing":      {[]string{"", "x"}, nil, false, 0},
 	} {
-		m, found := rules(t, s).Find(c.titles, c.season, c.film)
+		m, found := rules(t, s).Find(c.titles, c.season, c.film, nil)
 		if m.SubjectID != c.want || found != (c.want != 0) {
 			t.Errorf("%s: subject %d found %v, want %d", name, m.SubjectID, found, c.want)
 		}
+	}
+	if m, _ := rules(t, s).Find([]string{"别的"}, season(0), false, &number); m.SubjectID != 17 {
+		t.Errorf("this very episode leads to %d", m.SubjectID)
+	}
+	number = 8
+	if m, _ := rules(t, s).Find([]string{"别的"}, season(0), false, &number); m.SubjectID != 16 {
+		t.Errorf("another episode leads to %d", m.SubjectID)
 	}
 }
 
 func TestRulesFollowEveryChange(t *testing.T) {
 	s := newStore(t)
 	find := func() catalog.SubjectID {
-		m, _ := rules(t, s).Find([]string{"a"}, nil, false)
+		m, _ := rules(t, s).Find([]string{"a"}, nil, false, nil)
 		return m.SubjectID
 	}
 	m := add(t, s, mapping.Mapping{Title: "a", SubjectID: 1})
@@ -153,7 +163,7 @@ func TestRulesWaitForAChangeThatIsBeingWritten(t *testing.T) {
 				close(asked)
 				return
 			}
-			_, found := now.Find([]string{"a"}, nil, false)
+			_, found := now.Find([]string{"a"}, nil, false, nil)
 			asked <- found
 		}()
 		<-asking
@@ -248,7 +258,7 @@ func TestImportIsAllOrNothingAndCountsBeforehand(t *testing.T) {
 	if got, err := s.Import(t.Context(), list, false); err != nil || got != want {
 		t.Errorf("import: %+v (%v), want %+v", got, err, want)
 	}
-	m, _ := rules(t, s).Find([]string{"changed"}, season(2), false)
+	m, _ := rules(t, s).Find([]string{"changed"}, season(2), false, nil)
 	if m.SubjectID != 3 || m.Origin != mapping.ByImport {
 		t.Errorf("changed mapping is %+v", m)
 	}
@@ -257,7 +267,7 @@ func TestImportIsAllOrNothingAndCountsBeforehand(t *testing.T) {
 	if !errors.As(err, &wrong) || wrong.Field != "mappings[1].subject_id" {
 		t.Errorf("error %v, want one that names mappings[1].subject_id", err)
 	}
-	if _, found := rules(t, s).Find([]string{"fine"}, nil, false); found {
+	if _, found := rules(t, s).Find([]string{"fine"}, nil, false, nil); found {
 		t.Error("half of a bad import was written")
 	}
 }
@@ -325,7 +335,7 @@ func TestRestoreLeavesWhatSomebodyChanged(t *testing.T) {
 		if err != nil || held != (change == nil) {
 			t.Errorf("%s: restored %v (%v)", name, held, err)
 		}
-		if m, _ := rules(t, s).Find([]string{"a"}, season(1), false); m.SubjectID != old.SubjectID {
+		if m, _ := rules(t, s).Find([]string{"a"}, season(1), false, nil); m.SubjectID != old.SubjectID {
 			t.Errorf("%s: the old one is not back: %+v", name, m)
 		}
 	}
@@ -340,10 +350,10 @@ func TestImportKeepsWhatAnswersHoldFor(t *testing.T) {
 	if got, err := s.Import(t.Context(), list, false); err != nil || got.Same != 2 {
 		t.Errorf("once more: %+v (%v)", got, err)
 	}
-	if m, found := rules(t, s).Find([]string{"a"}, season(2), false); found {
+	if m, found := rules(t, s).Find([]string{"a"}, season(2), false, nil); found {
 		t.Errorf("season 2 is led by %+v", m)
 	}
-	if m, _ := rules(t, s).Find([]string{"a"}, nil, true); m.SubjectID != 2 || m.Origin != mapping.ByImport {
+	if m, _ := rules(t, s).Find([]string{"a"}, nil, true, nil); m.SubjectID != 2 || m.Origin != mapping.ByImport {
 		t.Errorf("the film is led by %+v", m)
 	}
 }

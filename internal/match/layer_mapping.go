@@ -12,7 +12,7 @@ import (
 // findByMapping obeys what a person decided: their subject is taken, right or wrong.
 func findByMapping(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: map[string]any{"titles": s.titles(), "season": s.event.Season}}
-	m, found := s.rules.Find(s.titles(), s.event.Season, s.event.IsFilm())
+	m, found := s.rules.Find(s.titles(), s.event.Season, s.event.IsFilm(), s.event.Episode)
 	if !found {
 		return f, nil
 	}

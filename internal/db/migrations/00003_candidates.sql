@@ -18,17 +18,20 @@ CREATE TABLE pending_candidates (
     created_at     BIGINT NOT NULL,
     updated_at     BIGINT NOT NULL
 );
-CREATE UNIQUE INDEX pending_candidates_question ON pending_candidates (title_key, COALESCE(season, -1), film);
+-- Of specials each number is a question of its own.
+CREATE UNIQUE INDEX pending_candidates_question ON pending_candidates (title_key, COALESCE(season, -1), film, COALESCE(CASE WHEN season = 0 THEN episode END, -1));
 CREATE INDEX pending_candidates_status ON pending_candidates (status, id);
 
 -- The question that a record asked last. The index holds only those that wait.
 ALTER TABLE records ADD COLUMN question_id BIGINT;
 CREATE INDEX records_question ON records (question_id, id) WHERE status = 'review';
 
--- What a mapping is for: '' holds for films and shows, else 'film' or 'show'.
+-- What a mapping is for: '' holds for films and shows, else 'film' or 'show'; and the number of a
+-- single episode, NULL for all.
 ALTER TABLE mappings ADD COLUMN form TEXT NOT NULL DEFAULT '';
+ALTER TABLE mappings ADD COLUMN episode DOUBLE PRECISION;
 DROP INDEX mappings_rule;
-CREATE UNIQUE INDEX mappings_rule ON mappings (title, is_regex, COALESCE(season, -1), form);
+CREATE UNIQUE INDEX mappings_rule ON mappings (title, is_regex, COALESCE(season, -1), form, COALESCE(episode, -1));
 
 -- What waits for a person since before there were questions is run again, and asks.
 UPDATE records SET status = 'received', lease_until = 0 WHERE status = 'review';
@@ -37,6 +40,7 @@ UPDATE records SET status = 'received', lease_until = 0 WHERE status = 'review';
 DELETE FROM mappings WHERE id NOT IN (SELECT MIN(id) FROM mappings GROUP BY title, is_regex, COALESCE(season, -1));
 DROP INDEX mappings_rule;
 ALTER TABLE mappings DROP COLUMN form;
+ALTER TABLE mappings DROP COLUMN episode;
 CREATE UNIQUE INDEX mappings_rule ON mappings (title, is_regex, COALESCE(season, -1));
 DROP INDEX records_question;
 ALTER TABLE records DROP COLUMN question_id;
