@@ -107,6 +107,10 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 			return nil, err
 		}
 		v, err := c.judge(ctx, r, c.Matcher.Match)
+		if errors.Is(err, record.ErrNotFound) {
+			c.tally.Skipped++
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

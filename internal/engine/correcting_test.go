@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -309,19 +310,19 @@ func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
 			<-answered
 		}
 	})
-	var late int64
+	var late atomic.Int64
 	var once sync.Once
 	h.Log = slog.New(atLog{slog.DiscardHandler, func(r slog.Record) {
 		about := false
 		r.Attrs(func(a slog.Attr) bool {
-			about = about || a.Key == "record_id" && a.Value.Any() == late
+			about = about || a.Key == "record_id" && a.Value.Any() == late.Load()
 			return true
 		})
 		if r.Message != "record settled" || !about {
 			return
 		}
 		once.Do(func() {
-			for h.attempts(t, late) < 2 {
+			for h.attempts(t, late.Load()) < 2 {
 				h.Wake()
 				time.Sleep(time.Millisecond)
 			}
@@ -331,11 +332,11 @@ func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
 	}})
 	h.run(t)
 	h.seen(t, episode("a", "mira", 1))
-	late = h.accept(t, episode("a", "mira", 2))[0]
+	late.Store(h.accept(t, episode("a", "mira", 2))[0])
 	<-matching
 	h.confirm(t, 8)
 	close(answered)
-	if r := h.settled(t, late); r.Status != record.Success {
+	if r := h.settled(t, late.Load()); r.Status != record.Success {
 		t.Errorf("record is %+v", r)
 	}
 }
