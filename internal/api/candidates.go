@@ -18,7 +18,7 @@ import (
 // confirmInput is the subject that a person confirms.
 type confirmInput struct {
 	SubjectID     catalog.SubjectID `json:"subject_id" minimum:"1" doc:"One of the candidates, or any other subject: the number in the address of the catalog's page." example:"265"`
-	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the subject which the season begins with; given, also as 0, the mapping leads to subject_id itself."`
+	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the subject which the season begins with, and one of a special is led to by the offset from its number; given, also as 0, the mapping leads to subject_id itself."`
 }
 
 // AnsweredCandidate is what every answer to a question tells.
@@ -53,7 +53,7 @@ func (s *server) registerCandidates() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/pending-candidates", OperationID: "list-pending-candidates", Tags: []string{tag},
 		Summary:     "List the titles that wait for a person",
-		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it. Newest first. A pending question that no record waits for any more is not listed.",
+		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Status string `query:"status" enum:"pending,confirmed,rejected" default:"pending" doc:"Questions in this state."`
@@ -74,7 +74,7 @@ func (s *server) registerCandidates() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/confirm", OperationID: "confirm-pending-candidate", Tags: []string{tag},
 		Summary:       "Confirm a subject",
-		Description:   "Writes a mapping of the title, for the season where the event told one, in the place of one that is there, and runs the records that wait again. A subject that is no candidate is looked up first.",
+		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. A subject that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, s.confirmCandidate)
 	register(s, huma.Operation{
@@ -128,15 +128,18 @@ func (s *server) confirmCandidate(ctx context.Context, in *struct {
 	return answer(confirmedCandidate{answerView(a), a.Mapping}, err)
 }
 
-// choose is the choice that an input means. A subject that is no candidate must exist and
-// be of the kind that the title is matched with.
+// choose is the choice that an input means. A subject that is no candidate must exist and be
+// an anime or live action.
 func (s *server) choose(ctx context.Context, q candidate.Question, in confirmInput) (candidate.Choice, error) {
 	if c, known := q.Candidate(in.SubjectID); known {
-		choice := candidate.Choose(c)
-		switch {
-		case in.EpisodeOffset != nil:
-			return candidate.Choice{SubjectID: c.SubjectID, Name: choice.Name, EpisodeOffset: *in.EpisodeOffset}, nil
-		case choice.SubjectID != c.SubjectID:
+		if in.EpisodeOffset != nil {
+			return candidate.Choice{SubjectID: c.SubjectID, Name: candidate.Choose(c).Name, EpisodeOffset: *in.EpisodeOffset}, nil
+		}
+		choice, err := q.Choose(c)
+		if err != nil {
+			return candidate.Choice{}, err
+		}
+		if choice.SubjectID != c.SubjectID {
 			// Only its name is missing, and the candidate's tells enough where it cannot be had.
 			if first, err := s.subject(ctx, choice.SubjectID); err == nil {
 				choice.Name = first.DisplayName()
@@ -144,7 +147,7 @@ func (s *server) choose(ctx context.Context, q candidate.Question, in confirmInp
 		}
 		return choice, nil
 	}
-	subject, err := s.Engine.Chosen(ctx, in.SubjectID, q.MediaType)
+	subject, err := s.Engine.Chosen(ctx, in.SubjectID)
 	if err != nil {
 		return candidate.Choice{}, notAsked(err)
 	}

@@ -21,7 +21,7 @@ type correctionInput struct {
 	EverySeason   bool              `json:"every_season,omitempty" doc:"Whether the mapping is for every season of the title, not that of the record alone."`
 	Unmark        *bool             `json:"unmark,omitempty" doc:"Whether what was marked and is not right is taken back; true when left out."`
 	Mark          *bool             `json:"mark,omitempty" doc:"Whether the records are run again, so that the right episode is marked; true when left out."`
-	AllOfTitle    bool              `json:"all_of_title,omitempty" doc:"Whether all records that the mapping is for are corrected: the newest 500, without ignored ones."`
+	AllOfTitle    bool              `json:"all_of_title,omitempty" doc:"Whether all records that the mapping is for are corrected: the newest 500, without ignored ones. Those that came out right, and those that the mapping leads to no episode, stay as they are."`
 }
 
 // startedCorrection answers that a correction is on its way.
@@ -36,6 +36,9 @@ type CorrectionPreview struct {
 	Marks        []MarkedEntry   `json:"marks" doc:"What the record itself wrote to a list. What it found there is not among it."`
 	Others       int             `json:"others" doc:"How many other records all_of_title would correct."`
 	OthersMarked int             `json:"others_marked" doc:"How many of them wrote a mark."`
+	OthersChange int             `json:"others_change" doc:"With all_of_title, how many of them would be run again."`
+	OthersStay   int             `json:"others_stay" doc:"How many would stay as they are: they came out right, or the mapping leads them to no episode."`
+	OthersUntold int             `json:"others_untold" doc:"How many it cannot be told of now: the catalog cannot be asked, they are being worked on, or there are too many to look at."`
 	Leads        *CorrectionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no subject."`
 	Same         bool            `json:"same" doc:"Whether that is what the record marked already: then nothing is taken back."`
 }
@@ -70,7 +73,7 @@ func (s *server) registerCorrections() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/correct", OperationID: "correct-record", Tags: []string{tag},
 		Summary: "Correct the match of a record",
-		Description: "Writes the mapping of the title and season to the right subject in the place of the one there is, then starts a task that takes back what the record marked wrongly and runs it again. " +
+		Description: "Writes the mapping of the title and season to the right subject in the place of the one there is, then starts a task that takes back what the record marked where the mapping does not lead, and runs it again. " +
 			"Taken back is only what the record itself wrote: its episode, and \"done\" of the subject where this service set that; the entry stays on the list. " +
 			"A record whose mark cannot be taken back keeps it, and the task fails; correct it again later.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
@@ -105,9 +108,10 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right subject; left out, only what there is to correct is told."`
 	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
+	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
 }) (*JSON[CorrectionPreview], error) {
 	p, err := s.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
-		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason,
+		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
 	})
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
@@ -116,7 +120,7 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	preview := CorrectionPreview{Marks: []MarkedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, Same: p.Same}
+	preview := CorrectionPreview{Marks: []MarkedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
 	for _, m := range p.Marks {
 		preview.Marks = append(preview.Marks, MarkedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed})
 	}

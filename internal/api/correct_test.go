@@ -22,6 +22,9 @@ func TestCorrections(t *testing.T) {
 	r.do("GET", path+"/correction?subject_id=266", nil).want(200, `"subject_id":266`, `"episode_name":"the title"`, `"same":false`)
 	r.do("GET", path+"/correction?subject_id=265", nil).want(200, `"same":true`)
 	r.do("GET", path+"/correction?subject_id=9", nil).want(422, `"location":"query.subject_id"`)
+	r.do("GET", path+"/correction?subject_id=266&all_of_title=true", nil).want(200, `"others_change":1`, `"others_stay":0`, `"others_untold":0`)
+	r.do("GET", path+"/correction?subject_id=4294967296", nil).want(422, `"location":"query.subject_id"`)
+	r.do("POST", path+"/correct", map[string]any{"subject_id": 1 << 31}).want(422, `"location":"body.subject_id"`)
 	r.do("GET", "/api/records/999/correction", nil).want(404)
 	r.do("GET", "/api/mappings", nil).want(200, `"items":[]`)
 

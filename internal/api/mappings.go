@@ -10,33 +10,41 @@ import (
 	"watchmark/internal/mapping"
 )
 
-// mappingInput is a mapping as a person enters it.
-type mappingInput struct {
+// MappingInput is a mapping as a person enters it.
+type MappingInput struct {
 	Title         string            `json:"title" doc:"The title, compared whole and without regard to case, or a regular expression (RE2) to be found in it." example:"灯塔守望者"`
 	Regex         bool              `json:"is_regex,omitempty" doc:"Whether title is a regular expression."`
 	Season        *int              `json:"season,omitempty" nullable:"true" doc:"The season this holds for; leave it out or give null for every season." example:"2"`
+	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its subject."`
+	Episode       *float64          `json:"episode,omitempty" nullable:"true" doc:"The episode number this holds for alone; leave it out or give null for all. One for a single episode goes first."`
 	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of the catalog's page." example:"265"`
 	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
 	Note          string            `json:"note,omitempty" doc:"For people."`
 }
 
-func (m mappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
+func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 	return mapping.Mapping{
-		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, SubjectID: m.SubjectID,
+		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, Form: m.Form, Episode: m.Episode, SubjectID: m.SubjectID,
 		EpisodeOffset: m.EpisodeOffset, Origin: origin, Note: m.Note,
 	}
 }
 
+// documentMapping is a mapping in a document.
+type documentMapping struct {
+	MappingInput
+	Origin mapping.Origin `json:"origin,omitempty" enum:"person,import,confirm" doc:"Who made it. Of \"confirm\", an answer to a question, one without a season holds for events that tell none and for season 1 only, so it stays that; every other becomes \"import\"."`
+}
+
 // mappingDocument is what export answers and import takes.
 type mappingDocument struct {
-	Mappings []mappingInput `json:"mappings" maxItems:"10000" doc:"The mappings."`
+	Mappings []documentMapping `json:"mappings" maxItems:"10000" doc:"The mappings."`
 }
 
 func (s *server) registerMappings() {
 	const tag = "Mappings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
-		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. By title and season.",
+		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. By title, season, form and episode.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title."`
@@ -50,7 +58,7 @@ func (s *server) registerMappings() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings", OperationID: "create-mapping", Tags: []string{tag},
 		Summary: "Add a mapping", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, in *JSON[mappingInput]) (*JSON[mapping.Mapping], error) {
+	}, func(ctx context.Context, in *JSON[MappingInput]) (*JSON[mapping.Mapping], error) {
 		return answer(s.Mappings.Create(ctx, in.Body.mapping(0, mapping.ByPerson)))
 	})
 	register(s, huma.Operation{
@@ -64,7 +72,7 @@ func (s *server) registerMappings() {
 		Summary: "Replace a mapping", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *struct {
 		ByID
-		JSON[mappingInput]
+		JSON[MappingInput]
 	}) (*JSON[mapping.Mapping], error) {
 		return answer(s.Mappings.Update(ctx, in.Body.mapping(in.ID, mapping.ByPerson)))
 	})
@@ -81,7 +89,7 @@ func (s *server) registerMappings() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
 		Summary:      "Import mappings",
-		Description:  "Adds the mappings of a document, or replaces those with the same title and season. All or nothing.",
+		Description:  "Adds the mappings of a document, or replaces those with the same title, season, form and episode. All or nothing.",
 		MaxBodyBytes: importBytes,
 	}, func(ctx context.Context, in *struct {
 		DryRun bool `query:"dry_run" doc:"Only count what would be done."`
@@ -89,7 +97,7 @@ func (s *server) registerMappings() {
 	}) (*JSON[mapping.ImportResult], error) {
 		list := make([]mapping.Mapping, len(in.Body.Mappings))
 		for i, m := range in.Body.Mappings {
-			list[i] = m.mapping(0, mapping.ByImport)
+			list[i] = m.mapping(0, m.Origin)
 		}
 		return answer(s.Mappings.Import(ctx, list, in.DryRun))
 	})
@@ -103,9 +111,9 @@ func (s *server) exportMappings(ctx context.Context, _ *none) (*attachment[mappi
 	if err != nil {
 		return nil, err
 	}
-	document := mappingDocument{Mappings: make([]mappingInput, len(all))}
+	document := mappingDocument{Mappings: make([]documentMapping, len(all))}
 	for i, m := range all {
-		document.Mappings[i] = mappingInput{m.Title, m.Regex, m.Season, m.SubjectID, m.EpisodeOffset, m.Note}
+		document.Mappings[i] = documentMapping{MappingInput{m.Title, m.Regex, m.Season, m.Form, m.Episode, m.SubjectID, m.EpisodeOffset, m.Note}, m.Origin}
 	}
 	return &attachment[mappingDocument]{`attachment; filename="watchmark-mappings.json"`, document}, nil
 }

@@ -324,7 +324,7 @@ func (m matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace
 // by leads where a mapping says.
 func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
 	trace := anything(event)
-	if found, is := rules.Find([]string{event.Title}, event.Season); is {
+	if found, is := rules.Find([]string{event.Title}, event.Season, event.IsFilm(), event.Episode); is {
 		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
 		trace.Steps = []match.Step{{Name: "mapping", Status: "hit", Output: map[string]any{
 			"mapping_id": found.ID, "subject_id": found.SubjectID, "episode_offset": found.EpisodeOffset,
@@ -369,6 +369,8 @@ func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subjec
 		return catalog.Subject{ID: 266, Type: catalog.Anime, Name: "series"}, nil
 	case 7:
 		return catalog.Subject{ID: 7, Type: catalog.Real, Name: "a show"}, nil
+	case 8:
+		return catalog.Subject{ID: 8, Type: catalog.Book, Name: "a book"}, nil
 	case 503:
 		return catalog.Subject{}, &catalog.Error{Op: "read subject 503", Kind: catalog.ErrUnreachable}
 	}

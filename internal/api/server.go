@@ -60,7 +60,7 @@ type Engine interface {
 	Correct(ctx context.Context, id int64, c engine.Correction) (engine.Corrected, error)
 	PreviewCorrection(ctx context.Context, id int64, c engine.Correction) (engine.Preview, error)
 	Unmark(ctx context.Context, id int64, message string) (record.Record, error)
-	Chosen(ctx context.Context, id catalog.SubjectID, media watch.Media) (catalog.Subject, error)
+	Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
 	Confirm(ctx context.Context, questionID int64, c candidate.Choice) (engine.Answered, error)
 	Reject(ctx context.Context, questionID int64) (engine.Answered, error)
 	UndoAnswer(ctx context.Context, questionID int64) (engine.Answered, error)

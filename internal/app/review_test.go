@@ -112,6 +112,60 @@ func TestUndoTakesTheMarksBack(t *testing.T) {
 	}
 }
 
+// TestAFilmIsAnsweredAsNoFilm: the answer holds for the film, and for nothing else of its title.
+func TestAFilmIsAnsweredAsNoFilm(t *testing.T) {
+	s := start(t)
+	film := `{"title":"Moonshade Teahouse","media_type":"movie","user_name":"Mira"}`
+	ids := []int64{s.custom(film)}
+	s.become(ids, "review")
+	path := fmt.Sprintf("/api/pending-candidates/%d", s.questions()[0].ID)
+	s.api(http.MethodPost, path+"/confirm", `{"subject_id":900014}`, http.StatusAccepted, nil)
+	ids = append(ids, s.custom(film))
+	s.become(ids, "success")
+	s.become([]int64{s.custom(teahouse(2))}, "review")
+	if diff := cmp.Diff(map[string]bool{"mira/90001401": true}, s.marked()); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, nil)
+	s.become(ids, "review")
+	if left := s.marked(); len(left) != 0 {
+		t.Errorf("still marked is %v", left)
+	}
+}
+
+// TestASpecialIsAnsweredAlone: the numbers of a media server's specials are its own, so what
+// one of them is says nothing of the others.
+func TestASpecialIsAnsweredAlone(t *testing.T) {
+	s := start(t)
+	special := func(n int) int64 {
+		return s.custom(fmt.Sprintf(`{"title":"灯塔守望者","season":0,"episode":%d,"user_name":"Mira"}`, n))
+	}
+	first, second := special(1), special(2)
+	s.become([]int64{first, second}, "review")
+	open := s.questions()
+	if len(open) != 2 || open[0].Waiting != 1 {
+		t.Fatalf("the questions are %+v", open)
+	}
+	path := fmt.Sprintf("/api/pending-candidates/%d", open[1].ID)
+	confirmed := s.api(http.MethodPost, path+"/confirm", `{"subject_id":900001}`, http.StatusAccepted, nil)
+	if !strings.Contains(confirmed.body, `"episode":1,"subject_id":900001`) {
+		t.Errorf("confirm answers %s", confirmed.body)
+	}
+	s.become([]int64{first, special(1)}, "success")
+	s.become([]int64{second, special(2)}, "review")
+	if marked := s.marked(); len(marked) != 1 {
+		t.Errorf("marked is %v", marked)
+	}
+	if open := s.questions(); len(open) != 1 || open[0].Waiting != 2 {
+		t.Errorf("the questions are %+v", open)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, nil)
+	s.become([]int64{first}, "review")
+	if marked := s.marked(); len(marked) != 0 {
+		t.Errorf("marked is %v", marked)
+	}
+}
+
 func TestARejectedTitleIsIgnoredAndNoOther(t *testing.T) {
 	s := start(t)
 	ids := []int64{s.custom(teahouse(1))}

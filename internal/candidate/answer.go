@@ -11,13 +11,16 @@ import (
 	"watchmark/internal/record"
 )
 
-// Confirm answers a question with a subject: it writes a mapping of the title, for the
-// season if there is one, and gives the waiting records back to be run again. The caller
+// Confirm answers a question with a subject: it writes a mapping of the title, for films or
+// shows as the question is, for the season if there is one, and of a special for its number, and gives the waiting records back to be run again. The caller
 // has checked the subject. It returns ErrNotFound, ErrAnswered or a *mapping.FieldError.
 func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
 	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question
-		m := mapping.Mapping{Title: q.Title, Season: q.Season, SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		m := mapping.Mapping{Title: q.Title, Season: q.Season, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		if q.IsSpecial() {
+			m.Episode = q.Episode
+		}
 		var err error
 		if a.Mapping, d.Replaced, err = mapping.PutTx(ctx, tx, m); err != nil {
 			return err

@@ -2,13 +2,14 @@
 // too weakly to mark, with the subjects it may be, and what the person answered.
 //
 // What it promises: a title and season is one question, however many episodes wait for
-// it; an answer and what it sets going are one transaction; an answer can be taken back.
+// it, and of the specials each number;  an answer and what it sets going are one transaction; an answer can be taken back.
 package candidate
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -59,6 +60,8 @@ type Question struct {
 	// Season is nil for films and where the events told none.
 	Season    *int        `json:"season"`
 	MediaType watch.Media `json:"media_type"`
+	// Episode is the number that the newest event tells, which of a special is the question's; nil for films.
+	Episode *float64 `json:"episode"`
 	// Candidates are of the newest event, the best first.
 	Candidates []match.Candidate `json:"candidates"`
 	// Reason is why the newest event was not marked, in one sentence.
@@ -83,6 +86,9 @@ type Question struct {
 
 // IsFilm reports whether the question is about a film.
 func (q Question) IsFilm() bool { return q.MediaType == watch.Movie }
+
+// IsSpecial reports whether the question is about one special.
+func (q Question) IsSpecial() bool { return q.Season != nil && *q.Season == 0 && !q.IsFilm() }
 
 // Candidate is the stored candidate with the subject id.
 func (q Question) Candidate(id catalog.SubjectID) (match.Candidate, bool) {
@@ -110,6 +116,24 @@ func Choose(c match.Candidate) Choice {
 		choice.SubjectID = c.StartID
 	}
 	return choice
+}
+
+// Choose is the choice of a stored candidate without an offset. The numbers of a media
+// server's specials are its own: one is chosen for the number that asked alone, by the offset
+// that leads from there to the candidate's episode. It returns a *mapping.FieldError when no
+// whole offset does.
+func (q Question) Choose(c match.Candidate) (Choice, error) {
+	choice := Choose(c)
+	if !q.IsSpecial() || q.Episode == nil || c.EpisodeSort == nil {
+		return choice, nil
+	}
+	offset := *c.EpisodeSort - *q.Episode
+	if offset != math.Trunc(offset) {
+		return Choice{}, &mapping.FieldError{Field: "episode_offset", Problem: fmt.Sprintf(
+			"no whole number leads from special %v to episode %v of the subject: mark it in the catalog, and put the question off", *q.Episode, *c.EpisodeSort)}
+	}
+	choice.SubjectID, choice.EpisodeOffset = c.SubjectID, int(offset)
+	return choice, nil
 }
 
 // Answer is what an answer, or taking it back, did.

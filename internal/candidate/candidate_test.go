@@ -25,6 +25,7 @@ type house struct {
 	db       *db.DB
 	mappings *mapping.Store
 	records  *record.Store
+	told     string // what the last record that settle ended as review says
 }
 
 func newHouse(t *testing.T) *house {
@@ -60,7 +61,9 @@ func (h *house) settle(w record.Work, status record.Status, candidates ...match.
 	err := h.db.Write(h.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		if status == record.Review {
 			trace := match.Trace{Result: match.Result{Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
-			if answered, err = candidate.AskTx(ctx, tx, w, trace); err != nil || answered {
+			asked, err := candidate.AskTx(ctx, tx, w, trace)
+			h.told = asked.Told
+			if answered = asked.Again; err != nil || answered {
 				return err
 			}
 		}
@@ -187,11 +190,11 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	if !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(first) != record.Received || h.status(other) != record.Review {
 		t.Errorf("run again: %v; the other season is %s", a.RecordIDs, h.status(other))
 	}
-	m, found := h.rules().Find([]string{"SHOW"}, season(2))
+	m, found := h.rules().Find([]string{"SHOW"}, season(2), false, nil)
 	if !found || m.SubjectID != 8 || m.EpisodeOffset != -12 || m.Origin != mapping.ByConfirm || m.ID != a.Mapping.ID || *m.Season != 2 {
 		t.Errorf("the mapping is %+v", m)
 	}
-	if _, found := h.rules().Find([]string{"Show"}, season(3)); found {
+	if _, found := h.rules().Find([]string{"Show"}, season(3), false, nil); found {
 		t.Error("the mapping holds for another season")
 	}
 	if a.Question.Status != candidate.Confirmed || a.Question.SubjectName != "eight" || a.Question.MappingID != m.ID {
@@ -212,7 +215,7 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	if !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
 		t.Errorf("undo: %+v", back)
 	}
-	if m, found := h.rules().Find([]string{"Show"}, season(2)); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
+	if m, found := h.rules().Find([]string{"Show"}, season(2), false, nil); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
 		t.Errorf("the replaced mapping is not back: %+v", m)
 	}
 	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrUnanswered) {
@@ -313,13 +316,116 @@ func TestAnswerHoldsForWhatWasMatchedMeanwhile(t *testing.T) {
 	if back := must(h.Undo(t.Context(), q.ID))(t); !slices.Contains(back.RecordIDs, late.ID) {
 		t.Errorf("undo runs %v again, without %d", back.RecordIDs, late.ID)
 	}
-	// One that was claimed after an answer, and comes out as review nevertheless, asks.
-	must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	w := h.claim(episode("Show", season(1), 3))
-	w.UpdatedAt = w.UpdatedAt.Add(time.Second)
-	if h.settle(w, record.Review) || h.only().Status != candidate.Pending {
-		t.Error("a question that comes up again after its answer is not asked")
+}
+
+// TestAnAnswerWhoseRuleStandsIsNotForgotten: what comes out as review although it was answered
+// leaves the answer and its undo alone.
+func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
+	h := newHouse(t)
+	later := func(n float64) record.Work {
+		w := h.claim(episode("Show", season(1), n))
+		w.UpdatedAt = w.UpdatedAt.Add(time.Second)
+		return w
 	}
+	first := record.Work{}
+	first.ID = h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	for _, answer := range []func() candidate.Answer{
+		func() candidate.Answer { return must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t) },
+		func() candidate.Answer { return must(h.Reject(t.Context(), q.ID))(t) },
+	} {
+		a := answer()
+		for _, id := range a.RecordIDs {
+			w := record.Work{}
+			w.ID = id
+			h.settle(w, record.Success)
+		}
+		w := later(2)
+		if h.settle(w, record.Review) || h.status(w.ID) != record.Review || h.told == "" {
+			t.Errorf("the record is %s and says %q", h.status(w.ID), h.told)
+		}
+		if now := must(h.Get(t.Context(), q.ID))(t); now.Status != a.Question.Status || now.MappingID != a.Question.MappingID || now.BlockedID != a.Question.BlockedID {
+			t.Errorf("the answer is %+v, want %+v", now, a.Question)
+		}
+		if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || !slices.Contains(back.RecordIDs, w.ID) {
+			t.Errorf("undo: %+v", back)
+		}
+		h.settle(w, record.Review)
+		h.settle(first, record.Success)
+	}
+	// When somebody changed the rule, the answer says nothing any more.
+	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	m := a.Mapping
+	m.Season = season(2)
+	must(h.mappings.Update(t.Context(), m))(t)
+	if h.settle(later(3), record.Review) || h.told != "" || h.only().ID != q.ID {
+		t.Errorf("the question is not asked again: %q", h.told)
+	}
+}
+
+func TestASpecialIsConfirmedForItsNumberAlone(t *testing.T) {
+	h := newHouse(t)
+	one, half := 1.0, 6.5
+	h.ask(episode("Show", season(0), 9), match.Candidate{SubjectID: 5, EpisodeSort: &one, Score: .7})
+	q := h.only()
+	c := must(q.Choose(q.Candidates[0]))(t)
+	if c.SubjectID != 5 || c.EpisodeOffset != -8 {
+		t.Errorf("the choice is %+v", c)
+	}
+	if c := must(q.Choose(match.Candidate{SubjectID: 5}))(t); c.EpisodeOffset != 0 {
+		t.Errorf("without an episode the choice is %+v", c)
+	}
+	h.ask(episode("Show", season(0), 8))
+	again := h.ask(episode("show", season(0), 9), match.Candidate{SubjectID: 5, EpisodeSort: &one, Score: .7})
+	if open := h.list(candidate.Pending); len(open) != 2 || open[1].ID != q.ID || open[1].RecordID != again || open[1].Waiting != 2 {
+		t.Errorf("the questions are %+v", open)
+	}
+	a := must(h.Confirm(t.Context(), q.ID, c))(t)
+	if n := a.Mapping.Episode; n == nil || *n != 9 || len(a.RecordIDs) != 2 {
+		t.Errorf("the answer is %+v", a)
+	}
+	var field *mapping.FieldError
+	if _, err := q.Choose(match.Candidate{SubjectID: 5, EpisodeSort: &half}); !errors.As(err, &field) || field.Field != "episode_offset" {
+		t.Errorf("a fraction: %v", err)
+	}
+	q.Season = season(1)
+	if c := must(q.Choose(match.Candidate{SubjectID: 5, StartID: 4, EpisodeSort: &one}))(t); c.SubjectID != 4 || c.EpisodeOffset != 0 {
+		t.Errorf("of a season the choice is %+v", c)
+	}
+}
+
+func TestAnAnswerIsForFilmsOrForShows(t *testing.T) {
+	h := newHouse(t)
+	h.ask(watch.Event{Media: watch.Movie, Title: "Show"})
+	film := h.only()
+	h.ask(episode("Show", nil, 1))
+	must(h.Confirm(t.Context(), film.ID, candidate.Choice{SubjectID: 8}))(t)
+	must(h.Confirm(t.Context(), h.only().ID, candidate.Choice{SubjectID: 9}))(t)
+	for _, c := range []struct {
+		season *int
+		film   bool
+		want   catalog.SubjectID
+	}{{nil, true, 8}, {nil, false, 9}, {season(1), false, 9}, {season(0), false, 0}, {season(2), false, 0}} {
+		if m, _ := h.rules().Find([]string{"show"}, c.season, c.film, nil); m.SubjectID != c.want {
+			t.Errorf("%+v leads to %d", c, m.SubjectID)
+		}
+	}
+}
+
+func TestUndoWaitsForWhatItsMappingLeadsNow(t *testing.T) {
+	h := newHouse(t)
+	first := record.Work{}
+	first.ID = h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
+	h.settle(first, record.Success)
+	h.claim(episode("Show", season(2), 1))
+	other := h.claim(episode(" show", season(1), 2))
+	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrInWork) {
+		t.Errorf("undo: %v", err)
+	}
+	h.settle(other, record.Success)
+	must(h.Undo(t.Context(), q.ID))(t)
 }
 
 func TestQuestionThatNothingWaitsForIsNoGhost(t *testing.T) {

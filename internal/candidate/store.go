@@ -27,7 +27,7 @@ const waits = `r.question_id = q.id AND r.status = 'review'`
 
 // columns are what scan reads of a question q and its newest waiting record e.
 const (
-	columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_type, q.candidates, q.reason, q.decision, q.created_at, q.updated_at,
+	columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_type, q.episode, q.candidates, q.reason, q.decision, q.created_at, q.updated_at,
 		(SELECT COUNT(*) FROM records r WHERE ` + waits + `), COALESCE(e.id, 0), COALESCE(e.source, '')`
 	tables = `pending_candidates q LEFT JOIN records e ON e.id = (SELECT MAX(r.id) FROM records r WHERE ` + waits + `)`
 )
@@ -35,7 +35,7 @@ const (
 func scan(row interface{ Scan(...any) error }) (q Question, d decision, err error) {
 	var created, updated int64
 	var candidates, decided string
-	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &candidates, &q.Reason, &decided, &created, &updated,
+	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &created, &updated,
 		&q.Waiting, &q.RecordID, &q.Source); err != nil {
 		return Question{}, decision{}, fmt.Errorf("read question: %w", err)
 	}

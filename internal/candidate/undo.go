@@ -61,7 +61,7 @@ func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
 }
 
 // causedTx lists the records that an answer is to blame for, the oldest first: those that
-// waited for it, and the newest undoMost of those that its mapping led later; left is how many
+// waited for it or came out as review since, and the newest undoMost of those that its mapping led later; left is how many
 // more of these hold a mark. It returns a *MarkedError when listed ones do, and ErrInWork
 // while one is on its way that may yet be led by the mapping.
 func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []int64, left int, err error) {
@@ -77,10 +77,22 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 		}
 		ids = append(ids, id)
 	}
+	if q.Status != Deferred {
+		waiting, err := idsTx(ctx, tx, `SELECT id FROM records WHERE question_id = ? AND status = 'review' ORDER BY id`, q.ID)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, id := range waiting {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
 	if d.Mapping == nil {
+		slices.Sort(ids)
 		return ids, 0, nil
 	}
-	later, err := laterTx(ctx, tx, q, *d.Mapping, d.RecordIDs)
+	later, err := laterTx(ctx, tx, q, *d.Mapping, slices.Concat(d.RecordIDs, ids))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -126,7 +138,8 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 // one of them is being worked on.
 func laterTx(ctx context.Context, tx *sql.Tx, q Question, m mapping.Mapping, without []int64) ([]int64, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, status, title, original_title FROM records
-		WHERE (updated_at >= ? OR status = 'processing') AND (? OR season = ?) ORDER BY id DESC`, q.UpdatedAt.UnixMilli(), m.Season == nil, m.Season)
+		WHERE (updated_at >= ? OR status = 'processing') AND (? OR season = ?) AND (? OR episode = ?) ORDER BY id DESC`,
+		q.UpdatedAt.UnixMilli(), m.Season == nil, m.Season, m.Episode == nil, m.Episode)
 	if err != nil {
 		return nil, fmt.Errorf("list what mapping %d led: %w", m.ID, err)
 	}

@@ -29,7 +29,7 @@ func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
 	m.SubjectID = 9
 	must(h.mappings.Update(t.Context(), m))(t)
 	back := must(h.Undo(t.Context(), q.ID))(t)
-	if m, found := h.rules().Find([]string{"Film"}, nil); !back.Kept || !found || m.SubjectID != 9 {
+	if m, found := h.rules().Find([]string{"Film"}, nil, true, nil); !back.Kept || !found || m.SubjectID != 9 {
 		t.Errorf("undo: %+v; the mapping is %+v", back, m)
 	}
 }

@@ -64,9 +64,11 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 		}
 		if !errors.Is(err, candidate.ErrInWork) {
 			back, err := e.answered(ctx, a, err)
-			for _, t := range taken {
+			for i, t := range taken {
 				if t.sharer != 0 {
-					back.Shared++
+					if !slices.ContainsFunc(taken[i:], func(later takenBack) bool { return later.isThatLeftBy(t) }) {
+						back.Shared++
+					}
 				} else if !slices.Contains(back.Unmarked, t.RecordID) {
 					back.Unmarked = append(back.Unmarked, t.RecordID)
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/mapping"
@@ -30,7 +31,8 @@ type Correction struct {
 	// Unmark takes back what was marked and is not what the mapping leads to, Mark runs the
 	// records again.
 	Unmark, Mark bool
-	// AllOfTitle corrects all records that the mapping is for: 500 at most, the newest, without ignored ones.
+	// AllOfTitle corrects all records that the mapping is for: 500 at most, the newest, without
+	// ignored ones. What came out right already, and what the mapping leads to no episode, stays.
 	AllOfTitle bool
 }
 
@@ -44,8 +46,9 @@ type Corrected struct {
 
 // Correct writes the mapping that a correction of a record asks for, and starts the task
 // that takes back and marks anew. The order is mapping, take back, run again, and each may
-// be done twice: after a failure the same correction goes on. A record whose mark cannot be
-// taken back keeps it and is not run again. It returns record.ErrNotFound, ErrInProgress,
+// be done twice: after a failure the same correction goes on. A mark is taken back only when
+// the mapping is known to lead elsewhere, and then its record runs again even when the service
+// stops in between. A record whose mark cannot be taken back keeps it and is not run again. It returns record.ErrNotFound, ErrInProgress,
 // ErrCorrecting, task.ErrStopping, a *mapping.FieldError, or an error of package catalog when
 // the subject could not be looked up.
 func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected, error) {
@@ -56,17 +59,28 @@ func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected
 	if isOnTheWay(w.Record) {
 		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrInProgress)
 	}
-	if running, err := e.Tasks.Newest(CorrectKind, id); err == nil && running.Status().State == task.Running {
+	if !e.beginCorrecting(id) {
 		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrCorrecting)
 	}
+	started := false
+	defer func() {
+		if !started {
+			e.endCorrecting(id)
+		}
+	}()
 	m, _, err := e.mappingFor(ctx, w, c)
 	if err != nil {
 		return Corrected{}, err
 	}
 	ids := []int64{id}
 	if c.AllOfTitle {
-		if ids, _, err = e.Records.SameTitle(ctx, w.Record, c.EverySeason, correctMost); err != nil {
+		all, err := e.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
+		if err != nil {
 			return Corrected{}, err
+		}
+		ids = ids[:0]
+		for _, one := range all {
+			ids = append(ids, one.ID)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -76,37 +90,69 @@ func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected
 		return Corrected{}, err
 	}
 	t, err := e.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
-		return (&correcting{Engine: e, c: c, mapping: m, all: ids, task: t}).run(ctx)
+		defer e.endCorrecting(id)
+		return (&correcting{Engine: e, c: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
 	})
+	started = err == nil
 	return Corrected{Mapping: m, RecordIDs: ids, Task: t}, err
+}
+
+// beginCorrecting reserves a record for one correction, and reports false while another one has it.
+func (e *Engine) beginCorrecting(id int64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.corrects[id] {
+		return false
+	}
+	e.corrects[id] = true
+	return true
+}
+
+func (e *Engine) endCorrecting(id int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.corrects, id)
 }
 
 // mappingFor is the mapping that a correction asks for, and the rules with it.
 func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
 	m := mapping.Mapping{
-		Title: w.Event.Title, Season: w.Event.Season, SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
+		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
 		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
 	}
-	if c.EverySeason {
+	switch {
+	case c.EverySeason:
 		m.Season = nil
+	case m.Season == nil:
+		m.Origin = mapping.ByConfirm // it says nothing of specials and later seasons
+	}
+	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
+		m.Episode = w.Event.Episode // what one special is says nothing of the others
 	}
 	rules, err := e.Mappings.RulesWith(ctx, m)
 	if err != nil {
 		return m, nil, err
 	}
-	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season); won != m {
+	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
+		if won.Episode != nil {
+			return m, nil, &mapping.FieldError{Field: "all_of_title", Problem: fmt.Sprintf("the mapping of %q for this very episode goes first: remove that mapping", won.Title)}
+		}
 		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
 			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
 	}
-	if _, err := e.Chosen(ctx, c.SubjectID, w.Event.Media); err != nil {
+	if _, err := e.Chosen(ctx, c.SubjectID); err != nil {
 		return m, nil, err
 	}
 	return m, rules, nil
 }
 
-// Chosen is the subject that a person chose for a title. It returns a *mapping.FieldError of
-// subject_id when there is none or it is of another kind than the title, else an error of package catalog.
-func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID, media watch.Media) (catalog.Subject, error) {
+// Chosen is the subject that a person chose for a title: an anime or live action, whatever the
+// media server takes the title for. It returns a *mapping.FieldError of subject_id when there
+// is none or it is of another kind, else an error of package catalog.
+func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	if err := mapping.CheckSubject(id); err != nil {
+		return catalog.Subject{}, err
+	}
 	subject, err := e.Catalog.Subject(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
@@ -115,12 +161,8 @@ func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID, media watch.M
 	if err != nil {
 		return catalog.Subject{}, err
 	}
-	wanted, kind := catalog.Anime, "an anime"
-	if media == watch.RealAction {
-		wanted, kind = catalog.Real, "a live-action show"
-	}
-	if subject.Type != wanted {
-		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is not %s", id, subject.DisplayName(), kind)}
+	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
+		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is neither an anime nor live action", id, subject.DisplayName())}
 	}
 	return subject, nil
 }
@@ -131,6 +173,9 @@ type Preview struct {
 	Marks []record.Mark
 	// Others are the other records that AllOfTitle would take, OthersMarked those of them that hold a mark.
 	Others, OthersMarked int
+	// OthersChange of them would run again, OthersStay would stay as they are, and of
+	// OthersUntold that cannot be told now; all 0 without AllOfTitle and a subject.
+	OthersChange, OthersStay, OthersUntold int
 	// Leads is where the record would come out; nil when the correction names no subject.
 	Leads *match.Result
 	// EpisodeName is the title of the episode that it leads to; may be empty.
@@ -150,14 +195,16 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 	if p.Marks, err = e.Records.Marks(ctx, id); err != nil {
 		return Preview{}, err
 	}
-	others, marked, err := e.Records.SameTitle(ctx, w.Record, c.EverySeason, correctMost)
+	others, err := e.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
 	if err != nil {
 		return Preview{}, err
 	}
-	p.Others, p.OthersMarked = len(others), marked
-	if slices.Contains(others, id) {
-		p.Others--
-		p.OthersMarked -= min(1, len(p.Marks))
+	others = slices.DeleteFunc(others, func(one record.Titled) bool { return one.ID == id })
+	p.Others = len(others)
+	for _, one := range others {
+		if one.Marked {
+			p.OthersMarked++
+		}
 	}
 	if c.SubjectID == 0 {
 		return p, nil
@@ -172,6 +219,11 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 	}
 	p.Leads = &trace.Result
 	p.Same = len(p.Marks) > 0 && !slices.ContainsFunc(p.Marks, func(m record.Mark) bool { return !isOf(trace.Result, m) })
+	if c.AllOfTitle {
+		if err := e.previewOthers(ctx, others, rules, &p); err != nil {
+			return Preview{}, err
+		}
+	}
 	if trace.Result.EpisodeID != 0 {
 		if episode, err := e.Catalog.Episode(ctx, trace.Result.EpisodeID); err == nil { // its title is a courtesy
 			p.EpisodeName = episode.NameCN
@@ -181,6 +233,43 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 		}
 	}
 	return p, nil
+}
+
+// previewTime is how long a preview looks where other records lead.
+const previewTime = 10 * time.Second
+
+// previewOthers counts what a correction would do to other records.
+func (e *Engine) previewOthers(ctx context.Context, others []record.Titled, rules *mapping.Rules, p *Preview) error {
+	looking, stop := context.WithTimeout(ctx, previewTime)
+	defer stop()
+	for _, one := range others {
+		r, err := e.Records.Get(ctx, one.ID)
+		if errors.Is(err, record.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v := verdict{fate: untold}
+		if !isOnTheWay(r) && looking.Err() == nil {
+			v, err = e.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return e.MatchBy(ctx, event, rules) })
+			if looking.Err() != nil {
+				v, err = verdict{fate: untold}, ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch v.fate {
+		case runsAgain:
+			p.OthersChange++
+		case untold:
+			p.OthersUntold++
+		default:
+			p.OthersStay++
+		}
+	}
+	return nil
 }
 
 // isOf reports whether a match leads to what was marked.

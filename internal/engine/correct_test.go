@@ -18,13 +18,15 @@ import (
 	"watchmark/internal/watch"
 )
 
-// subjects is a catalog of two series, 8 and 9, and a book.
+// subjects is a catalog of two series, 8 and 9, a live-action show, and a book.
 type subjects struct{}
 
 func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subject, error) {
 	switch id {
 	case 8, 9:
 		return catalog.Subject{ID: id, Type: catalog.Anime, Name: "series"}, nil
+	case 6:
+		return catalog.Subject{ID: id, Type: catalog.Real, Name: "live action"}, nil
 	case 7:
 		return catalog.Subject{ID: id, Type: catalog.Book, Name: "book"}, nil
 	case 1:
@@ -184,21 +186,17 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 3))[0]
 	h.settled(t, id)
-	film := episode("live", "mira", 1)
-	film.Media = watch.RealAction
-	live := h.accept(t, film)[0]
-	h.settled(t, live)
 	season := 1
 	for name, c := range map[string]struct {
 		id    int64
 		c     engine.Correction
 		field string
 	}{
-		"no subject":       {id, engine.Correction{}, "subject_id"},
-		"unknown":          {id, engine.Correction{SubjectID: 404}, "subject_id"},
-		"a book":           {id, engine.Correction{SubjectID: 7}, "subject_id"},
-		"anime for a real": {live, engine.Correction{SubjectID: 9}, "subject_id"},
-		"offset":           {id, engine.Correction{SubjectID: 9, EpisodeOffset: 1 << 30}, "episode_offset"},
+		"no subject": {id, engine.Correction{}, "subject_id"},
+		"unknown":    {id, engine.Correction{SubjectID: 404}, "subject_id"},
+		"too high":   {id, engine.Correction{SubjectID: mapping.MaxSubject + 1}, "subject_id"},
+		"a book":     {id, engine.Correction{SubjectID: 7}, "subject_id"},
+		"offset":     {id, engine.Correction{SubjectID: 9, EpisodeOffset: 1 << 30}, "episode_offset"},
 	} {
 		_, err := h.Correct(t.Context(), c.id, c.c)
 		var field *mapping.FieldError
@@ -211,6 +209,9 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	}
 	if _, err := h.Correct(t.Context(), 99, right()); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("no record: %v", err)
+	}
+	if _, err := h.Chosen(t.Context(), mapping.MaxSubject+1); !errors.As(err, new(*mapping.FieldError)) {
+		t.Errorf("chosen: %v", err)
 	}
 	own, err := h.mappings.Create(t.Context(), mapping.Mapping{Title: "a", Season: &season, SubjectID: 8, Origin: mapping.ByPerson})
 	if err != nil {
@@ -225,7 +226,9 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].ID != own.ID {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
-	h.wantMarks(t, "one/8/801", "one/8/803")
+	h.wantMarks(t, "one/8/803")
+	h.correct(t, id, engine.Correction{SubjectID: 6, Unmark: true, Mark: true}) // a person may say that an anime is live action
+	h.wantMarks(t, "one/6/603")
 }
 
 func TestADryRunMarksNothing(t *testing.T) {

@@ -26,7 +26,11 @@ const (
 type CorrectTally struct {
 	// TakenBack is how many marks were removed from lists.
 	TakenBack int `json:"taken_back"`
-	// Stuck are records that were left as they are because their mark could not be taken back.
+	// Kept are records that stay as they are: they came out right already, or the mapping
+	// leads to no episode for them.
+	Kept int `json:"kept"`
+	// Stuck are records that were left as they are because their mark could not be taken
+	// back, or the catalog could not be asked where they lead now.
 	Stuck int `json:"stuck"`
 	Tally
 }
@@ -36,139 +40,259 @@ type correcting struct {
 	*Engine
 	c       Correction
 	mapping mapping.Mapping
+	// id is the record that the person corrects, all are those that are corrected with it.
+	id      int64
 	all     []int64
 	task    *task.Task
 	tally   CorrectTally
+	nowhere string // why the mapping leads the record id to no episode
 	problem string // why the first stuck record is stuck
 }
 
-// run corrects all records in parts, the oldest first.
+// plan is what is to be done with a record.
+type plan struct {
+	record record.Record
+	wrong  []heldMark
+	// held: its mark was taken back, and it runs again when it is let.
+	held bool
+}
+
+// run takes all wrong marks back, then runs the records again in parts, the oldest first. Not
+// before all are gone: one record may lead to where another one was wrong.
 func (c *correcting) run(ctx context.Context) error {
 	for _, id := range c.all {
 		defer c.follow(id, c.task)()
 	}
-	done := 0
-	for part := range slices.Chunk(c.all, retryMost) {
-		c.task.Progress(done, len(c.all), fmt.Sprintf("correcting %d records", len(part)))
+	c.task.Progress(0, len(c.all), fmt.Sprintf("correcting %d records", len(c.all)))
+	plans, err := c.plans(ctx)
+	if err != nil {
+		return err
+	}
+	plans, err = c.takeAllBack(ctx, plans)
+	defer c.let(context.WithoutCancel(ctx), plans)
+	if err != nil {
+		return err
+	}
+	done := len(c.all) - len(plans)
+	for part := range slices.Chunk(plans, retryMost) {
 		err := c.part(ctx, part)
 		done += len(part)
 		c.task.SetResult(c.tally)
-		c.task.Progress(done, len(c.all), fmt.Sprintf("%d marks taken back, %s", c.tally.TakenBack, c.tally.Tally))
+		c.task.Progress(done, len(c.all), fmt.Sprintf("%d marks taken back, %d left as they were, %s", c.tally.TakenBack, c.tally.Kept, c.tally.Tally))
 		if err != nil {
 			return err
 		}
 	}
-	if c.tally.Stuck > 0 {
-		return fmt.Errorf("the mapping is written; %d of %d records keep their mark and stay as they were, because it could not be taken back: %s. Correct them again later",
+	c.task.SetResult(c.tally)
+	switch {
+	case c.tally.Stuck > 0:
+		return fmt.Errorf("the mapping is written; %d of %d records keep their mark and stay as they were: %s. Correct them again later",
 			c.tally.Stuck, len(c.all), c.problem)
+	case c.nowhere != "":
+		return fmt.Errorf("the mapping is written; record %d stays as it was, because the mapping leads it nowhere: %s", c.id, c.nowhere)
 	}
 	return nil
 }
 
-// part takes back what some records marked wrongly, and runs them again.
-func (c *correcting) part(ctx context.Context, ids []int64) error {
-	var records []record.Record
-	var wrong []heldMark
-	for _, id := range ids {
+// plans looks where the records lead now. Those that stay as they are have none.
+func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
+	var plans []*plan
+	for _, id := range c.all {
 		r, err := c.settledRecord(ctx, id)
 		if errors.Is(err, record.ErrNotFound) {
 			c.tally.Skipped++
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		records = append(records, r)
-		marks, err := c.wrongMarks(ctx, r)
-		if err != nil {
-			return err
-		}
-		wrong = append(wrong, marks...)
-	}
-	taken, stuck, err := c.takeAllBack(ctx, wrong)
-	if err != nil {
-		return err
-	}
-	var again []int64
-	for _, r := range records {
-		if stuck[r.ID] {
+		v, err := c.judge(ctx, r, c.Matcher.Match)
+		if errors.Is(err, record.ErrNotFound) {
+			c.tally.Skipped++
 			continue
 		}
-		if err := c.note(ctx, r, taken[r.ID]); err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
-		again = append(again, r.ID)
-	}
-	c.tally.Stuck += len(stuck)
-	if !c.c.Mark {
-		return nil
-	}
-	return c.retryPart(ctx, again, &c.tally.Tally)
-}
-
-// wrongMarks is what a record marked and the mapping does not lead to.
-func (c *correcting) wrongMarks(ctx context.Context, r record.Record) ([]heldMark, error) {
-	if !c.c.Unmark {
-		return nil, nil
-	}
-	marks, err := c.Records.Marks(ctx, r.ID)
-	if err != nil || len(marks) == 0 {
-		return nil, err
-	}
-	w, err := c.Records.Work(ctx, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	trace := c.Matcher.Match(ctx, w.Event)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	var wrong []heldMark
-	for _, m := range marks {
-		if !isOf(trace.Result, m) {
-			wrong = append(wrong, heldMark{Mark: m, of: r})
+		switch {
+		case v.fate == untold:
+			c.stuck("the catalog cannot be reached")
+		case v.fate == leadsNowhere:
+			c.tally.Kept++
+			if id == c.id {
+				c.nowhere = v.reason
+			}
+		case v.fate == isRight && id != c.id:
+			c.tally.Kept++
+		default:
+			p := &plan{record: r}
+			for _, m := range v.wrong {
+				if c.c.Unmark {
+					p.wrong = append(p.wrong, heldMark{Mark: m, of: r})
+				}
+			}
+			plans = append(plans, p)
 		}
 	}
-	return wrong, nil
+	return plans, nil
 }
 
-// takeAllBack removes marks, entry by entry. stuck are the records for which that failed.
-func (c *correcting) takeAllBack(ctx context.Context, wrong []heldMark) (taken map[int64][]takenBack, stuck map[int64]bool, err error) {
-	taken, stuck = map[int64][]takenBack{}, map[int64]bool{}
-	corrected := map[int64]bool{}
+func (c *correcting) stuck(problem string) {
+	c.tally.Stuck++
+	if c.problem == "" {
+		c.problem = problem
+	}
+}
+
+// takeAllBack removes the wrong marks, entry by entry, and answers the plans that go on. The
+// transaction that forgets the last mark of a record gives the record back to the engine, so
+// that it is finished whatever happens to this task.
+func (c *correcting) takeAllBack(ctx context.Context, plans []*plan) (goOn []*plan, err error) {
+	corrected, byID := map[int64]bool{}, map[int64]*plan{}
 	for _, id := range c.all {
 		corrected[id] = true
 	}
+	var wrong []heldMark
+	for _, p := range plans {
+		byID[p.record.ID] = p
+		wrong = append(wrong, p.wrong...)
+	}
+	taken, stuck := map[int64][]takenBack{}, map[int64]bool{}
 	message := fmt.Sprintf("corrected by a person to subject %d", c.mapping.SubjectID)
 	for _, group := range byEntry(wrong) {
-		back, err := c.takeBack(ctx, group, message, corrected)
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		if err != nil {
+		back, err := c.takeBack(ctx, group, message, corrected, func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
+			return c.endTx(ctx, tx, back, taken, stuck, byID)
+		})
+		if err != nil && ctx.Err() == nil {
 			c.Log.WarnContext(ctx, "cannot take back marks", "subject_id", group[0].SubjectID, "records", len(group), "error", err)
-			if c.problem == "" {
-				c.problem = unmarkProblem(err)
-			}
 			for _, m := range group {
-				stuck[m.RecordID] = true
+				if !stuck[m.RecordID] {
+					stuck[m.RecordID] = true
+					c.stuck(unmarkProblem(err))
+				}
 			}
-			continue
 		}
 		for _, t := range back {
 			taken[t.RecordID] = append(taken[t.RecordID], t)
+			p := byID[t.RecordID]
+			p.held = c.c.Mark && !stuck[t.RecordID] && len(taken[t.RecordID]) == len(p.wrong)
 			if t.sharer == 0 {
 				c.tally.TakenBack++
 			}
 		}
+		if ctx.Err() != nil {
+			return plans, ctx.Err()
+		}
 	}
-	return taken, stuck, nil
+	return slices.DeleteFunc(plans, func(p *plan) bool { return stuck[p.record.ID] }), nil
 }
 
-// note adds the correction to the trace of a record. One without a trace gets one.
-func (c *correcting) note(ctx context.Context, r record.Record, taken []takenBack) error {
+// endTx writes what becomes of the records of marks that were taken back, once the last mark
+// of each is: it is noted, and the record runs again or is ignored.
+func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, back []takenBack, before map[int64][]takenBack, stuck map[int64]bool, plans map[int64]*plan) error {
+	now := map[int64][]takenBack{}
+	for _, t := range back {
+		now[t.RecordID] = append(now[t.RecordID], t)
+	}
+	for id, some := range now {
+		all := slices.Concat(before[id], some)
+		if stuck[id] || len(all) < len(plans[id].wrong) {
+			continue
+		}
+		if err := c.noteTx(ctx, tx, plans[id].record, all); err != nil {
+			return err
+		}
+		if !c.c.Mark {
+			if err := record.IgnoreTx(ctx, tx, id, some[len(some)-1].told); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := record.RequeueTx(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := record.HoldTx(ctx, tx, id, lease); err != nil {
+			return err
+		}
+	}
+	for id, p := range plans { // those of earlier entries wait on
+		if p.held {
+			if err := record.HoldTx(ctx, tx, id, lease); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// let has the engine work on what is held.
+func (c *correcting) let(ctx context.Context, plans []*plan) {
+	err := c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, p := range plans {
+			if !p.held {
+				continue
+			}
+			if err := record.LetTx(ctx, tx, p.record.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.Log.ErrorContext(ctx, "cannot give corrected records back; they are worked on when their hold ends", "error", err)
+		return
+	}
+	for _, p := range plans {
+		p.held = false
+	}
+	c.Wake()
+}
+
+// part runs some records again, and waits until all are settled.
+func (c *correcting) part(ctx context.Context, plans []*plan) error {
+	var running []int64
+	for _, p := range plans {
+		id := p.record.ID
+		if p.held {
+			running = append(running, id)
+			continue
+		}
+		if len(p.wrong) > 0 {
+			continue // it is ignored now
+		}
+		err := c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if err := c.noteTx(ctx, tx, p.record, nil); err != nil || !c.c.Mark {
+				return err
+			}
+			requeued, err := record.RequeueTx(ctx, tx, id)
+			if err == nil && !requeued {
+				err = ErrInProgress
+			}
+			return err
+		})
+		switch {
+		case errors.Is(err, ErrInProgress):
+			c.tally.Skipped++
+		case err != nil:
+			return err
+		case c.c.Mark:
+			running = append(running, id)
+		}
+		c.Records.Feed.Publish(id)
+	}
+	c.let(context.WithoutCancel(ctx), plans)
+	for _, id := range running {
+		if err := c.tallySettled(ctx, id, &c.tally.Tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteTx adds the correction to the trace of a record, within tx. One without a trace gets one.
+func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, taken []takenBack) error {
 	trace := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message}}
-	text, err := c.Records.Trace(ctx, r.ID)
+	text, err := record.TraceTx(ctx, tx, r.ID)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
@@ -206,11 +330,7 @@ func (c *correcting) note(ctx context.Context, r record.Record, taken []takenBac
 	if err != nil {
 		return fmt.Errorf("encode the trace of record %d: %w", r.ID, err)
 	}
-	err = c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return record.SetTraceTx(ctx, tx, r.ID, encoded) })
-	if err == nil {
-		c.Records.Feed.Publish(r.ID)
-	}
-	return err
+	return record.SetTraceTx(ctx, tx, r.ID, encoded)
 }
 
 // corrections are the steps that corrections added to the trace of a record that runs

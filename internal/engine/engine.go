@@ -137,6 +137,10 @@ type Engine struct {
 	shows   map[showKey][]record.Work // what waits for the worker that has its show
 	marking map[markKey][]markJob     // jobs that wait for the running batch of their key
 	retries map[int64]*task.Task      // tasks that follow a record
+	// corrects are the records that a correction is started for.
+	corrects map[int64]bool
+	// again are records that were claimed anew while they were in hand.
+	again map[int64]record.Work
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
@@ -162,15 +166,17 @@ func showOf(event watch.Event) showKey {
 // New is an engine over c.
 func New(c Config) *Engine {
 	return &Engine{
-		Config:  c,
-		intake:  make(chan arrival, intakeMost),
-		wake:    make(chan struct{}, 1),
-		jobs:    make(chan record.Work, inHandMost),
-		inHand:  map[int64]chan struct{}{},
-		shows:   map[showKey][]record.Work{},
-		marking: map[markKey][]markJob{},
-		retries: map[int64]*task.Task{},
-		marks:   make(chan struct{}, 2*c.Options().Workers),
+		Config:   c,
+		intake:   make(chan arrival, intakeMost),
+		wake:     make(chan struct{}, 1),
+		jobs:     make(chan record.Work, inHandMost),
+		inHand:   map[int64]chan struct{}{},
+		shows:    map[showKey][]record.Work{},
+		marking:  map[markKey][]markJob{},
+		retries:  map[int64]*task.Task{},
+		corrects: map[int64]bool{},
+		again:    map[int64]record.Work{},
+		marks:    make(chan struct{}, 2*c.Options().Workers),
 	}
 }
 
@@ -204,18 +210,17 @@ func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 	}
 	cancel()
 	background.Wait()
-	e.releaseJobs()
-	<-finished
+	e.releaseJobs(finished)
 }
 
-// releaseJobs gives back the records that no worker took up.
-func (e *Engine) releaseJobs() {
+// releaseJobs gives back the records that no worker took up, until none is in hand.
+func (e *Engine) releaseJobs(finished <-chan struct{}) {
 	for {
 		select {
 		case w := <-e.jobs:
 			e.release(w.ID)
 			e.next(w)
-		default:
+		case <-finished:
 			return
 		}
 	}
@@ -255,13 +260,13 @@ func (e *Engine) hasRoom() bool {
 }
 
 // take holds a record and gives it to a worker, after those of its show that are in
-// hand; the channel closes when it is let go.
+// hand; the channel closes when it is let go. One that is in hand still was given back, and
+// claimed, before its worker let it go: letGo begins it anew.
 func (e *Engine) take(w record.Work) <-chan struct{} {
 	e.mu.Lock()
-	if _, held := e.inHand[w.ID]; held {
+	if done, held := e.inHand[w.ID]; held {
+		e.again[w.ID] = w
 		e.mu.Unlock()
-		done := make(chan struct{})
-		close(done)
 		return done
 	}
 	done := make(chan struct{})
@@ -301,16 +306,28 @@ func (e *Engine) letGo(id int64) {
 	e.mu.Lock()
 	done, held := e.inHand[id]
 	delete(e.inHand, id)
+	again, claimed := e.again[id]
+	delete(e.again, id)
 	room := len(e.inHand) == inHandMost-claimMost // from now on
 	e.mu.Unlock()
 	if !held {
 		return
+	}
+	if claimed && e.isClaimed(id) {
+		e.take(again)
 	}
 	close(done)
 	e.working.Done()
 	if room {
 		e.Wake()
 	}
+}
+
+// isClaimed reports whether a record waits for whoever claimed it. One whose lease ran out
+// while it was worked on is settled by now.
+func (e *Engine) isClaimed(id int64) bool {
+	r, err := e.Records.Get(context.Background(), id)
+	return err != nil || r.Status == record.Processing
 }
 
 // held lists the records in hand.

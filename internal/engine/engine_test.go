@@ -52,6 +52,8 @@ type matcher struct {
 	answers map[string]match.Trace
 	panics  string
 	seen    []watch.Event
+	// leads is asked before anything else; nil answers go on.
+	leads func(watch.Event) *match.Result
 	// during is called while an event is matched, after its answer was looked up.
 	during func(watch.Event)
 }
@@ -83,6 +85,13 @@ func (m *matcher) hold(during func(watch.Event)) {
 	m.during = during
 }
 
+// lead has leads asked from now on.
+func (m *matcher) lead(leads func(watch.Event) *match.Result) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leads = leads
+}
+
 // set changes the answer for a title.
 func (m *matcher) set(title string, t match.Trace) {
 	m.mu.Lock()
@@ -99,8 +108,13 @@ func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, 
 	}
 	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
 	step := match.Step{Name: "api", Status: "hit"}
+	if m.leads != nil {
+		if r := m.leads(event); r != nil {
+			return match.Trace{Result: *r, Steps: []match.Step{step}}, m.during
+		}
+	}
 	offset := 0
-	if rule, found := rules.Find([]string{event.Title}, event.Season); found {
+	if rule, found := rules.Find([]string{event.Title, event.OriginalTitle}, event.Season, event.IsFilm(), event.Episode); found {
 		r.SubjectID, r.Method, offset = rule.SubjectID, "mapping", rule.EpisodeOffset
 		step = match.Step{Name: "mapping", Status: "hit", Output: map[string]any{"mapping_id": rule.ID, "subject_id": rule.SubjectID, "episode_offset": rule.EpisodeOffset}}
 	} else if t, found := m.answers[event.Title]; found {
@@ -120,9 +134,11 @@ type list struct {
 	calls   int
 	unmarks int
 	watched map[string]bool
-	doing   []catalog.SubjectID
-	block   chan struct{} // when set, Mark waits for it
-	panics  bool
+	// unmarked is called when marks were taken back.
+	unmarked func()
+	doing    []catalog.SubjectID
+	block    chan struct{} // when set, Mark waits for it
+	panics   bool
 }
 
 func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
@@ -174,7 +190,16 @@ func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.Subj
 		delete(l.watched, key)
 	}
 	result.Reopened = reopen
+	if l.unmarked != nil {
+		l.unmarked()
+	}
 	return result, nil
+}
+
+func (l *list) unmarkedTimes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unmarks
 }
 
 func (l *list) fail(err error) {

@@ -136,10 +136,14 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answere
 		return false, err
 	}
 	if o.Status == record.Review {
-		if answered, err = candidate.AskTx(ctx, tx, s.work, s.trace); err != nil {
+		asked, err := candidate.AskTx(ctx, tx, s.work, s.trace)
+		if err != nil {
 			return false, err
 		}
-		if answered {
+		if asked.Told != "" {
+			o.Message = asked.Told
+		}
+		if answered = asked.Again; answered {
 			o.Status = record.Received
 		}
 	}

@@ -8,8 +8,10 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
+	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
+	"watchmark/internal/watch"
 )
 
 // Unmark takes back what a record wrote to a list: the episodes that it newly marked, and
@@ -36,6 +38,15 @@ func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.R
 	return e.Records.Get(ctx, id)
 }
 
+// titlesOf are the records that a mapping made from r is for.
+func titlesOf(r record.Record, everySeason bool) record.Titles {
+	title := mapping.Fold(r.Title)
+	return record.Titles{
+		Same:   func(other string) bool { return mapping.Fold(other) == title },
+		Season: r.Season, EverySeason: everySeason, Film: r.MediaType == watch.Movie,
+	}
+}
+
 // takeBackAll removes all marks of some records, entry by entry, and ends the records as
 // ignored. After an error the marks of further entries are as they were.
 func (e *Engine) takeBackAll(ctx context.Context, ids []int64, message string) ([]takenBack, error) {
@@ -57,7 +68,14 @@ func (e *Engine) takeBackAll(ctx context.Context, ids []int64, message string) (
 	}
 	var all []takenBack
 	for _, group := range byEntry(held) {
-		taken, err := e.takeBack(ctx, group, message, together)
+		taken, err := e.takeBack(ctx, group, message, together, func(ctx context.Context, tx *sql.Tx, taken []takenBack) error {
+			for _, t := range taken {
+				if err := record.IgnoreTx(ctx, tx, t.RecordID, t.told); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return all, err
 		}
@@ -95,12 +113,21 @@ type takenBack struct {
 	sharer int64
 	// reopened: the subject went from done to doing.
 	reopened bool
+	// told is what became of it, for people.
+	told string
 }
 
-// takeBack removes marks of one entry from its list, and ends their records as ignored.
-// What a record of those given in together found does not count as relied on, for they lose
+// isThatLeftBy reports whether t is the mark that was left to a record before, and was its own then.
+func (t takenBack) isThatLeftBy(before takenBack) bool {
+	return t.RecordID == before.sharer && t.AccountID == before.AccountID && t.SubjectID == before.SubjectID && t.EpisodeID == before.EpisodeID
+}
+
+// takeBack removes marks of one entry from its list. What becomes of their records end
+// writes, in the transaction that forgets a mark: a crash leaves no record between the two. What a record of those given in together found does not count as relied on, for they lose
 // their marks too. Nothing is stored when the catalog fails: the records stay as they were.
-func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool) ([]takenBack, error) {
+func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool,
+	end func(ctx context.Context, tx *sql.Tx, taken []takenBack) error,
+) ([]takenBack, error) {
 	first := group[0]
 	a, err := e.Accounts.Get(ctx, first.AccountID)
 	if err != nil {
@@ -110,7 +137,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	var episodes []catalog.EpisodeID
 	remove := false
 	for _, m := range group {
-		sharer, err := e.Records.Sharer(ctx, m.Mark, m.of)
+		sharer, err := e.Records.Sharer(ctx, m.Mark, titlesOf(m.of, false))
 		if err != nil {
 			return nil, err
 		}
@@ -140,9 +167,13 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		for i := range taken {
 			t := &taken[i]
 			t.reopened = result.Reopened
-			if err := t.store(ctx, tx, a, message); err != nil {
+			var err error
+			if t.told, err = t.store(ctx, tx, a, message); err != nil {
 				return err
 			}
+		}
+		if err := end(ctx, tx, taken); err != nil {
+			return err
 		}
 		if !result.Reopened {
 			return nil
@@ -160,13 +191,13 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	return taken, nil
 }
 
-// store writes within tx that a mark was taken back.
-func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, message string) error {
+// store writes within tx that a mark was taken back, and adds to the message what became of it.
+func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, message string) (string, error) {
 	switch {
 	case t.sharer != 0:
 		message += fmt.Sprintf(": the mark on the list of %s stays, for record %d found it there", a.Username, t.sharer)
 		if err := record.HandMarkTx(ctx, tx, t.Mark, t.sharer); err != nil {
-			return err
+			return "", err
 		}
 	case t.reopened:
 		message += fmt.Sprintf(": the mark is removed from the list of %s, and the subject is not done there any more", a.Username)
@@ -175,13 +206,10 @@ func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, mes
 	}
 	if t.sharer == 0 {
 		if err := record.DropMarkTx(ctx, tx, t.Mark); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if err := replay.DoneTx(ctx, tx, t.RecordID); err != nil {
-		return err
-	}
-	return record.IgnoreTx(ctx, tx, t.RecordID, message)
+	return message, replay.DoneTx(ctx, tx, t.RecordID)
 }
 
 // unmarkProblem says in plain words why a mark could not be taken back.

@@ -9,7 +9,8 @@ import (
 )
 
 // PutTx writes m in the place of every mapping that is no expression and has the same
-// title, compared as Find does, and the same season. It answers the new one and those it
+// title, compared as Find does, the same season, form and episode; one for a season of a show
+// replaces also what was for any form, for films tell no season. It answers the new one and those it
 // replaced; RestoreTx takes that back. It returns a *FieldError for one that cannot work.
 func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replaced []Mapping, err error) {
 	if err := m.check(); err != nil {
@@ -49,23 +50,20 @@ func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
 
 // RestoreTx takes a PutTx back, and reports false, having changed nothing, when the mapping
 // is not as PutTx wrote it any more: somebody corrected it since. Where it was removed there
-// is nothing to take back. A replaced one is left out when its title and season are mapped anew.
+// is nothing to take back. A replaced one is left out when its title, season and form are mapped anew.
 func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapping) (bool, error) {
-	now, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, written.ID))
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil
-	}
+	there, alike, err := standsTx(ctx, tx, written)
 	if err != nil {
-		return false, fmt.Errorf("read mapping %d: %w", written.ID, err)
+		return false, err
 	}
-	if !now.UpdatedAt.Equal(written.UpdatedAt) || now.SubjectID != written.SubjectID || now.EpisodeOffset != written.EpisodeOffset || now.Title != written.Title {
-		return false, nil
+	if !there || !alike {
+		return !there, nil
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, written.ID); err != nil {
 		return false, fmt.Errorf("delete mapping %d: %w", written.ID, err)
 	}
 	for _, old := range replaced {
-		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season})
+		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season, Form: old.Form, Episode: old.Episode})
 		if errors.Is(err, ErrTaken) {
 			continue
 		}
@@ -77,6 +75,25 @@ func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapp
 		}
 	}
 	return true, nil
+}
+
+// StandsTx reports whether a mapping is as it was written: nobody changed or removed it since.
+func StandsTx(ctx context.Context, tx *sql.Tx, written Mapping) (bool, error) {
+	there, same, err := standsTx(ctx, tx, written)
+	return there && same, err
+}
+
+func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, alike bool, err error) {
+	now, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, written.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("read mapping %d: %w", written.ID, err)
+	}
+	alike = now.UpdatedAt.Equal(written.UpdatedAt) && now.SubjectID == written.SubjectID && now.EpisodeOffset == written.EpisodeOffset &&
+		now.Title == written.Title && now.Form == written.Form && same(now.Season, written.Season) && same(now.Episode, written.Episode)
+	return true, alike, nil
 }
 
 // BlockTx blocks b and answers the keyword as it stands, and whether it is new: one that
@@ -102,18 +119,32 @@ func BlockTx(ctx context.Context, tx *sql.Tx, b Blocked) (standing Blocked, adde
 // UnblockTx removes a blocked keyword that is still as it was written, and reports false
 // when somebody changed it since. Where it was removed there is nothing to do.
 func UnblockTx(ctx context.Context, tx *sql.Tx, b Blocked) (bool, error) {
-	now, err := scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, b.ID))
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil
-	}
+	there, same, err := blockStandsTx(ctx, tx, b)
 	if err != nil {
-		return false, fmt.Errorf("read blocked keyword %d: %w", b.ID, err)
+		return false, err
 	}
-	if now.Keyword != b.Keyword || now.Kind != b.Kind {
-		return false, nil
+	if !there || !same {
+		return !there, nil
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM blocked_keywords WHERE id = ?`, b.ID); err != nil {
 		return false, fmt.Errorf("unblock keyword %d: %w", b.ID, err)
 	}
 	return true, nil
+}
+
+// BlockStandsTx reports whether a blocked keyword is as it was written.
+func BlockStandsTx(ctx context.Context, tx *sql.Tx, b Blocked) (bool, error) {
+	there, same, err := blockStandsTx(ctx, tx, b)
+	return there && same, err
+}
+
+func blockStandsTx(ctx context.Context, tx *sql.Tx, b Blocked) (there, same bool, err error) {
+	now, err := scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, b.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("read blocked keyword %d: %w", b.ID, err)
+	}
+	return true, now.Keyword == b.Keyword && now.Kind == b.Kind, nil
 }

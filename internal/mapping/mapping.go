@@ -5,6 +5,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 // The errors a caller branches on.
 var (
 	ErrNotFound = errors.New("mapping not found")
-	// ErrTaken is returned when the same title (and season) is mapped already.
+	// ErrTaken is returned when the same title (season and form) is mapped already.
 	ErrTaken = errors.New("this title and season are mapped already")
 )
 
@@ -31,6 +32,27 @@ const (
 	ByReject  Origin = "reject"
 )
 
+// Form is what a mapping is for.
+type Form string
+
+// The forms. A film and a show may bear one title, so what a person says of one holds for it alone.
+const (
+	AnyForm  Form = ""
+	FilmForm Form = "film"
+	ShowForm Form = "show"
+)
+
+// FormOf is the form of an event.
+func FormOf(film bool) Form {
+	if film {
+		return FilmForm
+	}
+	return ShowForm
+}
+
+// MaxSubject is the highest number of a subject that is believed.
+const MaxSubject = math.MaxInt32
+
 // Mapping sends a title to a subject.
 type Mapping struct {
 	ID int64 `json:"id"`
@@ -38,8 +60,13 @@ type Mapping struct {
 	// regular expression (RE2) that must be found in it.
 	Title string `json:"title"`
 	Regex bool   `json:"is_regex"`
-	// Season restricts the mapping to one season; nil holds for every season.
-	Season    *int              `json:"season"`
+	// Season restricts the mapping to one season; nil holds for every season. From an answer
+	// about events that tell no season, nil holds for those, and for the first season.
+	Season *int `json:"season"`
+	// Form restricts the mapping to films or to shows.
+	Form Form `json:"form"`
+	// Episode restricts the mapping to one number of the event; nil holds for all.
+	Episode   *float64          `json:"episode"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
 	// EpisodeOffset is added to the event's episode number.
 	EpisodeOffset int       `json:"episode_offset"`
@@ -86,14 +113,30 @@ func (m Mapping) check() error {
 	if m.Season != nil && (*m.Season < 0 || *m.Season > watch.MaxSeason) {
 		return &FieldError{"season", fmt.Sprintf("%d is not between 0 and %d", *m.Season, watch.MaxSeason)}
 	}
-	if m.SubjectID < 1 || int64(m.SubjectID) > 1<<32-1 {
-		return &FieldError{"subject_id", "give the number in the address of the catalog's page"}
+	if m.Episode != nil && (*m.Episode < 0 || *m.Episode > watch.MaxEpisode) {
+		return &FieldError{"episode", fmt.Sprintf("%v is not between 0 and %d", *m.Episode, watch.MaxEpisode)}
+	}
+	switch m.Form {
+	case AnyForm, FilmForm, ShowForm:
+	default:
+		return &FieldError{"form", fmt.Sprintf("%q is not film or show", m.Form)}
+	}
+	if err := CheckSubject(m.SubjectID); err != nil {
+		return err
 	}
 	if m.EpisodeOffset < -watch.MaxEpisode || m.EpisodeOffset > watch.MaxEpisode {
 		return &FieldError{"episode_offset", fmt.Sprintf("%d is not between -%d and %d", m.EpisodeOffset, watch.MaxEpisode, watch.MaxEpisode)}
 	}
 	if len(m.Note) > watch.MaxText {
 		return &FieldError{"note", fmt.Sprintf("longer than %d bytes", watch.MaxText)}
+	}
+	return nil
+}
+
+// CheckSubject returns a *FieldError of subject_id for a number that no subject has.
+func CheckSubject(id catalog.SubjectID) error {
+	if id < 1 || int64(id) > MaxSubject {
+		return &FieldError{"subject_id", "give the number in the address of the catalog's page"}
 	}
 	return nil
 }

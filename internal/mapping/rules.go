@@ -23,26 +23,43 @@ type pattern struct {
 }
 
 // Find is the mapping for the first of titles that has one: exact titles before
-// regular expressions, and in each a mapping of this very season before one for
-// every season. season is nil when the event did not tell.
-func (r *Rules) Find(titles []string, season *int) (Mapping, bool) {
-	for _, wantSeason := range []bool{true, false} {
+// regular expressions, in each a mapping of this very season before one for every
+// season, and of those of one title one for the form of the event before one for any.
+// season is nil when the event did not tell, episode for films. Before all these comes one
+// for this very episode.
+func (r *Rules) Find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
+	if episode != nil {
+		if m, found := r.find(titles, season, film, episode); found {
+			return m, true
+		}
+	}
+	return r.find(titles, season, film, nil)
+}
+
+// find is Find among the mappings for this episode; nil for those of all.
+func (r *Rules) find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
+	forms := []Form{FormOf(film), AnyForm}
+	for _, own := range []bool{true, false} {
 		for _, title := range titles {
-			for _, m := range r.exact[Fold(title)] {
-				if m.fits(season, wantSeason) {
-					return m, true
+			for _, form := range forms {
+				for _, m := range r.exact[Fold(title)] {
+					if m.Form == form && same(m.Episode, episode) && m.fits(season, own) {
+						return m, true
+					}
 				}
 			}
 		}
 	}
-	for _, wantSeason := range []bool{true, false} {
-		for _, p := range r.patterns {
-			if !p.mapping.fits(season, wantSeason) {
-				continue
-			}
-			for _, title := range titles {
-				if title != "" && p.re.MatchString(title) {
-					return p.mapping, true
+	for _, own := range []bool{true, false} {
+		for _, form := range forms {
+			for _, p := range r.patterns {
+				if p.mapping.Form != form || !same(p.mapping.Episode, episode) || !p.mapping.fits(season, own) {
+					continue
+				}
+				for _, title := range titles {
+					if title != "" && p.re.MatchString(title) {
+						return p.mapping, true
+					}
 				}
 			}
 		}
@@ -50,12 +67,14 @@ func (r *Rules) Find(titles []string, season *int) (Mapping, bool) {
 	return Mapping{}, false
 }
 
-// fits reports whether the mapping is for this very season (own) or for every season (not own).
+// fits reports whether the mapping is for this very season (own) or for every season (not
+// own). What a person said of events that tell no season says nothing of specials and later
+// seasons: the matcher reads those events as the first season.
 func (m Mapping) fits(season *int, own bool) bool {
 	if own {
 		return m.Season != nil && season != nil && *m.Season == *season
 	}
-	return m.Season == nil
+	return m.Season == nil && (m.Origin != ByConfirm || season == nil || *season == 1)
 }
 
 // Blocks is the first blocked keyword that stops one of titles, the event's own one being
@@ -134,10 +153,16 @@ func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
 }
 
 // replaces reports whether old gives way when m is put: no expression, the same title as
-// Find compares it, the same season.
+// Find compares it, the same season, form and episode. One for a season of a show takes the place of
+// one for any form, too, for films tell no season.
 func (m Mapping) replaces(old Mapping) bool {
-	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) &&
-		(m.Season == nil) == (old.Season == nil) && (m.Season == nil || *m.Season == *old.Season)
+	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) && same(m.Season, old.Season) && same(m.Episode, old.Episode) &&
+		(m.Form == old.Form || old.Form == AnyForm && m.Form == ShowForm && m.Season != nil)
+}
+
+// same reports whether two numbers are told and alike, or neither is told.
+func same[T int | float64](a, b *T) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
 func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {

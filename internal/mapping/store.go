@@ -37,19 +37,19 @@ func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql
 	return err
 }
 
-const columns = `id, title, is_regex, season, subject_id, episode_offset, origin, note, created_at, updated_at`
+const columns = `id, title, is_regex, season, form, episode, subject_id, episode_offset, origin, note, created_at, updated_at`
 
 func scan(row interface{ Scan(...any) error }) (m Mapping, err error) {
 	var created, updated int64
-	err = row.Scan(&m.ID, &m.Title, &m.Regex, &m.Season, &m.SubjectID, &m.EpisodeOffset, &m.Origin, &m.Note, &created, &updated)
+	err = row.Scan(&m.ID, &m.Title, &m.Regex, &m.Season, &m.Form, &m.Episode, &m.SubjectID, &m.EpisodeOffset, &m.Origin, &m.Note, &created, &updated)
 	m.CreatedAt, m.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
 	return m, err
 }
 
-// List is every mapping whose title contains text (all for ""), by title and season.
+// List is every mapping whose title contains text (all for ""), by title, season, form and episode.
 func (s *Store) List(ctx context.Context, text string) ([]Mapping, error) {
 	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM mappings WHERE INSTR(LOWER(title), LOWER(?)) > 0
-		ORDER BY title, COALESCE(season, -1), id`, text)
+		ORDER BY title, COALESCE(season, -1), form, COALESCE(episode, -1), id`, text)
 }
 
 // query reads the mappings that statement selects, of a transaction or the reader pool.
@@ -100,7 +100,7 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 	return created, err
 }
 
-// Put adds a mapping for a title and season, or puts it in the place of what is there, as
+// Put adds a mapping for a title, season, form and episode, or puts it in the place of what is there, as
 // PutTx does. It returns a *FieldError.
 func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
 	var put Mapping
@@ -111,7 +111,7 @@ func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
 	return put, err
 }
 
-// Update replaces the mapping with m.ID. It returns a *FieldError, ErrTaken or ErrNotFound.
+// Update replaces the mapping with m.ID, which is that of m.Origin from now on. It returns a *FieldError, ErrTaken or ErrNotFound.
 func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
 	if err := m.check(); err != nil {
 		return Mapping{}, err
@@ -121,9 +121,9 @@ func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
 		if err := checkFree(ctx, tx, m); err != nil {
 			return err
 		}
-		updated, err = scan(tx.QueryRowContext(ctx, `UPDATE mappings SET title = ?, is_regex = ?, season = ?, subject_id = ?, episode_offset = ?,
-			note = ?, updated_at = ? WHERE id = ? RETURNING `+columns,
-			m.Title, m.Regex, m.Season, m.SubjectID, m.EpisodeOffset, m.Note, time.Now().UnixMilli(), m.ID))
+		updated, err = scan(tx.QueryRowContext(ctx, `UPDATE mappings SET title = ?, is_regex = ?, season = ?, form = ?, episode = ?, subject_id = ?, episode_offset = ?,
+			origin = ?, note = ?, updated_at = ? WHERE id = ? RETURNING `+columns,
+			m.Title, m.Regex, m.Season, m.Form, m.Episode, m.SubjectID, m.EpisodeOffset, m.Origin, m.Note, time.Now().UnixMilli(), m.ID))
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -147,7 +147,8 @@ type ImportResult struct {
 	Same    int `json:"same"`
 }
 
-// Import adds or replaces mappings by title, kind and season, all or nothing.
+// Import adds or replaces mappings by title, kind, season, form and episode, all or nothing. Those of
+// ByConfirm stay so, because that says what they hold for; all others become ByImport.
 // With dryRun nothing is written, only counted. The *FieldError of a bad one names its place.
 func (s *Store) Import(ctx context.Context, mappings []Mapping, dryRun bool) (ImportResult, error) {
 	for i, m := range mappings {
@@ -163,14 +164,14 @@ func (s *Store) Import(ctx context.Context, mappings []Mapping, dryRun bool) (Im
 	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result = ImportResult{}
 		for _, m := range mappings {
-			old, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE title = ? AND is_regex = ? AND COALESCE(season, -1) = COALESCE(?, -1)`,
-				m.Title, m.Regex, m.Season))
+			old, err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE title = ? AND is_regex = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND form = ? AND COALESCE(episode, -1) = COALESCE(?, -1)`,
+				m.Title, m.Regex, m.Season, m.Form, m.Episode))
 			switch {
 			case errors.Is(err, sql.ErrNoRows):
 				result.Added++
 			case err != nil:
 				return fmt.Errorf("look for mapping %q: %w", m.Title, err)
-			case old.SubjectID == m.SubjectID && old.EpisodeOffset == m.EpisodeOffset && old.Note == m.Note:
+			case old.SubjectID == m.SubjectID && old.EpisodeOffset == m.EpisodeOffset && old.Note == m.Note && (old.Origin == ByConfirm) == (m.Origin == ByConfirm):
 				result.Same++
 				continue
 			default:
@@ -179,7 +180,9 @@ func (s *Store) Import(ctx context.Context, mappings []Mapping, dryRun bool) (Im
 					return fmt.Errorf("replace mapping %d: %w", old.ID, err)
 				}
 			}
-			m.Origin = ByImport
+			if m.Origin != ByConfirm {
+				m.Origin = ByImport
+			}
 			if _, err := insert(ctx, tx, m); err != nil {
 				return err
 			}
@@ -200,9 +203,9 @@ var errDryRun = errors.New("dry run")
 
 func insert(ctx context.Context, tx *sql.Tx, m Mapping) (Mapping, error) {
 	now := time.Now().UnixMilli()
-	created, err := scan(tx.QueryRowContext(ctx, `INSERT INTO mappings (title, is_regex, season, subject_id, episode_offset, origin, note, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+columns,
-		m.Title, m.Regex, m.Season, m.SubjectID, m.EpisodeOffset, m.Origin, m.Note, now, now))
+	created, err := scan(tx.QueryRowContext(ctx, `INSERT INTO mappings (title, is_regex, season, form, episode, subject_id, episode_offset, origin, note, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+columns,
+		m.Title, m.Regex, m.Season, m.Form, m.Episode, m.SubjectID, m.EpisodeOffset, m.Origin, m.Note, now, now))
 	if err != nil {
 		return Mapping{}, fmt.Errorf("insert mapping: %w", err)
 	}
@@ -211,8 +214,8 @@ func insert(ctx context.Context, tx *sql.Tx, m Mapping) (Mapping, error) {
 
 func checkFree(ctx context.Context, tx *sql.Tx, m Mapping) error {
 	var taken int
-	err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM mappings WHERE title = ? AND is_regex = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND id <> ?`,
-		m.Title, m.Regex, m.Season, m.ID).Scan(&taken)
+	err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM mappings WHERE title = ? AND is_regex = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND form = ? AND COALESCE(episode, -1) = COALESCE(?, -1) AND id <> ?`,
+		m.Title, m.Regex, m.Season, m.Form, m.Episode, m.ID).Scan(&taken)
 	if err != nil {
 		return fmt.Errorf("look for mapping %q: %w", m.Title, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,31 +51,62 @@ func TestFindPrefersSeasonThenExactThenExpression(t *testing.T) {
 	add(t, s, mapping.Mapping{Title: "灯塔守望者", SubjectID: 3})
 	add(t, s, mapping.Mapping{Title: "灯塔守望者", Season: season(2), SubjectID: 4})
 	add(t, s, mapping.Mapping{Title: "Lighthouse", Season: season(5), SubjectID: 5})
+	add(t, s, mapping.Mapping{Title: "双子", SubjectID: 10})
+	add(t, s, mapping.Mapping{Title: "双子", Form: mapping.FilmForm, SubjectID: 11})
+	add(t, s, mapping.Mapping{Title: "双子", Form: mapping.ShowForm, Season: season(2), SubjectID: 12})
+	add(t, s, mapping.Mapping{Title: "^港", Regex: true, Form: mapping.FilmForm, SubjectID: 13})
+	if _, err := s.Put(t.Context(), mapping.Mapping{Title: "海图", Form: mapping.ShowForm, SubjectID: 14, Origin: mapping.ByConfirm}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), mapping.Mapping{Title: "海图", Form: mapping.FilmForm, SubjectID: 15, Origin: mapping.ByConfirm}); err != nil {
+		t.Fatal(err)
+	}
+	number, nine := 9.0, 9.0
+	add(t, s, mapping.Mapping{Title: "别的", Season: season(0), SubjectID: 16})
+	add(t, s, mapping.Mapping{Title: "别的", Season: season(0), Episode: &nine, SubjectID: 17})
 	for name, c := range map[string]struct {
 		titles []string
 		season *int
+		film   bool
 		want   catalog.SubjectID
 	}{
-		"this season":                            {[]string{"灯塔守望者"}, season(2), 4},
-		"another season":                         {[]string{"灯塔守望者"}, season(3), 3},
-		"no season told":                         {[]string{"灯塔守望者"}, nil, 3},
-		"expression":                             {[]string{"灯塔物语"}, season(1), 1},
-		"expression of this season":              {[]string{"灯塔物语"}, season(9), 2},
-		"original title":                         {[]string{"别的", " lighthouse "}, season(5), 5},
-		"season mapping does not hold elsewhere": {[]string{"Lighthouse"}, season(1), 0},
-		"empty title is matched by nothing":      {[]string{"", "x"}, nil, 0},
+		"this season":                            {[]string{"灯塔守望者"}, season(2), false, 4},
+		"another season":                         {[]string{"灯塔守望者"}, season(3), false, 3},
+		"no season told":                         {[]string{"灯塔守望者"}, nil, false, 3},
+		"expression":                             {[]string{"灯塔物语"}, season(1), false, 1},
+		"expression of this season":              {[]string{"灯塔物语"}, season(9), false, 2},
+		"original title":                         {[]string{"别的", " lighthouse "}, season(5), false, 5},
+		"season mapping does not hold elsewhere": {[]string{"Lighthouse"}, season(1), false, 0},
+		"film":                                   {[]string{"双子"}, nil, true, 11},
+		"show of the name of a film":             {[]string{"双子"}, season(1), false, 10},
+		"season of a show":                       {[]string{"双子"}, season(2), false, 12},
+		"expression for films":                   {[]string{"港口"}, nil, true, 13},
+		"expression for films, show":             {[]string{"港口"}, nil, false, 0},
+		"answered without a season":              {[]string{"海图"}, nil, false, 14},
+		"answered without a season, first":       {[]string{"海图"}, season(1), false, 14},
+		"answered without a season, specials":    {[]string{"海图"}, season(0), false, 0},
+		"answered without a season, second":      {[]string{"海图"}, season(2), false, 0},
+		"answered film":                          {[]string{"海图"}, nil, true, 15},
+		"empty title is matched by nothing":      {[]string{"", "x"}, nil, false, 0},
 	} {
-		m, found := rules(t, s).Find(c.titles, c.season)
+		m, found := rules(t, s).Find(c.titles, c.season, c.film, nil)
 		if m.SubjectID != c.want || found != (c.want != 0) {
 			t.Errorf("%s: subject %d found %v, want %d", name, m.SubjectID, found, c.want)
 		}
+	}
+	if m, _ := rules(t, s).Find([]string{"别的"}, season(0), false, &number); m.SubjectID != 17 {
+		t.Errorf("this very episode leads to %d", m.SubjectID)
+	}
+	number = 8
+	if m, _ := rules(t, s).Find([]string{"别的"}, season(0), false, &number); m.SubjectID != 16 {
+		t.Errorf("another episode leads to %d", m.SubjectID)
 	}
 }
 
 func TestRulesFollowEveryChange(t *testing.T) {
 	s := newStore(t)
 	find := func() catalog.SubjectID {
-		m, _ := rules(t, s).Find([]string{"a"}, nil)
+		m, _ := rules(t, s).Find([]string{"a"}, nil, false, nil)
 		return m.SubjectID
 	}
 	m := add(t, s, mapping.Mapping{Title: "a", SubjectID: 1})
@@ -131,7 +163,7 @@ func TestRulesWaitForAChangeThatIsBeingWritten(t *testing.T) {
 				close(asked)
 				return
 			}
-			_, found := now.Find([]string{"a"}, nil)
+			_, found := now.Find([]string{"a"}, nil, false, nil)
 			asked <- found
 		}()
 		<-asking
@@ -184,6 +216,8 @@ func TestBadMappingNamesItsField(t *testing.T) {
 	for field, m := range map[string]mapping.Mapping{
 		"title":          {Title: " ", SubjectID: 1},
 		"title ":         {Title: "(", Regex: true, SubjectID: 1},
+		"form":           {Title: "a", Form: "book", SubjectID: 1},
+		"subject_id ":    {Title: "a", SubjectID: mapping.MaxSubject + 1},
 		"season":         {Title: "a", Season: season(-1), SubjectID: 1},
 		"subject_id":     {Title: "a"},
 		"episode_offset": {Title: "a", SubjectID: 1, EpisodeOffset: 1 << 30},
@@ -224,7 +258,7 @@ func TestImportIsAllOrNothingAndCountsBeforehand(t *testing.T) {
 	if got, err := s.Import(t.Context(), list, false); err != nil || got != want {
 		t.Errorf("import: %+v (%v), want %+v", got, err, want)
 	}
-	m, _ := rules(t, s).Find([]string{"changed"}, season(2))
+	m, _ := rules(t, s).Find([]string{"changed"}, season(2), false, nil)
 	if m.SubjectID != 3 || m.Origin != mapping.ByImport {
 		t.Errorf("changed mapping is %+v", m)
 	}
@@ -233,7 +267,93 @@ func TestImportIsAllOrNothingAndCountsBeforehand(t *testing.T) {
 	if !errors.As(err, &wrong) || wrong.Field != "mappings[1].subject_id" {
 		t.Errorf("error %v, want one that names mappings[1].subject_id", err)
 	}
-	if _, found := rules(t, s).Find([]string{"fine"}, nil); found {
+	if _, found := rules(t, s).Find([]string{"fine"}, nil, false, nil); found {
 		t.Error("half of a bad import was written")
+	}
+}
+
+func TestPutReplacesItsFormAlone(t *testing.T) {
+	s := newStore(t)
+	put := func(m mapping.Mapping) {
+		t.Helper()
+		m.Origin = mapping.ByPerson
+		if _, err := s.Put(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(t, s, mapping.Mapping{Title: "a", SubjectID: 1})
+	add(t, s, mapping.Mapping{Title: "a", Season: season(2), SubjectID: 2})
+	put(mapping.Mapping{Title: "A ", Form: mapping.ShowForm, SubjectID: 3})
+	put(mapping.Mapping{Title: "a", Form: mapping.FilmForm, SubjectID: 4})
+	put(mapping.Mapping{Title: "a", Form: mapping.FilmForm, SubjectID: 5})
+	put(mapping.Mapping{Title: "a", Season: season(2), Form: mapping.ShowForm, SubjectID: 6})
+	all, err := s.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var subjects []catalog.SubjectID
+	for _, m := range all {
+		subjects = append(subjects, m.SubjectID)
+	}
+	slices.Sort(subjects)
+	if !slices.Equal(subjects, []catalog.SubjectID{1, 3, 5, 6}) {
+		t.Errorf("the mappings lead to %v", subjects)
+	}
+	if _, err := s.Create(t.Context(), mapping.Mapping{Title: "a", Form: mapping.FilmForm, SubjectID: 7}); !errors.Is(err, mapping.ErrTaken) {
+		t.Errorf("another one for films: %v", err)
+	}
+}
+
+func TestRestoreLeavesWhatSomebodyChanged(t *testing.T) {
+	s := newStore(t)
+	old := add(t, s, mapping.Mapping{Title: "a", Season: season(1), SubjectID: 1})
+	for name, change := range map[string]func(*mapping.Mapping){
+		"nothing": nil,
+		"subject": func(m *mapping.Mapping) { m.SubjectID = 9 },
+		"form":    func(m *mapping.Mapping) { m.Form = mapping.AnyForm },
+		"season":  func(m *mapping.Mapping) { m.Season = season(3) },
+	} {
+		var held bool
+		err := s.Change(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			written, replaced, err := mapping.PutTx(ctx, tx, mapping.Mapping{Title: "a", Season: season(1), Form: mapping.ShowForm, SubjectID: 2, Origin: mapping.ByConfirm})
+			if err != nil {
+				return err
+			}
+			as := written
+			if change != nil {
+				change(&as) // as if it had been written so, in the same millisecond
+			}
+			if stands, err := mapping.StandsTx(ctx, tx, as); err != nil || stands != (change == nil) {
+				t.Errorf("%s: stands %v (%v)", name, stands, err)
+			}
+			if held, err = mapping.RestoreTx(ctx, tx, as, replaced); err != nil || held {
+				return err
+			}
+			_, err = mapping.RestoreTx(ctx, tx, written, replaced)
+			return err
+		})
+		if err != nil || held != (change == nil) {
+			t.Errorf("%s: restored %v (%v)", name, held, err)
+		}
+		if m, _ := rules(t, s).Find([]string{"a"}, season(1), false, nil); m.SubjectID != old.SubjectID {
+			t.Errorf("%s: the old one is not back: %+v", name, m)
+		}
+	}
+}
+
+func TestImportKeepsWhatAnswersHoldFor(t *testing.T) {
+	s := newStore(t)
+	list := []mapping.Mapping{{Title: "a", Form: mapping.ShowForm, SubjectID: 1, Origin: mapping.ByConfirm}, {Title: "a", Form: mapping.FilmForm, SubjectID: 2, Origin: mapping.ByPerson}}
+	if got, err := s.Import(t.Context(), list, false); err != nil || got.Added != 2 {
+		t.Fatalf("import: %+v (%v)", got, err)
+	}
+	if got, err := s.Import(t.Context(), list, false); err != nil || got.Same != 2 {
+		t.Errorf("once more: %+v (%v)", got, err)
+	}
+	if m, found := rules(t, s).Find([]string{"a"}, season(2), false, nil); found {
+		t.Errorf("season 2 is led by %+v", m)
+	}
+	if m, _ := rules(t, s).Find([]string{"a"}, nil, true, nil); m.SubjectID != 2 || m.Origin != mapping.ByImport {
+		t.Errorf("the film is led by %+v", m)
 	}
 }

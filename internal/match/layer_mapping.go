@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/mapping"
 )
 
 // findByMapping obeys what a person decided: their subject is taken, right or wrong.
 func findByMapping(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: map[string]any{"titles": s.titles(), "season": s.event.Season}}
-	m, found := s.rules.Find(s.titles(), s.event.Season)
+	m, found := s.rules.Find(s.titles(), s.event.Season, s.event.IsFilm(), s.event.Episode)
 	if !found {
 		return f, nil
 	}
@@ -26,14 +27,14 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	if m.Season == nil {
+	if m.Season == nil && m.Form == mapping.AnyForm {
 		other, err := s.isOtherForm(ctx, subject)
 		if err != nil {
 			return f, err
 		}
 		if other {
 			f.certain = false
-			f.output["passed_over"] = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a season to have it used"
+			f.output["passed_over"] = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a form, or a season, to have it used"
 			return f, nil
 		}
 	}

@@ -255,7 +255,7 @@ func TestFilmIsTold(t *testing.T) {
 
 func TestMappingsComeFirst(t *testing.T) {
 	server, rules, m := world(t)
-	two := 2
+	zero, two, nine := 0, 2, 9.0
 	for _, mp := range []mapping.Mapping{
 		{Title: "灯塔守望者", Season: &two, SubjectID: 121, EpisodeOffset: 4, Origin: mapping.ByPerson},
 		{Title: "灯塔守望者", SubjectID: 120, Origin: mapping.ByPerson},
@@ -263,6 +263,12 @@ func TestMappingsComeFirst(t *testing.T) {
 		{Title: "Hidden", SubjectID: 4444, Origin: mapping.ByPerson},
 		{Title: "Film", SubjectID: 111, Origin: mapping.ByPerson},
 		{Title: "Second half", SubjectID: 102, Origin: mapping.ByPerson},
+		{Title: "旧港", SubjectID: 111, Origin: mapping.ByPerson},
+		{Title: "长潮", SubjectID: 150, Origin: mapping.ByPerson},
+		{Title: "剧场版 灯塔守望者", Form: mapping.FilmForm, SubjectID: 120, Origin: mapping.ByConfirm},
+		{Title: "灯台の見張り", Season: &zero, Form: mapping.ShowForm, Episode: &nine, SubjectID: 110, EpisodeOffset: -8, Origin: mapping.ByConfirm},
+		{Title: "潮声", Form: mapping.FilmForm, SubjectID: 120, Origin: mapping.ByConfirm},
+		{Title: "潮声", Form: mapping.ShowForm, SubjectID: 111, Origin: mapping.ByConfirm},
 	} {
 		if _, err := rules.Create(t.Context(), mp); err != nil {
 			t.Fatal(err)
@@ -283,6 +289,14 @@ func TestMappingsComeFirst(t *testing.T) {
 		"by its place in a later part":     {episode("Second half", 1, 2, ""), "matched 102/10202"},
 		"by its place, the date agrees":    {episode("Second half", 1, 2, "2021-10-10"), "matched 102/10202"},
 		"by its place, before that part":   {episode("Second half", 1, 2, "2020-01-12"), "episode_not_found 102"},
+		"for every season, to a film":      {episode("旧港", 1, 3, ""), "matched 170/17003"},
+		"for every season, to a show":      {movie("长潮", "", ""), "review"},
+		"an answer, to a show":             {movie("剧场版 灯塔守望者", "", ""), "matched 120/12001"},
+		"an answer about the film":         {movie("潮声", "", ""), "matched 120/12001"},
+		"an answer about the show":         {with(episode("潮声", 1, 1, ""), func(e *watch.Event) { e.Season = nil }), "episode_not_found 111"},
+		"a special, its number":            {episode("灯台の見張り", 0, 9, ""), "matched 110/11001"},
+		"another special":                  {episode("灯台の見張り", 0, 1, ""), "review"},
+		"another special, of a day":        {episode("灯台の見張り", 0, 1, "2020-05-01"), "matched 100/10090"},
 		"other titles go their way":        {episode("双子港", 1, 3, "2018-04-15"), "matched 121/12103"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -52,45 +53,68 @@ func (s *Store) Completed(ctx context.Context, account int64, subject catalog.Su
 	return completed, nil
 }
 
-// Sharer is another record that came out as success with what m marked, of another title
-// or season than r: it found the mark and relies on it. 0 when there is none.
-func (s *Store) Sharer(ctx context.Context, m Mark, r Record) (int64, error) {
-	var id int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT id FROM records WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ?
-		AND episode_id = ? AND id <> ? AND (title <> ? OR COALESCE(season, -1) <> COALESCE(?, -1)) ORDER BY id LIMIT 1`,
-		m.AccountID, m.SubjectID, m.EpisodeID, m.RecordID, r.Title, r.Season).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
-	}
-	return id, nil
+// Titles are what records are asked for by: the title, as same compares it, a season, and film or not.
+type Titles struct {
+	Same   func(title string) bool
+	Season *int
+	// EverySeason takes any season.
+	EverySeason bool
+	Film        bool
 }
 
-// SameTitle are the ids of the newest records, up to limit and the oldest first, that are
-// on their way or came out otherwise than ignored and have the title and season of r;
-// with everySeason, any season. marked is how many of them hold a mark.
-func (s *Store) SameTitle(ctx context.Context, r Record, everySeason bool, limit int) (ids []int64, marked int, err error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = newest.id) FROM
-		(SELECT id FROM records WHERE title = ? AND (? OR COALESCE(season, -1) = COALESCE(?, -1)) AND status <> 'ignored' ORDER BY id DESC LIMIT ?) AS newest
-		ORDER BY id`, r.Title, everySeason, r.Season, limit)
+// Sharer is another record that came out as success with what m marked and is not of these
+// titles: it found the mark and relies on it. 0 when there is none.
+func (s *Store) Sharer(ctx context.Context, m Mark, own Titles) (int64, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ? FROM records
+		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND episode_id = ? AND id <> ? ORDER BY id`,
+		own.Season, own.Film, m.AccountID, m.SubjectID, m.EpisodeID, m.RecordID)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list the records of a title: %w", err)
+		return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var id int64
-		var holds bool
-		if err := rows.Scan(&id, &holds); err != nil {
-			return nil, 0, fmt.Errorf("list the records of a title: %w", err)
+		var title string
+		var alike bool
+		if err := rows.Scan(&id, &title, &alike); err != nil {
+			return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
 		}
-		ids = append(ids, id)
-		if holds {
-			marked++
+		if !alike || !own.Same(title) {
+			return id, nil
 		}
 	}
-	return ids, marked, rows.Err()
+	return 0, rows.Err()
+}
+
+// Titled is a record of a title.
+type Titled struct {
+	ID int64
+	// Marked is set when it holds a mark.
+	Marked bool
+}
+
+// SameTitle is the newest records, up to limit and the oldest first, that are on their way
+// or came out otherwise than ignored and are of these titles.
+func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id) FROM records
+		WHERE (? OR COALESCE(season, -1) = COALESCE(?, -1)) AND (media_type = 'movie') = ? AND status <> 'ignored' ORDER BY id DESC`, of.EverySeason, of.Season, of.Film)
+	if err != nil {
+		return nil, fmt.Errorf("list the records of a title: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var found []Titled
+	for len(found) < limit && rows.Next() {
+		var one Titled
+		var title string
+		if err := rows.Scan(&one.ID, &title, &one.Marked); err != nil {
+			return nil, fmt.Errorf("list the records of a title: %w", err)
+		}
+		if of.Same(title) {
+			found = append(found, one)
+		}
+	}
+	slices.Reverse(found)
+	return found, rows.Err()
 }
 
 // Work is a record with its event, not claimed; ErrNotFound when there is none.

@@ -220,6 +220,21 @@ func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
 	return n == 1, nil
 }
 
+// HoldTx has a received record wait, within tx, until LetTx is called or the hold runs out.
+func HoldTx(ctx context.Context, tx *sql.Tx, id int64, hold time.Duration) error {
+	return holdTx(ctx, tx, id, time.Now().Add(hold).UnixMilli())
+}
+
+// LetTx ends the hold on a record, within tx.
+func LetTx(ctx context.Context, tx *sql.Tx, id int64) error { return holdTx(ctx, tx, id, 0) }
+
+func holdTx(ctx context.Context, tx *sql.Tx, id, until int64) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ? WHERE id = ? AND status = 'received'`, until, id); err != nil {
+		return fmt.Errorf("hold record %d: %w", id, err)
+	}
+	return nil
+}
+
 // MoveTx changes the state of a record that stays as it came out, within tx. It returns
 // ErrMoved when the record is not in the state from.
 func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message string) error {
@@ -260,8 +275,18 @@ func found(row *sql.Row) (Record, error) {
 
 // Trace is the stored trace of a record as JSON, or ErrNotFound.
 func (s *Store) Trace(ctx context.Context, id int64) (json.RawMessage, error) {
+	return traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ?`, id), id)
+}
+
+// TraceTx is Trace within tx.
+func TraceTx(ctx context.Context, tx *sql.Tx, id int64) (json.RawMessage, error) {
+	return traceOf(tx.QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ?`, id), id)
+}
+
+// traceOf is the trace that a row holds, or ErrNotFound.
+func traceOf(row *sql.Row, id int64) (json.RawMessage, error) {
 	var text string
-	err := s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ?`, id).Scan(&text)
+	err := row.Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

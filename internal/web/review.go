@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"watchmark/internal/candidate"
-	"watchmark/internal/watch"
 )
 
 type reviewPage struct {
@@ -38,18 +37,8 @@ type questionCard struct {
 type subjectSearch struct {
 	// ID is the field's on the page.
 	ID string
-	// Kind restricts what is found.
-	Kind string
 	// Pick is the key of the word for choosing what was found.
 	Pick string
-}
-
-// searchFor is the field for the entry of a title.
-func searchFor(id string, media watch.Media, pick string) subjectSearch {
-	if media == watch.RealAction {
-		return subjectSearch{id, "real", pick}
-	}
-	return subjectSearch{id, "anime", pick}
 }
 
 const (
@@ -104,7 +93,7 @@ func (s *site) review(r *http.Request) (content, error) {
 }
 
 func cardOf(q candidate.Question) questionCard {
-	card := questionCard{Question: q, Search: searchFor(fmt.Sprintf("find-%d", q.ID), q.MediaType, "review.confirm")}
+	card := questionCard{Question: q, Search: subjectSearch{fmt.Sprintf("find-%d", q.ID), "review.confirm"}}
 	for i, c := range q.Candidates {
 		view := candidateView{Candidate: c, Parts: parts(c.Parts), Best: i == 0}
 		if i < bestShown {

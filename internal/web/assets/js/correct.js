@@ -36,8 +36,8 @@ function toggle(part) {
 async function look(form) {
   clearErrors(form);
   if (!form.reportValidity()) return;
-  const { subject_id: subject, episode_offset: offset, every_season: every } = form.elements;
-  const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false });
+  const { subject_id: subject, episode_offset: offset, every_season: every, all_of_title: all } = form.elements;
+  const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false, all_of_title: all?.checked ?? false });
   const turn = ++asked;
   let answer;
   try {
@@ -52,7 +52,7 @@ async function look(form) {
   else explain(form, answer, body);
 }
 
-function show(place, { leads, same, marks, others, others_marked: marked }) {
+function show(place, { leads, same, marks, others, others_marked: marked, others_change: change, others_stay: stay, others_untold: untold }) {
   const found = leads.status === "matched";
   const goal = [leads.subject_name, leads.episode_sort && text("correct_episode", { sort: leads.episode_sort, name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
   place.className = `preview note ${found ? "good" : "warn"}`;
@@ -65,6 +65,7 @@ function show(place, { leads, same, marks, others, others_marked: marked }) {
   }
   lines.append(line("p", text(same ? "correct_same" : marks.length ? "correct_wrong" : "correct_unmarked"), "sub"));
   if (others) lines.append(line("p", text("correct_others", { others, marked }), "sub"));
+  if (change + stay + untold) lines.append(line("p", text("correct_others_all", { change, stay, untold }), "sub"));
   place.replaceChildren(lines);
   place.hidden = false;
 }

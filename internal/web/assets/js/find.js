@@ -35,7 +35,7 @@ async function search(finder) {
   }
   let answer;
   try {
-    answer = await fetch(`${finder.dataset.subjects}?${new URLSearchParams({ q: wanted, type: finder.dataset.kind })}`, { headers: { Accept: "application/json" } });
+    answer = await fetch(`${finder.dataset.subjects}?${new URLSearchParams({ q: wanted })}`, { headers: { Accept: "application/json" } });
   } catch {
     showProblem(form, text("unreachable"), "");
     return;
