@@ -26,12 +26,12 @@ func (a *App) newTracker() *tracker.Keeper {
 			}
 			return v, nil
 		},
-		Mapped: func(ctx context.Context, titles []string, season *int) (bool, error) {
+		Mapped: func(ctx context.Context, titles []string, event watch.Event) (bool, error) {
 			rules, err := a.Mappings.Rules(ctx)
 			if err != nil {
 				return false, err
 			}
-			_, found := rules.Find(titles, season)
+			_, found := rules.Find(titles, event.Season, event.IsFilm(), event.Episode)
 			return found, nil
 		},
 		Options: func() tracker.Options {

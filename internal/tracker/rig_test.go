@@ -101,7 +101,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Intake: intake{d}, Log: log,
 		Options: func() tracker.Options { return *r.opts },
 		Next:    func(after time.Time) time.Time { return after.Add(6 * time.Hour) },
-		Mapped:  func(_ context.Context, titles []string, _ *int) (bool, error) { return r.mapped(titles), nil },
+		Mapped:  func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
 		Preview: func(_ context.Context, e watch.Event) (tracker.Verdict, error) {
 			return tracker.Verdict{Status: "matched", SubjectID: 265, SubjectName: e.Title}, nil
 		},

@@ -205,12 +205,12 @@ func (r *run) decide(ctx context.Context, p play) (event watch.Event, take bool,
 		return event, false, nil
 	}
 	if !p.wanted(r.o.Genres) {
-		var season *int
+		asked := watch.Event{Media: watch.Movie}
 		if p.Episode != nil {
-			season = p.Episode.Season
+			asked = watch.Event{Media: watch.Episode, Season: p.Episode.Season, Episode: p.Episode.Number}
 		}
 		names := slices.DeleteFunc([]string{p.work().Title, p.work().Original}, func(s string) bool { return s == "" })
-		if mapped, err := r.k.Mapped(ctx, names, season); err != nil || !mapped {
+		if mapped, err := r.k.Mapped(ctx, names, asked); err != nil || !mapped {
 			return event, false, err
 		}
 	}

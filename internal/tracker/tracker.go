@@ -93,8 +93,8 @@ type Config struct {
 	Intake Intake
 	// Preview matches an event and changes nothing.
 	Preview func(ctx context.Context, event watch.Event) (Verdict, error)
-	// Mapped reports whether a person mapped one of the titles: its genre does not matter then.
-	Mapped func(ctx context.Context, titles []string, season *int) (bool, error)
+	// Mapped reports whether a person mapped an event, by one of the titles: its genre does not matter then.
+	Mapped func(ctx context.Context, titles []string, event watch.Event) (bool, error)
 	// Options is asked whenever it is needed, so that changed settings hold at once.
 	Options func() Options
 	// Next is when the schedule is due after a time; zero is never.
