@@ -25,7 +25,7 @@ func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.R
 	if err != nil {
 		return record.Record{}, err
 	}
-	if isOnTheWay(r) {
+	if r.Status.IsOnTheWay() {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrInProgress)
 	}
 	taken, err := e.takeBackAll(ctx, []int64{id}, message)
