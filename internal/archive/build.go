@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// Bounds on what one archive holds, some times of what the catalog has.
+	// Bounds on what one archive holds, several times what the catalog has.
 	maxSubjects  = 1_000_000
 	maxEpisodes  = 6_000_000
 	maxRelations = 2_000_000

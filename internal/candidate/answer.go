@@ -3,7 +3,6 @@ package candidate
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -84,12 +83,12 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 
 // moveTx stores the new state of the question, and reads it as it is now.
 func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
-	text, err := json.Marshal(d)
+	text, err := d.stored(a.Question.ID)
 	if err != nil {
-		return fmt.Errorf("encode the answer of question %d: %w", a.Question.ID, err)
+		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET status = ?, decision = ?, updated_at = ? WHERE id = ?`,
-		status, string(text), time.Now().UnixMilli(), a.Question.ID); err != nil {
+		status, text, time.Now().UnixMilli(), a.Question.ID); err != nil {
 		return fmt.Errorf("store the answer of question %d: %w", a.Question.ID, err)
 	}
 	a.Question, _, err = get(ctx, tx, a.Question.ID)

@@ -46,13 +46,17 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
 	}
+	d, err := decisionOf(id, decided)
+	if err != nil {
+		return Asked{}, err
+	}
 	// An answer of the future was given before the clock was set back, so it tells nothing.
 	answered := status == Confirmed || status == Rejected
 	if answered && updated >= w.UpdatedAt.UnixMilli() && updated <= now.UnixMilli() {
-		return Asked{Again: true}, joinTx(ctx, tx, id, decided, w.ID)
+		return Asked{Again: true}, joinTx(ctx, tx, id, d, w.ID)
 	}
 	if answered {
-		stands, err := standsTx(ctx, tx, id, decided)
+		stands, err := standsTx(ctx, tx, d)
 		if err != nil {
 			return Asked{}, err
 		}
@@ -86,11 +90,7 @@ func waitTx(ctx context.Context, tx *sql.Tx, id, recordID int64) error {
 }
 
 // standsTx reports whether the rule that an answer wrote is as it was written.
-func standsTx(ctx context.Context, tx *sql.Tx, id int64, decided string) (bool, error) {
-	var d decision
-	if err := json.Unmarshal([]byte(decided), &d); err != nil {
-		return false, fmt.Errorf("decode the answer of question %d: %w", id, err)
-	}
+func standsTx(ctx context.Context, tx *sql.Tx, d decision) (bool, error) {
 	switch {
 	case d.Mapping != nil:
 		return mapping.StandsTx(ctx, tx, *d.Mapping)
@@ -101,20 +101,16 @@ func standsTx(ctx context.Context, tx *sql.Tx, id int64, decided string) (bool, 
 }
 
 // joinTx counts a record to those that the answer of a question has set going.
-func joinTx(ctx context.Context, tx *sql.Tx, id int64, decided string, recordID int64) error {
-	var d decision
-	if err := json.Unmarshal([]byte(decided), &d); err != nil {
-		return fmt.Errorf("decode the answer of question %d: %w", id, err)
-	}
+func joinTx(ctx context.Context, tx *sql.Tx, id int64, d decision, recordID int64) error {
 	if slices.Contains(d.RecordIDs, recordID) {
 		return nil
 	}
 	d.RecordIDs = append(d.RecordIDs, recordID)
-	text, err := json.Marshal(d)
+	text, err := d.stored(id)
 	if err != nil {
-		return fmt.Errorf("encode the answer of question %d: %w", id, err)
+		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET decision = ? WHERE id = ?`, string(text), id); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET decision = ? WHERE id = ?`, text, id); err != nil {
 		return fmt.Errorf("store the answer of question %d: %w", id, err)
 	}
 	return nil

@@ -2,11 +2,12 @@
 // too weakly to mark, with the subjects it may be, and what the person answered.
 //
 // What it promises: a title and season is one question, however many episodes wait for
-// it, and of the specials each number;  an answer and what it sets going are one transaction; an answer can be taken back.
+// it, and of the specials each number; an answer and what it sets going are one transaction; an answer can be taken back.
 package candidate
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -159,6 +160,26 @@ type decision struct {
 	Replaced      []mapping.Mapping `json:"replaced,omitempty"`
 	Blocked       *mapping.Blocked  `json:"blocked,omitempty"`
 	RecordIDs     []int64           `json:"record_ids,omitempty"`
+}
+
+// decisionOf reads what is stored of the answer of a question; empty before there is one.
+func decisionOf(id int64, stored string) (d decision, err error) {
+	if stored == "" {
+		return d, nil
+	}
+	if err := json.Unmarshal([]byte(stored), &d); err != nil {
+		return decision{}, fmt.Errorf("decode the answer of question %d: %w", id, err)
+	}
+	return d, nil
+}
+
+// stored is d as decisionOf reads it.
+func (d decision) stored(id int64) (string, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return "", fmt.Errorf("encode the answer of question %d: %w", id, err)
+	}
+	return string(text), nil
 }
 
 // most is how many candidates a question keeps.

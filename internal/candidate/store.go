@@ -43,10 +43,8 @@ func scan(row interface{ Scan(...any) error }) (q Question, d decision, err erro
 	if err := json.Unmarshal([]byte(candidates), &q.Candidates); err != nil {
 		return Question{}, decision{}, fmt.Errorf("decode the candidates of question %d: %w", q.ID, err)
 	}
-	if decided != "" {
-		if err := json.Unmarshal([]byte(decided), &d); err != nil {
-			return Question{}, decision{}, fmt.Errorf("decode the answer of question %d: %w", q.ID, err)
-		}
+	if d, err = decisionOf(q.ID, decided); err != nil {
+		return Question{}, decision{}, err
 	}
 	q.SubjectID, q.SubjectName, q.EpisodeOffset = d.SubjectID, d.SubjectName, d.EpisodeOffset
 	if d.Mapping != nil {

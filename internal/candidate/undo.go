@@ -72,7 +72,7 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 			continue
 		case err != nil:
 			return nil, 0, err
-		case r.Status == record.Received || r.Status == record.Processing:
+		case r.Status.IsOnTheWay():
 			return nil, 0, ErrInWork
 		}
 		ids = append(ids, id)

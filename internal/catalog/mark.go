@@ -309,6 +309,11 @@ func (e *ListEntry) set(ctx context.Context, episodes []EpisodeID, state Episode
 		result.Created = true
 		err = e.send(ctx, episodes, state)
 	}
+	return e.settleMarks(ctx, episodes, state, err)
+}
+
+// settleMarks is nil when a write of marks, which ended with err, did land.
+func (e *ListEntry) settleMarks(ctx context.Context, episodes []EpisodeID, state EpisodeState, err error) error {
 	if mayHaveLanded(err) {
 		if landed, readErr := e.all(Probing(ctx), episodes, state); readErr == nil && landed {
 			return nil

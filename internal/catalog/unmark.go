@@ -88,12 +88,7 @@ func (e *ListEntry) clear(ctx context.Context, episodes []EpisodeID) error {
 			return nil
 		}
 	}
-	if mayHaveLanded(err) {
-		if landed, readErr := e.all(Probing(ctx), episodes, Unmarked); readErr == nil && landed {
-			return nil
-		}
-	}
-	if err != nil {
+	if err = e.settleMarks(ctx, episodes, Unmarked, err); err != nil {
 		return fmt.Errorf("take back marks of subject %d: %w", e.Subject, err)
 	}
 	return nil

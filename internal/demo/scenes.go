@@ -153,7 +153,7 @@ func (p player) settled(ctx context.Context, id int64) (record.Record, error) {
 		if err != nil {
 			return record.Record{}, err
 		}
-		if r.Status != record.Received && r.Status != record.Processing {
+		if !r.Status.IsOnTheWay() {
 			return r, nil
 		}
 		select {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected
 	if err != nil {
 		return Corrected{}, err
 	}
-	if isOnTheWay(w.Record) {
+	if w.Status.IsOnTheWay() {
 		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrInProgress)
 	}
 	if !e.beginCorrecting(id) {
@@ -226,10 +227,7 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 	}
 	if trace.Result.EpisodeID != 0 {
 		if episode, err := e.Catalog.Episode(ctx, trace.Result.EpisodeID); err == nil { // its title is a courtesy
-			p.EpisodeName = episode.NameCN
-			if p.EpisodeName == "" {
-				p.EpisodeName = episode.Name
-			}
+			p.EpisodeName = cmp.Or(episode.NameCN, episode.Name)
 		}
 	}
 	return p, nil
@@ -251,7 +249,7 @@ func (e *Engine) previewOthers(ctx context.Context, others []record.Titled, rule
 			return err
 		}
 		v := verdict{fate: untold}
-		if !isOnTheWay(r) && looking.Err() == nil {
+		if !r.Status.IsOnTheWay() && looking.Err() == nil {
 			v, err = e.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return e.MatchBy(ctx, event, rules) })
 			if looking.Err() != nil {
 				v, err = verdict{fate: untold}, ctx.Err()

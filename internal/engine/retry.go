@@ -33,7 +33,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isOnTheWay(r) {
+	if r.Status.IsOnTheWay() {
 		return nil, fmt.Errorf("retry record %d: %w", id, ErrInProgress)
 	}
 	requeued := make(chan error, 1)
@@ -188,17 +188,13 @@ func (e *Engine) settledRecord(ctx context.Context, id int64) (record.Record, er
 	defer cancel()
 	for {
 		r, err := e.Records.Get(ctx, id)
-		if err != nil || !isOnTheWay(r) {
+		if err != nil || !r.Status.IsOnTheWay() {
 			return r, err
 		}
 		if err := awaitChange(ctx, changes, id); err != nil {
 			return record.Record{}, err
 		}
 	}
-}
-
-func isOnTheWay(r record.Record) bool {
-	return r.Status == record.Received || r.Status == record.Processing
 }
 
 // awaitChange waits until a record changed, or a while: a slow subscriber misses changes.

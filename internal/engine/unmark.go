@@ -25,7 +25,7 @@ func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.R
 	if err != nil {
 		return record.Record{}, err
 	}
-	if isOnTheWay(r) {
+	if r.Status.IsOnTheWay() {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrInProgress)
 	}
 	taken, err := e.takeBackAll(ctx, []int64{id}, message)
@@ -123,7 +123,8 @@ func (t takenBack) isThatLeftBy(before takenBack) bool {
 }
 
 // takeBack removes marks of one entry from its list. What becomes of their records end
-// writes, in the transaction that forgets a mark: a crash leaves no record between the two. What a record of those given in together found does not count as relied on, for they lose
+// writes, in the transaction that forgets a mark: a crash leaves no record between the two.
+// What a record of those given in together found does not count as relied on, for they lose
 // their marks too. Nothing is stored when the catalog fails: the records stay as they were.
 func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool,
 	end func(ctx context.Context, tx *sql.Tx, taken []takenBack) error,

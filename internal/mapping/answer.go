@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -30,22 +31,11 @@ func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replace
 
 // alikeTx is every mapping that PutTx replaces by m.
 func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT `+columns+` FROM mappings WHERE is_regex = 0`)
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM mappings WHERE is_regex = 0`)
 	if err != nil {
 		return nil, fmt.Errorf("look for mapping %q: %w", m.Title, err)
 	}
-	defer func() { _ = rows.Close() }()
-	var alike []Mapping
-	for rows.Next() {
-		old, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read mapping: %w", err)
-		}
-		if m.replaces(old) {
-			alike = append(alike, old)
-		}
-	}
-	return alike, rows.Err()
+	return slices.DeleteFunc(all, func(old Mapping) bool { return !m.replaces(old) }), nil
 }
 
 // RestoreTx takes a PutTx back, and reports false, having changed nothing, when the mapping

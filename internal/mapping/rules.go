@@ -119,11 +119,7 @@ func (s *Store) Rules(ctx context.Context) (*Rules, error) {
 	if have := s.snapshot.Load(); have != nil && have.generation == generation {
 		return have.rules, nil
 	}
-	mappings, err := s.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	blocked, err := s.ListBlocked(ctx)
+	mappings, blocked, err := s.all(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -135,16 +131,22 @@ func (s *Store) Rules(ctx context.Context) (*Rules, error) {
 	return rules, nil
 }
 
+// all is what rules are made of.
+func (s *Store) all(ctx context.Context) ([]Mapping, []Blocked, error) {
+	mappings, err := s.List(ctx, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	blocked, err := s.ListBlocked(ctx)
+	return mappings, blocked, err
+}
+
 // RulesWith is what Rules would be after Put of m: it writes nothing. It returns a *FieldError.
 func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	mappings, err := s.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	blocked, err := s.ListBlocked(ctx)
+	mappings, blocked, err := s.all(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (s *session) collectByDay(ctx context.Context, hits []catalog.Subject) ([]c
 			continue
 		}
 		s.aired[subject.ID] = true
-		if !slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == subject.ID }) {
+		if !has(hits, subject.ID) {
 			hits = append(hits, subject)
 		}
 	}

@@ -101,7 +101,7 @@ func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (p 
 		return proposal{}, hidden, false, nil
 	}
 	var t target
-	if single := s.season == 0 && entries[0].Episode != 0; single {
+	if s.season == 0 && entries[0].Episode != 0 { // one special is an entry of its own
 		t, err = s.resolveFilm(ctx, subjects[0])
 	} else {
 		t, err = s.resolveAmong(ctx, subjects)

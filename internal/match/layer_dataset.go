@@ -80,7 +80,7 @@ func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, h
 	}
 	for _, text := range texts {
 		for _, e := range s.table.ByTitle(text) {
-			if slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == e.Subject }) {
+			if has(hits, e.Subject) {
 				continue
 			}
 			subject, err := s.look.subject(ctx, e.Subject)

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -109,7 +108,7 @@ func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) (
 		}
 		incomplete := 0
 		for _, subject := range found {
-			if slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == subject.ID }) {
+			if has(hits, subject.ID) {
 				continue
 			}
 			if !isWhole(subject) && incomplete < completeMost {
@@ -122,6 +121,11 @@ func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) (
 		}
 	}
 	return hits, nil
+}
+
+// has reports whether a subject is among hits.
+func has(hits []catalog.Subject, id catalog.SubjectID) bool {
+	return slices.ContainsFunc(hits, func(h catalog.Subject) bool { return h.ID == id })
 }
 
 // weigh turns hits into proposals, best first, each subject once.
@@ -139,7 +143,7 @@ func (s *session) weigh(ctx context.Context, hits []catalog.Subject) ([]proposal
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(proposals, func(a, b proposal) int { return cmp.Compare(b.score, a.score) })
+	sortByScore(proposals)
 	seen := map[catalog.SubjectID]bool{}
 	return slices.DeleteFunc(proposals, func(p proposal) bool {
 		again := seen[p.subject.ID] || p.score < s.limit.Review/2

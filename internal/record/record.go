@@ -33,6 +33,9 @@ const (
 	Failed     Status = "error"
 )
 
+// IsOnTheWay reports whether the engine has the record still to work on, or works on it.
+func (s Status) IsOnTheWay() bool { return s == Received || s == Processing }
+
 // Statuses lists every state in the order people see them.
 var Statuses = []Status{Received, Processing, Success, Ignored, Review, Queued, Failed}
 

@@ -77,7 +77,7 @@ type part struct {
 
 // Retryable reports whether the record has come to an end that a retry could change.
 func (p recordPage) Retryable() bool {
-	return p.Record.Status != record.Received && p.Record.Status != record.Processing
+	return !p.Record.Status.IsOnTheWay()
 }
 
 // advice leads from what went wrong to where it is mended.

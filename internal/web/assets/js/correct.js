@@ -1,7 +1,7 @@
 // The correction of a record: opening its part of the page, and looking where it would lead.
 import { text } from "./words.js";
 import { line } from "./ui.js";
-import { clearErrors, explain, showProblem, subjectIn } from "./forms.js";
+import { ask, clearErrors, subjectIn } from "./forms.js";
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
@@ -39,17 +39,8 @@ async function look(form) {
   const { subject_id: subject, episode_offset: offset, every_season: every, all_of_title: all } = form.elements;
   const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false, all_of_title: all?.checked ?? false });
   const turn = ++asked;
-  let answer;
-  try {
-    answer = await fetch(`${form.dataset.preview}?${query}`, { headers: { Accept: "application/json" } });
-  } catch {
-    showProblem(form, text("unreachable"), "");
-    return;
-  }
-  const body = await answer.json().catch(() => ({}));
-  if (turn !== asked) return;
-  if (answer.ok) show(form.querySelector(".preview"), body);
-  else explain(form, answer, body);
+  const body = await ask(form, "GET", `${form.dataset.preview}?${query}`, null, () => turn !== asked);
+  if (body) show(form.querySelector(".preview"), body);
 }
 
 function show(place, { leads, same, marks, others, others_marked: marked, others_change: change, others_stay: stay, others_untold: untold }) {

@@ -2,7 +2,7 @@
 // page, or a title that is searched for. data-picks="send" of its form sends that as soon as one is picked.
 import { text } from "./words.js";
 import { line } from "./ui.js";
-import { clearErrors, explain, showProblem, subjectIn } from "./forms.js";
+import { ask, clearErrors, subjectIn } from "./forms.js";
 
 document.addEventListener("click", (event) => {
   const find = event.target.closest("[data-find]");
@@ -33,18 +33,8 @@ async function search(finder) {
     input.focus();
     return;
   }
-  let answer;
-  try {
-    answer = await fetch(`${finder.dataset.subjects}?${new URLSearchParams({ q: wanted })}`, { headers: { Accept: "application/json" } });
-  } catch {
-    showProblem(form, text("unreachable"), "");
-    return;
-  }
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) {
-    explain(form, answer, body);
-    return;
-  }
+  const body = await ask(form, "GET", `${finder.dataset.subjects}?${new URLSearchParams({ q: wanted })}`);
+  if (!body) return;
   const lines = body.items.map((subject) => found(finder, subject));
   finder.querySelector(".found").replaceChildren(...(lines.length ? lines : [line("li", text("none_found"), "line muted")]));
 }

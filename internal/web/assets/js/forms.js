@@ -34,8 +34,8 @@ async function call(form) {
   if (body) await follow(form, body);
 }
 
-/** The JSON of the answer; null when it was a problem, which is then shown. */
-async function ask(form, method, address, fields) {
+/** The JSON of the answer; null when it was a problem, which is then shown, or when isStale says that it comes too late. */
+export async function ask(form, method, address, fields, isStale = () => false) {
   const request = { method, headers: { Accept: "application/json" } };
   if (fields) {
     request.headers["Content-Type"] = "application/json";
@@ -49,6 +49,7 @@ async function ask(form, method, address, fields) {
     return null;
   }
   const body = await answer.json().catch(() => ({}));
+  if (isStale()) return null;
   if (answer.ok) return body;
   explain(form, answer, body);
   return null;
