@@ -291,6 +291,21 @@ func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectI
 	return result, err
 }
 
+// Watched reads what is marked on a subject of the account's list. Errors as Mark's.
+func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.SubjectID) (watched catalog.Watched, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.Watched{}, err
+	}
+	e := entry(a, catalog.Session{}, subject)
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		e.Session = s
+		watched, err = e.Watched(ctx)
+		return err
+	})
+	k.rename(ctx, a, e.Username)
+	return watched, err
+}
+
 func entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
 	return catalog.ListEntry{AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject}
 }

@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
+	"watchmark/internal/importer"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -68,6 +69,7 @@ var statuses = []struct {
 	{device.ErrOff, http.StatusConflict},
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
+	{importer.ErrRunning, http.StatusConflict},
 	{tracker.ErrNotFound, http.StatusNotFound},
 	{tracker.ErrOff, http.StatusConflict},
 	{tracker.ErrNoClient, http.StatusConflict},
@@ -152,6 +154,8 @@ func fieldsOf(err error) []FieldProblem {
 		case *account.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *mapping.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *importer.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *auth.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})

@@ -404,6 +404,10 @@ func (lists) Unmark(_ context.Context, _ account.Account, _ catalog.SubjectID, e
 	return catalog.UnmarkResult{Cleared: episodes}, nil
 }
 
+func (lists) Watched(context.Context, account.Account, catalog.SubjectID) (catalog.Watched, error) {
+	return catalog.Watched{}, nil
+}
+
 // reachability is that of a catalog that answers what the keeper does.
 func (k *testKeeper) reachability() catalog.Reachability {
 	if !errors.Is(k.err, catalog.ErrUnreachable) {

@@ -34,6 +34,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
+	"watchmark/internal/importer"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -105,6 +106,8 @@ type Deps struct {
 	NAS *nas.Keeper
 	// Device asks the TV boxes.
 	Device *device.Keeper
+	// Importer takes in what media servers remember.
+	Importer *importer.Keeper
 	// Tracker keeps the sign-ins at the tracker and reads histories.
 	Tracker   *tracker.Keeper
 	Mappings  *mapping.Store
@@ -154,6 +157,7 @@ func newServer(deps Deps) *server {
 	s.registerNAS()
 	s.registerDevice()
 	s.registerTracker()
+	s.registerImport()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -360,6 +364,9 @@ var schemaNames = map[string]string{
 	"watchmark/internal/source/device.Event":   "DeviceEvent",
 	"watchmark/internal/source/device.Now":     "DevicePlayback",
 	"watchmark/internal/source/device.Reading": "DeviceReading",
+	"watchmark/internal/importer.About":        "MediaServer",
+	"watchmark/internal/importer.User":         "MediaServerUser",
+	"watchmark/internal/importer.Library":      "MediaServerLibrary",
 	"watchmark/internal/tracker.Status":        "TrackerStatus",
 	"watchmark/internal/tracker.SyncStatus":    "TrackerSyncStatus",
 	"watchmark/internal/tracker.User":          "TrackerUser",

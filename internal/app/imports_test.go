@@ -52,20 +52,24 @@ var allowed = map[string][]string{
 	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
 	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":    {"catalog", "db", "record", "watch"},
-	"engine":    {"account", "candidate", "catalog", "db", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
+	"engine":    {"account", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
 	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},
 	"title/gen":   {"npm"},
 
-	"tracker":             {"db", "httpx", "secret", "task", "watch"},
+	"forecast":            {"catalog", "watch"},
+	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
+	"importer/servertest": {},
+
+	"tracker":             {"db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -202,6 +202,36 @@ func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (MarkResult, error)
 	return result, nil
 }
 
+// Watched is what a list says of one subject.
+type Watched struct {
+	// Entry is the state of the entry; 0 = not collected.
+	Entry CollectionType
+	// Episodes are those that are marked watched; nil when the entry is done or missing.
+	Episodes map[EpisodeID]bool
+}
+
+// Has reports whether a mark of the episode would write nothing; 0 is the subject itself.
+func (w Watched) Has(episode EpisodeID) bool { return w.Entry == Done || w.Episodes[episode] }
+
+// Watched reads what is marked on a subject and writes nothing. Errors are those of the calls.
+func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
+	state, err := e.entry(ctx)
+	if err != nil || state == 0 || state == Done {
+		return Watched{Entry: state}, err
+	}
+	marks, err := e.Session.EpisodeMarks(ctx, e.Subject)
+	if err != nil {
+		return Watched{}, err
+	}
+	w := Watched{Entry: state, Episodes: map[EpisodeID]bool{}}
+	for _, mark := range marks {
+		if mark.State == EpisodeWatched {
+			w.Episodes[mark.Episode.ID] = true
+		}
+	}
+	return w, nil
+}
+
 func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subject) }
 
 // entry is the state of the entry; 0 = not collected. An unknown user is a 404 as

@@ -82,6 +82,8 @@ type Lists interface {
 	// Unmark takes back the marks of episodes; with reopen, a subject that is done and
 	// misses one goes back to doing.
 	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error)
+	// Watched tells what is marked already.
+	Watched(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error)
 }
 
 // Catalog tells what subjects and episodes are. Errors are those of package catalog.

@@ -196,6 +196,19 @@ func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.Subj
 	return result, nil
 }
 
+func (l *list) Watched(_ context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := catalog.Watched{Entry: catalog.Doing, Episodes: map[catalog.EpisodeID]bool{}}
+	for key := range l.watched {
+		var id catalog.EpisodeID
+		if n, _ := fmt.Sscanf(key, fmt.Sprintf("%s/%d/%%d", a.Username, subject), &id); n == 1 {
+			w.Episodes[id] = true
+		}
+	}
+	return w, l.err
+}
+
 func (l *list) unmarkedTimes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

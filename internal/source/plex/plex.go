@@ -40,21 +40,28 @@ func ParseObject(src watch.Source, o payload.Object) (payload.Delivery, error) {
 }
 
 func read(src watch.Source, o payload.Object) payload.Report {
-	meta := o.Object("Metadata")
 	account := o.Object("Account")
+	r := ReadItem(o.Object("Metadata"))
+	e := &r.Event
+	e.Source = src
+	e.RawEvent = o.EventName("event")
+	e.UserName = account.Text("title")
+	e.UserID = account.Line("id") // a number; Jellyfin's imitation sends a text
+	e.ServerName = o.Object("Server").Line("title")
+	e.Client = o.Object("Player").Line("title")
+	return r
+}
+
+// ReadItem fills a report with what the metadata of an item itself tells, in webhooks as in
+// the answers of the server. The caller adds source, event name, user and server.
+func ReadItem(meta payload.Object) payload.Report {
 	guid := parseGUID(meta.Text("guid"))
 	r := payload.Report{
 		ItemType: meta.Line("type"),
 		Event: watch.Event{
-			Source:        src,
-			RawEvent:      o.EventName("event"),
 			OriginalTitle: meta.Line("originalTitle"),
 			AirDate:       watch.ParseDate(meta.Text("originallyAvailableAt")),
-			UserName:      account.Text("title"),
-			UserID:        account.Line("id"), // a number; Jellyfin's imitation sends a text
-			ServerName:    o.Object("Server").Line("title"),
 			ItemID:        meta.Line("ratingKey"),
-			Client:        o.Object("Player").Line("title"),
 			Library:       meta.Line("librarySectionTitle"),
 		},
 	}
@@ -62,11 +69,7 @@ func read(src watch.Source, o payload.Object) payload.Report {
 	if e.AirDate.IsZero() {
 		e.AirDate = meta.Year("year")
 	}
-	for _, entry := range meta.Objects("Guid") {
-		if provider, id, ok := strings.Cut(entry.Text("id"), "://"); ok {
-			e.ItemIDs = payload.AddID(e.ItemIDs, provider, id)
-		}
-	}
+	e.ItemIDs = GuidIDs(meta)
 	if strings.EqualFold(r.ItemType, string(watch.Movie)) {
 		e.Title = meta.Line("title")
 		e.ItemIDs = payload.AddID(e.ItemIDs, guid.provider, guid.id)
@@ -86,4 +89,15 @@ func read(src watch.Source, o payload.Object) payload.Report {
 	show := parseGUID(meta.Text("grandparentGuid"))
 	e.SeriesIDs = payload.AddID(e.SeriesIDs, show.provider, show.id)
 	return r
+}
+
+// GuidIDs are the provider ids in the Guid list of an item or show; nil when there are none.
+func GuidIDs(meta payload.Object) watch.IDs {
+	var ids watch.IDs
+	for _, entry := range meta.Objects("Guid") {
+		if provider, id, ok := strings.Cut(entry.Text("id"), "://"); ok {
+			ids = payload.AddID(ids, provider, id)
+		}
+	}
+	return ids
 }

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"watchmark/internal/account"
+	"watchmark/internal/catalog"
+	"watchmark/internal/db"
+	"watchmark/internal/forecast"
+	"watchmark/internal/match"
+	"watchmark/internal/watch"
+)
+
+// Routed is the enabled accounts that name a media-server user, or what to do when there is none.
+func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, problem string, err error) {
+	r, err := e.route(ctx, user, false)
+	for _, a := range r.accounts {
+		accounts = append(accounts, a.Username)
+	}
+	return accounts, r.message, err
+}
+
+// Forecast tells what would become of events, as Preview does, and what of it is on the lists
+// already. It remembers what it read of lists, so one serves one table. The error of the
+// function it returns is that of the database, or of its context.
+func (e *Engine) Forecast() forecast.Of {
+	f := forecaster{e, map[listed]read{}}
+	return f.of
+}
+
+type (
+	forecaster struct {
+		e     *Engine
+		lists map[listed]read
+	}
+	listed struct {
+		account int64
+		subject catalog.SubjectID
+	}
+	read struct {
+		watched catalog.Watched
+		err     error
+	}
+)
+
+func (f *forecaster) of(ctx context.Context, event watch.Event) (forecast.Verdict, error) {
+	r, err := f.e.route(ctx, event.UserName, false)
+	if err != nil {
+		return forecast.Verdict{}, err
+	}
+	if len(r.accounts) == 0 {
+		return forecast.Verdict{Status: forecast.NoAccount, Reason: r.message}, nil
+	}
+	result := f.e.Matcher.Match(ctx, event).Result
+	if ctx.Err() != nil {
+		return forecast.Verdict{}, ctx.Err()
+	}
+	v := forecast.Verdict{Status: forecast.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason}
+	if result.Status != match.Matched {
+		return v, nil
+	}
+	v.Status = forecast.Marked
+	for _, a := range r.accounts {
+		on, err := f.on(ctx, a, result)
+		switch {
+		case ctx.Err() != nil:
+			return forecast.Verdict{}, ctx.Err()
+		case errors.Is(err, db.ErrStorage):
+			return forecast.Verdict{}, err
+		case errors.Is(err, catalog.ErrUnreachable):
+			v.Status, v.Reason = forecast.Unreachable, "the catalog cannot be reached, so the list of "+a.Username+" is not known"
+			return v, nil
+		case err != nil:
+			v.Status, v.Reason = forecast.Refused, markFailure(a, err).Message
+			return v, nil
+		case on:
+		case a.DryRun && v.Status == forecast.Marked:
+			v.Status = forecast.DryRun
+		case !a.DryRun:
+			v.Status = forecast.Mark
+		}
+	}
+	return v, nil
+}
+
+// on reports whether what an event matched is on the list of an account.
+func (f *forecaster) on(ctx context.Context, a account.Account, result match.Result) (bool, error) {
+	key := listed{a.ID, result.SubjectID}
+	known, asked := f.lists[key]
+	if !asked {
+		known.watched, known.err = f.e.Lists.Watched(ctx, a, result.SubjectID)
+		if ctx.Err() == nil {
+			f.lists[key] = known
+		}
+	}
+	return known.watched.Has(result.EpisodeID), known.err
+}
