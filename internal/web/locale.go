@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 
 	"golang.org/x/text/language"
@@ -22,17 +23,30 @@ var matcher = language.NewMatcher([]language.Tag{language.English, language.Simp
 // catalogue is every text of the pages by language and key.
 type catalogue map[string]map[string]string
 
-// loadCatalogue reads the texts. A key that one language has and another lacks is an error.
+// loadCatalogue reads the texts, which are kept in a file for each room. A key that one language has and another lacks is an error.
 func loadCatalogue() (catalogue, error) {
 	c := catalogue{}
 	for _, lang := range languages {
-		text, err := files.ReadFile("locales/" + lang.Tag + ".json")
+		words := map[string]string{}
+		paths, err := fs.Glob(files, "locales/"+lang.Tag+"/*.json")
 		if err != nil {
 			return nil, err
 		}
-		words := map[string]string{}
-		if err := json.Unmarshal(text, &words); err != nil {
-			return nil, fmt.Errorf("read locales/%s.json: %w", lang.Tag, err)
+		for _, path := range paths {
+			text, err := files.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			room := map[string]string{}
+			if err := json.Unmarshal(text, &room); err != nil {
+				return nil, fmt.Errorf("read %s: %w", path, err)
+			}
+			for key, text := range room {
+				if words[key] != "" {
+					return nil, fmt.Errorf("%s has %q, which another file has too", path, key)
+				}
+				words[key] = text
+			}
 		}
 		c[lang.Tag] = words
 	}
@@ -40,7 +54,7 @@ func loadCatalogue() (catalogue, error) {
 		for key := range words {
 			for other, theirs := range c {
 				if theirs[key] == "" {
-					return nil, fmt.Errorf("locales/%s.json lacks %q, which locales/%s.json has", other, key, tag)
+					return nil, fmt.Errorf("locales/%s lacks %q, which locales/%s has", other, key, tag)
 				}
 			}
 		}

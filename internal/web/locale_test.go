@@ -17,13 +17,11 @@ import (
 
 func catalogueOf(t *testing.T, lang string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("locales", lang+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	words := map[string]string{}
-	if err := json.Unmarshal(text, &words); err != nil {
-		t.Fatal(err)
+	for _, file := range sources(t, "locales/"+lang+"/*.json") {
+		if err := json.Unmarshal([]byte(file.text), &words); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return words
 }
