@@ -81,7 +81,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"ago":     func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
-		"nav":     func() []navItem { return navItems },
+		"nav":     func() []navGroup { return navGroups },
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
@@ -120,13 +120,27 @@ type navItem struct {
 	Aside bool
 }
 
-var navItems = []navItem{
-	{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
-	{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
-	{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
-	{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
-	{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
-	{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
+// navGroup is doors that belong together.
+type navGroup struct {
+	Key   string // of its heading in the catalogue; empty for the first group, which has none
+	Doors []navItem
+}
+
+var navGroups = []navGroup{
+	{"", []navItem{
+		{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
+		{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
+		{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
+	}},
+	{"nav.titles", []navItem{
+		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
+	}},
+	{"nav.sources", []navItem{
+		{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
+	}},
+	{"nav.service", []navItem{
+		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
+	}},
 }
 
 // Current reports whether path is this door or a room behind it.
