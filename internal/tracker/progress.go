@@ -11,8 +11,8 @@ import (
 
 // progress is how far the history of a user was taken in.
 type progress struct {
-	episodes, movies string    // the stamps of last_activities before the last reading
-	readUntil        time.Time // when that began
+	episodes, movies string    // the stamps of last_activities before the last reading; "" has it read again
+	readUntil        time.Time // when that began, or the oldest play that it left for later
 	total            int       // how many plays the tracker counted then; 0 when it did not tell
 	baseline         bool      // all of it was seen once
 }
@@ -40,7 +40,7 @@ func setProgressTx(ctx context.Context, tx *sql.Tx, id int64, p progress) error 
 		baseline = 1
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET episodes_stamp = ?, movies_stamp = ?, read_until = ?, read_total = ?, baseline = ? WHERE id = ?`,
-		p.episodes, p.movies, p.readUntil.UnixMilli(), p.total, baseline, id)
+		p.episodes, p.movies, max(p.readUntil.UnixMilli(), 0), p.total, baseline, id)
 	if err != nil {
 		return fmt.Errorf("store how far a history was read: %w", err)
 	}

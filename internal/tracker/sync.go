@@ -30,7 +30,7 @@ type RunResult struct {
 	Name       string  `json:"name"`
 	Outcome    Outcome `json:"outcome" enum:"taken,up_to_date,failed,cancelled"`
 	Taken      int     `json:"taken" doc:"Plays that became records."`
-	Known      int     `json:"known" doc:"Plays that are records already."`
+	Known      int     `json:"known" doc:"Plays that were seen before."`
 	Skipped    int     `json:"skipped" doc:"Plays older than the connection, or of another genre."`
 	Unreadable int     `json:"unreadable" doc:"Plays that lack what a record needs."`
 	Error      string  `json:"error,omitempty"`
@@ -87,6 +87,7 @@ func (r *run) read(ctx context.Context) error {
 	told := r.at.episodes != "" || r.at.movies != ""
 	if told && r.was.baseline && !r.full && r.at.episodes == r.was.episodes && r.at.movies == r.was.movies {
 		r.Outcome = UpToDate
+		r.t.Progress(0, 0, r.u.Name+": nothing was watched since the last time")
 		return nil
 	}
 	r.Outcome = Taken
@@ -129,7 +130,7 @@ func (r *run) page(ctx context.Context, p page) (enough bool, err error) {
 				return err
 			}
 		}
-		if (enough || p.last) && r.untitled == nil {
+		if enough || p.last {
 			return setProgressTx(ctx, tx, r.u.ID, r.at)
 		}
 		return nil
@@ -137,7 +138,7 @@ func (r *run) page(ctx context.Context, p page) (enough bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.new += len(batch.taken) + len(batch.noted)
+	r.new += batch.fresh()
 	r.Taken += len(batch.events)
 	r.Known += batch.known
 	r.Skipped += batch.skipped
@@ -150,19 +151,23 @@ func (r *run) page(ctx context.Context, p page) (enough bool, err error) {
 // old date is counted, too. Where none is new, one was removed, and another one with an
 // old date may have taken its place in the count.
 func (r *run) enough(p page, b batch) bool {
-	found := r.new + len(b.taken) + len(b.noted)
+	found := r.new + b.fresh()
 	covered := !b.oldest.IsZero() && b.oldest.Before(r.was.readUntil.Add(-r.o.Overlap))
 	return r.was.baseline && !r.full && covered && found > 0 && found >= p.total-r.was.total
 }
 
 // batch is what becomes of a page. taken are the plays of events, in the same order; noted are
-// those that are only remembered.
+// those that are only remembered, left those that a later run takes in.
 type batch struct {
 	events                     []watch.Event
 	taken, noted               []int64
 	known, skipped, unreadable int
+	left                       int
 	oldest                     time.Time // of the page; zero when no date is known
 }
+
+// fresh is how many plays nobody had seen.
+func (b batch) fresh() int { return len(b.taken) + len(b.noted) + b.left }
 
 // sort decides about each play of a page, the oldest first. One that cannot be read is noted
 // and holds nothing up.
@@ -206,8 +211,9 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 		case errors.Is(err, errUnreadable):
 			b.unreadable++
 			b.noted = append(b.noted, p.ID)
-		case errors.Is(err, ErrUnreachable) && ctx.Err() == nil:
-			r.untitled = fmt.Errorf("plays of some shows or films wait for their titles: %w", err)
+		case maybeOfOne(err):
+			b.left++
+			r.leave(p, err)
 		case err != nil:
 			return b, err
 		case !take:
@@ -218,6 +224,16 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 		}
 	}
 	return b, nil
+}
+
+// leave has a later run take a play in: the history counts as read no further than to it, and
+// no stamp says that nothing is new.
+func (r *run) leave(p play, err error) {
+	r.untitled = fmt.Errorf("plays of some shows or films wait for their titles: %w", err)
+	r.at.episodes, r.at.movies = "", ""
+	if at := p.at(); at.Before(r.at.readUntil) {
+		r.at.readUntil = at
+	}
 }
 
 // decide is the event of a play that nobody saw yet, and whether it is to be taken in: not what

@@ -471,7 +471,6 @@ func TestARunWaitsAsLongAsTheTrackerAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
-		r.show(mira, 1, 2, time.Now().Add(-time.Hour))
 		r.signIn(mira)
 		for name, c := range map[string]struct {
 			fault trackertest.Fault
@@ -480,11 +479,13 @@ func TestARunWaitsAsLongAsTheTrackerAsks(t *testing.T) {
 			"429":                 {trackertest.Fault{Path: "/sync/history", Status: 429, RetryAfter: 120, Times: 1}, 2 * time.Minute},
 			"429 of the firewall": {trackertest.Fault{Path: "/sync/history", Status: 429, HTML: true, Times: 1}, time.Minute},
 			"503 twice":           {trackertest.Fault{Path: "/sync/history", Status: 503, Times: 2}, 90 * time.Second},
-			"429 for a title":     {trackertest.Fault{Path: "/shows/1", Status: 429, RetryAfter: 30, Times: 1}, 0},
+			"429 for a title":     {trackertest.Fault{Path: "/shows/", Status: 429, RetryAfter: 20, Times: 1}, 20 * time.Second},
+			"a title cut off":     {trackertest.Fault{Path: "/shows/", Times: 2}, 30 * time.Second},
 		} {
+			r.show(mira, len(r.events())+1, 1, time.Now())
 			r.remote.SetFault(&c.fault)
 			began := time.Now()
-			if got, _ := r.sync(true); got.Outcome != tracker.Taken || time.Since(began) < c.least {
+			if got, _ := r.sync(true); got.Taken != 1 || time.Since(began) < c.least {
 				t.Errorf("%s: after %s %+v", name, time.Since(began), got)
 			}
 		}

@@ -24,8 +24,8 @@ type asked struct {
 	err error
 }
 
-// titlesOf are the titles of what a play is of; a run looks each up once, also in vain. The error is
-// ErrUnreachable where the tracker does not answer: without its titles a play might not be found.
+// titlesOf are the titles of what a play is of; a run looks each up once, also in vain. Where the
+// tracker fails there is no event: without its titles the play might not be found.
 func (r *run) titlesOf(ctx context.Context, p play) (titles, error) {
 	id := p.work().IDs.get("trakt")
 	if id == "" || strings.ContainsAny(id, "/?#%. ") {
@@ -73,10 +73,17 @@ func (k *Keeper) lookUp(ctx context.Context, userID int64, p play, id, path stri
 	return t, k.store.setTitles(ctx, p.kind(), id, t)
 }
 
+// maybeOfOne reports whether a failure may be that of one title alone, for which the others need
+// not wait: the tracker answered that it is broken.
+func maybeOfOne(err error) bool {
+	var said *Error
+	return errors.As(err, &said) && errors.Is(said, ErrUnreachable) && said.Status != 0
+}
+
 // read asks the data host for JSON. What the tracker does not know or refuses to tell leaves into
-// as it is: it would do so for ever. An outage is not waited for, pages are: it may be one of this title alone.
+// as it is: it would do so for ever.
 func (k *Keeper) read(ctx context.Context, op string, userID int64, path string, into any) error {
-	resp, err := k.patiently(ctx, op, userID, path, func(err error) bool { return errors.Is(err, ErrBusy) })
+	resp, err := k.patiently(ctx, op, userID, path, func(err error) bool { return passing(err) && !maybeOfOne(err) })
 	if errors.Is(err, ErrGone) || errors.Is(err, ErrRefused) {
 		return nil
 	}

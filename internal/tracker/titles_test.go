@@ -37,36 +37,41 @@ func TestTitlesAreAskedOnceAMonth(t *testing.T) {
 	})
 }
 
-func TestATitleThatIsNotToldHoldsNoOtherUp(t *testing.T) {
-	for name, c := range map[string]struct {
-		status int
-		waits  bool // for another run
-	}{"refused": {422, false}, "broken": {500, true}} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			r.show(mira, 1, 5, time.Now().Add(-time.Hour))
-			r.show(mira, 2, 5, time.Now().Add(-time.Hour))
-			r.signIn(mira)
-			r.remote.SetFault(&trackertest.Fault{Path: "/shows/2/", Status: c.status})
-			got, _ := r.sync(true)
-			if !c.waits {
-				if got.Taken != 10 || got.Outcome != tracker.Taken {
-					t.Errorf("got %+v", got)
-				}
-				return
-			}
-			if got.Taken != 5 || got.Outcome != tracker.Failed || !strings.Contains(got.Error, "wait for their titles") || r.remote.Requests()[titleCalls] != 2 {
-				t.Errorf("got %+v", got)
-			}
-			r.remote.SetFault(nil)
-			if got, _ := r.sync(true); got.Taken != 5 || got.Outcome != tracker.Taken {
-				t.Errorf("afterwards: %+v", got)
-			}
-			for _, e := range r.events() {
-				if !strings.HasPrefix(e.Title, "节目") {
-					t.Errorf("taken in as %q", e.Title)
-				}
-			}
-		})
+func TestATitleThatIsRefusedIsGoneWithout(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 5, time.Now().Add(-time.Hour))
+	r.signIn(mira)
+	r.remote.SetFault(&trackertest.Fault{Path: "/shows/", Status: 422})
+	if got, _ := r.sync(true); got.Taken != 5 || got.Outcome != tracker.Taken || r.events()[0].Title != "Show 1" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestPlaysWhoseTitleFailsWaitAndHoldNoOtherUp(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 900, time.Now().Add(-time.Hour)) // an hour apart, on four pages
+	r.show(mira, 2, 5, time.Now().Add(-500*time.Hour))
+	r.signIn(mira)
+	r.remote.SetFault(&trackertest.Fault{Path: "/shows/2/", Status: 500})
+	got, _ := r.sync(true)
+	if got.Taken != 900 || got.Outcome != tracker.Failed || !strings.Contains(got.Error, "wait for their titles") || r.remote.Requests()[titleCalls] != 2 {
+		t.Errorf("got %+v", got)
+	}
+	pages := r.remote.Requests()[historyCalls]
+	if got, _ := r.sync(false); got.Taken != 0 || got.Outcome != tracker.Failed || r.remote.Requests()[historyCalls] != pages+3 {
+		t.Errorf("as before: %+v", got)
+	}
+	r.remote.SetFault(nil)
+	r.show(mira, 3, 1, time.Now())
+	if got, _ := r.sync(false); got.Taken != 6 || got.Outcome != tracker.Taken {
+		t.Errorf("afterwards: %+v", got)
+	}
+	for _, e := range r.events() {
+		if !strings.HasPrefix(e.Title, "节目") {
+			t.Errorf("taken in as %q", e.Title)
+		}
+	}
+	if got, _ := r.sync(false); got.Outcome != tracker.UpToDate {
+		t.Errorf("and then: %+v", got)
 	}
 }
