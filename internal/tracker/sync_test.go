@@ -117,26 +117,27 @@ func TestTheOverlapIsReadAgain(t *testing.T) {
 	}
 }
 
-// readTo starts a full sync and holds it after its first page.
-func (r *rig) readTo(t *testing.T) (started *task.Task, goOn func()) {
-	t.Helper()
+// readTo starts a full sync and holds it after some pages.
+func (r *rig) readTo(pages int) (started *task.Task, goOn func()) {
+	r.t.Helper()
 	hold := make(chan struct{})
-	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 1, Hold: hold})
-	started, err := r.keeper.Sync(t.Context(), 0, true)
-	must(t, err)
-	for started.Status().Done == 0 {
-		if _, more := started.After(0); started.Status().Done == 0 {
-			<-more
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: pages, Hold: hold})
+	started, err := r.keeper.Sync(r.t.Context(), 0, true)
+	must(r.t, err)
+	for {
+		_, more := started.After(0)
+		if started.Status().Done >= pages*250 {
+			return started, func() { close(hold) }
 		}
+		<-more
 	}
-	return started, func() { close(hold) }
 }
 
 func TestWhatIsWatchedWhilePagesAreReadComesNextTime(t *testing.T) {
 	r := newRig(t)
 	r.show(mira, 1, 600, time.Now().Add(-time.Hour))
 	r.signIn(mira)
-	started, goOn := r.readTo(t)
+	started, goOn := r.readTo(1)
 	r.remote.AddPlays(mira, trackertest.Play{ID: 1, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: 1})
 	goOn()
 	r.wait(started)
@@ -152,7 +153,7 @@ func TestAPlayRemovedWhilePagesAreReadHidesNoOther(t *testing.T) {
 	r := newRig(t)
 	r.show(mira, 1, 600, time.Now().Add(-time.Hour))
 	r.signIn(mira)
-	started, goOn := r.readTo(t)
+	started, goOn := r.readTo(1)
 	r.remote.RemovePlay(mira, 1_000_600) // of the first page: the second one moves up
 	goOn()
 	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message, "read again") {
@@ -354,24 +355,15 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	r := newRig(t)
 	r.show(mira, 1, 1000, time.Now().Add(-time.Hour))
 	r.signIn(mira)
-	hold := make(chan struct{})
-	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 2, Hold: hold})
-	started, err := r.keeper.Sync(t.Context(), 0, true)
-	must(t, err)
+	started, goOn := r.readTo(2)
 	if _, err := r.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
 		t.Errorf("a second one: %v", err)
-	}
-	for started.Status().Done < 500 {
-		_, more := started.After(0)
-		if started.Status().Done < 500 {
-			<-more
-		}
 	}
 	must(t, r.tasks.Cancel(started.Status().ID))
 	if s := r.wait(started); s.State != task.Cancelled {
 		t.Errorf("ended as %+v", s)
 	}
-	close(hold)
+	goOn()
 	if n := len(r.events()); n != 500 {
 		t.Errorf("%d records", n)
 	}
@@ -400,15 +392,21 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	}
 }
 
+// run lets the keeper work by itself until stop.
+func (r *rig) run() (stop func()) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	ended := make(chan struct{})
+	go func() { r.keeper.Run(ctx); close(ended) }()
+	return func() { cancel(); <-ended }
+}
+
 func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		r.signIn(mira)
 		r.show(mira, 1, 1, time.Now().Add(time.Minute))
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { r.keeper.Run(ctx); close(ended) }()
+		stop := r.run()
 		time.Sleep(5 * time.Hour)
 		if n := len(r.events()); n != 0 {
 			t.Errorf("%d records before it is time", n)
@@ -425,7 +423,7 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		if n := len(r.events()); n != 2 {
-			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(ctx)))
+			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(t.Context())))
 		}
 		r.show(mira, 3, 1, time.Now())
 		r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 429, RetryAfter: 4 * 3600, Times: 1})
@@ -438,7 +436,6 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 			t.Errorf("%d records afterwards", n)
 		}
 		stop()
-		<-ended
 		r.opts.Enabled = false
 		if _, err := r.keeper.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
 			t.Errorf("switched off: %v", err)
@@ -455,15 +452,12 @@ func TestARunThatWasDueWhileTheServiceWasOffIsMadeUpFor(t *testing.T) {
 		time.Sleep(7 * time.Hour)
 		again := rigOn(t, r.dir, r.remote, r.url)
 		defer func() { again.tasks.Stop(); _ = again.db.Close() }()
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { again.keeper.Run(ctx); close(ended) }()
+		stop := again.run()
 		time.Sleep(time.Minute)
 		if n := len(r.events()); n != 1 {
 			t.Errorf("%d records", n)
 		}
 		stop()
-		<-ended
 	})
 }
 
