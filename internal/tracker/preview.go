@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/task"
+	"watchmark/internal/watch"
 )
 
 // PreviewMost is how many episodes and films a preview matches at most.
@@ -42,25 +43,26 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 	if err != nil {
 		return Preview{}, err
 	}
-	r := &run{k: k, t: t, u: u, o: k.Options(), full: true}
+	r := &run{k: k, t: t, u: u, o: k.Options(), full: true, asked: map[string]asked{}}
 	result := Preview{UserID: u.ID, Name: u.Name, Items: []PreviewItem{}, Counts: map[string]int{}}
 	at, more := map[string]int{}, map[string]bool{}
 	done := 0
-	err = k.pages(ctx, u.ID, time.Time{}, func(p page) error {
+	err = k.pages(ctx, u.ID, func(p page) (bool, error) {
 		b, err := r.sort(ctx, p.items)
 		if err != nil {
-			return err
+			return false, err
 		}
 		result.Known += b.known
 		result.Skipped += b.skipped
 		result.Unreadable += b.unreadable
 		for _, e := range b.events {
-			key := e.Title
-			if e.Episode != nil {
-				key = fmt.Sprintf("%s\x00%v\x00%v", e.Title, deref(e.Season), *e.Episode)
-			}
+			key := sameness(e)
 			if i, listed := at[key]; listed {
-				result.Items[i].Plays++
+				item := &result.Items[i]
+				item.Plays++
+				if e.OccurredAt.After(item.WatchedAt) {
+					item.WatchedAt = e.OccurredAt
+				}
 				continue
 			}
 			if len(result.Items) >= PreviewMost {
@@ -69,7 +71,7 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 			}
 			verdict, err := k.Preview(ctx, e)
 			if err != nil {
-				return fmt.Errorf("match %s: %w", strings.ToValidUTF8(e.Title, ""), err)
+				return false, fmt.Errorf("match %s: %w", strings.ToValidUTF8(e.Title, ""), err)
 			}
 			at[key] = len(result.Items)
 			result.Items = append(result.Items, PreviewItem{e.Title, e.Season, e.Episode, e.OccurredAt, 1, verdict})
@@ -77,8 +79,9 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 		}
 		done += len(p.items)
 		t.Progress(done, max(p.total, done), fmt.Sprintf("%s: %d episodes and films matched", u.Name, len(result.Items)))
-		return nil
+		return false, nil
 	})
+	err = errors.Join(err, r.untitled)
 	result.More = len(more)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return result, fmt.Errorf("preview the history of %s: %w", u.Name, err)
@@ -86,10 +89,14 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 	return result, err
 }
 
-// deref is -1 for a season that was not told.
-func deref(season *int) int {
-	if season == nil {
-		return -1
+// sameness is alike for the plays of one episode or film. Remakes share a title, not their ids.
+func sameness(e watch.Event) string {
+	if e.IsFilm() {
+		return fmt.Sprintf("%q %v", e.Title, e.ItemIDs)
 	}
-	return *season
+	season := -1 // not told
+	if e.Season != nil {
+		season = *e.Season
+	}
+	return fmt.Sprintf("%q %v %d %v", e.Title, e.SeriesIDs, season, *e.Episode)
 }

@@ -112,19 +112,18 @@ type Keeper struct {
 	logins logins
 	states states
 	kick   chan struct{}
-	began  time.Time
 
 	mu      sync.Mutex
 	locks   map[int64]chan struct{}
 	running *task.Task // the run that reads a history; nil when none does
-	last    time.Time  // when the last run by schedule began
-	failed  bool       // whether it is worth trying again soon
+	last    time.Time  // when the last run by schedule began, or the Keeper
+	again   time.Time  // when a run that failed is tried again; zero when it is not
 }
 
 // NewKeeper is a Keeper; Run has it work by itself.
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: states{waiting: map[string]appLogin{}}, kick: make(chan struct{}, 1), began: time.Now(), locks: map[int64]chan struct{}{},
+		states: states{waiting: map[string]appLogin{}}, kick: make(chan struct{}, 1), last: time.Now(), locks: map[int64]chan struct{}{},
 	}
 }
