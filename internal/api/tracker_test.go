@@ -19,12 +19,9 @@ import (
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
 		DB: r.db, Box: box, HTTP: must(httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6}, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
-		Next:   func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
-		Mapped: func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
-		Preview: func(ctx context.Context, e watch.Event) (tracker.Verdict, error) {
-			trace, err := r.engine.Preview(ctx, e)
-			return tracker.Verdict{Status: string(trace.Result.Status), SubjectID: int(trace.Result.SubjectID)}, err
-		},
+		Next:     func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
+		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
+		Forecast: r.engine.Forecast,
 		Options: func() tracker.Options {
 			t := r.settings.Current().Tracker
 			return tracker.Options{Enabled: t.Enabled, AuthURL: t.AuthURL, APIURL: t.APIURL, AppAPIURL: t.AppAPIURL, ClientID: t.ClientID,

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"watchmark/internal/db"
 )
 
 // progress is how far the history of a user was taken in.
@@ -71,15 +72,8 @@ func (s store) lastRead(ctx context.Context) (time.Time, error) {
 
 // seen is which of some plays were seen before, and the records they became; 0 is none.
 func (s store) seen(ctx context.Context, id int64, plays []int64) (map[int64]int64, error) {
-	if len(plays) == 0 {
-		return nil, nil
-	}
-	args := []any{id}
-	for _, play := range plays {
-		args = append(args, play)
-	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN (?`+
-		strings.Repeat(", ?", len(plays)-1)+`)`, args...)
+	list, args := db.In(plays)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for plays: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/forecast"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/tracker/trackertest"
@@ -322,31 +322,22 @@ func TestAPreviewMarksNothing(t *testing.T) {
 		t.Error(err)
 	}
 	p, is := r.wait(started).Result.(tracker.Preview)
-	if !is || len(p.Items) != 12 || p.Counts["matched"] != 12 || p.More != 0 {
+	if !is || p.Table.Items != 12 || p.Table.Counts[forecast.Mark] != 12 || len(p.Table.Rows) != 1 {
 		t.Fatalf("preview %+v", p)
 	}
-	if first := p.Items[len(p.Items)-1]; first.Title != "节目 1" || first.SubjectID != 265 {
-		t.Errorf("item %+v", first)
+	if row := p.Table.Rows[0]; row.Title != "节目 1" || row.SubjectID != 265 || len(row.Episodes) != 12 {
+		t.Errorf("row %+v", row)
 	}
-	seven := time.Now().Truncate(time.Second).Add(-time.Minute).UTC()
 	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 2, Name: "Show 1", Tmdb: 7, In: map[string]string{"cn": "节目 1"}}) // a remake
-	r.remote.AddPlays(mira, trackertest.Play{ID: 20, WatchedAt: seven.Add(-time.Hour), Kind: "show", Title: 2, Season: 1, Episode: 7},
-		trackertest.Play{ID: 21, WatchedAt: seven, Kind: "show", Title: 2, Season: 1, Episode: 7})
+	for id := range int64(2) {
+		r.remote.AddPlays(mira, trackertest.Play{ID: 20 + id, WatchedAt: time.Now().Add(-time.Minute), Kind: "show", Title: 2, Season: 1, Episode: 7})
+	}
 	started, err = r.keeper.PreviewSync(t.Context(), 0)
 	must(t, err)
-	p, _ = r.wait(started).Result.(tracker.Preview)
-	if i := slices.IndexFunc(p.Items, func(i tracker.PreviewItem) bool { return i.WatchedAt.Equal(seven) && i.Plays == 2 }); len(p.Items) != 13 || i < 0 {
-		t.Errorf("with a remake: %+v", p.Items)
+	if p, _ = r.wait(started).Result.(tracker.Preview); p.Table.Items != 13 || len(p.Table.Rows) != 2 {
+		t.Errorf("with a remake: %+v", p.Table)
 	}
-	r2 := newRig(t)
-	r2.show(mira, 1, tracker.PreviewMost+50, time.Now().Add(-time.Hour))
-	r2.signIn(mira)
-	started, err = r2.keeper.PreviewSync(t.Context(), 0)
-	must(t, err)
-	if p := r2.wait(started).Result.(tracker.Preview); len(p.Items) != tracker.PreviewMost || p.More != 50 {
-		t.Errorf("%d items and %d more", len(p.Items), p.More)
-	}
-	if n := len(r2.events()); n != 0 {
+	if n := len(r.events()); n != 0 {
 		t.Errorf("%d records", n)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
@@ -73,16 +74,6 @@ type Intake interface {
 	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
 }
 
-// Verdict is what would become of a play.
-type Verdict struct {
-	Status      string  `json:"status" doc:"As the status of a trace: matched would be marked, review asked about."`
-	SubjectID   int     `json:"subject_id" doc:"The catalog's entry; 0 for none."`
-	SubjectName string  `json:"subject_name"`
-	EpisodeSort float64 `json:"episode_sort" doc:"The number viewers know the chapter by; 0 for none."`
-	Confidence  float64 `json:"confidence" doc:"How sure the match is, 0 to 1."`
-	Reason      string  `json:"reason" doc:"Why, in one sentence."`
-}
-
 // Config is what a Keeper is made of; every field must be set.
 type Config struct {
 	DB     *db.DB
@@ -91,8 +82,8 @@ type Config struct {
 	Masker *secret.Masker
 	Tasks  *task.Registry
 	Intake Intake
-	// Preview matches an event and changes nothing.
-	Preview func(ctx context.Context, event watch.Event) (Verdict, error)
+	// Forecast tells what would become of events; one function serves one preview.
+	Forecast func() forecast.Of
 	// Mapped reports whether a person mapped an event, by one of the titles: its genre does not matter then.
 	Mapped func(ctx context.Context, titles []string, event watch.Event) (bool, error)
 	// Options is asked whenever it is needed, so that changed settings hold at once.
