@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,10 @@ import (
 func TestSigningInByMailInBothShapes(t *testing.T) {
 	for name, answer := range map[string]trackertest.Answer{
 		"redirect":       {},
+		"301":            {Redirect: 301},
+		"303":            {Redirect: 303},
+		"307":            {Redirect: 307},
+		"308":            {Redirect: 308},
 		"body":           {AsJSON: true},
 		"another cookie": {CookieName: "__Secure-tracker.session_token"},
 	} {
@@ -80,6 +85,43 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 			_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
 			must(t, err)
 		})
+	}
+}
+
+func TestOnlyStatus200IsASuccess(t *testing.T) {
+	for _, path := range []string{"/auth/magic", "/auth/magic/submit", "/api/auth/oauth2/authorize", "/oauth/token"} {
+		for _, fault := range []trackertest.Fault{
+			{Status: 201}, {Status: 204}, {Status: 302, Header: map[string]string{"Location": "/signin"}}, {Status: 400}, {Status: 403}, {Status: 500}, {Status: 200, HTML: true},
+		} {
+			if fault.Status == 200 && path == "/auth/magic" {
+				continue // nothing is read from its body
+			}
+			t.Run(fmt.Sprint(path, " ", fault.Status), func(t *testing.T) {
+				r := newRig(t)
+				fault.Path = path
+				var err error
+				if path == "/auth/magic" {
+					r.remote.SetFault(&fault)
+					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+				} else {
+					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+					must(t, err)
+					r.remote.SetFault(&fault)
+					_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+				}
+				if err == nil || errors.Is(err, tracker.ErrWrongCode) {
+					t.Errorf("got %v", err)
+				}
+				if n := r.remote.Requests()["GET /signin"] + r.remote.Requests()[""]; n != 0 {
+					t.Error("a redirect was followed")
+				}
+				status, err := r.keeper.Status(t.Context())
+				must(t, err)
+				if len(status.Users) != 0 {
+					t.Errorf("stored %+v", status.Users)
+				}
+			})
+		}
 	}
 }
 

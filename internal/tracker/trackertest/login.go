@@ -1,6 +1,7 @@
 package trackertest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -16,13 +17,16 @@ import (
 // Answer says how the authorisation of a sign-in by mail comes back (upstreams/tracker.md section 8).
 type Answer struct {
 	// AsJSON answers 200 with the address in a body in place of a redirect.
-	AsJSON bool
-	// State is "" for the right one, "wrong", "missing", or "twice" for one wrong and one right.
-	State string
+	AsJSON bool `json:"as_json"`
+	// Redirect is the status of a redirect; 0 is 302.
+	Redirect int `json:"redirect"`
+	// State is "" for the right one, "wrong", "missing", or "twice" for one right and one wrong.
+	State string `json:"state"`
 	// NoCode leaves the code out; NoCookie lets the accepted code set no cookie.
-	NoCode, NoCookie bool
+	NoCode   bool `json:"no_code"`
+	NoCookie bool `json:"no_cookie"`
 	// CookieName is that of the session; empty is __Secure-better-auth.session_token.
-	CookieName string
+	CookieName string `json:"cookie_name"`
 }
 
 // SetAnswer says how sign-ins by mail are answered from now on.
@@ -60,6 +64,13 @@ type device struct {
 	until               time.Time
 }
 
+// asPage reports whether a form came with the headers of the sign-in page (upstreams/tracker.md section 8).
+func asPage(r *http.Request) bool {
+	own := "http://" + r.Host
+	return r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && r.Header.Get("Accept") == "*/*" &&
+		r.Header.Get("Origin") == own && r.Header.Get("Referer") == own+"/signin"
+}
+
 // LastCode is the code of the newest mail to an address; empty when there was none.
 func (s *Server) LastCode(email string) string {
 	s.mu.Lock()
@@ -69,6 +80,10 @@ func (s *Server) LastCode(email string) string {
 
 func (s *Server) sendMail(w http.ResponseWriter, r *http.Request) {
 	email := r.PostFormValue("email")
+	if !asPage(r) {
+		fail(w, http.StatusForbidden, "invalid_origin", "not from the sign-in page")
+		return
+	}
 	if !s.isUser(email) {
 		fail(w, http.StatusBadRequest, "invalid_request", "no such address")
 		return
@@ -81,8 +96,8 @@ func (s *Server) sendMail(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.logins[email] = login{n.Add(n, big.NewInt(100_000)).String(), s.cfg.Now().Add(otpLife)}
 	s.mu.Unlock()
-	// This cookie means nothing: only the one of the second step is signed in.
-	http.SetCookie(w, &http.Cookie{Name: "__Secure-better-auth.state", Value: rand.Text(), Path: "/"})
+	// This session is nobody's: only the one of the second step is signed in.
+	w.Header().Set("Set-Cookie", cookieKey+"="+rand.Text()+"; Path=/; HttpOnly; Secure")
 	writeJSON(w, http.StatusOK, map[string]bool{"success": true})
 }
 
@@ -92,6 +107,10 @@ func (s *Server) isUser(email string) bool {
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	email := r.PostFormValue("email")
+	if !asPage(r) {
+		fail(w, http.StatusForbidden, "invalid_origin", "not from the sign-in page")
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sent, found := s.logins[email]
@@ -101,11 +120,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(s.logins, email)
 	if !s.answer.NoCookie {
-		name := s.answer.CookieName
-		if name == "" {
-			name = cookieKey
-		}
-		value := rand.Text() + "." + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
+		name := cmp.Or(s.answer.CookieName, cookieKey)
+		value := rand.Text() + "." + url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(rand.Text()))) // escapes that must come back as they are
 		s.cookies[name+"="+value] = email
 		w.Header().Add("Set-Cookie", "__Secure-better-auth.dont_remember=1; Path=/")
 		w.Header().Add("Set-Cookie", name+"="+value+"; Path=/; HttpOnly; Secure; SameSite=Lax")
@@ -120,6 +136,9 @@ func (s *Server) authorizeByCookie(w http.ResponseWriter, r *http.Request) {
 	email, signedIn := s.cookies[r.Header.Get("Cookie")]
 	c, known := s.client(q.Get("client_id"))
 	switch {
+	case r.Header.Get("Accept") != "text/html,application/json" || r.Header.Get("Origin") != "":
+		fail(w, http.StatusForbidden, "invalid_origin", "not as the sign-in page asks")
+		return
 	case !signedIn:
 		http.Redirect(w, r, "/signin?"+q.Encode(), http.StatusFound)
 		return
@@ -148,7 +167,7 @@ func (s *Server) authorizeByCookie(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", address)
-	w.WriteHeader(http.StatusFound)
+	w.WriteHeader(cmp.Or(s.answer.Redirect, http.StatusFound))
 }
 
 // newCode is a code for g. The caller holds mu.
@@ -214,7 +233,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		delete(s.codes, in.Code)
 		if found && g.challenge != "" {
 			sum := sha256.Sum256([]byte(in.Verifier))
-			found = base64.RawURLEncoding.EncodeToString(sum[:]) == g.challenge
+			found = len(in.Verifier) == 43 && base64.RawURLEncoding.EncodeToString(sum[:]) == g.challenge
 		}
 		found = found && g.client == c.ID && g.redirect == in.Redirect && s.cfg.Now().Before(g.until)
 	case "refresh_token":
