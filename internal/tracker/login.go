@@ -176,11 +176,11 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 	if cookie == "" {
 		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker took the code and opened no session: ask for a new mail"}
 	}
-	code, err := k.authorize(ctx, one.o, one.o.ClientID, one.o.RedirectURI, cookie, one.proof)
+	code, err := k.authorize(ctx, one.o, cookie, one.proof)
 	if err != nil {
 		return User{}, err
 	}
-	c, err := k.tradeCode(ctx, one.o, one.o.ClientID, one.o.RedirectURI, code, one.proof)
+	c, err := k.tradeCode(ctx, one.o, code, one.proof)
 	if err != nil {
 		return User{}, err
 	}

@@ -125,6 +125,32 @@ func TestOnlyStatus200IsASuccess(t *testing.T) {
 	}
 }
 
+func TestARefusedSignInSaysWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault trackertest.Fault
+		words string
+	}{
+		"no such address":        {trackertest.Fault{Path: "/auth/magic", Status: 400}, "check it"},
+		"a browser is wanted":    {trackertest.Fault{Path: "/auth/magic", Status: 403}, "browser"},
+		"the code is not taken":  {trackertest.Fault{Path: "/auth/magic/submit", Status: 400}, "new mail"},
+		"a client nobody knows":  {trackertest.Fault{Path: "/api/auth/", Status: 400}, "tracker.client_id"},
+		"the client is refused":  {trackertest.Fault{Path: "/oauth/token", Status: 401}, "client id"},
+		"the client was deleted": {trackertest.Fault{Path: "/oauth/token", Status: 400}, "client id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.remote.SetFault(&c.fault)
+			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			if err == nil {
+				_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+			}
+			if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "simulator") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	r := newRig(t)
 	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)

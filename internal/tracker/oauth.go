@@ -99,20 +99,13 @@ func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (U
 	if err != nil {
 		return User{}, err
 	}
-	c, err := k.trade(ctx, "trade the code for a credential of the tracker", o.AuthURL+"/oauth/token", map[string]string{
+	c, err := k.trade(ctx, opTradeCode, o.AuthURL+"/oauth/token", map[string]string{
 		"grant_type": "authorization_code", "code": code, "client_id": l.clientID, "client_secret": o.AppClientSecret.Reveal(), "redirect_uri": l.redirectURI,
 	})
 	if err != nil {
 		return User{}, err
 	}
-	return k.connectApp(ctx, ByCode, l.clientID, l.redirectURI, c)
-}
-
-func (k *Keeper) connectApp(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
-	if c.Refresh == "" {
-		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last"}
-	}
-	return k.connect(ctx, m, clientID, redirectURI, c)
+	return k.connect(ctx, ByCode, l.clientID, l.redirectURI, c)
 }
 
 // Device is a sign-in that waits for a person to type a code in at the tracker.
@@ -189,7 +182,7 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 		var said *Error
 		switch {
 		case err == nil:
-			return k.connectApp(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
+			return k.connect(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
 		case !errors.As(err, &said):
 			return User{}, err
 		}

@@ -274,9 +274,12 @@ func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
 	return err
 }
 
-// connect stores a sign-in, then asks the tracker whose it is. When it does not tell, the
-// sign-in stays and it is asked again before the first use.
+// connect stores a sign-in, which must hold both tokens, then asks the tracker whose it is. When
+// it does not tell, the sign-in stays and it is asked again before the first use.
 func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
+	if c.Refresh == "" {
+		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last: check the client id in the section tracker of the settings"}
+	}
 	ctx = context.WithoutCancel(ctx) // the code is used up: what it brought must not get lost
 	id, err := k.store.add(ctx, m, clientID, redirectURI, c)
 	if err != nil {

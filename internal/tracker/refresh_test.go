@@ -252,8 +252,9 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 		"302":                 {trackertest.Fault{Status: 302, Header: map[string]string{"Location": "/signin"}}, tracker.ErrRefused, "redirect"},
 		"429":                 {trackertest.Fault{Status: 429, RetryAfter: 7}, tracker.ErrBusy, "7s"},
 		"429 of the firewall": {trackertest.Fault{Status: 429, HTML: true}, tracker.ErrBusy, "1m0s"},
-		"500":                 {trackertest.Fault{Status: 500}, tracker.ErrUnreachable, "overloaded or broken"},
-		"521":                 {trackertest.Fault{Status: 521, HTML: true}, tracker.ErrUnreachable, "overloaded or broken"},
+		"500":                 {trackertest.Fault{Status: 500}, tracker.ErrUnreachable, "overloaded or broken (500)"},
+		"521":                 {trackertest.Fault{Status: 521, HTML: true}, tracker.ErrUnreachable, "overloaded or broken (521)"},
+		"what nobody foresaw": {trackertest.Fault{Status: 451}, tracker.ErrRefused, "451"},
 		"a page":              {trackertest.Fault{Status: 200, HTML: true}, tracker.ErrUnreachable, "a page came"},
 	} {
 		t.Run(name, func(t *testing.T) {
