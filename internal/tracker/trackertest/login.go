@@ -365,8 +365,14 @@ func (s *Server) Live(access, refresh string) bool {
 	return hasAccess && hasRefresh && s.cfg.Now().Before(a.until)
 }
 
-// ExpireAccess ends every access token, whatever its holder was told of its life;
-// RevokeAll ends the refresh tokens too.
+// Pairs counts the sign-ins that can be renewed.
+func (s *Server) Pairs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.refresh)
+}
+
+// ExpireAccess ends every access token, whatever its holder was told of its life.
 func (s *Server) ExpireAccess() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
