@@ -104,7 +104,7 @@ type TrackerMailSent struct {
 
 func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[TrackerMailSent], error) {
 	life, err := s.Tracker.StartLogin(ctx, caller(ctx), in.Body.Email)
-	return answer(TrackerMailSent{int((life + time.Second - 1) / time.Second), 60}, err)
+	return answer(TrackerMailSent{int((life + time.Second - 1) / time.Second), int(tracker.MailCooldown / time.Second)}, err)
 }
 
 type trackerCode struct {

@@ -1,11 +1,14 @@
 package tracker_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +42,11 @@ func TestSigningInByMailInBothShapes(t *testing.T) {
 			if u.Name != "Mira" || u.State != tracker.Connected || u.Method != tracker.ByMail || u.ExpiresAt == nil || time.Until(*u.ExpiresAt) < 6*24*time.Hour {
 				t.Errorf("connected as %+v", u)
 			}
-			r.clean(otp, mira, "session_token=", "code_verifier\":\"")
+			c := r.keeper.Shown(t, u.ID)
+			if c.TokenType != "bearer" || c.Scope != "public openid profile email offline_access" || c.ExpiresIn != 7*24*3600 {
+				t.Errorf("stored %+v", c)
+			}
+			r.clean(otp, mira, c.Access.Reveal(), c.Refresh.Reveal(), c.ID.Reveal(), "session_token=", "code_verifier\":\"")
 			if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.Is(err, tracker.ErrNoLogin) {
 				t.Errorf("the same code again: %v", err)
 			}
@@ -58,6 +65,7 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 		"wrong state in a body":     {trackertest.Answer{State: "wrong", AsJSON: true}, tracker.ErrState},
 		"no state, no code":         {trackertest.Answer{State: "missing", NoCode: true}, tracker.ErrState},
 		"no code":                   {trackertest.Answer{NoCode: true}, tracker.ErrRefused},
+		"no refresh token":          {trackertest.Answer{NoRefresh: true}, tracker.ErrRefused},
 		"no cookie":                 {trackertest.Answer{NoCookie: true}, tracker.ErrRefused},
 		"a cookie not secure":       {trackertest.Answer{CookieName: "better-auth.session_token"}, tracker.ErrRefused},
 		"a cookie not of a session": {trackertest.Answer{CookieName: "__Secure-better-auth.session_data"}, tracker.ErrRefused},
@@ -70,7 +78,7 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if n := r.remote.Requests()["POST /oauth/token"]; n != 0 {
+			if n := r.remote.Requests()[tokenCalls]; n != 0 && !c.answer.NoRefresh {
 				t.Errorf("%d requests for a token", n)
 			}
 			status, err := r.keeper.Status(t.Context())
@@ -171,7 +179,7 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 			t.Errorf("a cut connection: %v", err)
 		}
 	}
-	for left := tracker.MaxOTPAttempts - 1; left >= 0; left-- {
+	for _, left := range []int{4, 3, 2, 1, 0} {
 		var wrong *tracker.WrongCodeError
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.As(err, &wrong) || !errors.Is(err, tracker.ErrWrongCode) || wrong.Left != left {
 			t.Errorf("with %d left: %v", left, err)
@@ -182,6 +190,66 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	}
 	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
 		t.Errorf("the right code after that: %v", err)
+	}
+}
+
+func TestCodesAtTheSameTimeCountOneByOne(t *testing.T) {
+	r := newRig(t)
+	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	must(t, err)
+	var wrong, many, none atomic.Int32
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			switch _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); {
+			case errors.Is(err, tracker.ErrWrongCode):
+				wrong.Add(1)
+			case errors.Is(err, tracker.ErrTooManyCodes):
+				many.Add(1)
+			case errors.Is(err, tracker.ErrNoLogin):
+				none.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if wrong.Load() != 5 || many.Load() != 1 || none.Load() != 14 {
+		t.Errorf("%d wrong, %d too many, %d for no sign-in", wrong.Load(), many.Load(), none.Load())
+	}
+	if n := r.remote.Requests()["POST /auth/magic/submit"]; n != 6 {
+		t.Errorf("%d codes were sent", n)
+	}
+}
+
+func TestACallerWhoGoesAwayIsSignedIn(t *testing.T) {
+	for _, path := range []string{"/auth/magic", "/auth/magic/submit", "/api/auth/", "/oauth/token", "/users/settings"} {
+		t.Run(path, func(t *testing.T) {
+			r := newRig(t)
+			hold := make(chan struct{})
+			ctx, leave := context.WithCancel(t.Context())
+			arrived := func(r *rig) (n int) {
+				for pattern, count := range r.remote.Requests() {
+					if strings.Contains(pattern, path) {
+						n += count
+					}
+				}
+				return n
+			}
+			go func() {
+				for arrived(r) == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				leave()
+				close(hold)
+			}()
+			r.remote.SetFault(&trackertest.Fault{Path: path, Times: 1, Hold: hold})
+			_, err := r.keeper.StartLogin(ctx, "admin/mira", mira)
+			must(t, err)
+			u, err := r.keeper.CompleteLogin(ctx, "admin/mira", mira, r.remote.LastCode(mira))
+			must(t, err)
+			if u.Name != "Mira" {
+				t.Errorf("connected as %+v", u)
+			}
+		})
 	}
 }
 
@@ -216,6 +284,9 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 	if u.Name != "Mira" {
 		t.Errorf("connected as %+v", u)
 	}
+	if _, err := r.keeper.CompleteLogin(t.Context(), "key/nobody", "", r.remote.LastCode(alex)); !errors.Is(err, tracker.ErrNoLogin) {
+		t.Errorf("a caller who began nothing: %v", err)
+	}
 	// The newest mail is what alex's address has: the code is the same one for both callers.
 	u, err = r.keeper.CompleteLogin(t.Context(), "key/alex", "", r.remote.LastCode(alex))
 	must(t, err)
@@ -242,7 +313,16 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, first); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the code of the mail before: %v", err)
 		}
-		time.Sleep(5 * time.Minute)
+		// A mail that was not sent leaves the code of the one before as it was.
+		time.Sleep(time.Minute)
+		r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Status: 503})
+		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
+			t.Errorf("a mail that is not sent: %v", err)
+		}
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
+			t.Errorf("the sign-in from before: %v", err)
+		}
+		time.Sleep(4 * time.Minute)
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
 			t.Errorf("after five minutes: %v", err)
 		}

@@ -118,6 +118,18 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 	}
 }
 
+func TestWhatARenewalDoesNotGiveIsKept(t *testing.T) {
+	r := newRig(t)
+	u := r.signIn(mira)
+	was := r.keeper.Shown(t, u.ID)
+	r.remote.ExpireAccess()
+	r.remote.SetAnswer(trackertest.Answer{NoRefresh: true})
+	must(t, r.keeper.Ask(t.Context(), u.ID))
+	if now := r.keeper.Shown(t, u.ID); now.Access == was.Access || now.Refresh != was.Refresh || now.ID != was.ID || was.ID == "" {
+		t.Errorf("another access token: %v, the same refresh token: %v, the same id token: %v", now.Access != was.Access, now.Refresh == was.Refresh, now.ID == was.ID)
+	}
+}
+
 func TestAKeyThatIsGoneMayComeBack(t *testing.T) {
 	r := newRig(t)
 	u := r.signIn(mira)

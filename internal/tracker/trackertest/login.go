@@ -25,6 +25,8 @@ type Answer struct {
 	// NoCode leaves the code out; NoCookie lets the accepted code set no cookie.
 	NoCode   bool `json:"no_code"`
 	NoCookie bool `json:"no_cookie"`
+	// NoRefresh gives no refresh token and no id token: the one that was traded stays good.
+	NoRefresh bool `json:"no_refresh"`
 	// CookieName is that of the session; empty is __Secure-better-auth.session_token.
 	CookieName string `json:"cookie_name"`
 }
@@ -37,9 +39,10 @@ func (s *Server) SetAnswer(a Answer) {
 }
 
 const (
-	otpLife   = 5 * time.Minute
-	codeLife  = time.Minute
-	cookieKey = "__Secure-better-auth.session_token"
+	otpLife    = 5 * time.Minute
+	codeLife   = time.Minute
+	cookieKey  = "__Secure-better-auth.session_token"
+	loginScope = "public openid profile email offline_access"
 )
 
 // login is a mail that was sent.
@@ -145,7 +148,7 @@ func (s *Server) authorizeByCookie(w http.ResponseWriter, r *http.Request) {
 	case !known || c.RedirectURI != q.Get("redirect_uri") || q.Get("response_type") != "code":
 		fail(w, http.StatusBadRequest, "invalid_client", "unknown client or redirect")
 		return
-	case q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("scope") != "public openid profile email offline_access":
+	case q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("scope") != loginScope:
 		fail(w, http.StatusBadRequest, "invalid_request", "pkce and scope are required")
 		return
 	}
@@ -239,7 +242,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	case "refresh_token":
 		g, found = s.refresh[in.Refresh]
 		found = found && g.client == c.ID
-		if found {
+		if found && !s.answer.NoRefresh {
 			delete(s.refresh, in.Refresh)
 		}
 	}
@@ -253,19 +256,23 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 // newTokens gives tokens out; those that were given before of the same authorisation die.
 // The caller holds mu.
 func (s *Server) newTokens(g grant) map[string]any {
-	s.endChain(g.chain)
 	now := s.cfg.Now()
 	g.until = now.Add(s.cfg.AccessLife)
-	access, refresh := "acc-"+rand.Text(), "ref-"+rand.Text()
-	s.access[access], s.refresh[refresh] = g, g
-	seconds := int64(s.cfg.AccessLife / time.Second)
-	tokens := map[string]any{"access_token": access, "refresh_token": refresh, "expires_in": seconds, "token_type": "bearer", "scope": "public"}
+	access, refresh, id := "acc-"+rand.Text(), "ref-"+rand.Text(), "id-"+rand.Text()
+	tokens := map[string]any{"access_token": access, "expires_in": int64(s.cfg.AccessLife / time.Second), "token_type": "bearer", "scope": "public"}
 	if g.challenge == "" {
 		tokens["created_at"] = now.Unix()
-		return tokens
+	} else {
+		tokens["expires_at"], tokens["scope"], tokens["id_token"] = g.until.Unix(), loginScope, id
 	}
-	tokens["expires_at"], tokens["id_token"] = g.until.Unix(), "id-"+rand.Text()
-	tokens["scope"] = "public openid profile email offline_access"
+	if s.answer.NoRefresh {
+		delete(tokens, "id_token")
+	} else {
+		s.endChain(g.chain)
+		tokens["refresh_token"] = refresh
+		s.refresh[refresh] = g
+	}
+	s.access[access] = g
 	return tokens
 }
 
