@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -104,7 +103,7 @@ type TrackerMailSent struct {
 
 func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[TrackerMailSent], error) {
 	life, err := s.Tracker.StartLogin(ctx, caller(ctx), in.Body.Email)
-	return answer(TrackerMailSent{int((life + time.Second - 1) / time.Second), int(tracker.MailCooldown / time.Second)}, err)
+	return answer(TrackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
 }
 
 type trackerCode struct {
@@ -251,8 +250,7 @@ func trackerProblem(err error) *Problem {
 	switch {
 	case errors.As(err, &soon):
 		p := problem(http.StatusTooManyRequests, asSentence(soon.Error()))
-		p.retryAfter = seconds(soon.RetryAfter)
-		p.RetryAfter, _ = strconv.Atoi(p.retryAfter) // seconds writes a number
+		p.RetryAfter = seconds(soon.RetryAfter)
 		return p
 	case errors.As(err, &wrong):
 		return fieldProblem("body.otp", wrong.Error())
@@ -261,7 +259,7 @@ func trackerProblem(err error) *Problem {
 	case errors.As(err, &said):
 		p := problem(http.StatusBadGateway, asSentence(said.Error()))
 		if said.RetryAfter > 0 {
-			p.retryAfter = seconds(said.RetryAfter)
+			p.RetryAfter = seconds(said.RetryAfter)
 		}
 		return p
 	}

@@ -85,7 +85,7 @@ func TestTrackerAnswersAreExplained(t *testing.T) {
 	remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Status: 426})
 	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "VIP")
 	remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Status: 429, RetryAfter: 9})
-	if got := r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "429"); got.header.Get("Retry-After") != "9" {
+	if got := r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "429"); got.header.Get("Retry-After") != "9" || got.get("retry_after") != 9.0 {
 		t.Errorf("header %v", got.header)
 	}
 }
