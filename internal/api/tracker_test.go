@@ -68,7 +68,7 @@ func TestTrackerLoginByMail(t *testing.T) {
 		t.Errorf("the status holds tokens: %s", status.body)
 	}
 	r.do("DELETE", "/api/tracker/credential", nil).want(http.StatusOK, `"revoked":true`)
-	r.do("DELETE", "/api/tracker/credential", nil).problem(http.StatusNotFound, "not found")
+	r.do("DELETE", "/api/tracker/credential", nil).problem(http.StatusNotFound, "/api/tracker/status")
 }
 
 func TestTrackerLoginNeedsItsSettings(t *testing.T) {

@@ -382,36 +382,68 @@ func TestSigningInWithAnApplication(t *testing.T) {
 }
 
 func TestSigningInByDeviceCode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, end := rigIn(t)
-		defer end()
-		d, err := r.keeper.StartDevice(t.Context())
+	const polls = "POST /oauth/device/token"
+	for name, c := range map[string]struct {
+		fault   *trackertest.Fault
+		approve string // whose; "no" refuses, "" leaves the code alone
+		polls   int    // within the first minute
+		state   task.State
+		message string
+	}{
+		"approved":                  {nil, alex, 5, task.Done, "alex"},
+		"refused":                   {nil, "no", 5, task.Failed, "refused"},
+		"nobody comes":              {nil, "", 12, task.Failed, "nobody typed"},
+		"asked too often":           {&trackertest.Fault{Status: 429, Times: 2}, alex, 3, task.Done, "alex"}, // after 5, 15 and 35 s
+		"cut":                       {&trackertest.Fault{Times: 3}, alex, 5, task.Done, "alex"},
+		"overloaded":                {&trackertest.Fault{Status: 503, Times: 3}, alex, 5, task.Done, "alex"},
+		"the code has ended":        {&trackertest.Fault{Status: 410}, alex, 1, task.Failed, "start again"},
+		"the code was used":         {&trackertest.Fault{Status: 409}, alex, 1, task.Failed, "start again"},
+		"the code is not known":     {&trackertest.Fault{Status: 404}, alex, 1, task.Failed, "start again"},
+		"the secret is not the one": {&trackertest.Fault{Status: 401}, alex, 1, task.Failed, "client id or its secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, end := rigIn(t)
+				defer end()
+				d, err := r.keeper.StartDevice(t.Context())
+				must(t, err)
+				if d.VerificationURL == "" || time.Until(d.ExpiresAt) != 10*time.Minute {
+					t.Errorf("told %+v", d)
+				}
+				if c.fault != nil {
+					c.fault.Path = "/oauth/device/token"
+					r.remote.SetFault(c.fault)
+				}
+				time.Sleep(21 * time.Second)
+				if c.approve != "" && !r.remote.Approve(d.UserCode, strings.TrimPrefix(c.approve, "no")) {
+					t.Error("no such code")
+				}
+				time.Sleep(40 * time.Second)
+				if n := r.remote.Requests()[polls]; n != c.polls {
+					t.Errorf("asked %d times in a minute", n)
+				}
+				waiting, err := r.tasks.Get(d.TaskID)
+				must(t, err)
+				status := r.wait(waiting)
+				if status.State != c.state || !strings.Contains(status.Message, c.message) {
+					t.Errorf("ended as %+v", status)
+				}
+				if u, is := status.Result.(tracker.User); is != (c.state == task.Done) || is && (u.Name != "alex" || u.Method != tracker.ByDevice) {
+					t.Errorf("the result is %+v", status.Result)
+				}
+				r.clean(appSecret)
+			})
+		})
+	}
+}
+
+func TestFewDeviceCodesAreWaitedFor(t *testing.T) {
+	r := newRig(t)
+	for range 5 {
+		_, err := r.keeper.StartDevice(t.Context())
 		must(t, err)
-		waiting, err := r.tasks.Get(d.TaskID)
-		must(t, err)
-		r.remote.SetFault(&trackertest.Fault{Path: "/oauth/device/token", Times: 2, Status: 429})
-		time.Sleep(20 * time.Second)
-		if !r.remote.Approve(d.UserCode, alex) {
-			t.Fatal("no such code")
-		}
-		status := r.wait(waiting)
-		if u, is := status.Result.(tracker.User); !is || u.Name != "alex" || u.Method != tracker.ByDevice || status.State != task.Done {
-			t.Errorf("ended as %+v", status)
-		}
-		d, err = r.keeper.StartDevice(t.Context())
-		must(t, err)
-		r.remote.Approve(d.UserCode, "")
-		waiting, err = r.tasks.Get(d.TaskID)
-		must(t, err)
-		if status := r.wait(waiting); status.State != task.Failed || !strings.Contains(status.Message, "refused") {
-			t.Errorf("refused ends as %+v", status)
-		}
-		d, err = r.keeper.StartDevice(t.Context())
-		must(t, err)
-		waiting, err = r.tasks.Get(d.TaskID)
-		must(t, err)
-		if status := r.wait(waiting); status.State != task.Failed {
-			t.Errorf("nobody comes: %+v", status)
-		}
-	})
+	}
+	if _, err := r.keeper.StartDevice(t.Context()); !errors.Is(err, tracker.ErrLoginsFull) {
+		t.Errorf("one more: %v", err)
+	}
 }
