@@ -38,6 +38,16 @@ func (s *Server) SetAnswer(a Answer) {
 	s.answer = a
 }
 
+func (s *Server) takeAnswer(w http.ResponseWriter, r *http.Request) {
+	var a Answer
+	if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+		http.Error(w, "not an answer: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.SetAnswer(a)
+	w.WriteHeader(http.StatusNoContent)
+}
+
 const (
 	otpLife    = 5 * time.Minute
 	codeLife   = time.Minute
@@ -361,6 +371,22 @@ func (s *Server) Approve(userCode, email string) bool {
 		}
 	}
 	return false
+}
+
+func (s *Server) takeApproval(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		UserCode string `json:"user_code"`
+		Email    string `json:"email"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, "not an approval: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if in.Email != "" && !s.isUser(in.Email) || !s.Approve(in.UserCode, in.Email) {
+		http.Error(w, "no such user or code", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // Live reports whether both tokens are good now.
