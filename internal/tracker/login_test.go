@@ -30,6 +30,7 @@ func TestSigningInByMailInBothShapes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
+			r.opts.AppAPIURL = "http://127.0.0.1:9" // not for those who sign in by mail
 			r.remote.SetAnswer(answer)
 			life, err := r.keeper.StartLogin(t.Context(), "admin/mira", "  Mira@Home.Example ")
 			must(t, err)
@@ -358,6 +359,7 @@ func TestWhatLacksIsSaid(t *testing.T) {
 
 func TestSigningInWithAnApplication(t *testing.T) {
 	r := newRig(t)
+	r.opts.APIURL = "http://127.0.0.1:9" // for those who sign in by mail
 	address, err := r.keeper.StartOAuth("admin/mira", appBack)
 	must(t, err)
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -379,6 +381,52 @@ func TestSigningInWithAnApplication(t *testing.T) {
 		t.Errorf("a second time: %v", err)
 	}
 	r.clean(code, appSecret)
+}
+
+// stateOf is the state that a browser takes to the tracker and back.
+func stateOf(r *rig) string {
+	r.t.Helper()
+	address, err := r.keeper.StartOAuth("admin/mira", appBack)
+	must(r.t, err)
+	there, err := url.Parse(address)
+	must(r.t, err)
+	return there.Query().Get("state")
+}
+
+func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		state := stateOf(r)
+		time.Sleep(10 * time.Minute)
+		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+			t.Errorf("after ten minutes: %v", err)
+		}
+	})
+}
+
+func TestFewSignInsWait(t *testing.T) {
+	r := newRig(t)
+	for i := range 100 {
+		_, err := r.keeper.StartLogin(t.Context(), fmt.Sprint("key/", i), mira)
+		must(t, err)
+	}
+	if _, err := r.keeper.StartLogin(t.Context(), "key/100", mira); !errors.Is(err, tracker.ErrLoginsFull) {
+		t.Errorf("one more: %v", err)
+	}
+	var states []string
+	for range 150 {
+		states = append(states, stateOf(r))
+	}
+	known := 0
+	for _, state := range states {
+		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+			known++
+		}
+	}
+	if known != 100 {
+		t.Errorf("%d browsers are waited for", known)
+	}
 }
 
 func TestSigningInByDeviceCode(t *testing.T) {

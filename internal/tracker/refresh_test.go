@@ -150,12 +150,12 @@ func TestAKeyThatIsGoneMayComeBack(t *testing.T) {
 
 // renewing has a request renew the credential, up to the answer of the tracker; end lets that
 // come and gives the error of the request. It works in a bubble.
-func renewing(r *rig, id int64) (end func() error) {
+func renewing(ctx context.Context, r *rig, id int64) (end func() error) {
 	r.remote.ExpireAccess()
 	hold := make(chan struct{})
 	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Times: 1, Hold: hold})
 	ended := make(chan error, 1)
-	go func() { ended <- r.keeper.Ask(r.t.Context(), id) }()
+	go func() { ended <- r.keeper.Ask(ctx, id) }()
 	synctest.Wait()
 	return func() error {
 		close(hold)
@@ -163,12 +163,30 @@ func renewing(r *rig, id int64) (end func() error) {
 	}
 }
 
+func TestARenewalOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		u := r.signIn(mira)
+		before, _ := r.keeper.Stored(t, u.ID)
+		ctx, leave := context.WithCancel(t.Context())
+		renewed := renewing(ctx, r, u.ID)
+		leave()
+		synctest.Wait()
+		_ = renewed() // nobody waits for it
+		access, refresh := r.keeper.Stored(t, u.ID)
+		if access == before || !r.remote.Live(access, refresh) {
+			t.Error("the pair that the tracker gave is lost")
+		}
+	})
+}
+
 func TestASignInDuringARenewalStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		u := r.signIn(mira)
-		renewed := renewing(r, u.ID)
+		renewed := renewing(t.Context(), r, u.ID)
 		r.signIn(mira)
 		access, refresh := r.keeper.Stored(t, u.ID)
 		must(t, renewed())
@@ -183,7 +201,7 @@ func TestADisconnectWaitsForARenewal(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		u := r.signIn(mira)
-		renewed := renewing(r, u.ID)
+		renewed := renewing(t.Context(), r, u.ID)
 		disconnected := make(chan error, 1)
 		go func() {
 			_, err := r.keeper.Disconnect(t.Context(), u.ID)
