@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -120,15 +119,12 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	State string `query:"state" maxLength:"200" doc:"What start gave the tracker to bring back."`
 	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 }) (*redirect, error) {
-	to := func(name, value string) *redirect {
-		return &redirect{s.Guard.BasePath + "/accounts?" + url.Values{name: {value}}.Encode()}
-	}
 	if in.Error != "" {
-		return to("tracker_error", "denied"), nil
+		return s.toAccounts("tracker_error", "denied"), nil
 	}
 	u, err := s.Tracker.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
 	if err == nil {
-		return to("tracker_connected", strconv.FormatInt(u.ID, 10)), nil
+		return s.toAccounts("tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 	}
 	reason := trackerReason(err)
 	if reason == "internal" {
@@ -136,7 +132,7 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	} else {
 		s.Log.WarnContext(ctx, "a tracker user could not be connected", "reason", reason, "error", err)
 	}
-	return to("tracker_error", reason), nil
+	return s.toAccounts("tracker_error", reason), nil
 }
 
 // trackerReason is the word for what went wrong on the way back.
