@@ -102,6 +102,16 @@ func New(cfg Config) *Server {
 	})
 	s.mux.HandleFunc("POST /_sim/plays", s.takePlays)
 	s.mux.HandleFunc("POST /_sim/fault", s.takeFault)
+	s.mux.HandleFunc("POST /_sim/answer", s.takeAnswer)
+	s.mux.HandleFunc("POST /_sim/approve", s.takeApproval)
+	s.mux.HandleFunc("POST /_sim/expire", func(w http.ResponseWriter, _ *http.Request) {
+		s.ExpireAccess()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	s.mux.HandleFunc("POST /_sim/revoke", func(w http.ResponseWriter, _ *http.Request) {
+		s.RevokeAll()
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return s
 }
 
