@@ -3,12 +3,10 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"watchmark/internal/secret"
@@ -36,41 +34,7 @@ const (
 )
 
 // appLogin is a sign-in with an application that a browser was sent away for.
-type appLogin struct {
-	caller, clientID, redirectURI string
-	until                         time.Time
-}
-
-// states are the sign-ins under way by their state, each good for one return.
-type states struct {
-	mu      sync.Mutex
-	waiting map[string]appLogin
-}
-
-func (s *states) add(l appLogin) (state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, old := range s.waiting {
-		if time.Now().After(old.until) || len(s.waiting) >= loginsMost {
-			delete(s.waiting, key)
-		}
-	}
-	state = rand.Text()
-	s.waiting[state] = l
-	return state
-}
-
-// take is the sign-in of a state, if caller began it.
-func (s *states) take(state, caller string) (appLogin, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, found := s.waiting[state]
-	if !found || l.caller != caller {
-		return appLogin{}, false
-	}
-	delete(s.waiting, state)
-	return l, time.Now().Before(l.until)
-}
+type appLogin struct{ caller, clientID, redirectURI string }
 
 // app is the application of the settings, or ErrNoApp.
 func (k *Keeper) app() (Options, error) {
@@ -88,7 +52,7 @@ func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	state := k.states.add(appLogin{caller, o.AppClientID, redirectURI, time.Now().Add(stateLife)})
+	state := k.states.Give(appLogin{caller, o.AppClientID, redirectURI})
 	return o.AuthURL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {o.AppClientID}, "redirect_uri": {redirectURI}, "state": {state},
 	}.Encode(), nil
@@ -97,7 +61,7 @@ func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
 // FinishOAuth takes what a browser brought back and stores the credential. It returns
 // ErrState for a state that this caller was not given or that is too old, ErrNoApp, or *Error.
 func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
-	l, found := k.states.take(state, caller)
+	l, found := k.states.Take(state, func(l appLogin) bool { return l.caller == caller })
 	if !found {
 		return User{}, ErrState
 	}

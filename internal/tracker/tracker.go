@@ -101,7 +101,7 @@ type Keeper struct {
 	// owner is this process in the leases of the database.
 	owner  string
 	logins logins
-	states states
+	states *secret.Tickets[appLogin]
 	kick   chan struct{}
 
 	mu      sync.Mutex
@@ -115,6 +115,6 @@ type Keeper struct {
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: states{waiting: map[string]appLogin{}}, kick: make(chan struct{}, 1), last: time.Now(), locks: map[int64]chan struct{}{},
+		states: secret.NewTickets[appLogin](stateLife, loginsMost), kick: make(chan struct{}, 1), last: time.Now(), locks: map[int64]chan struct{}{},
 	}
 }
