@@ -19,8 +19,14 @@ type simulateCommand struct {
 	TrackerUser []string `help:"Somebody with an account there; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
 }
 
-// trackerClient is the client id that the simulated tracker knows, with the default tracker.redirect_uri.
-const trackerClient = "simulated-client"
+// What the simulated tracker knows: a web client with the default tracker.redirect_uri, and an
+// application whose redirect address is that of a service with the default address.
+const (
+	trackerClient    = "simulated-client"
+	trackerApp       = "simulated-app"
+	trackerAppSecret = "simulated-secret"
+	trackerAppBack   = "http://127.0.0.1:8787/api/tracker/oauth/callback"
+)
 
 // Run serves the simulated catalog until the process is told to stop.
 func (c simulateCommand) Run(ctx context.Context, std standard) error {
@@ -55,7 +61,10 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 
 // track serves the simulated tracker beside the catalog.
 func (c simulateCommand) track(ctx context.Context, std standard) (stop func(), err error) {
-	cfg := trackertest.Config{Clients: []trackertest.Client{{ID: trackerClient, RedirectURI: "https://app.trakt.tv/callback"}}}
+	cfg := trackertest.Config{Clients: []trackertest.Client{
+		{ID: trackerClient, RedirectURI: "https://app.trakt.tv/callback"},
+		{ID: trackerApp, Secret: trackerAppSecret, RedirectURI: trackerAppBack},
+	}}
 	for _, pair := range c.TrackerUser {
 		email, name, found := strings.Cut(pair, ":")
 		if !found || email == "" || name == "" {
@@ -67,7 +76,8 @@ func (c simulateCommand) track(ctx context.Context, std standard) (stop func(), 
 	if err != nil {
 		return nil, err
 	}
-	_, _ = fmt.Fprintf(std.out, "simulated tracker on %s (client id: %s, codes: GET /_sim/mail?email=, plays: POST /_sim/plays, faults: POST /_sim/fault)\n", url, trackerClient)
+	_, _ = fmt.Fprintf(std.out, "simulated tracker on %s (client id: %s, application: %s with the secret %s, codes: GET /_sim/mail?email=, plays: POST /_sim/plays, faults: POST /_sim/fault)\n",
+		url, trackerClient, trackerApp, trackerAppSecret)
 	return stop, nil
 }
 

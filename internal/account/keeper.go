@@ -47,7 +47,7 @@ type KeeperConfig struct {
 // and keeps the old pair until then.
 type Keeper struct {
 	KeeperConfig
-	states oauthStates
+	states *secret.Tickets[oauthState]
 
 	mu    sync.Mutex
 	locks map[int64]*sync.Mutex
@@ -55,7 +55,7 @@ type Keeper struct {
 
 // NewKeeper is a keeper; Run keeps unused tokens alive.
 func NewKeeper(c KeeperConfig) *Keeper {
-	return &Keeper{KeeperConfig: c, states: oauthStates{waiting: map[string]oauthState{}}, locks: map[int64]*sync.Mutex{}}
+	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost), locks: map[int64]*sync.Mutex{}}
 }
 
 // lock is the lock of one account's tokens.

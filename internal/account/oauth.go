@@ -2,9 +2,7 @@ package account
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -33,34 +31,6 @@ const (
 type oauthState struct {
 	redirectURI string
 	account     int64 // 0 = a new one
-	until       time.Time
-}
-
-// oauthStates are the sign-ins under way, each good for one return.
-type oauthStates struct {
-	mu      sync.Mutex
-	waiting map[string]oauthState
-}
-
-func (o *oauthStates) add(s oauthState) (state string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for key, old := range o.waiting {
-		if time.Now().After(old.until) || len(o.waiting) >= statesMost {
-			delete(o.waiting, key)
-		}
-	}
-	state = rand.Text()
-	o.waiting[state] = s
-	return state
-}
-
-func (o *oauthStates) take(state string) (oauthState, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s, found := o.waiting[state]
-	delete(o.waiting, state)
-	return s, found && time.Now().Before(s.until)
 }
 
 // StartOAuth is the address at the catalog where a person allows this service to
@@ -76,7 +46,7 @@ func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID i
 			return "", err
 		}
 	}
-	state := k.states.add(oauthState{redirectURI, accountID, time.Now().Add(stateLife)})
+	state := k.states.Give(oauthState{redirectURI, accountID})
 	app.RedirectURL = redirectURI
 	return k.Catalog.AuthorizeURL(app, state), nil
 }
@@ -87,7 +57,7 @@ func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID i
 // ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
 // when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
 func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
-	s, found := k.states.take(state)
+	s, found := k.states.Take(state, func(oauthState) bool { return true })
 	if !found {
 		return Account{}, ErrState
 	}

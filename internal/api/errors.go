@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -120,7 +119,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		return problem(http.StatusUnsupportedMediaType, "The body is neither JSON nor a form: send JSON.")
 	case errors.As(err, &locked):
 		p := problem(http.StatusTooManyRequests, asSentence(locked.Error()))
-		p.retryAfter = seconds(locked.RetryAfter)
+		p.RetryAfter = seconds(locked.RetryAfter)
 		return p
 	case errors.Is(err, archive.ErrNoSpace):
 		return problem(http.StatusInsufficientStorage, asSentence(err.Error()))
@@ -129,7 +128,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	case errors.Is(err, engine.ErrNotStored):
 		s.Log.ErrorContext(ctx, "an event could not be stored and was not accepted", "request", doing, "error", err)
 		p := problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.")
-		p.retryAfter = "30"
+		p.RetryAfter = 30
 		return p
 	case errors.As(err, &library) && library.Kind == nas.NoUser:
 		return fieldProblem("query.user", library.Detail)
@@ -137,7 +136,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		return problem(http.StatusConflict, asSentence(library.Detail))
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		p := problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.")
-		p.retryAfter = "1"
+		p.RetryAfter = 1
 		return p
 	case ctx.Err() != nil:
 		// The caller went away: nobody reads this, and nothing is wrong with the service.
@@ -203,7 +202,5 @@ func asSentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// seconds is d for the header Retry-After.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
-}
+// seconds is d as Retry-After tells it, at least 1.
+func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,11 +21,8 @@ type Problem struct {
 	Errors []FieldProblem `json:"errors,omitempty" doc:"The fields at fault, when it is about fields."`
 	// RequestID is set for internal errors only: the log has the whole story under it.
 	RequestID string `json:"request_id,omitempty" doc:"For internal errors: look for this id in the service's log."`
-
-	// RetryAfter is set where a caller shows a countdown; the header of that name tells the same.
+	// RetryAfter is in seconds; 0 for none.
 	RetryAfter int `json:"retry_after,omitempty" doc:"Seconds after which it may be tried again, as in the header Retry-After."`
-
-	retryAfter string // seconds for the header Retry-After; "" = none
 }
 
 // FieldProblem says what is wrong with one field.
@@ -44,10 +42,10 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 
 // GetHeaders are the headers that go with the problem; huma asks for them.
 func (p *Problem) GetHeaders() http.Header {
-	if p.retryAfter == "" {
+	if p.RetryAfter == 0 {
 		return nil
 	}
-	return http.Header{"Retry-After": {p.retryAfter}}
+	return http.Header{"Retry-After": {strconv.Itoa(p.RetryAfter)}}
 }
 
 // The library keeps these as variables of its package. All APIs of a process share

@@ -140,6 +140,6 @@ func notAsked(err error) error {
 // later is the Problem of what cannot be done while the catalog does not answer.
 func later(detail string) *Problem {
 	p := problem(http.StatusServiceUnavailable, detail)
-	p.retryAfter = "10"
+	p.RetryAfter = 10
 	return p
 }

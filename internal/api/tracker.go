@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -104,7 +102,7 @@ type TrackerMailSent struct {
 
 func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[TrackerMailSent], error) {
 	life, err := s.Tracker.StartLogin(ctx, caller(ctx), in.Body.Email)
-	return answer(TrackerMailSent{int((life + time.Second - 1) / time.Second), 60}, err)
+	return answer(TrackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
 }
 
 type trackerCode struct {
@@ -121,15 +119,12 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	State string `query:"state" maxLength:"200" doc:"What start gave the tracker to bring back."`
 	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 }) (*redirect, error) {
-	to := func(name, value string) *redirect {
-		return &redirect{s.Guard.BasePath + "/accounts?" + url.Values{name: {value}}.Encode()}
-	}
 	if in.Error != "" {
-		return to("tracker_error", "denied"), nil
+		return s.toAccounts("tracker_error", "denied"), nil
 	}
 	u, err := s.Tracker.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
 	if err == nil {
-		return to("tracker_connected", strconv.FormatInt(u.ID, 10)), nil
+		return s.toAccounts("tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 	}
 	reason := trackerReason(err)
 	if reason == "internal" {
@@ -137,7 +132,7 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	} else {
 		s.Log.WarnContext(ctx, "a tracker user could not be connected", "reason", reason, "error", err)
 	}
-	return to("tracker_error", reason), nil
+	return s.toAccounts("tracker_error", reason), nil
 }
 
 // trackerReason is the word for what went wrong on the way back.
@@ -251,8 +246,7 @@ func trackerProblem(err error) *Problem {
 	switch {
 	case errors.As(err, &soon):
 		p := problem(http.StatusTooManyRequests, asSentence(soon.Error()))
-		p.retryAfter = seconds(soon.RetryAfter)
-		p.RetryAfter, _ = strconv.Atoi(p.retryAfter) // seconds writes a number
+		p.RetryAfter = seconds(soon.RetryAfter)
 		return p
 	case errors.As(err, &wrong):
 		return fieldProblem("body.otp", wrong.Error())
@@ -261,7 +255,7 @@ func trackerProblem(err error) *Problem {
 	case errors.As(err, &said):
 		p := problem(http.StatusBadGateway, asSentence(said.Error()))
 		if said.RetryAfter > 0 {
-			p.retryAfter = seconds(said.RetryAfter)
+			p.RetryAfter = seconds(said.RetryAfter)
 		}
 		return p
 	}

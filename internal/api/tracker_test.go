@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +20,9 @@ import (
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
 		DB: r.db, Box: box, HTTP: must(httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6}, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
-		Next:   func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
-		Mapped: func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
-		Preview: func(ctx context.Context, e watch.Event) (tracker.Verdict, error) {
-			trace, err := r.engine.Preview(ctx, e)
-			return tracker.Verdict{Status: string(trace.Result.Status), SubjectID: int(trace.Result.SubjectID)}, err
-		},
+		Next:     func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
+		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
+		Forecast: r.engine.Forecast,
 		Options: func() tracker.Options {
 			t := r.settings.Current().Tracker
 			return tracker.Options{Enabled: t.Enabled, AuthURL: t.AuthURL, APIURL: t.APIURL, AppAPIURL: t.AppAPIURL, ClientID: t.ClientID,
@@ -68,7 +66,55 @@ func TestTrackerLoginByMail(t *testing.T) {
 		t.Errorf("the status holds tokens: %s", status.body)
 	}
 	r.do("DELETE", "/api/tracker/credential", nil).want(http.StatusOK, `"revoked":true`)
-	r.do("DELETE", "/api/tracker/credential", nil).problem(http.StatusNotFound, "not found")
+	r.do("DELETE", "/api/tracker/credential", nil).problem(http.StatusNotFound, "/api/tracker/status")
+}
+
+func TestTrackerLoginByBrowser(t *testing.T) {
+	r := newRig(t)
+	back := r.url + "/base/api/tracker/oauth/callback"
+	remote, address := trackertest.Start(t, trackertest.Config{
+		Clients: []trackertest.Client{{ID: "app", Secret: "secret-of-the-app", RedirectURI: back}},
+		Users:   []trackertest.User{{Email: trackerMail, Name: "mira", UUID: "uuid-of-mira"}},
+	})
+	if err := r.settings.Patch(t.Context(), map[string]map[string]any{
+		"tracker": {"auth_url": address, "app_api_url": address, "app_client_id": "app", "app_client_secret": "secret-of-the-app"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// away does what the browser does at the tracker, and gives the query it comes back with.
+	away := func() string {
+		t.Helper()
+		start, _ := r.do("POST", "/api/tracker/oauth/start", nil).want(http.StatusOK).get("authorize_url").(string)
+		browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		answer, err := browser.Get(start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		query, found := strings.CutPrefix(answer.Header.Get("Location"), back+"?")
+		if !found {
+			t.Fatalf("the tracker answers %d and sends to %q", answer.StatusCode, answer.Header.Get("Location"))
+		}
+		return query
+	}
+	comes := func(query, want string) {
+		t.Helper()
+		if got := r.do("GET", "/api/tracker/oauth/callback?"+query, nil).want(http.StatusSeeOther).header.Get("Location"); !strings.HasSuffix(got, "/accounts?"+want) {
+			t.Errorf("%s leads to %s", query, got)
+		}
+	}
+	comes("error=access_denied&state=x", "tracker_error=denied")
+	comes("code=x&state=x", "tracker_error=state")
+	comes("code=x", "tracker_error=state")
+	good := away()
+	comes(good, "tracker_connected=1")
+	comes(good, "tracker_error=state")
+	used := away()
+	comes(regexp.MustCompile(`code=[^&]*`).ReplaceAllString(used, "code=another"), "tracker_error=refused")
+	late := away()
+	remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Status: 503})
+	comes(late, "tracker_error=unreachable")
+	r.do("GET", "/api/tracker/status", nil).want(http.StatusOK, `"app_ready":true`, `"email_login_ready":false`, `"method":"code"`, `"state":"connected"`)
 }
 
 func TestTrackerLoginNeedsItsSettings(t *testing.T) {
@@ -85,7 +131,7 @@ func TestTrackerAnswersAreExplained(t *testing.T) {
 	remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Status: 426})
 	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "VIP")
 	remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Status: 429, RetryAfter: 9})
-	if got := r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "429"); got.header.Get("Retry-After") != "9" {
+	if got := r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).problem(http.StatusBadGateway, "429"); got.header.Get("Retry-After") != "9" || got.get("retry_after") != 9.0 {
 		t.Errorf("header %v", got.header)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"watchmark/internal/auth"
@@ -75,7 +74,7 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	entry := webhook.Entry{
 		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
 		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title,
-		Body: cut(s.Masker.Body(r.Header.Get("Content-Type"), o.body), loggedBody),
+		Body: s.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
 	}
 	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
 		entry.Remote = addr.String()
@@ -202,12 +201,4 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Pro
 		return nil, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
 	}
 	return nil, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
-}
-
-// cut is text of at most limit bytes, whole characters only.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
 }

@@ -14,18 +14,7 @@ import (
 func (a *App) newTracker() *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
 		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Next: a.nextTracker,
-		Preview: func(ctx context.Context, event watch.Event) (tracker.Verdict, error) {
-			trace, err := a.engine.Preview(ctx, event)
-			if err != nil {
-				return tracker.Verdict{}, err
-			}
-			r := trace.Result
-			v := tracker.Verdict{Status: string(r.Status), SubjectID: int(r.SubjectID), SubjectName: r.SubjectName, Confidence: r.Confidence, Reason: r.Reason}
-			if r.EpisodeSort != nil {
-				v.EpisodeSort = *r.EpisodeSort
-			}
-			return v, nil
-		},
+		Forecast: a.engine.Forecast,
 		Mapped: func(ctx context.Context, titles []string, event watch.Event) (bool, error) {
 			rules, err := a.Mappings.Rules(ctx)
 			if err != nil {

@@ -39,7 +39,7 @@ func TestWhatTheTrackerKnowsIsMarked(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	if got := ended(`{"preview":true}`); !strings.Contains(got, `"subject_id":900002`) || !strings.Contains(got, `"status":"matched"`) {
+	if got := ended(`{"preview":true}`); !strings.Contains(got, `"subject_id":900002`) || !strings.Contains(got, `"status":"mark"`) {
 		t.Errorf("the preview is %s", got)
 	}
 	if len(s.marked()) != 0 {

@@ -3,7 +3,6 @@
 package forecast
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,18 +74,16 @@ func NewTable(of Of) *Table {
 
 // Add looks an event up, unless its episode or film is in the table. The error is that of its Of.
 func (t *Table) Add(ctx context.Context, event watch.Event) error {
-	season, episode := -1, -1.0
-	if event.Season != nil {
-		season = *event.Season
-	}
-	if event.Episode != nil {
-		episode = *event.Episode
-	}
-	show := fmt.Sprintf("%s\x00%s\x00%d\x00%t", event.UserName, event.Title, season, event.IsFilm())
-	item := fmt.Sprintf("%s\x00%v", show, episode)
-	if event.IsFilm() { // films of one name differ by their year
-		show = fmt.Sprintf("%s\x00%d", show, event.AirDate.Year)
-		item = show
+	// Remakes and films of one name differ by their ids, or by the year.
+	show := fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.ItemIDs, event.AirDate.Year)
+	item := show
+	if !event.IsFilm() {
+		season := -1 // not told
+		if event.Season != nil {
+			season = *event.Season
+		}
+		show = fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.SeriesIDs, season)
+		item = fmt.Sprintf("%s %v", show, *event.Episode)
 	}
 	switch {
 	case t.seen[item]:
@@ -102,7 +99,7 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 	t.seen[item] = true
 	t.Items++
 	t.Counts[v.Status]++
-	key := fmt.Sprintf("%s\x00%s\x00%d", show, v.Status, v.SubjectID)
+	key := fmt.Sprintf("%s %s %d", show, v.Status, v.SubjectID)
 	i, known := t.at[key]
 	if !known {
 		i = len(t.Rows)
@@ -114,8 +111,8 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 	}
 	if event.Episode != nil {
 		row := &t.Rows[i]
-		place, _ := slices.BinarySearchFunc(row.Episodes, episode, cmp.Compare)
-		row.Episodes = slices.Insert(row.Episodes, place, episode)
+		place, _ := slices.BinarySearch(row.Episodes, *event.Episode)
+		row.Episodes = slices.Insert(row.Episodes, place, *event.Episode)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (x *call) send(ctx context.Context) (*http.Response, error) {
 	}
 	if x.debug(ctx) {
 		x.log(ctx, "request sent", slog.Any("headers", x.client.masker.Header(out.Header)),
-			slog.String("body", x.client.shownBody(out.Header, x.req.Body)))
+			slog.String("body", x.client.masker.Body(out.Header.Get("Content-Type"), x.req.Body, logBody)))
 	}
 	client := *x.now.http
 	if x.req.StayOnAddress || !x.isRead {

@@ -282,7 +282,7 @@ func (x *call) attempt(ctx context.Context) (*Response, error) {
 		return nil, x.failed(ctx, start, err)
 	}
 	if x.debug(ctx) {
-		x.answered(ctx, start, resp.Status, resp.Header, slog.String("body", x.client.shownBody(resp.Header, resp.Body)))
+		x.answered(ctx, start, resp.Status, resp.Header, slog.String("body", x.client.masker.Body(resp.Header.Get("Content-Type"), resp.Body, logBody)))
 	}
 	return resp, nil
 }
@@ -301,15 +301,6 @@ func (x *call) read(ctx context.Context) (*Response, error) {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, x.now.MaxBody)
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
-}
-
-// shownBody masks the whole body before it is cut: a cut secret would not be known.
-func (c *Client) shownBody(header http.Header, body []byte) string {
-	text := c.masker.Body(header.Get("Content-Type"), body)
-	if len(text) <= logBody {
-		return text
-	}
-	return strings.ToValidUTF8(text[:logBody], "") + fmt.Sprintf("… (%d bytes)", len(body))
 }
 
 // limiter is the bucket of host, shared by everybody who uses this client. Hosts

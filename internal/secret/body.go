@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -55,8 +56,18 @@ func (m *Masker) URL(u *url.URL) string {
 
 // Body is a request or response body fit for a log, by its content type: JSON
 // and forms by their structure, other text by pattern, everything else as its
-// length. What is not as its type says is masked by pattern.
-func (m *Masker) Body(contentType string, body []byte) string {
+// length. What is not as its type says is masked by pattern. A result longer than most bytes
+// is cut there and tells the length of the body; of JSON no more is read than is shown.
+func (m *Masker) Body(contentType string, body []byte, most int) string {
+	text := m.body(contentType, body, most)
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(body))
+}
+
+// body may be longer than most. It is never cut before it is masked: a cut secret would not be known.
+func (m *Masker) body(contentType string, body []byte, most int) string {
 	if len(body) == 0 {
 		return ""
 	}
@@ -75,16 +86,17 @@ func (m *Masker) Body(contentType string, body []byte) string {
 		strings.HasPrefix(kind, "audio/"), !utf8.Valid(body):
 		return fmt.Sprintf("(%d bytes of %s)", len(body), kind)
 	}
-	return m.text(string(body), 0)
+	return m.text(string(body), 0, most)
 }
 
-// text masks JSON by its structure and everything else by pattern.
-func (m *Masker) text(text string, nested int) string {
+// text masks JSON by its structure, until the result is longer than most, and everything else
+// by pattern.
+func (m *Masker) text(text string, nested, most int) string {
 	if trimmed := strings.TrimSpace(text); trimmed != "" && strings.ContainsRune(`{["`, rune(trimmed[0])) {
 		if nested >= maxNested {
 			return Shown
 		}
-		if masked, err := m.json(trimmed, nested); err == nil {
+		if masked, err := m.json(trimmed, nested, most); err == nil {
 			return masked
 		}
 	}
@@ -98,14 +110,18 @@ type level struct {
 	first  bool
 }
 
-// json rewrites a JSON text token by token, so that order and repeated keys stay.
-func (m *Masker) json(text string, nested int) (string, error) {
+// json rewrites a JSON text token by token, so that order and repeated keys stay. It ends early
+// once the result is longer than most.
+func (m *Masker) json(text string, nested, most int) (string, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	var out bytes.Buffer
 	stack := []level{}
 	hide := false // the value that comes belongs to a sensitive key
 	for {
+		if out.Len() > most {
+			return m.known(out.String()), nil
+		}
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) && len(stack) == 0 {
 			return m.known(out.String()), nil
@@ -151,7 +167,7 @@ func (m *Masker) json(text string, nested int) (string, error) {
 			if hide && v != "" {
 				v = Shown
 			}
-			out.WriteString(quote(m.text(v, nested+1)))
+			out.WriteString(quote(m.text(v, nested+1, most)))
 		case json.Number:
 			if hide {
 				out.WriteString(quote(Shown))
@@ -238,7 +254,7 @@ func (m *Masker) formPart(text string) string {
 	if err != nil {
 		return m.Mask(text)
 	}
-	masked := m.text(plain, 0)
+	masked := m.text(plain, 0, math.MaxInt)
 	if masked == plain {
 		return text
 	}
@@ -264,7 +280,7 @@ func (m *Masker) multipart(body []byte, boundary string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		shown := m.Body(part.Header.Get("Content-Type"), value)
+		shown := m.body(part.Header.Get("Content-Type"), value, math.MaxInt)
 		switch {
 		case part.FileName() != "":
 			shown = fmt.Sprintf("(file of %d bytes)", len(value))

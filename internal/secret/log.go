@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 )
 
 // Handler is next with everything masked: messages, attributes by their name,
@@ -61,16 +62,16 @@ func (m *Masker) attr(a slog.Attr) slog.Attr {
 	}
 	switch v.Kind() {
 	case slog.KindString:
-		v = slog.StringValue(m.text(v.String(), 0))
+		v = slog.StringValue(m.text(v.String(), 0, math.MaxInt))
 	case slog.KindAny:
 		switch x := v.Any().(type) {
 		case nil, *slog.Source:
 		case error:
 			v = slog.StringValue(m.Mask(x.Error()))
 		case []byte:
-			v = slog.StringValue(m.Body("", x))
+			v = slog.StringValue(m.body("", x, math.MaxInt))
 		default:
-			v = slog.StringValue(m.text(fmt.Sprintf("%+v", x), 0))
+			v = slog.StringValue(m.text(fmt.Sprintf("%+v", x), 0, math.MaxInt))
 		}
 	}
 	return slog.Attr{Key: a.Key, Value: v}

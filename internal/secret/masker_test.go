@@ -92,7 +92,7 @@ func TestMaskBody(t *testing.T) {
 		{"broken JSON", "application/json", `{"token":"abc",`, `{"token":"***",`},
 		{"deep", "", strings.Repeat("[", 20000) + strings.Repeat("]", 20000), strings.Repeat("[", 20000) + strings.Repeat("]", 20000)},
 	} {
-		if got := m.Body(c.kind, []byte(c.in)); got != c.want {
+		if got := m.Body(c.kind, []byte(c.in), 1<<20); got != c.want {
 			t.Errorf("%s:\n got %.300s\nwant %.300s", c.name, got, c.want)
 		}
 	}
@@ -172,8 +172,8 @@ func TestMaskLeavesNoKnownSecret(t *testing.T) {
 				}
 				text := wrap2(wrap1(value))
 				for kind, got := range map[string]string{
-					"text": m.Mask(text), "json": m.Body("application/json", []byte(text)),
-					"form": m.Body("application/x-www-form-urlencoded", []byte(text)),
+					"text": m.Mask(text), "json": m.Body("application/json", []byte(text), 1<<20),
+					"form": m.Body("application/x-www-form-urlencoded", []byte(text), 1<<20),
 				} {
 					if strings.Contains(got, value) || got == text && value != "" {
 						t.Fatalf("%q in %s in %s as %s: %s", value, name1, name2, kind, got)
@@ -192,7 +192,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, body []byte, value string) {
 		var m secret.Masker
 		m.Add(value)
-		got := m.Body(kind, body)
+		got := m.Body(kind, body, 1<<20)
 		// A value made of the mask or of JSON punctuation is no secret.
 		if len(value) >= 6 && !strings.ContainsAny(value, "*\"\\{}[],:\n()=& ") && strings.Contains(got, value) && !strings.Contains(got, "bytes of") {
 			t.Errorf("%q stays in %q", value, got)
@@ -200,7 +200,7 @@ func FuzzBody(f *testing.F) {
 		if trimmed := bytes.TrimSpace(body); json.Valid(trimmed) && strings.HasPrefix(got, "{") && !json.Valid([]byte(got)) {
 			t.Errorf("JSON broken: %q → %q", body, got)
 		}
-		got = m.Body("application/json", []byte(`{"x":[{"nested":{"access_token":`+jsonString(value)+`}}]}`))
+		got = m.Body("application/json", []byte(`{"x":[{"nested":{"access_token":`+jsonString(value)+`}}]}`), 1<<20)
 		if got != `{"x":[{"nested":{"access_token":"***"}}]}` && value != "" {
 			t.Errorf("by name: %s", got)
 		}
@@ -233,6 +233,23 @@ func TestHandlerMasks(t *testing.T) {
 	}
 }
 
+func TestALongBodyIsCutBehindWhatIsMasked(t *testing.T) {
+	var m secret.Masker
+	m.Add("s3cr3t/value-of-a-token")
+	for name, c := range map[string]struct{ kind, body string }{
+		"json":              {"application/json", `{"a":"` + strings.Repeat("x", 80) + `","b":"s3cr3t/value-of-a-token","c":[` + strings.Repeat(`"x",`, 100) + `""]}`},
+		"json, broken late": {"application/json", `{"a":"` + strings.Repeat("x", 80) + `","b":"s3cr3t/value-of-a-token","c":"` + strings.Repeat("x", 100) + `", oops`},
+		"text":              {"text/plain", strings.Repeat("x", 90) + "s3cr3t/value-of-a-token" + strings.Repeat("x", 90)},
+	} {
+		for most := 80; most < 130; most++ {
+			got := m.Body(c.kind, []byte(c.body), most)
+			if strings.Contains(got, "s3cr3t") || len(got) > most+30 || !strings.HasSuffix(got, fmt.Sprintf("… (%d bytes)", len(c.body))) {
+				t.Errorf("%s, %d bytes: %s", name, most, got)
+			}
+		}
+	}
+}
+
 func BenchmarkMask(b *testing.B) {
 	var m secret.Masker
 	for i := range 20 {
@@ -241,6 +258,6 @@ func BenchmarkMask(b *testing.B) {
 	body := []byte(`{"data":[` + strings.Repeat(`{"id":1227087,"name":"旅立ちの章","airdate":"2023-09-29","desc":"some text"},`, 100) + `{}]}`)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		m.Body("application/json", body)
+		m.Body("application/json", body, 4<<10)
 	}
 }

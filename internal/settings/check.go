@@ -96,6 +96,12 @@ func checkURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
+// checkCallback takes an absolute http or https address as it is: others compare it to the letter.
+func checkCallback(text string) (string, error) {
+	_, err := checkURL(text)
+	return strings.TrimSpace(text), err
+}
+
 // checkMirror takes an address that others are appended to, and gives it a trailing slash.
 func checkMirror(text string) (string, error) {
 	prefix, err := checkURL(text)

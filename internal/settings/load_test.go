@@ -102,6 +102,14 @@ func TestValuesAreNormalised(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatIsComparedStaysAsItIs(t *testing.T) {
+	h := newHouse(t)
+	h.file(t, "[tracker]\nredirect_uri = \" https://Tracker.example/callback/ \"")
+	if got := h.start(t).Current().Tracker.RedirectURI; got != "https://Tracker.example/callback/" {
+		t.Errorf("it is %q", got)
+	}
+}
+
 func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 	tests := []struct {
 		name, file string

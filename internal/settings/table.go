@@ -262,7 +262,7 @@ func table(s *Settings) []section {
 				{name: "client_id", at: &s.Tracker.ClientID, standard: "",
 					help: "Client id for signing in by e-mail: that of the tracker's web client. There is none built in; this way is not documented by the tracker, may stop working and may be against its terms. Empty means that nobody can sign in by e-mail.",
 					zh:   "邮箱登录使用的客户端 ID，即该服务网页端的客户端 ID，程序不内置。此方式未被官方公开，随时可能失效，也可能违反其服务条款。留空表示不可通过邮箱登录。"},
-				{name: "redirect_uri", at: &s.Tracker.RedirectURI, standard: "https://app.trakt.tv/callback", check: checkURL,
+				{name: "redirect_uri", at: &s.Tracker.RedirectURI, standard: "https://app.trakt.tv/callback", check: checkCallback,
 					help: "Redirect address that belongs to that client id. It is named and never opened.",
 					zh:   "该客户端 ID 对应的回调地址，仅用于声明，不会被访问。"},
 				{name: "app_api_url", at: &s.Tracker.AppAPIURL, standard: "https://api.trakt.tv", check: checkURL,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,13 +106,11 @@ func refusal(op string, resp *httpx.Response) *Error {
 		if e.RetryAfter == 0 {
 			e.RetryAfter = overload
 		}
-		return is(ErrUnreachable, "the tracker is overloaded or broken ("+http.StatusText(s)+"): it is tried again later")
+		return is(ErrUnreachable, "the tracker is overloaded or broken ("+strconv.Itoa(s)+"): that passes by itself, try again later")
 	case s >= 300 && s < 400:
 		return is(ErrRefused, "the tracker answered with a redirect, which is not followed: check the addresses in the section tracker of the settings")
-	case s == http.StatusConflict, s == http.StatusUnprocessableEntity, s == http.StatusMethodNotAllowed, s == http.StatusBadRequest:
-		return is(ErrRefused, "the tracker refused the request ("+http.StatusText(s)+")")
 	}
-	return is(ErrRefused, "the tracker answered what nobody foresaw")
+	return is(ErrRefused, "the tracker refused the request ("+strconv.Itoa(resp.Status)+" "+http.StatusText(resp.Status)+"): try again later, and report it if that does not help")
 }
 
 // isPage reports whether the answer is a page for people, such as a firewall's.

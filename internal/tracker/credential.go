@@ -3,7 +3,6 @@ package tracker
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,16 +23,19 @@ type Credential struct {
 	ExpiresAt time.Time
 }
 
+// opTradeCode says what the code of a sign-in is sent for.
+const opTradeCode = "trade the code for a credential of the tracker"
+
 // assumedLife is that of an access token when the answer does not tell.
 const assumedLife = 7 * 24 * time.Hour
 
-// number reads 123 and "123"; anything else is 0.
+// number reads 123 and "123"; anything else is 0, and so is what overflows a time in seconds.
 type number int64
 
 // UnmarshalJSON never fails.
 func (n *number) UnmarshalJSON(text []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
-	if err != nil || f < 0 || f > 1e15 {
+	if err != nil || !(f >= 0 && f <= 9e9) { // not a number is neither
 		f = 0
 	}
 	*n = number(f)
@@ -71,26 +73,32 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 	for _, text := range []secret.Text{c.Access, c.Refresh, c.ID} {
 		k.Masker.Add(text.Reveal())
 	}
-	life := time.Duration(said.ExpiresIn) * time.Second
-	switch {
-	case said.ExpiresAt > 0:
-		c.ExpiresAt = time.Unix(int64(said.ExpiresAt), 0)
-	case said.ExpiresIn > 0 && said.CreatedAt > 0:
-		c.ExpiresAt = time.Unix(int64(said.CreatedAt), 0).Add(life)
-	case said.ExpiresIn > 0:
-		c.ExpiresAt = asked.Add(life)
-	default:
-		c.ExpiresAt = asked.Add(assumedLife)
-	}
+	c.ExpiresAt = expiry(asked, said.ExpiresAt, said.ExpiresIn, said.CreatedAt)
 	return c, nil
 }
 
-// tokenRefusal: 401 and 403 of the token endpoint are about the client, not about a token.
+// expiry is when a token that was asked for now ends, by what the answer says in seconds. An end
+// that is over already was told by another clock: a token would be renewed at every use.
+func expiry(now time.Time, at, in, created number) time.Time {
+	if at == 0 && in > 0 && created > 0 {
+		at = created + in
+	}
+	switch end := time.Unix(int64(at), 0); {
+	case end.After(now):
+		return end
+	case in > 0:
+		return now.Add(time.Duration(in) * time.Second)
+	}
+	return now.Add(assumedLife)
+}
+
+// tokenRefusal: what the token endpoint refuses, but for a grant, is about the client and not about
+// a token. Of an application that was deleted it says 400 or 401 (upstreams/tracker.md section 1).
 func tokenRefusal(op string, resp *httpx.Response) *Error {
 	e := refusal(op, resp)
-	if errors.Is(e, ErrUnauthorized) {
+	if resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnauthorized {
 		e.Kind = ErrForbidden
-		e.Detail = "the tracker does not accept the client id or its secret: check those in the section tracker of the settings"
+		e.Detail = "the tracker does not accept the client id or its secret (" + strconv.Itoa(resp.Status) + "): check those in the section tracker of the settings. It deletes an application whose owner has no VIP"
 	}
 	return e
 }

@@ -22,12 +22,12 @@ const (
 	longestWait = 15 * time.Minute
 )
 
-// patiently asks the data host, and again after what passes: with the wait that the tracker
-// asks for, else 30 s and doubling.
-func (k *Keeper) patiently(ctx context.Context, op string, userID int64, path string) (*httpx.Response, error) {
+// patiently asks the data host, and again after errors that waiting helps against: with the wait
+// that the tracker asks for, else 30 s and doubling.
+func (k *Keeper) patiently(ctx context.Context, op string, userID int64, path string, helps func(error) bool) (*httpx.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := k.get(ctx, op, userID, path)
-		if err == nil || !passing(err) || try == patience {
+		if err == nil || !helps(err) || try == patience {
 			return resp, err
 		}
 		wait := overload << try
@@ -57,7 +57,7 @@ func (k *Keeper) activities(ctx context.Context, userID int64) (episodes, movies
 		WatchedAt string `json:"watched_at"`
 	}
 	var said struct{ Episodes, Movies at }
-	resp, err := k.patiently(ctx, op, userID, "/sync/last_activities")
+	resp, err := k.patiently(ctx, op, userID, "/sync/last_activities", passing)
 	if err != nil {
 		return "", "", err
 	}
@@ -70,35 +70,42 @@ func (k *Keeper) activities(ctx context.Context, userID int64) (episodes, movies
 // page is a piece of a history, newest first.
 type page struct {
 	items []json.RawMessage
-	total int // plays of the whole window, as far as the tracker told
+	total int // plays of the whole history; 0 when the tracker did not tell
 	last  bool
 }
 
-// pages reads the history of a user from a time on, a zero start being its beginning, and
-// hands each page on. How many there are is in a header; what it lacks ends with an empty page.
-// The window has no end: by a clock behind the tracker's it would hide the newest plays, and
-// what is watched meanwhile only moves others to a later page, where they are known.
-func (k *Keeper) pages(ctx context.Context, userID int64, start time.Time, fn func(page) error) error {
+// errMoved: a play that moved from a page to the one before may not have been seen.
+var errMoved = errors.New("plays were removed at the tracker while its history was read: it has to be read again")
+
+// pages reads the history of a user from the newest play on, and hands each page on until fn has
+// enough. How many there are is in a header; what lacks it ends with an empty page. No window is
+// asked for: by it the tracker would count only the plays inside, and whether its bounds belong to it is
+// not known. What is watched meanwhile only moves others to a later page, where they are known.
+func (k *Keeper) pages(ctx context.Context, userID int64, fn func(page) (enough bool, err error)) error {
 	const op = "read the history of the tracker"
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "extended": {"full"}}
-	if !start.IsZero() {
-		query.Set("start_at", start.UTC().Format(time.RFC3339))
-	}
-	for number := 1; ; number++ {
-		query.Set("page", strconv.Itoa(number))
-		resp, err := k.patiently(ctx, op, userID, "/sync/history?"+query.Encode())
+	total := 0
+	for number := 1; number <= pagesMost; number++ {
+		query := url.Values{"page": {strconv.Itoa(number)}, "limit": {strconv.Itoa(pageSize)}, "extended": {"full"}}
+		resp, err := k.patiently(ctx, op, userID, "/sync/history?"+query.Encode(), passing)
 		if err != nil {
 			return err
 		}
 		var p page
-		if err := json.Unmarshal(resp.Body, &p.items); err != nil {
+		if err := json.Unmarshal(resp.Body, &p.items); err != nil || p.items == nil {
 			return &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
 		}
-		p.total, _ = strconv.Atoi(resp.Header.Get("X-Pagination-Item-Count")) // without it there is no total
+		if p.total, err = strconv.Atoi(resp.Header.Get("X-Pagination-Item-Count")); err != nil {
+			p.total = total
+		}
+		if p.total < total {
+			return errMoved
+		}
+		total = p.total
 		count, err := strconv.Atoi(resp.Header.Get("X-Pagination-Page-Count"))
-		p.last = err == nil && number >= count || err != nil && len(p.items) == 0 || number >= pagesMost
-		if err := fn(p); err != nil || p.last {
+		p.last = err == nil && number >= count || err != nil && len(p.items) == 0
+		if enough, err := fn(p); err != nil || enough || p.last {
 			return err
 		}
 	}
+	return &Error{Op: op, Kind: ErrRefused, Detail: "the history has more pages than a history can have"}
 }

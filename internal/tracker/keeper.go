@@ -16,7 +16,7 @@ const (
 )
 
 const (
-	// retryAfter is when a run by schedule that failed in passing is tried again.
+	// retryAfter is how long after a run that failed in passing the next one begins.
 	retryAfter = 30 * time.Minute
 	// lookEvery is how often the clock is looked at: somebody may set it.
 	lookEvery = time.Minute
@@ -33,6 +33,13 @@ func (k *Keeper) Kick() {
 // Run keeps credentials alive and reads histories by schedule until ctx ends. It does nothing
 // while the tracker is switched off. Readings are tasks, which the registry stops.
 func (k *Keeper) Run(ctx context.Context) {
+	if last, err := k.store.lastRead(ctx); err != nil {
+		k.Log.ErrorContext(ctx, "cannot read when the tracker was asked last", "error", err)
+	} else if !last.IsZero() {
+		k.mu.Lock()
+		k.last = last
+		k.mu.Unlock()
+	}
 	var beaten time.Time
 	for {
 		wait := lookEvery
@@ -60,14 +67,16 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // runDue starts the reading that is due.
 func (k *Keeper) runDue(ctx context.Context) {
-	_, err := k.Sync(ctx, 0, false)
 	k.mu.Lock()
-	k.last = time.Now()
-	if err != nil {
-		k.failed = false
-	}
+	k.last, k.again = time.Now(), time.Time{}
 	k.mu.Unlock()
-	if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNobody) {
+	_, err := k.Sync(ctx, 0, false)
+	switch {
+	case errors.Is(err, ErrRunning): // which may be a preview, or of one person only
+		k.mu.Lock()
+		k.again = time.Now().Add(retryAfter)
+		k.mu.Unlock()
+	case err != nil && !errors.Is(err, ErrNobody):
 		k.Log.WarnContext(ctx, "the history of the tracker is not read", "error", err)
 	}
 }
@@ -76,18 +85,28 @@ func (k *Keeper) runDue(ctx context.Context) {
 func (k *Keeper) due(now time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	from := k.began
-	if !k.last.IsZero() {
-		from = k.last
-	}
+	from := k.last
 	if from.After(now) { // somebody has set the clock back
 		from = now
 	}
 	next := k.Next(from)
-	if again := from.Add(retryAfter); k.failed && !next.IsZero() && again.Before(next) {
-		return again
+	if !k.again.IsZero() && !next.IsZero() {
+		return k.again
 	}
 	return next
+}
+
+// worthRetrying is how long after err the same reading may succeed without anybody doing
+// anything; 0 is never.
+func worthRetrying(err error) time.Duration {
+	var said *Error
+	switch {
+	case errors.Is(err, ErrDead), errors.As(err, &said) && !passing(err):
+		return 0
+	case said != nil:
+		return max(retryAfter, said.RetryAfter)
+	}
+	return retryAfter // the disk is full, or the pages moved
 }
 
 // Sync starts a task that takes in what was watched; with full all of the history that is no
@@ -101,7 +120,7 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 	return k.start(SyncTask, func(ctx context.Context, t *task.Task) error {
 		var problems []error
 		results := make([]RunResult, 0, len(users))
-		again := false
+		var again time.Duration
 		for _, u := range users {
 			result, err := k.readHistory(ctx, t, u, full)
 			results = append(results, result)
@@ -110,16 +129,18 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 				return ctx.Err()
 			}
 			if err != nil {
-				again = again || passing(err)
+				again = max(again, worthRetrying(err))
 				problems = append(problems, fmt.Errorf("%s: %w", result.Name, err))
 				k.Log.WarnContext(ctx, "the history of a tracker user could not be read to its end", "tracker_user", result.Name, "error", err)
 			} else {
 				k.Log.InfoContext(ctx, "the history of a tracker user was read", "tracker_user", result.Name, "outcome", string(result.Outcome), "taken", result.Taken)
 			}
 		}
-		k.mu.Lock()
-		k.failed = again
-		k.mu.Unlock()
+		if again > 0 {
+			k.mu.Lock()
+			k.again = time.Now().Add(again)
+			k.mu.Unlock()
+		}
 		return errors.Join(problems...)
 	})
 }

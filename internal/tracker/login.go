@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// MaxOTPAttempts is how many wrong codes a sign-in bears; one more voids it.
-const MaxOTPAttempts = 5
-
 const (
-	// mailCooldown is how long the next mail of the same sign-in has to wait.
-	mailCooldown = 60 * time.Second
+	// MaxOTPAttempts is how many wrong codes a sign-in bears; one more voids it.
+	MaxOTPAttempts = 5
+	// MailCooldown is how long the next mail of the same sign-in has to wait.
+	MailCooldown = 60 * time.Second
 	// loginLife is that of the code in a mail, from before it was sent.
 	loginLife = 5 * time.Minute
 	// loginsMost bounds how many sign-ins may wait.
@@ -68,32 +67,37 @@ type logins struct {
 	waiting map[loginKey]*login
 }
 
-// add makes room for a sign-in before its mail is sent. Old ones go.
-func (l *logins) add(key loginKey, fresh *login) error {
+// add makes room for a sign-in before its mail is sent, and gives the one it replaces, if any.
+// Old ones go.
+func (l *logins) add(key loginKey, fresh *login) (old *login, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for other, old := range l.waiting {
-		if time.Since(old.begun) >= loginLife {
+	for other, one := range l.waiting {
+		if time.Since(one.begun) >= loginLife {
 			delete(l.waiting, other)
 		}
 	}
-	if old := l.waiting[key]; old != nil {
-		if wait := mailCooldown - time.Since(old.begun); wait > 0 {
-			return &CooldownError{wait}
+	if old = l.waiting[key]; old != nil {
+		if wait := MailCooldown - time.Since(old.begun); wait > 0 {
+			return nil, &CooldownError{wait}
 		}
 	} else if len(l.waiting) >= loginsMost {
-		return ErrLoginsFull
+		return nil, ErrLoginsFull
 	}
 	l.waiting[key] = fresh
-	return nil
+	return old, nil
 }
 
-// drop forgets a sign-in, if it is still the one that waits.
-func (l *logins) drop(key loginKey, gone *login) {
+// drop forgets a sign-in, if it is still the one that waits, for instead; nil is none.
+func (l *logins) drop(key loginKey, gone, instead *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting[key] == gone {
+	switch {
+	case l.waiting[key] != gone:
+	case instead == nil:
 		delete(l.waiting, key)
+	default:
+		l.waiting[key] = instead
 	}
 }
 
@@ -117,7 +121,7 @@ func (l *logins) find(key loginKey) (loginKey, *login) {
 
 // StartLogin has the tracker mail a code to email, for the caller, who is whoever is signed
 // in at this service. It returns how long the code is good. Errors: ErrNoClient, *FieldError,
-// *CooldownError, ErrLoginsFull, *Error; after an error no sign-in waits, but for a cooldown.
+// *CooldownError, ErrLoginsFull, *Error; after an error the sign-in from before waits on, if there is one.
 func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Duration, error) {
 	o := k.Options()
 	if o.ClientID == "" {
@@ -128,11 +132,13 @@ func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Dur
 		return 0, &FieldError{"email", "is not an e-mail address"}
 	}
 	key, one := loginKey{caller, email}, &login{proof: newProof(), begun: time.Now(), o: o}
-	if err := k.logins.add(key, one); err != nil {
+	old, err := k.logins.add(key, one)
+	if err != nil {
 		return 0, err
 	}
-	if err := k.askMail(ctx, o, email); err != nil {
-		k.logins.drop(key, one)
+	// A caller who goes away still gets the mail, and may come back with its code.
+	if err := k.askMail(context.WithoutCancel(ctx), o, email); err != nil {
+		k.logins.drop(key, one, old)
 		return 0, err
 	}
 	return loginLife - time.Since(one.begun), nil
@@ -153,6 +159,7 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 	if one == nil {
 		return User{}, ErrNoLogin
 	}
+	ctx = context.WithoutCancel(ctx) // a caller who goes away must not have the code used up for nothing
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if one.voided || time.Since(one.begun) >= loginLife {
@@ -169,18 +176,18 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 	}
 	// The code is used up, or was guessed at too often.
 	one.voided = true
-	k.logins.drop(key, one)
+	k.logins.drop(key, one, nil)
 	if err != nil {
 		return User{}, err
 	}
 	if cookie == "" {
 		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker took the code and opened no session: ask for a new mail"}
 	}
-	code, err := k.authorize(ctx, one.o, one.o.ClientID, one.o.RedirectURI, cookie, one.proof)
+	code, err := k.authorize(ctx, one.o, cookie, one.proof)
 	if err != nil {
 		return User{}, err
 	}
-	c, err := k.tradeCode(ctx, one.o, one.o.ClientID, one.o.RedirectURI, code, one.proof)
+	c, err := k.tradeCode(ctx, one.o, code, one.proof)
 	if err != nil {
 		return User{}, err
 	}

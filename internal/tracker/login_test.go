@@ -1,10 +1,14 @@
 package tracker_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +21,16 @@ import (
 func TestSigningInByMailInBothShapes(t *testing.T) {
 	for name, answer := range map[string]trackertest.Answer{
 		"redirect":       {},
+		"301":            {Redirect: 301},
+		"303":            {Redirect: 303},
+		"307":            {Redirect: 307},
+		"308":            {Redirect: 308},
 		"body":           {AsJSON: true},
 		"another cookie": {CookieName: "__Secure-tracker.session_token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
+			r.opts.AppAPIURL = "http://127.0.0.1:9" // not for those who sign in by mail
 			r.remote.SetAnswer(answer)
 			life, err := r.keeper.StartLogin(t.Context(), "admin/mira", "  Mira@Home.Example ")
 			must(t, err)
@@ -34,7 +43,11 @@ func TestSigningInByMailInBothShapes(t *testing.T) {
 			if u.Name != "Mira" || u.State != tracker.Connected || u.Method != tracker.ByMail || u.ExpiresAt == nil || time.Until(*u.ExpiresAt) < 6*24*time.Hour {
 				t.Errorf("connected as %+v", u)
 			}
-			r.clean(otp, mira, "session_token=", "code_verifier\":\"")
+			c := r.keeper.Shown(t, u.ID)
+			if c.TokenType != "bearer" || c.Scope != "public openid profile email offline_access" || c.ExpiresIn != 7*24*3600 {
+				t.Errorf("stored %+v", c)
+			}
+			r.clean(otp, mira, c.Access.Reveal(), c.Refresh.Reveal(), c.ID.Reveal(), "session_token=", "code_verifier\":\"")
 			if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.Is(err, tracker.ErrNoLogin) {
 				t.Errorf("the same code again: %v", err)
 			}
@@ -53,6 +66,7 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 		"wrong state in a body":     {trackertest.Answer{State: "wrong", AsJSON: true}, tracker.ErrState},
 		"no state, no code":         {trackertest.Answer{State: "missing", NoCode: true}, tracker.ErrState},
 		"no code":                   {trackertest.Answer{NoCode: true}, tracker.ErrRefused},
+		"no refresh token":          {trackertest.Answer{NoRefresh: true}, tracker.ErrRefused},
 		"no cookie":                 {trackertest.Answer{NoCookie: true}, tracker.ErrRefused},
 		"a cookie not secure":       {trackertest.Answer{CookieName: "better-auth.session_token"}, tracker.ErrRefused},
 		"a cookie not of a session": {trackertest.Answer{CookieName: "__Secure-better-auth.session_data"}, tracker.ErrRefused},
@@ -65,7 +79,7 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if n := r.remote.Requests()["POST /oauth/token"]; n != 0 {
+			if n := r.remote.Requests()[tokenCalls]; n != 0 && !c.answer.NoRefresh {
 				t.Errorf("%d requests for a token", n)
 			}
 			status, err := r.keeper.Status(t.Context())
@@ -79,6 +93,69 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 			// The cooldown went with the sign-in.
 			_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
 			must(t, err)
+		})
+	}
+}
+
+func TestOnlyStatus200IsASuccess(t *testing.T) {
+	for _, path := range []string{"/auth/magic", "/auth/magic/submit", "/api/auth/oauth2/authorize", "/oauth/token"} {
+		for _, fault := range []trackertest.Fault{
+			{Status: 201}, {Status: 204}, {Status: 302, Header: map[string]string{"Location": "/signin"}}, {Status: 400}, {Status: 403}, {Status: 500}, {Status: 200, HTML: true},
+		} {
+			if fault.Status == 200 && path == "/auth/magic" {
+				continue // nothing is read from its body
+			}
+			t.Run(fmt.Sprint(path, " ", fault.Status), func(t *testing.T) {
+				r := newRig(t)
+				fault.Path = path
+				var err error
+				if path == "/auth/magic" {
+					r.remote.SetFault(&fault)
+					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+				} else {
+					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+					must(t, err)
+					r.remote.SetFault(&fault)
+					_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+				}
+				if err == nil || errors.Is(err, tracker.ErrWrongCode) {
+					t.Errorf("got %v", err)
+				}
+				if n := r.remote.Requests()["GET /signin"] + r.remote.Requests()[""]; n != 0 {
+					t.Error("a redirect was followed")
+				}
+				status, err := r.keeper.Status(t.Context())
+				must(t, err)
+				if len(status.Users) != 0 {
+					t.Errorf("stored %+v", status.Users)
+				}
+			})
+		}
+	}
+}
+
+func TestARefusedSignInSaysWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault trackertest.Fault
+		words string
+	}{
+		"no such address":        {trackertest.Fault{Path: "/auth/magic", Status: 400}, "check it"},
+		"a browser is wanted":    {trackertest.Fault{Path: "/auth/magic", Status: 403}, "browser"},
+		"the code is not taken":  {trackertest.Fault{Path: "/auth/magic/submit", Status: 400}, "new mail"},
+		"a client nobody knows":  {trackertest.Fault{Path: "/api/auth/", Status: 400}, "tracker.client_id"},
+		"the client is refused":  {trackertest.Fault{Path: "/oauth/token", Status: 401}, "client id"},
+		"the client was deleted": {trackertest.Fault{Path: "/oauth/token", Status: 400}, "client id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.remote.SetFault(&c.fault)
+			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			if err == nil {
+				_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+			}
+			if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "simulator") {
+				t.Errorf("got %v", err)
+			}
 		})
 	}
 }
@@ -103,7 +180,7 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 			t.Errorf("a cut connection: %v", err)
 		}
 	}
-	for left := tracker.MaxOTPAttempts - 1; left >= 0; left-- {
+	for _, left := range []int{4, 3, 2, 1, 0} {
 		var wrong *tracker.WrongCodeError
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.As(err, &wrong) || !errors.Is(err, tracker.ErrWrongCode) || wrong.Left != left {
 			t.Errorf("with %d left: %v", left, err)
@@ -114,6 +191,66 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	}
 	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
 		t.Errorf("the right code after that: %v", err)
+	}
+}
+
+func TestCodesAtTheSameTimeCountOneByOne(t *testing.T) {
+	r := newRig(t)
+	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	must(t, err)
+	var wrong, many, none atomic.Int32
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			switch _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); {
+			case errors.Is(err, tracker.ErrWrongCode):
+				wrong.Add(1)
+			case errors.Is(err, tracker.ErrTooManyCodes):
+				many.Add(1)
+			case errors.Is(err, tracker.ErrNoLogin):
+				none.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if wrong.Load() != 5 || many.Load() != 1 || none.Load() != 14 {
+		t.Errorf("%d wrong, %d too many, %d for no sign-in", wrong.Load(), many.Load(), none.Load())
+	}
+	if n := r.remote.Requests()["POST /auth/magic/submit"]; n != 6 {
+		t.Errorf("%d codes were sent", n)
+	}
+}
+
+func TestACallerWhoGoesAwayIsSignedIn(t *testing.T) {
+	for _, path := range []string{"/auth/magic", "/auth/magic/submit", "/api/auth/", "/oauth/token", "/users/settings"} {
+		t.Run(path, func(t *testing.T) {
+			r := newRig(t)
+			hold := make(chan struct{})
+			ctx, leave := context.WithCancel(t.Context())
+			arrived := func(r *rig) (n int) {
+				for pattern, count := range r.remote.Requests() {
+					if strings.Contains(pattern, path) {
+						n += count
+					}
+				}
+				return n
+			}
+			go func() {
+				for arrived(r) == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				leave()
+				close(hold)
+			}()
+			r.remote.SetFault(&trackertest.Fault{Path: path, Times: 1, Hold: hold})
+			_, err := r.keeper.StartLogin(ctx, "admin/mira", mira)
+			must(t, err)
+			u, err := r.keeper.CompleteLogin(ctx, "admin/mira", mira, r.remote.LastCode(mira))
+			must(t, err)
+			if u.Name != "Mira" {
+				t.Errorf("connected as %+v", u)
+			}
+		})
 	}
 }
 
@@ -148,6 +285,9 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 	if u.Name != "Mira" {
 		t.Errorf("connected as %+v", u)
 	}
+	if _, err := r.keeper.CompleteLogin(t.Context(), "key/nobody", "", r.remote.LastCode(alex)); !errors.Is(err, tracker.ErrNoLogin) {
+		t.Errorf("a caller who began nothing: %v", err)
+	}
 	// The newest mail is what alex's address has: the code is the same one for both callers.
 	u, err = r.keeper.CompleteLogin(t.Context(), "key/alex", "", r.remote.LastCode(alex))
 	must(t, err)
@@ -174,7 +314,16 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, first); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the code of the mail before: %v", err)
 		}
-		time.Sleep(5 * time.Minute)
+		// A mail that was not sent leaves the code of the one before as it was.
+		time.Sleep(time.Minute)
+		r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Status: 503})
+		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
+			t.Errorf("a mail that is not sent: %v", err)
+		}
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
+			t.Errorf("the sign-in from before: %v", err)
+		}
+		time.Sleep(4 * time.Minute)
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
 			t.Errorf("after five minutes: %v", err)
 		}
@@ -210,6 +359,7 @@ func TestWhatLacksIsSaid(t *testing.T) {
 
 func TestSigningInWithAnApplication(t *testing.T) {
 	r := newRig(t)
+	r.opts.APIURL = "http://127.0.0.1:9" // for those who sign in by mail
 	address, err := r.keeper.StartOAuth("admin/mira", appBack)
 	must(t, err)
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -233,37 +383,115 @@ func TestSigningInWithAnApplication(t *testing.T) {
 	r.clean(code, appSecret)
 }
 
-func TestSigningInByDeviceCode(t *testing.T) {
+// stateOf is the state that a browser takes to the tracker and back.
+func stateOf(r *rig) string {
+	r.t.Helper()
+	address, err := r.keeper.StartOAuth("admin/mira", appBack)
+	must(r.t, err)
+	there, err := url.Parse(address)
+	must(r.t, err)
+	return there.Query().Get("state")
+}
+
+func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
-		d, err := r.keeper.StartDevice(t.Context())
-		must(t, err)
-		waiting, err := r.tasks.Get(d.TaskID)
-		must(t, err)
-		r.remote.SetFault(&trackertest.Fault{Path: "/oauth/device/token", Times: 2, Status: 429})
-		time.Sleep(20 * time.Second)
-		if !r.remote.Approve(d.UserCode, alex) {
-			t.Fatal("no such code")
-		}
-		status := r.wait(waiting)
-		if u, is := status.Result.(tracker.User); !is || u.Name != "alex" || u.Method != tracker.ByDevice || status.State != task.Done {
-			t.Errorf("ended as %+v", status)
-		}
-		d, err = r.keeper.StartDevice(t.Context())
-		must(t, err)
-		r.remote.Approve(d.UserCode, "")
-		waiting, err = r.tasks.Get(d.TaskID)
-		must(t, err)
-		if status := r.wait(waiting); status.State != task.Failed || !strings.Contains(status.Message, "refused") {
-			t.Errorf("refused ends as %+v", status)
-		}
-		d, err = r.keeper.StartDevice(t.Context())
-		must(t, err)
-		waiting, err = r.tasks.Get(d.TaskID)
-		must(t, err)
-		if status := r.wait(waiting); status.State != task.Failed {
-			t.Errorf("nobody comes: %+v", status)
+		state := stateOf(r)
+		time.Sleep(10 * time.Minute)
+		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+			t.Errorf("after ten minutes: %v", err)
 		}
 	})
+}
+
+func TestFewSignInsWait(t *testing.T) {
+	r := newRig(t)
+	for i := range 100 {
+		_, err := r.keeper.StartLogin(t.Context(), fmt.Sprint("key/", i), mira)
+		must(t, err)
+	}
+	if _, err := r.keeper.StartLogin(t.Context(), "key/100", mira); !errors.Is(err, tracker.ErrLoginsFull) {
+		t.Errorf("one more: %v", err)
+	}
+	var states []string
+	for range 150 {
+		states = append(states, stateOf(r))
+	}
+	known := 0
+	for _, state := range states {
+		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+			known++
+		}
+	}
+	if known != 100 {
+		t.Errorf("%d browsers are waited for", known)
+	}
+}
+
+func TestSigningInByDeviceCode(t *testing.T) {
+	const polls = "POST /oauth/device/token"
+	for name, c := range map[string]struct {
+		fault   *trackertest.Fault
+		approve string // whose; "no" refuses, "" leaves the code alone
+		polls   int    // within the first minute
+		state   task.State
+		message string
+	}{
+		"approved":                  {nil, alex, 5, task.Done, "alex"},
+		"refused":                   {nil, "no", 5, task.Failed, "refused"},
+		"nobody comes":              {nil, "", 12, task.Failed, "nobody typed"},
+		"asked too often":           {&trackertest.Fault{Status: 429, Times: 2}, alex, 3, task.Done, "alex"}, // after 5, 15 and 35 s
+		"cut":                       {&trackertest.Fault{Times: 3}, alex, 5, task.Done, "alex"},
+		"overloaded":                {&trackertest.Fault{Status: 503, Times: 3}, alex, 5, task.Done, "alex"},
+		"the code has ended":        {&trackertest.Fault{Status: 410}, alex, 1, task.Failed, "start again"},
+		"the code was used":         {&trackertest.Fault{Status: 409}, alex, 1, task.Failed, "start again"},
+		"the code is not known":     {&trackertest.Fault{Status: 404}, alex, 1, task.Failed, "start again"},
+		"the secret is not the one": {&trackertest.Fault{Status: 401}, alex, 1, task.Failed, "client id or its secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, end := rigIn(t)
+				defer end()
+				d, err := r.keeper.StartDevice(t.Context())
+				must(t, err)
+				if d.VerificationURL == "" || time.Until(d.ExpiresAt) != 10*time.Minute {
+					t.Errorf("told %+v", d)
+				}
+				if c.fault != nil {
+					c.fault.Path = "/oauth/device/token"
+					r.remote.SetFault(c.fault)
+				}
+				time.Sleep(21 * time.Second)
+				if c.approve != "" && !r.remote.Approve(d.UserCode, strings.TrimPrefix(c.approve, "no")) {
+					t.Error("no such code")
+				}
+				time.Sleep(40 * time.Second)
+				if n := r.remote.Requests()[polls]; n != c.polls {
+					t.Errorf("asked %d times in a minute", n)
+				}
+				waiting, err := r.tasks.Get(d.TaskID)
+				must(t, err)
+				status := r.wait(waiting)
+				if status.State != c.state || !strings.Contains(status.Message, c.message) {
+					t.Errorf("ended as %+v", status)
+				}
+				if u, is := status.Result.(tracker.User); is != (c.state == task.Done) || is && (u.Name != "alex" || u.Method != tracker.ByDevice) {
+					t.Errorf("the result is %+v", status.Result)
+				}
+				r.clean(appSecret)
+			})
+		})
+	}
+}
+
+func TestFewDeviceCodesAreWaitedFor(t *testing.T) {
+	r := newRig(t)
+	for range 5 {
+		_, err := r.keeper.StartDevice(t.Context())
+		must(t, err)
+	}
+	if _, err := r.keeper.StartDevice(t.Context()); !errors.Is(err, tracker.ErrLoginsFull) {
+		t.Errorf("one more: %v", err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"watchmark/internal/httpx"
@@ -47,7 +48,7 @@ func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
 		return err
 	}
 	if resp.Status != http.StatusOK {
-		return refusal(op, resp)
+		return pageRefusal(op, resp, "the tracker does not take this address: check it, and that it has an account there")
 	}
 	return nil
 }
@@ -63,9 +64,22 @@ func (k *Keeper) submitCode(ctx context.Context, o Options, email, otp string) (
 	case resp.Status == http.StatusUnauthorized:
 		return "", &Error{Op: op, Kind: ErrWrongCode, Status: resp.Status, Detail: ErrWrongCode.Error()}
 	case resp.Status != http.StatusOK:
-		return "", refusal(op, resp)
+		return "", pageRefusal(op, resp, "the tracker does not take this code: ask for a new mail")
 	}
 	return sessionCookie(resp.Header), nil
+}
+
+// pageRefusal is what a refusal of the sign-in page means; wrong is said where it is about what was sent.
+func pageRefusal(op string, resp *httpx.Response, wrong string) *Error {
+	e := refusal(op, resp)
+	switch {
+	case resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnprocessableEntity:
+		e.Detail = wrong
+	case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden && !isPage(resp):
+		e.Kind = ErrForbidden
+		e.Detail = "the tracker turned the sign-in by e-mail away (" + strconv.Itoa(resp.Status) + "): it may want a browser there; sign in with an application"
+	}
+	return e
 }
 
 // formRequest is a form sent as the sign-in page sends it.
@@ -93,13 +107,15 @@ func sessionCookie(header http.Header) secret.Text {
 	return ""
 }
 
+const checkMailClient = "the tracker authorised nothing: check tracker.client_id and tracker.redirect_uri, then ask for a new mail"
+
 // authorize is step 3: with the cookie it asks for a code, which comes in the Location of a
 // redirect or in a body. Whatever else comes, an answer without the very state that was
 // sent is ErrState.
-func (k *Keeper) authorize(ctx context.Context, o Options, clientID, redirectURI string, cookie secret.Text, p proof) (code secret.Text, err error) {
+func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p proof) (code secret.Text, err error) {
 	const op = "have the tracker authorise the sign-in"
 	query := url.Values{
-		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {redirectURI}, "scope": {loginScope},
+		"response_type": {"code"}, "client_id": {o.ClientID}, "redirect_uri": {o.RedirectURI}, "scope": {loginScope},
 		"code_challenge": {p.challenge()}, "code_challenge_method": {"S256"}, "state": {p.state},
 	}
 	resp, err := k.send(ctx, op, httpx.Request{
@@ -114,7 +130,7 @@ func (k *Keeper) authorize(ctx context.Context, o Options, clientID, redirectURI
 		if resp.Status == http.StatusOK {
 			return "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
 		}
-		return "", refusal(op, resp)
+		return "", pageRefusal(op, resp, checkMailClient)
 	}
 	if !sameState(back["state"], p.state) {
 		return "", ErrState
@@ -122,7 +138,7 @@ func (k *Keeper) authorize(ctx context.Context, o Options, clientID, redirectURI
 	if codes := back["code"]; len(codes) == 1 && codes[0] != "" {
 		return secret.Text(codes[0]), nil
 	}
-	return "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the tracker authorised nothing: check tracker.client_id and tracker.redirect_uri"}
+	return "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: checkMailClient}
 }
 
 // returned is the query of the address that an answer leads to.
@@ -154,14 +170,9 @@ func sameState(got []string, want string) bool {
 	return len(got) == 1 && want != "" && subtle.ConstantTimeCompare([]byte(got[0]), []byte(want)) == 1
 }
 
-// tradeCode is step 4: code and verifier for a credential. Without both tokens there is none.
-func (k *Keeper) tradeCode(ctx context.Context, o Options, clientID, redirectURI string, code secret.Text, p proof) (Credential, error) {
-	const op = "trade the code for a credential of the tracker"
-	c, err := k.trade(ctx, op, o.AuthURL+"/oauth/token", map[string]string{
-		"grant_type": "authorization_code", "code": code.Reveal(), "redirect_uri": redirectURI, "client_id": clientID, "code_verifier": p.verifier.Reveal(),
+// tradeCode is step 4: code and verifier for a credential.
+func (k *Keeper) tradeCode(ctx context.Context, o Options, code secret.Text, p proof) (Credential, error) {
+	return k.trade(ctx, opTradeCode, o.AuthURL+"/oauth/token", map[string]string{
+		"grant_type": "authorization_code", "code": code.Reveal(), "redirect_uri": o.RedirectURI, "client_id": o.ClientID, "code_verifier": p.verifier.Reveal(),
 	})
-	if err == nil && c.Refresh == "" {
-		err = &Error{Op: op, Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last: check tracker.client_id"}
-	}
-	return c, err
 }

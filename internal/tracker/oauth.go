@@ -1,13 +1,12 @@
 package tracker
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"watchmark/internal/secret"
@@ -23,48 +22,19 @@ const deviceRedirect = "urn:ietf:wg:oauth:2.0:oob"
 const (
 	// stateLife is how long a person may take to approve in the browser.
 	stateLife = 10 * time.Minute
+	// deviceLife and deviceEvery are for a tracker that does not say how long a device code is good
+	// and how often to ask, in seconds.
+	deviceLife, deviceEvery = 600, 5
 	// deviceLongest bounds a wait for a device code, whatever the tracker says.
 	deviceLongest = 30 * time.Minute
 	// deviceSlowest bounds the time between two questions.
 	deviceSlowest = time.Minute
+	// devicesMost bounds how many device codes may be waited for: each is asked about all the time.
+	devicesMost = 5
 )
 
 // appLogin is a sign-in with an application that a browser was sent away for.
-type appLogin struct {
-	caller, clientID, redirectURI string
-	until                         time.Time
-}
-
-// states are the sign-ins under way by their state, each good for one return.
-type states struct {
-	mu      sync.Mutex
-	waiting map[string]appLogin
-}
-
-func (s *states) add(l appLogin) (state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, old := range s.waiting {
-		if time.Now().After(old.until) || len(s.waiting) >= loginsMost {
-			delete(s.waiting, key)
-		}
-	}
-	state = rand.Text()
-	s.waiting[state] = l
-	return state
-}
-
-// take is the sign-in of a state, if caller began it.
-func (s *states) take(state, caller string) (appLogin, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, found := s.waiting[state]
-	if !found || l.caller != caller {
-		return appLogin{}, false
-	}
-	delete(s.waiting, state)
-	return l, time.Now().Before(l.until)
-}
+type appLogin struct{ caller, clientID, redirectURI string }
 
 // app is the application of the settings, or ErrNoApp.
 func (k *Keeper) app() (Options, error) {
@@ -82,7 +52,7 @@ func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	state := k.states.add(appLogin{caller, o.AppClientID, redirectURI, time.Now().Add(stateLife)})
+	state := k.states.Give(appLogin{caller, o.AppClientID, redirectURI})
 	return o.AuthURL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {o.AppClientID}, "redirect_uri": {redirectURI}, "state": {state},
 	}.Encode(), nil
@@ -91,7 +61,7 @@ func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
 // FinishOAuth takes what a browser brought back and stores the credential. It returns
 // ErrState for a state that this caller was not given or that is too old, ErrNoApp, or *Error.
 func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
-	l, found := k.states.take(state, caller)
+	l, found := k.states.Take(state, func(l appLogin) bool { return l.caller == caller })
 	if !found {
 		return User{}, ErrState
 	}
@@ -99,20 +69,13 @@ func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (U
 	if err != nil {
 		return User{}, err
 	}
-	c, err := k.trade(ctx, "trade the code for a credential of the tracker", o.AuthURL+"/oauth/token", map[string]string{
+	c, err := k.trade(ctx, opTradeCode, o.AuthURL+"/oauth/token", map[string]string{
 		"grant_type": "authorization_code", "code": code, "client_id": l.clientID, "client_secret": o.AppClientSecret.Reveal(), "redirect_uri": l.redirectURI,
 	})
 	if err != nil {
 		return User{}, err
 	}
-	return k.connectApp(ctx, ByCode, l.clientID, l.redirectURI, c)
-}
-
-func (k *Keeper) connectApp(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
-	if c.Refresh == "" {
-		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last"}
-	}
-	return k.connect(ctx, m, clientID, redirectURI, c)
+	return k.connect(ctx, ByCode, l.clientID, l.redirectURI, c)
 }
 
 // Device is a sign-in that waits for a person to type a code in at the tracker.
@@ -124,12 +87,22 @@ type Device struct {
 }
 
 // StartDevice asks for a code that a person types in at the tracker, and starts the task that
-// waits for that (upstreams/tracker.md section 6). It returns ErrNoApp, *Error, or task.ErrStopping.
+// waits for that (upstreams/tracker.md section 6). It returns ErrNoApp, ErrLoginsFull, *Error, or
+// task.ErrStopping.
 func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	const op = "ask the tracker for a device code"
 	o, err := k.app()
 	if err != nil {
 		return Device{}, err
+	}
+	waiting := 0
+	for _, t := range k.Tasks.List() {
+		if t.Kind == DeviceTask && t.State == task.Running {
+			waiting++
+		}
+	}
+	if waiting >= devicesMost {
+		return Device{}, ErrLoginsFull
 	}
 	resp, err := k.postJSON(ctx, op, o.AuthURL+"/oauth/device/code", map[string]string{"client_id": o.AppClientID})
 	if err != nil {
@@ -145,12 +118,12 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		ExpiresIn       number      `json:"expires_in"`
 		Interval        number      `json:"interval"`
 	}
-	if json.Unmarshal(resp.Body, &said) != nil || said.DeviceCode == "" || said.UserCode == "" {
+	if json.Unmarshal(resp.Body, &said) != nil || said.DeviceCode == "" || said.UserCode == "" || said.VerificationURL == "" {
 		return Device{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
 	}
 	k.Masker.Add(said.DeviceCode.Reveal())
-	life := min(time.Duration(said.ExpiresIn)*time.Second, deviceLongest)
-	every := min(max(time.Duration(said.Interval)*time.Second, time.Second), deviceSlowest)
+	life := min(time.Duration(cmp.Or(said.ExpiresIn, deviceLife))*time.Second, deviceLongest)
+	every := min(time.Duration(cmp.Or(said.Interval, deviceEvery))*time.Second, deviceSlowest)
 	d := Device{UserCode: said.UserCode, VerificationURL: said.VerificationURL, ExpiresAt: time.Now().Add(life).UTC()}
 	t, err := k.Tasks.Start(DeviceTask, 0, func(ctx context.Context, t *task.Task) error {
 		bounded, cancel := context.WithTimeout(ctx, life)
@@ -186,11 +159,11 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 		case <-time.After(every):
 		}
 		c, err := k.trade(ctx, op, address, body)
+		if err == nil {
+			return k.connect(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
+		}
 		var said *Error
-		switch {
-		case err == nil:
-			return k.connectApp(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
-		case !errors.As(err, &said):
+		if !errors.As(err, &said) {
 			return User{}, err
 		}
 		switch said.Status {
@@ -198,7 +171,7 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 		case http.StatusTooManyRequests:
 			every = min(every*2, deviceSlowest)
 		case http.StatusTeapot:
-			return User{}, errors.New("the person refused")
+			return User{}, errors.New("the person refused at the tracker: start again if that was a mistake")
 		case http.StatusGone, http.StatusNotFound, http.StatusConflict:
 			return User{}, errors.New("the code has ended or was used: start again")
 		default:

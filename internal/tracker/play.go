@@ -80,7 +80,7 @@ func readPlay(raw json.RawMessage) (p play, err error) {
 		_ = json.Unmarshal(raw, &bare) // without an id it is read again the next time
 		return play{ID: bare.ID}, errUnreadable
 	}
-	if w := p.work(); p.ID <= 0 || w == nil || w.Title == "" || p.Type == "episode" && (p.Episode == nil || p.Episode.Number == nil) {
+	if w := p.work(); p.ID <= 0 || w == nil || p.Type == "episode" && (p.Episode == nil || p.Episode.Number == nil) {
 		return p, errUnreadable
 	}
 	return p, nil
@@ -154,7 +154,7 @@ func (p play) event(u User, t titles) (watch.Event, error) {
 	w := p.work()
 	e := watch.Event{
 		Source: watch.Tracker, Action: watch.Watched, Media: watch.Movie,
-		Title: strings.TrimSpace(cmp.Or(t.translated, w.Title)), OriginalTitle: strings.TrimSpace(cmp.Or(w.Original, t.original)),
+		Title: strings.TrimSpace(cmp.Or(t.translated, w.Title, w.Original)), OriginalTitle: strings.TrimSpace(cmp.Or(w.Original, t.original)),
 		AirDate: p.airDate(), SeriesIDs: w.IDs.known(), UserName: u.Name, UserID: u.uid,
 		ItemID: strconv.FormatInt(p.ID, 10), RawEvent: p.Action, OccurredAt: p.at(),
 	}

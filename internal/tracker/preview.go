@@ -4,92 +4,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
+	"watchmark/internal/forecast"
 	"watchmark/internal/task"
 )
 
-// PreviewMost is how many episodes and films a preview matches at most.
-const PreviewMost = 500
-
-// PreviewItem is an episode or film that a full sync would take in.
-type PreviewItem struct {
-	Title     string    `json:"title"`
-	Season    *int      `json:"season" doc:"0 is specials; null for films."`
-	Episode   *float64  `json:"episode" doc:"null for films."`
-	WatchedAt time.Time `json:"watched_at,omitzero" doc:"The last time; not there where the tracker does not know it."`
-	Plays     int       `json:"plays" doc:"How often it was watched."`
-	Verdict
-}
-
 // Preview is what a full sync would do.
 type Preview struct {
-	UserID     int64          `json:"user_id"`
-	Name       string         `json:"name"`
-	Items      []PreviewItem  `json:"items"`
-	Counts     map[string]int `json:"counts" doc:"How many of the items have each status."`
-	More       int            `json:"more" doc:"Episodes and films beyond the bound, which were not matched."`
-	Known      int            `json:"known" doc:"Plays that are records already."`
-	Skipped    int            `json:"skipped" doc:"Plays of another genre."`
-	Unreadable int            `json:"unreadable" doc:"Plays that lack what a record needs."`
+	UserID     int64           `json:"user_id"`
+	Name       string          `json:"name"`
+	Table      *forecast.Table `json:"table"`
+	Known      int             `json:"known" doc:"Plays that are records already."`
+	Skipped    int             `json:"skipped" doc:"Plays of another genre."`
+	Unreadable int             `json:"unreadable" doc:"Plays that lack what a record needs."`
 }
 
-// previewHistory reads the whole history of a user and matches what a full sync would take in.
+// previewHistory reads the whole history of a user and looks up what a full sync would take in.
 // It stores nothing but titles.
 func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Preview, error) {
 	u, err := k.named(ctx, u)
 	if err != nil {
 		return Preview{}, err
 	}
-	r := &run{k: k, t: t, u: u, o: k.Options(), full: true}
-	result := Preview{UserID: u.ID, Name: u.Name, Items: []PreviewItem{}, Counts: map[string]int{}}
-	at, more := map[string]int{}, map[string]bool{}
+	r := &run{k: k, t: t, u: u, o: k.Options(), full: true, asked: map[string]asked{}}
+	result := Preview{UserID: u.ID, Name: u.Name, Table: forecast.NewTable(k.Forecast())}
 	done := 0
-	err = k.pages(ctx, u.ID, time.Time{}, func(p page) error {
+	err = k.pages(ctx, u.ID, func(p page) (bool, error) {
 		b, err := r.sort(ctx, p.items)
 		if err != nil {
-			return err
+			return false, err
 		}
 		result.Known += b.known
 		result.Skipped += b.skipped
 		result.Unreadable += b.unreadable
 		for _, e := range b.events {
-			key := e.Title
-			if e.Episode != nil {
-				key = fmt.Sprintf("%s\x00%v\x00%v", e.Title, deref(e.Season), *e.Episode)
+			if err := result.Table.Add(ctx, e); err != nil {
+				return false, err
 			}
-			if i, listed := at[key]; listed {
-				result.Items[i].Plays++
-				continue
-			}
-			if len(result.Items) >= PreviewMost {
-				more[key] = true
-				continue
-			}
-			verdict, err := k.Preview(ctx, e)
-			if err != nil {
-				return fmt.Errorf("match %s: %w", strings.ToValidUTF8(e.Title, ""), err)
-			}
-			at[key] = len(result.Items)
-			result.Items = append(result.Items, PreviewItem{e.Title, e.Season, e.Episode, e.OccurredAt, 1, verdict})
-			result.Counts[verdict.Status]++
 		}
 		done += len(p.items)
-		t.Progress(done, max(p.total, done), fmt.Sprintf("%s: %d episodes and films matched", u.Name, len(result.Items)))
-		return nil
+		t.Progress(done, max(p.total, done), fmt.Sprintf("%s: %d episodes and films looked up", u.Name, result.Table.Items))
+		return false, nil
 	})
-	result.More = len(more)
+	err = errors.Join(err, r.untitled)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return result, fmt.Errorf("preview the history of %s: %w", u.Name, err)
 	}
 	return result, err
-}
-
-// deref is -1 for a season that was not told.
-func deref(season *int) int {
-	if season == nil {
-		return -1
-	}
-	return *season
 }

@@ -5,23 +5,25 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"watchmark/internal/db"
 )
 
 // progress is how far the history of a user was taken in.
 type progress struct {
-	episodes, movies string // the stamps of last_activities before the last whole reading
-	readUntil        time.Time
-	baseline         bool // all of it was seen once
+	episodes, movies string    // the stamps of last_activities before the last reading; "" has it read again
+	readUntil        time.Time // when that began, or the oldest play that it left for later
+	total            int       // how many plays the tracker counted then; 0 when it did not tell
+	baseline         bool      // all of it was seen once
 }
 
 // progressOf reads how far the history of a user was taken in.
 func (s store) progressOf(ctx context.Context, id int64) (progress, error) {
 	var p progress
 	var until, baseline int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT episodes_stamp, movies_stamp, read_until, baseline FROM tracker_users WHERE id = ?`, id).
-		Scan(&p.episodes, &p.movies, &until, &baseline)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT episodes_stamp, movies_stamp, read_until, read_total, baseline FROM tracker_users WHERE id = ?`, id).
+		Scan(&p.episodes, &p.movies, &until, &p.total, &baseline)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, ErrNotFound
 	}
@@ -38,8 +40,8 @@ func setProgressTx(ctx context.Context, tx *sql.Tx, id int64, p progress) error 
 	if p.baseline {
 		baseline = 1
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET episodes_stamp = ?, movies_stamp = ?, read_until = ?, baseline = ? WHERE id = ?`,
-		p.episodes, p.movies, p.readUntil.UnixMilli(), baseline, id)
+	_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET episodes_stamp = ?, movies_stamp = ?, read_until = ?, read_total = ?, baseline = ? WHERE id = ?`,
+		p.episodes, p.movies, max(p.readUntil.UnixMilli(), 0), p.total, baseline, id)
 	if err != nil {
 		return fmt.Errorf("store how far a history was read: %w", err)
 	}
@@ -54,17 +56,24 @@ func (s store) setOutcome(ctx context.Context, id int64, o Outcome, problem stri
 	})
 }
 
+// lastRead is since when nobody's history has waited to be read: the longest wait counts. It is
+// zero when nobody is connected.
+func (s store) lastRead(ctx context.Context) (time.Time, error) {
+	var at sql.NullInt64
+	err := s.db.Read().QueryRowContext(ctx, `SELECT MIN(CASE WHEN synced_at = 0 THEN connected_at ELSE synced_at END) FROM tracker_users WHERE state = ?`, Connected).Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read when histories were read: %w", err)
+	}
+	if !at.Valid {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(at.Int64), nil
+}
+
 // seen is which of some plays were seen before, and the records they became; 0 is none.
 func (s store) seen(ctx context.Context, id int64, plays []int64) (map[int64]int64, error) {
-	if len(plays) == 0 {
-		return nil, nil
-	}
-	args := []any{id}
-	for _, play := range plays {
-		args = append(args, play)
-	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN (?`+
-		strings.Repeat(", ?", len(plays)-1)+`)`, args...)
+	list, args := db.In(plays)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("look for plays: %w", err)
 	}

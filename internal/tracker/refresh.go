@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"watchmark/internal/db"
 	"watchmark/internal/httpx"
 	"watchmark/internal/secret"
 )
@@ -65,7 +66,7 @@ func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err erro
 
 // credential is what a request in the name of a user is made with, renewed when it ends
 // within early. With a refused token it is renewed whatever it says of its end, unless
-// somebody did so meanwhile. Errors: ErrNotFound, ErrDisconnected, ErrDead, *Error.
+// somebody did so meanwhile. Errors: those of load, and *Error.
 func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, refused secret.Text) (User, Credential, error) {
 	good := func(c Credential) bool {
 		return c.Access != refused && time.Until(c.ExpiresAt) > early
@@ -79,9 +80,9 @@ func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, 
 		if u, c, err = k.load(ctx, id); err != nil || good(c) {
 			return err
 		}
-		fresh, err := k.renew(context.WithoutCancel(ctx), u, c)
+		freshUser, fresh, err := k.renew(context.WithoutCancel(ctx), u, c)
 		if err == nil {
-			u, c = fresh.user, fresh.credential
+			u, c = freshUser, fresh
 			return nil
 		}
 		if c.Access != refused && time.Until(c.ExpiresAt) > 0 && passing(err) {
@@ -93,14 +94,11 @@ func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, 
 	return u, c, err
 }
 
-// load reads a credential that may be used.
+// load reads a credential that may be used. Errors: ErrNotFound, ErrDisconnected, ErrDead, and
+// those of package secret, after which nothing is lost: the key may come back.
 func (k *Keeper) load(ctx context.Context, id int64) (User, Credential, error) {
 	u, c, err := k.store.get(ctx, id)
-	switch {
-	case errors.Is(err, secret.ErrWrongKey), errors.Is(err, secret.ErrDamaged):
-		_, killed := k.store.kill(ctx, id, u.version, "the sign-in was sealed with a key that is gone: sign in again")
-		return u, c, errors.Join(ErrDead, err, killed)
-	case err != nil:
+	if err != nil {
 		return u, c, err
 	}
 	for _, text := range []secret.Text{c.Access, c.Refresh, c.ID} {
@@ -112,15 +110,10 @@ func (k *Keeper) load(ctx context.Context, id int64) (User, Credential, error) {
 	return u, c, nil
 }
 
-type renewed struct {
-	user       User
-	credential Credential
-}
-
 // renew trades the refresh token, which dies with that, and stores the new pair before anybody
 // uses it. Only invalid_grant is the end of a sign-in (upstreams/tracker.md section 6). The
 // caller holds lock and lease; ctx does not end with the one who asked.
-func (k *Keeper) renew(ctx context.Context, u User, c Credential) (renewed, error) {
+func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credential, error) {
 	body := map[string]string{"grant_type": "refresh_token", "refresh_token": c.Refresh.Reveal(), "client_id": u.clientID}
 	o := k.Options()
 	if u.Method != ByMail {
@@ -134,12 +127,12 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (renewed, erro
 		if first {
 			k.Log.WarnContext(ctx, "the tracker does not renew a sign-in any more: sign in again", "tracker_user", u.Name)
 		} else if now, c, gone := k.load(ctx, u.ID); gone == nil && now.version != u.version {
-			return renewed{now, c}, killed // what was refused is not what is stored any more
+			return now, c, nil // what was refused is not what is stored any more
 		}
-		return renewed{}, errors.Join(ErrDead, err, killed)
+		return u, c, errors.Join(ErrDead, err, killed)
 	}
 	if err != nil {
-		return renewed{}, err
+		return u, c, err
 	}
 	if fresh.Refresh == "" {
 		fresh.Refresh = c.Refresh
@@ -148,21 +141,15 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (renewed, erro
 		fresh.ID = c.ID
 	}
 	for try := 1; ; try++ {
-		stored, err := k.store.renew(ctx, u.ID, u.version, fresh)
-		if err == nil && stored {
-			break
+		// When it is not stored, somebody signed in again, or out, meanwhile, and that is what counts.
+		if err = k.store.renew(ctx, u.ID, u.version, fresh); err == nil {
+			return k.load(ctx, u.ID)
 		}
-		if err == nil { // somebody signed in again, or out, meanwhile
-			u, c, err := k.load(ctx, u.ID)
-			return renewed{u, c}, err
-		}
-		if try == storeTries {
-			return renewed{}, err
+		if try == storeTries || errors.Is(err, db.ErrClosed) {
+			return u, c, err
 		}
 		time.Sleep(time.Second)
 	}
-	u, c, err = k.load(ctx, u.ID)
-	return renewed{u, c}, err
 }
 
 // get asks the data host in the name of a user (upstreams/tracker.md sections 2 and 5). A
@@ -274,9 +261,12 @@ func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
 	return err
 }
 
-// connect stores a sign-in, then asks the tracker whose it is. When it does not tell, the
-// sign-in stays and it is asked again before the first use.
+// connect stores a sign-in, which must hold both tokens, then asks the tracker whose it is. When
+// it does not tell, the sign-in stays and it is asked again before the first use.
 func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
+	if c.Refresh == "" {
+		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last: check the client id in the section tracker of the settings"}
+	}
 	ctx = context.WithoutCancel(ctx) // the code is used up: what it brought must not get lost
 	id, err := k.store.add(ctx, m, clientID, redirectURI, c)
 	if err != nil {

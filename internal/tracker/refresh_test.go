@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/secret"
 	"watchmark/internal/tracker"
 	"watchmark/internal/tracker/trackertest"
 )
@@ -46,8 +47,8 @@ func TestTwoProcessesRenewOneCredentialAtOnce(t *testing.T) {
 		}
 	}
 	access, refresh := one.keeper.Stored(t, 1)
-	if !one.remote.Live(access, refresh) {
-		t.Error("the stored pair is not good")
+	if !one.remote.Live(access, refresh) || one.remote.Pairs() != 1 {
+		t.Error("the stored pair is not good, or not the only one")
 	}
 	again, refreshAgain := two.keeper.Stored(t, 1)
 	if access != again || refresh != refreshAgain {
@@ -115,6 +116,109 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhatARenewalDoesNotGiveIsKept(t *testing.T) {
+	r := newRig(t)
+	u := r.signIn(mira)
+	was := r.keeper.Shown(t, u.ID)
+	r.remote.ExpireAccess()
+	r.remote.SetAnswer(trackertest.Answer{NoRefresh: true})
+	must(t, r.keeper.Ask(t.Context(), u.ID))
+	if now := r.keeper.Shown(t, u.ID); now.Access == was.Access || now.Refresh != was.Refresh || now.ID != was.ID || was.ID == "" {
+		t.Errorf("another access token: %v, the same refresh token: %v, the same id token: %v", now.Access != was.Access, now.Refresh == was.Refresh, now.ID == was.ID)
+	}
+}
+
+func TestAKeyThatIsGoneMayComeBack(t *testing.T) {
+	r := newRig(t)
+	u := r.signIn(mira)
+	key := filepath.Join(r.dir, secret.KeyFile)
+	must(t, os.Rename(key, key+".old"))
+	other := rigOn(t, r.dir, r.remote, r.url)
+	if err := other.keeper.Ask(t.Context(), u.ID); !errors.Is(err, secret.ErrWrongKey) {
+		t.Errorf("with another key: %v", err)
+	}
+	status, err := other.keeper.Status(t.Context())
+	must(t, err)
+	if got := status.Users[0]; got.State != tracker.Connected || !strings.Contains(got.Problem, secret.KeyFile) {
+		t.Errorf("shown as %+v", got)
+	}
+	must(t, os.Rename(key+".old", key))
+	must(t, rigOn(t, r.dir, r.remote, r.url).keeper.Ask(t.Context(), u.ID))
+}
+
+// renewing has a request renew the credential, up to the answer of the tracker; end lets that
+// come and gives the error of the request. It works in a bubble.
+func renewing(ctx context.Context, r *rig, id int64) (end func() error) {
+	r.remote.ExpireAccess()
+	hold := make(chan struct{})
+	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Times: 1, Hold: hold})
+	ended := make(chan error, 1)
+	go func() { ended <- r.keeper.Ask(ctx, id) }()
+	synctest.Wait()
+	return func() error {
+		close(hold)
+		return <-ended
+	}
+}
+
+func TestARenewalOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		u := r.signIn(mira)
+		before, _ := r.keeper.Stored(t, u.ID)
+		ctx, leave := context.WithCancel(t.Context())
+		renewed := renewing(ctx, r, u.ID)
+		leave()
+		synctest.Wait()
+		_ = renewed() // nobody waits for it
+		access, refresh := r.keeper.Stored(t, u.ID)
+		if access == before || !r.remote.Live(access, refresh) {
+			t.Error("the pair that the tracker gave is lost")
+		}
+	})
+}
+
+func TestASignInDuringARenewalStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		u := r.signIn(mira)
+		renewed := renewing(t.Context(), r, u.ID)
+		r.signIn(mira)
+		access, refresh := r.keeper.Stored(t, u.ID)
+		must(t, renewed())
+		if a, f := r.keeper.Stored(t, u.ID); a != access || f != refresh {
+			t.Error("the pair of the sign-in before replaced the new one")
+		}
+	})
+}
+
+func TestADisconnectWaitsForARenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		u := r.signIn(mira)
+		renewed := renewing(t.Context(), r, u.ID)
+		disconnected := make(chan error, 1)
+		go func() {
+			_, err := r.keeper.Disconnect(t.Context(), u.ID)
+			disconnected <- err
+		}()
+		synctest.Wait()
+		if err := renewed(); err != nil && !errors.Is(err, tracker.ErrUnauthorized) && !errors.Is(err, tracker.ErrDisconnected) {
+			t.Error(err)
+		}
+		must(t, <-disconnected)
+		if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
+			t.Errorf("afterwards: %v", err)
+		}
+		if n := r.remote.Pairs(); n != 0 {
+			t.Errorf("%d sign-ins are left at the tracker", n)
+		}
+	})
 }
 
 func TestARefreshWhoseAnswerIsLostIsTheEnd(t *testing.T) {
@@ -252,8 +356,9 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 		"302":                 {trackertest.Fault{Status: 302, Header: map[string]string{"Location": "/signin"}}, tracker.ErrRefused, "redirect"},
 		"429":                 {trackertest.Fault{Status: 429, RetryAfter: 7}, tracker.ErrBusy, "7s"},
 		"429 of the firewall": {trackertest.Fault{Status: 429, HTML: true}, tracker.ErrBusy, "1m0s"},
-		"500":                 {trackertest.Fault{Status: 500}, tracker.ErrUnreachable, "overloaded or broken"},
-		"521":                 {trackertest.Fault{Status: 521, HTML: true}, tracker.ErrUnreachable, "overloaded or broken"},
+		"500":                 {trackertest.Fault{Status: 500}, tracker.ErrUnreachable, "overloaded or broken (500)"},
+		"521":                 {trackertest.Fault{Status: 521, HTML: true}, tracker.ErrUnreachable, "overloaded or broken (521)"},
+		"what nobody foresaw": {trackertest.Fault{Status: 451}, tracker.ErrRefused, "451"},
 		"a page":              {trackertest.Fault{Status: 200, HTML: true}, tracker.ErrUnreachable, "a page came"},
 	} {
 		t.Run(name, func(t *testing.T) {

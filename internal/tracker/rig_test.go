@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
 	"watchmark/internal/memnet"
 	"watchmark/internal/record"
@@ -102,8 +103,10 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 		Options: func() tracker.Options { return *r.opts },
 		Next:    func(after time.Time) time.Time { return after.Add(6 * time.Hour) },
 		Mapped:  func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
-		Preview: func(_ context.Context, e watch.Event) (tracker.Verdict, error) {
-			return tracker.Verdict{Status: "matched", SubjectID: 265, SubjectName: e.Title}, nil
+		Forecast: func() forecast.Of {
+			return func(_ context.Context, e watch.Event) (forecast.Verdict, error) {
+				return forecast.Verdict{Status: forecast.Mark, SubjectID: 265, SubjectName: e.Title}, nil
+			}
 		},
 	})
 	t.Cleanup(func() {

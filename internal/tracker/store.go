@@ -78,18 +78,25 @@ func timeOrNil(ms int64) *time.Time {
 	return &t
 }
 
-// users lists everybody, the first connected first.
+// users lists everybody, the first connected first. A credential that cannot be opened is the
+// user's problem for as long as that lasts.
 func (s store) users(ctx context.Context) ([]User, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+userColumns+` FROM tracker_users ORDER BY id`)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+userColumns+`, credential FROM tracker_users ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("list the tracker users: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	users := []User{}
 	for rows.Next() {
-		u, err := scanUser(rows)
+		var text string
+		u, err := scanUser(rows, &text)
 		if err != nil {
 			return nil, fmt.Errorf("list the tracker users: %w", err)
+		}
+		if text != "" {
+			if _, err := s.open(text, u.ID); err != nil {
+				u.Problem = err.Error()
+			}
 		}
 		users = append(users, u)
 	}
@@ -178,10 +185,14 @@ func (s store) learn(ctx context.Context, id int64, uid, name string) (kept int6
 	return kept, err
 }
 
-// move gives the sign-in of one row to another one, and removes the first.
+// move gives the sign-in of one row to another one, and removes the first. Whoever asked at the
+// same time may have done that already.
 func (s store) move(ctx context.Context, tx *sql.Tx, from, to int64) error {
 	var text string
 	u, err := scanUser(tx.QueryRowContext(ctx, `SELECT `+userColumns+`, credential FROM tracker_users WHERE id = ?`, from), &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read tracker user %d: %w", from, err)
 	}
@@ -232,21 +243,21 @@ func (s store) release(ctx context.Context, id int64, owner string) error {
 	return nil
 }
 
-// renew replaces the credential that was stored as version; false when that is not stored any more.
-func (s store) renew(ctx context.Context, id, version int64, c Credential) (stored bool, err error) {
+// renew replaces the credential that was stored as version, unless that is not stored any more.
+func (s store) renew(ctx context.Context, id, version int64, c Credential) error {
 	text, err := s.seal(c, id)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		stored, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ?, version = version + 1, expires_at = ?, state = ?, problem = '', refreshed_at = ?
-			WHERE id = ? AND version = ?`, text, c.ExpiresAt.UnixMilli(), Connected, time.Now().UnixMilli(), id, version))
+		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ?, version = version + 1, expires_at = ?, state = ?, problem = '', refreshed_at = ?
+			WHERE id = ? AND version = ?`, text, c.ExpiresAt.UnixMilli(), Connected, time.Now().UnixMilli(), id, version)
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("store the renewed credential of tracker user %d: %w", id, err)
+		return fmt.Errorf("store the renewed credential of tracker user %d: %w", id, err)
 	}
-	return stored, nil
+	return nil
 }
 
 // kill says that the credential stored as version cannot be renewed; first is whether nobody said so before.

@@ -30,7 +30,7 @@ type RunResult struct {
 	Name       string  `json:"name"`
 	Outcome    Outcome `json:"outcome" enum:"taken,up_to_date,failed,cancelled"`
 	Taken      int     `json:"taken" doc:"Plays that became records."`
-	Known      int     `json:"known" doc:"Plays that are records already."`
+	Known      int     `json:"known" doc:"Plays that were seen before."`
 	Skipped    int     `json:"skipped" doc:"Plays older than the connection, or of another genre."`
 	Unreadable int     `json:"unreadable" doc:"Plays that lack what a record needs."`
 	Error      string  `json:"error,omitempty"`
@@ -46,13 +46,18 @@ type run struct {
 	at   progress // as it will be at the end
 	was  progress // as it was at the start
 	RunResult
-	done int
+	done int // plays that were read
+	new  int // those among them that nobody had seen
+	// asked are the titles that were looked up, by their path at the tracker.
+	asked map[string]asked
+	// untitled is why plays were left for a later run; nil when none was.
+	untitled error
 }
 
 // readHistory takes in what a user watched. The stamps are read before the plays, so that what
 // comes meanwhile moves them again.
 func (k *Keeper) readHistory(ctx context.Context, t *task.Task, u User, full bool) (RunResult, error) {
-	r := &run{k: k, t: t, u: u, o: k.Options(), full: full, RunResult: RunResult{UserID: u.ID, Name: u.Name}}
+	r := &run{k: k, t: t, u: u, o: k.Options(), full: full, asked: map[string]asked{}, RunResult: RunResult{UserID: u.ID, Name: u.Name}}
 	err := r.read(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -79,44 +84,41 @@ func (r *run) read(ctx context.Context) error {
 		return err
 	}
 	r.at.baseline = true
-	if r.was.baseline && !r.full && r.at.episodes == r.was.episodes && r.at.movies == r.was.movies {
+	told := r.at.episodes != "" || r.at.movies != ""
+	if told && r.was.baseline && !r.full && r.at.episodes == r.was.episodes && r.at.movies == r.was.movies {
 		r.Outcome = UpToDate
+		r.t.Progress(0, 0, r.u.Name+": nothing was watched since the last time")
 		return nil
 	}
 	r.Outcome = Taken
 	r.at.readUntil = time.Now()
-	if !r.was.baseline || r.full {
-		return r.window(ctx, time.Time{})
-	}
-	if err := r.window(ctx, r.was.readUntil.Add(-r.o.Overlap)); err != nil || r.Taken+r.Skipped+r.Unreadable > 0 {
-		return err
-	}
-	// Something changed and it is not in the window: a play with an old date, or one that was
-	// removed. Only all of the history tells.
-	return r.window(ctx, time.Time{})
-}
-
-// window takes in what was watched from start on; zero is everything.
-func (r *run) window(ctx context.Context, start time.Time) error {
-	r.done = 0
-	return r.k.pages(ctx, r.u.ID, start, func(p page) error {
-		err := r.page(ctx, p)
+	err = r.k.pages(ctx, r.u.ID, func(p page) (bool, error) {
+		if r.done == 0 {
+			r.at.total = p.total // of what comes while it is read, the next reading has to see
+		}
+		enough, err := r.page(ctx, p)
 		if errors.Is(err, errTakenMeanwhile) { // now it is among those that were seen
-			err = r.page(ctx, p)
+			enough, err = r.page(ctx, p)
 		}
 		r.done += len(p.items)
-		r.t.Progress(r.done, max(p.total, r.done), fmt.Sprintf("%s: %d plays taken in", r.u.Name, r.Taken))
-		return err
+		total := max(p.total, r.done)
+		if enough {
+			total = r.done
+		}
+		r.t.Progress(r.done, total, fmt.Sprintf("%s: %d plays taken in", r.u.Name, r.Taken))
+		return enough, err
 	})
+	return errors.Join(err, r.untitled)
 }
 
 // page stores one page whole: its records, that its plays were seen, and with the last page
-// how far the history was read.
-func (r *run) page(ctx context.Context, p page) error {
+// how far the history was read. enough is whether no older page is needed.
+func (r *run) page(ctx context.Context, p page) (enough bool, err error) {
 	batch, err := r.sort(ctx, p.items)
 	if err != nil {
-		return err
+		return false, err
 	}
+	enough = r.enough(p, batch)
 	_, err = r.k.Intake.Take(ctx, batch.events, func(ctx context.Context, tx *sql.Tx, records []int64) error {
 		for i, id := range batch.taken {
 			if err := noteTx(ctx, tx, r.u.ID, id, records[i]); err != nil {
@@ -128,28 +130,44 @@ func (r *run) page(ctx context.Context, p page) error {
 				return err
 			}
 		}
-		if p.last {
+		if enough || p.last {
 			return setProgressTx(ctx, tx, r.u.ID, r.at)
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
+	r.new += batch.fresh()
 	r.Taken += len(batch.events)
 	r.Known += batch.known
 	r.Skipped += batch.skipped
 	r.Unreadable += batch.unreadable
-	return nil
+	return enough, nil
+}
+
+// enough reports whether the pages up to p hold all that is new: they go back into what was read
+// before, by the overlap, and hold as many new plays as the tracker counts more than then. One with an
+// old date is counted, too. Where none is new, one was removed, and another one with an
+// old date may have taken its place in the count.
+func (r *run) enough(p page, b batch) bool {
+	found := r.new + b.fresh()
+	covered := !b.oldest.IsZero() && b.oldest.Before(r.was.readUntil.Add(-r.o.Overlap))
+	return r.was.baseline && !r.full && covered && found > 0 && found >= p.total-r.was.total
 }
 
 // batch is what becomes of a page. taken are the plays of events, in the same order; noted are
-// those that are only remembered.
+// those that are only remembered, left those that a later run takes in.
 type batch struct {
 	events                     []watch.Event
 	taken, noted               []int64
 	known, skipped, unreadable int
+	left                       int
+	oldest                     time.Time // of the page; zero when no date is known
 }
+
+// fresh is how many plays nobody had seen.
+func (b batch) fresh() int { return len(b.taken) + len(b.noted) + b.left }
 
 // sort decides about each play of a page, the oldest first. One that cannot be read is noted
 // and holds nothing up.
@@ -160,8 +178,15 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 	broken := map[int64]bool{}
 	for _, raw := range slices.Backward(items) {
 		p, err := readPlay(raw)
-		if p.ID == 0 || slices.Contains(numbers, p.ID) {
+		if p.ID == 0 { // it cannot be noted
+			b.unreadable++
 			continue
+		}
+		if _, twice := broken[p.ID]; twice {
+			continue
+		}
+		if b.oldest.IsZero() {
+			b.oldest = p.at()
 		}
 		broken[p.ID] = err != nil
 		plays, numbers = append(plays, p), append(numbers, p.ID)
@@ -186,6 +211,9 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 		case errors.Is(err, errUnreadable):
 			b.unreadable++
 			b.noted = append(b.noted, p.ID)
+		case maybeOfOne(err):
+			b.left++
+			r.leave(p, err)
 		case err != nil:
 			return b, err
 		case !take:
@@ -198,6 +226,16 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 	return b, nil
 }
 
+// leave has a later run take a play in: the history counts as read no further than to it, and
+// no stamp says that nothing is new.
+func (r *run) leave(p play, err error) {
+	r.untitled = fmt.Errorf("plays of some shows or films wait for their titles: %w", err)
+	r.at.episodes, r.at.movies = "", ""
+	if at := p.at(); at.Before(r.at.readUntil) {
+		r.at.readUntil = at
+	}
+}
+
 // decide is the event of a play that nobody saw yet, and whether it is to be taken in: not what
 // was watched before the connection, unless all is asked for, and not what is of another genre.
 func (r *run) decide(ctx context.Context, p play) (event watch.Event, take bool, err error) {
@@ -205,16 +243,16 @@ func (r *run) decide(ctx context.Context, p play) (event watch.Event, take bool,
 		return event, false, nil
 	}
 	if !p.wanted(r.o.Genres) {
-		asked := watch.Event{Media: watch.Movie}
-		if p.Episode != nil {
-			asked = watch.Event{Media: watch.Episode, Season: p.Episode.Season, Episode: p.Episode.Number}
+		about := watch.Event{Media: watch.Movie}
+		if p.Type == "episode" {
+			about = watch.Event{Media: watch.Episode, Season: p.Episode.Season, Episode: p.Episode.Number}
 		}
 		names := slices.DeleteFunc([]string{p.work().Title, p.work().Original}, func(s string) bool { return s == "" })
-		if mapped, err := r.k.Mapped(ctx, names, asked); err != nil || !mapped {
+		if mapped, err := r.k.Mapped(ctx, names, about); err != nil || !mapped {
 			return event, false, err
 		}
 	}
-	t, err := r.k.titlesOf(ctx, r.u.ID, p)
+	t, err := r.titlesOf(ctx, p)
 	if err != nil {
 		return event, false, err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/forecast"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/tracker/trackertest"
@@ -74,6 +76,166 @@ func TestAPlayWithAnOldDateIsFound(t *testing.T) {
 	}
 }
 
+func TestAPlayWithAnOldDateIsFoundBesideANewOne(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 600, time.Now().Add(-100*24*time.Hour))
+	r.signIn(mira)
+	r.sync(false)
+	before := r.remote.Requests()[historyCalls]
+	r.remote.AddPlays(mira, trackertest.Play{ID: 1, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: 1})
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("with a new play: %+v", got)
+	}
+	if n := r.remote.Requests()[historyCalls] - before; n != 1 {
+		t.Errorf("%d pages for one new play", n)
+	}
+	r.remote.AddPlays(mira,
+		trackertest.Play{ID: 2, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: 2},
+		trackertest.Play{ID: 3, WatchedAt: time.Now().Add(-900 * 24 * time.Hour), Kind: "show", Title: 1, Season: 1, Episode: 3})
+	if got, _ := r.sync(false); got.Taken != 2 {
+		t.Errorf("with a new and an old one: %+v", got)
+	}
+	r.remote.RemovePlay(mira, 2)
+	r.remote.AddPlays(mira, trackertest.Play{ID: 4, WatchedAt: time.Now().Add(-800 * 24 * time.Hour), Kind: "show", Title: 1, Season: 1, Episode: 4})
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("with one in the place of another in the count: %+v", got)
+	}
+}
+
+func TestTheOverlapIsReadAgain(t *testing.T) {
+	r := newRig(t)
+	r.opts.Overlap = 400 * time.Hour
+	r.show(mira, 1, 600, time.Now().Add(-time.Hour)) // an hour apart: 400 hours go beyond the first page
+	r.signIn(mira)
+	r.sync(false)
+	r.remote.RemovePlay(mira, 1_000_600)
+	r.remote.AddPlays(mira,
+		trackertest.Play{ID: 1, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: 1},
+		trackertest.Play{ID: 2, WatchedAt: time.Now().Add(-350 * time.Hour), Kind: "show", Title: 1, Season: 1, Episode: 2})
+	if got, _ := r.sync(false); got.Taken != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// readTo starts a full sync and holds it after some pages.
+func (r *rig) readTo(pages int) (started *task.Task, goOn func()) {
+	r.t.Helper()
+	hold := make(chan struct{})
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: pages, Hold: hold})
+	started, err := r.keeper.Sync(r.t.Context(), 0, true)
+	must(r.t, err)
+	for {
+		_, more := started.After(0)
+		if started.Status().Done >= pages*250 {
+			return started, func() { close(hold) }
+		}
+		<-more
+	}
+}
+
+func TestWhatIsWatchedWhilePagesAreReadComesNextTime(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 600, time.Now().Add(-time.Hour))
+	r.signIn(mira)
+	started, goOn := r.readTo(1)
+	r.remote.AddPlays(mira, trackertest.Play{ID: 1, WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: 1})
+	goOn()
+	r.wait(started)
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("the next run: %+v", got)
+	}
+	if n := len(r.events()); n != 601 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestAPlayRemovedWhilePagesAreReadHidesNoOther(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 600, time.Now().Add(-time.Hour))
+	r.signIn(mira)
+	started, goOn := r.readTo(1)
+	r.remote.RemovePlay(mira, 1_000_600) // of the first page: the second one moves up
+	goOn()
+	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message, "read again") {
+		t.Errorf("ended as %+v", s)
+	}
+	if got, _ := r.sync(true); got.Outcome != tracker.Taken || got.Known+got.Taken != 599 {
+		t.Errorf("once more: %+v", got)
+	}
+	if n := len(r.events()); n != 600 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestPagesEndWhereTheTrackerSays(t *testing.T) {
+	for name, paging := range map[string]trackertest.Paging{"smaller than asked for": {Most: 100}, "without headers": {NoHeaders: true}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.remote.SetPaging(paging)
+			r.show(mira, 1, 550, time.Now().Add(-time.Hour))
+			r.signIn(mira)
+			if got, _ := r.sync(true); got.Taken != 550 {
+				t.Errorf("got %+v", got)
+			}
+			r.show(mira, 2, 1, time.Now())
+			if got, _ := r.sync(false); got.Taken != 1 {
+				t.Errorf("with a new play: %+v", got)
+			}
+		})
+	}
+}
+
+func TestAnswersThatAreNoneMoveNothing(t *testing.T) {
+	r := newRig(t)
+	r.show(mira, 1, 1, time.Now().Add(-time.Hour))
+	r.signIn(mira)
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Status: 200}) // an object, not a list
+	if got, _ := r.sync(true); got.Outcome != tracker.Failed || !strings.Contains(got.Error, "cannot be read") {
+		t.Errorf("got %+v", got)
+	}
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/last_activities", Status: 200}) // without stamps
+	r.sync(true)
+	r.show(mira, 2, 1, time.Now())
+	if got, _ := r.sync(false); got.Taken != 1 {
+		t.Errorf("without stamps: %+v", got)
+	}
+}
+
+func TestEverybodyIsRead(t *testing.T) {
+	r := newRig(t)
+	for _, who := range []string{mira, alex} {
+		r.show(who, 1, 3, time.Now().Add(-time.Hour)) // their plays have the same numbers
+		r.signIn(who)
+	}
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 403, Times: 1})
+	started, err := r.keeper.Sync(t.Context(), 0, true)
+	must(t, err)
+	status := r.wait(started)
+	results, _ := status.Result.([]tracker.RunResult)
+	if status.State != task.Failed || len(results) != 2 || results[0].Outcome != tracker.Failed || results[1].Taken != 3 {
+		t.Errorf("ended as %+v", status)
+	}
+	sync, err := r.keeper.SyncStatus(t.Context())
+	must(t, err)
+	if !strings.Contains(sync.Users[0].Error, "client id") || sync.Users[1].Error != "" {
+		t.Errorf("told %+v", sync.Users)
+	}
+	_, err = r.keeper.PreviewSync(t.Context(), 0)
+	if !errors.Is(err, tracker.ErrWhich) {
+		t.Errorf("a preview of two: %v", err)
+	}
+	started, err = r.keeper.Sync(t.Context(), sync.Users[0].ID, true)
+	must(t, err)
+	r.wait(started)
+	names := map[string]int{}
+	for _, e := range r.events() {
+		names[e.UserName]++
+	}
+	if names["Mira"] != 3 || names["alex"] != 3 {
+		t.Errorf("records of %v", names)
+	}
+}
+
 func TestAFullSyncOf20000PlaysWithAnOutageInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
@@ -96,14 +258,12 @@ func TestAFullSyncOf20000PlaysWithAnOutageInTheMiddle(t *testing.T) {
 			t.Errorf("afterwards: %+v", got)
 		}
 		seen := map[string]bool{}
-		for _, e := range r.events() {
+		events := r.events()
+		for _, e := range events {
 			seen[e.ItemID] = true
 		}
-		if n := len(r.events()); n != 20_000 || len(seen) != 20_000 {
-			t.Errorf("%d records of %d plays", n, len(seen))
-		}
-		if got, _ = r.sync(true); got.Taken != 0 || got.Known != 20_000 {
-			t.Errorf("once more: %+v", got)
+		if len(events) != 20_000 || len(seen) != 20_000 {
+			t.Errorf("%d records of %d plays", len(events), len(seen))
 		}
 	})
 }
@@ -125,7 +285,7 @@ func TestWhatIsNotOfAGenreOrUnreadableHoldsNothingUp(t *testing.T) {
 		}
 		r.remote.AddPlays(mira, trackertest.Play{ID: int64(id), WatchedAt: at, Kind: kind, Title: id, Season: 0, Episode: 1})
 	}
-	r.remote.AddPlays(mira, trackertest.Play{ID: 6, WatchedAt: at, Kind: "show", Title: 1, Broken: true})
+	r.remote.AddPlays(mira, trackertest.Play{ID: 6, WatchedAt: at, Raw: []byte(`{"id":6,"type":"episode","show":{"title":"Anime"},"episode":"not an object"}`)})
 	got, _ := r.sync(false)
 	if got.Taken != 4 || got.Skipped != 1 || got.Unreadable != 1 || got.Outcome != tracker.Taken {
 		t.Errorf("got %+v", got)
@@ -162,21 +322,22 @@ func TestAPreviewMarksNothing(t *testing.T) {
 		t.Error(err)
 	}
 	p, is := r.wait(started).Result.(tracker.Preview)
-	if !is || len(p.Items) != 12 || p.Counts["matched"] != 12 || p.More != 0 {
+	if !is || p.Table.Items != 12 || p.Table.Counts[forecast.Mark] != 12 || len(p.Table.Rows) != 1 {
 		t.Fatalf("preview %+v", p)
 	}
-	if first := p.Items[len(p.Items)-1]; first.Title != "节目 1" || first.SubjectID != 265 {
-		t.Errorf("item %+v", first)
+	if row := p.Table.Rows[0]; row.Title != "节目 1" || row.SubjectID != 265 || len(row.Episodes) != 12 {
+		t.Errorf("row %+v", row)
 	}
-	r2 := newRig(t)
-	r2.show(mira, 1, tracker.PreviewMost+50, time.Now().Add(-time.Hour))
-	r2.signIn(mira)
-	started, err = r2.keeper.PreviewSync(t.Context(), 0)
+	r.remote.AddTitle(trackertest.Title{Kind: "show", ID: 2, Name: "Show 1", Tmdb: 7, In: map[string]string{"cn": "节目 1"}}) // a remake
+	for id := range int64(2) {
+		r.remote.AddPlays(mira, trackertest.Play{ID: 20 + id, WatchedAt: time.Now().Add(-time.Minute), Kind: "show", Title: 2, Season: 1, Episode: 7})
+	}
+	started, err = r.keeper.PreviewSync(t.Context(), 0)
 	must(t, err)
-	if p := r2.wait(started).Result.(tracker.Preview); len(p.Items) != tracker.PreviewMost || p.More != 50 {
-		t.Errorf("%d items and %d more", len(p.Items), p.More)
+	if p, _ = r.wait(started).Result.(tracker.Preview); p.Table.Items != 13 || len(p.Table.Rows) != 2 {
+		t.Errorf("with a remake: %+v", p.Table)
 	}
-	if n := len(r2.events()); n != 0 {
+	if n := len(r.events()); n != 0 {
 		t.Errorf("%d records", n)
 	}
 }
@@ -185,24 +346,15 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	r := newRig(t)
 	r.show(mira, 1, 1000, time.Now().Add(-time.Hour))
 	r.signIn(mira)
-	hold := make(chan struct{})
-	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: 2, Hold: hold})
-	started, err := r.keeper.Sync(t.Context(), 0, true)
-	must(t, err)
+	started, goOn := r.readTo(2)
 	if _, err := r.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
 		t.Errorf("a second one: %v", err)
-	}
-	for started.Status().Done < 500 {
-		_, more := started.After(0)
-		if started.Status().Done < 500 {
-			<-more
-		}
 	}
 	must(t, r.tasks.Cancel(started.Status().ID))
 	if s := r.wait(started); s.State != task.Cancelled {
 		t.Errorf("ended as %+v", s)
 	}
-	close(hold)
+	goOn()
 	if n := len(r.events()); n != 500 {
 		t.Errorf("%d records", n)
 	}
@@ -231,15 +383,21 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	}
 }
 
+// run lets the keeper work by itself until stop.
+func (r *rig) run() (stop func()) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	ended := make(chan struct{})
+	go func() { r.keeper.Run(ctx); close(ended) }()
+	return func() { cancel(); <-ended }
+}
+
 func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		r.signIn(mira)
 		r.show(mira, 1, 1, time.Now().Add(time.Minute))
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { r.keeper.Run(ctx); close(ended) }()
+		stop := r.run()
 		time.Sleep(5 * time.Hour)
 		if n := len(r.events()); n != 0 {
 			t.Errorf("%d records before it is time", n)
@@ -256,13 +414,65 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		if n := len(r.events()); n != 2 {
-			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(ctx)))
+			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(t.Context())))
+		}
+		r.show(mira, 3, 1, time.Now())
+		r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 429, RetryAfter: 4 * 3600, Times: 1})
+		time.Sleep(5 * time.Hour)
+		if n := len(r.events()); n != 2 {
+			t.Errorf("%d records while the tracker wants to be left alone", n)
+		}
+		time.Sleep(4 * time.Hour)
+		if n := len(r.events()); n != 3 {
+			t.Errorf("%d records afterwards", n)
 		}
 		stop()
-		<-ended
 		r.opts.Enabled = false
 		if _, err := r.keeper.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
 			t.Errorf("switched off: %v", err)
+		}
+	})
+}
+
+func TestARunThatWasDueWhileTheServiceWasOffIsMadeUpFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		r.signIn(mira)
+		r.show(mira, 1, 1, time.Now().Add(time.Minute))
+		time.Sleep(7 * time.Hour)
+		again := rigOn(t, r.dir, r.remote, r.url)
+		defer func() { again.tasks.Stop(); _ = again.db.Close() }()
+		stop := again.run()
+		time.Sleep(time.Minute)
+		if n := len(r.events()); n != 1 {
+			t.Errorf("%d records", n)
+		}
+		stop()
+	})
+}
+
+func TestARunWaitsAsLongAsTheTrackerAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		r.signIn(mira)
+		for name, c := range map[string]struct {
+			fault trackertest.Fault
+			least time.Duration
+		}{
+			"429":                 {trackertest.Fault{Path: "/sync/history", Status: 429, RetryAfter: 120, Times: 1}, 2 * time.Minute},
+			"429 of the firewall": {trackertest.Fault{Path: "/sync/history", Status: 429, HTML: true, Times: 1}, time.Minute},
+			"503 twice":           {trackertest.Fault{Path: "/sync/history", Status: 503, Times: 2}, 90 * time.Second},
+			"429 for a title":     {trackertest.Fault{Path: "/shows/", Status: 429, RetryAfter: 20, Times: 1}, 20 * time.Second},
+			"a title cut off":     {trackertest.Fault{Path: "/shows/", Times: 2}, 30 * time.Second},
+		} {
+			r.show(mira, len(r.events())+1, 1, time.Now())
+			r.remote.SetFault(&c.fault)
+			began := time.Now()
+			if got, _ := r.sync(true); got.Taken != 1 || time.Since(began) < c.least {
+				t.Errorf("%s: after %s %+v", name, time.Since(began), got)
+			}
 		}
 	})
 }

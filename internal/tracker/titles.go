@@ -18,17 +18,34 @@ const titlesFresh = 30 * 24 * time.Hour
 // knows none.
 type titles struct{ original, translated string }
 
-// titlesOf are the titles of what a play is of, from the database or the tracker.
-func (k *Keeper) titlesOf(ctx context.Context, userID int64, p play) (titles, error) {
+// asked is what a look-up of titles came to.
+type asked struct {
+	titles
+	err error
+}
+
+// titlesOf are the titles of what a play is of; a run looks each up once, also in vain. Where the
+// tracker fails there is no event: without its titles the play might not be found.
+func (r *run) titlesOf(ctx context.Context, p play) (titles, error) {
 	id := p.work().IDs.get("trakt")
 	if id == "" || strings.ContainsAny(id, "/?#%. ") {
 		return titles{}, nil
 	}
+	path := "/" + p.kind() + "s/" + id
+	a, before := r.asked[path]
+	if !before {
+		a.titles, a.err = r.k.lookUp(ctx, r.u.ID, p, id, path)
+		r.asked[path] = a
+	}
+	return a.titles, a.err
+}
+
+// lookUp takes titles from the database, or from the tracker.
+func (k *Keeper) lookUp(ctx context.Context, userID int64, p play, id, path string) (titles, error) {
 	t, fresh, err := k.store.titles(ctx, p.kind(), id)
 	if err != nil || fresh {
 		return t, err
 	}
-	path := "/" + p.kind() + "s/" + id
 	t = titles{original: p.work().Original}
 	if t.original == "" {
 		var said struct {
@@ -56,19 +73,24 @@ func (k *Keeper) titlesOf(ctx context.Context, userID int64, p play) (titles, er
 	return t, k.store.setTitles(ctx, p.kind(), id, t)
 }
 
-// read asks the data host for JSON, again when it fails in passing; what the tracker does not
-// know leaves into as it is.
+// maybeOfOne reports whether a failure may be that of one title alone, for which the others need
+// not wait: the tracker answered that it is broken.
+func maybeOfOne(err error) bool {
+	var said *Error
+	return errors.As(err, &said) && errors.Is(said, ErrUnreachable) && said.Status != 0
+}
+
+// read asks the data host for JSON. What the tracker does not know or refuses to tell leaves into
+// as it is: it would do so for ever.
 func (k *Keeper) read(ctx context.Context, op string, userID int64, path string, into any) error {
-	resp, err := k.patiently(ctx, op, userID, path)
-	switch {
-	case errors.Is(err, ErrGone):
+	resp, err := k.patiently(ctx, op, userID, path, func(err error) bool { return passing(err) && !maybeOfOne(err) })
+	if errors.Is(err, ErrGone) || errors.Is(err, ErrRefused) {
 		return nil
-	case err != nil:
-		return err
-	case json.Unmarshal(resp.Body, into) != nil:
-		return &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
 	}
-	return nil
+	if err == nil {
+		_ = json.Unmarshal(resp.Body, into) // what cannot be read is not known
+	}
+	return err
 }
 
 func (s store) titles(ctx context.Context, kind, id string) (t titles, fresh bool, err error) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
@@ -32,8 +33,8 @@ var (
 	ErrNoLogin        = errors.New("no sign-in waits for this code, or its code is older than five minutes: ask for a new mail")
 	ErrTooManyCodes   = errors.New("too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is void, ask for a new mail")
 	ErrState          = errors.New("the answer of the tracker does not belong to this sign-in: start it again")
-	ErrLoginsFull     = errors.New("too many sign-ins wait at once: try again in five minutes")
-	ErrNotFound       = errors.New("tracker user not found")
+	ErrLoginsFull     = errors.New("too many sign-ins wait at once: finish one of them, or try again in ten minutes")
+	ErrNotFound       = errors.New("no such tracker user is connected: GET /api/tracker/status lists them")
 	ErrWhich          = errors.New("several tracker users are connected: say which by user_id")
 	ErrDisconnected   = errors.New("this tracker user is not connected: sign in")
 	ErrDead           = errors.New("the tracker does not renew this sign-in any more: sign in again")
@@ -73,16 +74,6 @@ type Intake interface {
 	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
 }
 
-// Verdict is what would become of a play.
-type Verdict struct {
-	Status      string  `json:"status" doc:"As the status of a trace: matched would be marked, review asked about."`
-	SubjectID   int     `json:"subject_id" doc:"The catalog's entry; 0 for none."`
-	SubjectName string  `json:"subject_name"`
-	EpisodeSort float64 `json:"episode_sort" doc:"The number viewers know the chapter by; 0 for none."`
-	Confidence  float64 `json:"confidence" doc:"How sure the match is, 0 to 1."`
-	Reason      string  `json:"reason" doc:"Why, in one sentence."`
-}
-
 // Config is what a Keeper is made of; every field must be set.
 type Config struct {
 	DB     *db.DB
@@ -91,8 +82,8 @@ type Config struct {
 	Masker *secret.Masker
 	Tasks  *task.Registry
 	Intake Intake
-	// Preview matches an event and changes nothing.
-	Preview func(ctx context.Context, event watch.Event) (Verdict, error)
+	// Forecast tells what would become of events; one function serves one preview.
+	Forecast func() forecast.Of
 	// Mapped reports whether a person mapped an event, by one of the titles: its genre does not matter then.
 	Mapped func(ctx context.Context, titles []string, event watch.Event) (bool, error)
 	// Options is asked whenever it is needed, so that changed settings hold at once.
@@ -110,21 +101,20 @@ type Keeper struct {
 	// owner is this process in the leases of the database.
 	owner  string
 	logins logins
-	states states
+	states *secret.Tickets[appLogin]
 	kick   chan struct{}
-	began  time.Time
 
 	mu      sync.Mutex
 	locks   map[int64]chan struct{}
 	running *task.Task // the run that reads a history; nil when none does
-	last    time.Time  // when the last run by schedule began
-	failed  bool       // whether it is worth trying again soon
+	last    time.Time  // when the last run by schedule began, or the Keeper
+	again   time.Time  // when a run that failed is tried again; zero when it is not
 }
 
 // NewKeeper is a Keeper; Run has it work by itself.
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: states{waiting: map[string]appLogin{}}, kick: make(chan struct{}, 1), began: time.Now(), locks: map[int64]chan struct{}{},
+		states: secret.NewTickets[appLogin](stateLife, loginsMost), kick: make(chan struct{}, 1), last: time.Now(), locks: map[int64]chan struct{}{},
 	}
 }

@@ -2,7 +2,8 @@
 -- People whose tracker account was connected. uid is the tracker's own id of the person, ''
 -- until it told; credential is sealed, '' after a disconnect; version counts what was stored
 -- there, so that nothing older replaces it. lease_* is held while the credential is renewed.
--- *_stamp and read_until say how far the history was taken in; baseline is 1 once all of it was seen.
+-- *_stamp, read_until and read_total (how many plays the tracker counted) say how far the history
+-- was taken in; baseline is 1 once all of it was seen.
 CREATE TABLE tracker_users (
     id             INTEGER PRIMARY KEY,
     uid            TEXT NOT NULL DEFAULT '',
@@ -22,6 +23,7 @@ CREATE TABLE tracker_users (
     episodes_stamp TEXT NOT NULL DEFAULT '',
     movies_stamp   TEXT NOT NULL DEFAULT '',
     read_until     BIGINT NOT NULL DEFAULT 0,
+    read_total     BIGINT NOT NULL DEFAULT 0,
     baseline       BIGINT NOT NULL DEFAULT 0,
     synced_at      BIGINT NOT NULL DEFAULT 0,
     sync_outcome   TEXT NOT NULL DEFAULT '',

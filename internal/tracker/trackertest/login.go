@@ -1,6 +1,7 @@
 package trackertest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -16,13 +17,18 @@ import (
 // Answer says how the authorisation of a sign-in by mail comes back (upstreams/tracker.md section 8).
 type Answer struct {
 	// AsJSON answers 200 with the address in a body in place of a redirect.
-	AsJSON bool
-	// State is "" for the right one, "wrong", "missing", or "twice" for one wrong and one right.
-	State string
+	AsJSON bool `json:"as_json"`
+	// Redirect is the status of a redirect; 0 is 302.
+	Redirect int `json:"redirect"`
+	// State is "" for the right one, "wrong", "missing", or "twice" for one right and one wrong.
+	State string `json:"state"`
 	// NoCode leaves the code out; NoCookie lets the accepted code set no cookie.
-	NoCode, NoCookie bool
+	NoCode   bool `json:"no_code"`
+	NoCookie bool `json:"no_cookie"`
+	// NoRefresh gives no refresh token and no id token: the one that was traded stays good.
+	NoRefresh bool `json:"no_refresh"`
 	// CookieName is that of the session; empty is __Secure-better-auth.session_token.
-	CookieName string
+	CookieName string `json:"cookie_name"`
 }
 
 // SetAnswer says how sign-ins by mail are answered from now on.
@@ -32,10 +38,21 @@ func (s *Server) SetAnswer(a Answer) {
 	s.answer = a
 }
 
+func (s *Server) takeAnswer(w http.ResponseWriter, r *http.Request) {
+	var a Answer
+	if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+		http.Error(w, "not an answer: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.SetAnswer(a)
+	w.WriteHeader(http.StatusNoContent)
+}
+
 const (
-	otpLife   = 5 * time.Minute
-	codeLife  = time.Minute
-	cookieKey = "__Secure-better-auth.session_token"
+	otpLife    = 5 * time.Minute
+	codeLife   = time.Minute
+	cookieKey  = "__Secure-better-auth.session_token"
+	loginScope = "public openid profile email offline_access"
 )
 
 // login is a mail that was sent.
@@ -60,6 +77,13 @@ type device struct {
 	until               time.Time
 }
 
+// asPage reports whether a form came with the headers of the sign-in page (upstreams/tracker.md section 8).
+func asPage(r *http.Request) bool {
+	own := "http://" + r.Host
+	return r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && r.Header.Get("Accept") == "*/*" &&
+		r.Header.Get("Origin") == own && r.Header.Get("Referer") == own+"/signin"
+}
+
 // LastCode is the code of the newest mail to an address; empty when there was none.
 func (s *Server) LastCode(email string) string {
 	s.mu.Lock()
@@ -69,6 +93,10 @@ func (s *Server) LastCode(email string) string {
 
 func (s *Server) sendMail(w http.ResponseWriter, r *http.Request) {
 	email := r.PostFormValue("email")
+	if !asPage(r) {
+		fail(w, http.StatusForbidden, "invalid_origin", "not from the sign-in page")
+		return
+	}
 	if !s.isUser(email) {
 		fail(w, http.StatusBadRequest, "invalid_request", "no such address")
 		return
@@ -81,8 +109,8 @@ func (s *Server) sendMail(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.logins[email] = login{n.Add(n, big.NewInt(100_000)).String(), s.cfg.Now().Add(otpLife)}
 	s.mu.Unlock()
-	// This cookie means nothing: only the one of the second step is signed in.
-	http.SetCookie(w, &http.Cookie{Name: "__Secure-better-auth.state", Value: rand.Text(), Path: "/"})
+	// This session is nobody's: only the one of the second step is signed in.
+	w.Header().Set("Set-Cookie", cookieKey+"="+rand.Text()+"; Path=/; HttpOnly; Secure")
 	writeJSON(w, http.StatusOK, map[string]bool{"success": true})
 }
 
@@ -92,6 +120,10 @@ func (s *Server) isUser(email string) bool {
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	email := r.PostFormValue("email")
+	if !asPage(r) {
+		fail(w, http.StatusForbidden, "invalid_origin", "not from the sign-in page")
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sent, found := s.logins[email]
@@ -101,11 +133,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(s.logins, email)
 	if !s.answer.NoCookie {
-		name := s.answer.CookieName
-		if name == "" {
-			name = cookieKey
-		}
-		value := rand.Text() + "." + base64.StdEncoding.EncodeToString([]byte(rand.Text()))
+		name := cmp.Or(s.answer.CookieName, cookieKey)
+		value := rand.Text() + "." + url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(rand.Text()))) // escapes that must come back as they are
 		s.cookies[name+"="+value] = email
 		w.Header().Add("Set-Cookie", "__Secure-better-auth.dont_remember=1; Path=/")
 		w.Header().Add("Set-Cookie", name+"="+value+"; Path=/; HttpOnly; Secure; SameSite=Lax")
@@ -120,13 +149,16 @@ func (s *Server) authorizeByCookie(w http.ResponseWriter, r *http.Request) {
 	email, signedIn := s.cookies[r.Header.Get("Cookie")]
 	c, known := s.client(q.Get("client_id"))
 	switch {
+	case r.Header.Get("Accept") != "text/html,application/json" || r.Header.Get("Origin") != "":
+		fail(w, http.StatusForbidden, "invalid_origin", "not as the sign-in page asks")
+		return
 	case !signedIn:
 		http.Redirect(w, r, "/signin?"+q.Encode(), http.StatusFound)
 		return
 	case !known || c.RedirectURI != q.Get("redirect_uri") || q.Get("response_type") != "code":
 		fail(w, http.StatusBadRequest, "invalid_client", "unknown client or redirect")
 		return
-	case q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("scope") != "public openid profile email offline_access":
+	case q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("scope") != loginScope:
 		fail(w, http.StatusBadRequest, "invalid_request", "pkce and scope are required")
 		return
 	}
@@ -148,7 +180,7 @@ func (s *Server) authorizeByCookie(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", address)
-	w.WriteHeader(http.StatusFound)
+	w.WriteHeader(cmp.Or(s.answer.Redirect, http.StatusFound))
 }
 
 // newCode is a code for g. The caller holds mu.
@@ -214,13 +246,13 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		delete(s.codes, in.Code)
 		if found && g.challenge != "" {
 			sum := sha256.Sum256([]byte(in.Verifier))
-			found = base64.RawURLEncoding.EncodeToString(sum[:]) == g.challenge
+			found = len(in.Verifier) == 43 && base64.RawURLEncoding.EncodeToString(sum[:]) == g.challenge
 		}
 		found = found && g.client == c.ID && g.redirect == in.Redirect && s.cfg.Now().Before(g.until)
 	case "refresh_token":
 		g, found = s.refresh[in.Refresh]
 		found = found && g.client == c.ID
-		if found {
+		if found && !s.answer.NoRefresh {
 			delete(s.refresh, in.Refresh)
 		}
 	}
@@ -234,19 +266,23 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 // newTokens gives tokens out; those that were given before of the same authorisation die.
 // The caller holds mu.
 func (s *Server) newTokens(g grant) map[string]any {
-	s.endChain(g.chain)
 	now := s.cfg.Now()
 	g.until = now.Add(s.cfg.AccessLife)
-	access, refresh := "acc-"+rand.Text(), "ref-"+rand.Text()
-	s.access[access], s.refresh[refresh] = g, g
-	seconds := int64(s.cfg.AccessLife / time.Second)
-	tokens := map[string]any{"access_token": access, "refresh_token": refresh, "expires_in": seconds, "token_type": "bearer", "scope": "public"}
+	access, refresh, id := "acc-"+rand.Text(), "ref-"+rand.Text(), "id-"+rand.Text()
+	tokens := map[string]any{"access_token": access, "expires_in": int64(s.cfg.AccessLife / time.Second), "token_type": "bearer", "scope": "public"}
 	if g.challenge == "" {
 		tokens["created_at"] = now.Unix()
-		return tokens
+	} else {
+		tokens["expires_at"], tokens["scope"], tokens["id_token"] = g.until.Unix(), loginScope, id
 	}
-	tokens["expires_at"], tokens["id_token"] = g.until.Unix(), "id-"+rand.Text()
-	tokens["scope"] = "public openid profile email offline_access"
+	if s.answer.NoRefresh {
+		delete(tokens, "id_token")
+	} else {
+		s.endChain(g.chain)
+		tokens["refresh_token"] = refresh
+		s.refresh[refresh] = g
+	}
+	s.access[access] = g
 	return tokens
 }
 
@@ -337,6 +373,22 @@ func (s *Server) Approve(userCode, email string) bool {
 	return false
 }
 
+func (s *Server) takeApproval(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		UserCode string `json:"user_code"`
+		Email    string `json:"email"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, "not an approval: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if in.Email != "" && !s.isUser(in.Email) || !s.Approve(in.UserCode, in.Email) {
+		http.Error(w, "no such user or code", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // Live reports whether both tokens are good now.
 func (s *Server) Live(access, refresh string) bool {
 	s.mu.Lock()
@@ -346,8 +398,14 @@ func (s *Server) Live(access, refresh string) bool {
 	return hasAccess && hasRefresh && s.cfg.Now().Before(a.until)
 }
 
-// ExpireAccess ends every access token, whatever its holder was told of its life;
-// RevokeAll ends the refresh tokens too.
+// Pairs counts the sign-ins that can be renewed.
+func (s *Server) Pairs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.refresh)
+}
+
+// ExpireAccess ends every access token, whatever its holder was told of its life.
 func (s *Server) ExpireAccess() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

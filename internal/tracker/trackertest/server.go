@@ -5,7 +5,7 @@
 // A Server is an http.Handler for both of its hosts: the sign-in (/auth/…, /api/auth/…,
 // /oauth/…) and the data (/sync/…, /users/…, /shows/…, /movies/…) share one address.
 // Refresh tokens work once, access tokens expire, a new mail voids the old code. It
-// counts every request and misbehaves on command (SetFault, SetAnswer). /_sim/… steers
+// counts every request and misbehaves on command (SetFault, SetAnswer, SetPaging). /_sim/… steers
 // and inspects it. Everything is kept in memory.
 package trackertest
 
@@ -56,13 +56,14 @@ type Server struct {
 
 	mu       sync.Mutex
 	answer   Answer
+	paging   Paging
 	logins   map[string]login  // by address
 	cookies  map[string]string // of who is signed in; whose address
 	codes    map[string]grant
 	access   map[string]grant
 	refresh  map[string]grant
 	devices  map[string]device
-	plays    map[string][]Play // by address, in no order
+	plays    map[string][]Play // by address, newest first
 	titles   map[string]Title  // by kind and id
 	stamps   map[string]time.Time
 	requests map[string]int
@@ -101,6 +102,16 @@ func New(cfg Config) *Server {
 	})
 	s.mux.HandleFunc("POST /_sim/plays", s.takePlays)
 	s.mux.HandleFunc("POST /_sim/fault", s.takeFault)
+	s.mux.HandleFunc("POST /_sim/answer", s.takeAnswer)
+	s.mux.HandleFunc("POST /_sim/approve", s.takeApproval)
+	s.mux.HandleFunc("POST /_sim/expire", func(w http.ResponseWriter, _ *http.Request) {
+		s.ExpireAccess()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	s.mux.HandleFunc("POST /_sim/revoke", func(w http.ResponseWriter, _ *http.Request) {
+		s.RevokeAll()
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return s
 }
 
