@@ -302,6 +302,39 @@ func TestOddRows(t *testing.T) {
 	r.expect("mira: 灯塔守望者 s1 e9")
 }
 
+// One row whose time cannot be must not keep the others from being stored.
+func TestTimesThatCannotBe(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	l.Play("mira-guid", "lamp-1", time.Now().UnixMicro(), nil)
+	l.Play("mira-guid", "lamp-2", time.Now().UnixNano(), nil)
+	l.Play("mira-guid", "lamp-3", 0, nil)
+	l.Play("mira-guid", "lamp-4", 0, nextTo(nil, "update_time", "99999999999999999999999"))
+	l.Play("mira-guid", "lamp-5", ago(time.Minute), nil)
+	r.sync(nas.Manual{Range: nas.All})
+	if n := len(r.events); n != 5 {
+		t.Fatalf("%d of 5 rows were taken: %s", n, r.titles())
+	}
+	for _, e := range r.events {
+		if e.OccurredAt.IsZero() == (*e.Episode == 5) {
+			t.Errorf("episode %v was watched at %v", *e.Episode, e.OccurredAt)
+		}
+	}
+}
+
+// A row that is written while the pages are read comes twice; so do rows of a table without a key.
+func TestRowThatMovesIsTakenOnce(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	for minute := range 3 {
+		l.Insert("item_user_play", nastest.Columns{"user_guid": "mira-guid", "item_guid": "lamp-1", "watched": 1, "visible": 1, "update_time": ago(time.Hour - time.Duration(minute)*time.Minute)})
+	}
+	if counts := r.sync(nas.Manual{Range: nas.All}); counts.Taken != 1 || counts.Known != 2 {
+		t.Errorf("the scan is %+v", counts)
+	}
+	r.expect("mira: 灯塔守望者 s1 e1")
+}
+
 func TestMissingColumnsAreTold(t *testing.T) {
 	whole := newRig(t, sample(t).Path)
 	whole.round()

@@ -32,8 +32,15 @@ type play struct {
 	stream  string
 }
 
-// time is when the row was written last, to the second.
-func (p play) time() time.Time { return time.UnixMilli(p.at).Truncate(time.Second) }
+// time is when the row was written last, to the second; zero for what is no time, such as
+// microseconds, whose year no text can hold.
+func (p play) time() time.Time {
+	t := time.UnixMilli(p.at).Truncate(time.Second).UTC()
+	if t.Year() < 2000 || t.Year() > 2200 {
+		return time.Time{}
+	}
+	return t
+}
 
 // window is the part of the library that is read.
 type window struct {

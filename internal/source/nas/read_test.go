@@ -47,6 +47,14 @@ func TestRowsBecomeEvents(t *testing.T) {
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(9.0), EpisodeTitle: "第9话"}},
 		{name: "a negative number is none", kind: "Episode", parent: "s2", title: "x", item: nastest.Columns{"episode_number": 4, "season_number": -1},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "the season that the episode says, not that of its row", kind: "Episode", parent: "s2", title: "x", item: nastest.Columns{"episode_number": 4, "season_number": 0},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(0), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "a folder between season and show", kind: "Episode", parent: "s1", title: "x", item: nastest.Columns{"episode_number": 4},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "a folder in a season", kind: "Episode", parent: "disc", title: "x", item: nastest.Columns{"episode_number": 4},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "the day of a time", kind: "Episode", parent: "s1", title: "x", item: nastest.Columns{"episode_number": 4, "release_date": "", "air_date": "2024-05-01 12:30:00"},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(4.0), EpisodeTitle: "x", AirDate: watch.Date{Year: 2024, Month: 5, Day: 1}}},
 		{name: "the number of the file name", kind: "Episode", parent: "s2", title: "视频-x", item: nastest.Columns{"filename": "a.S02E05.mkv", "path": "/media/a/a.S02E05.mkv"},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(5.0), Path: "/media/a/a.S02E05.mkv"}},
 		{name: "an episode without a number", kind: "Episode", parent: "s2", title: "x", why: "an episode without a number"},
@@ -67,6 +75,8 @@ func TestRowsBecomeEvents(t *testing.T) {
 		{name: "a film without a title", kind: "Movie", title: "", why: "its numbers or names cannot be right"},
 		{name: "no column for types: an episode", without: []string{"item.type"}, parent: "s2", title: "x", item: nastest.Columns{"episode_number": 7},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(7.0), EpisodeTitle: "x"}},
+		{name: "no column for types: no level of seasons", without: []string{"item.type"}, parent: "show", title: "x", item: nastest.Columns{"episode_number": 7},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(7.0), EpisodeTitle: "x"}},
 		{name: "no column for types: a film", without: []string{"item.type"}, title: "北之光", want: watch.Event{Media: watch.Movie, Title: "北之光"}},
 		{name: "hardly any columns", kind: "Movie", title: "北之光", without: []string{"user", "item_media", "media_stream", "item_user_play.visible", "item_user_play.ts", "item.parent_guid", "item.season_number",
 			"item.episode_number", "item.runtime", "item.tmdb_id", "item.imdb_id", "item.external_ids", "item.path", "item.filename", "item.original_title", "item.release_date", "item.air_date", "item.episode_imdb_id"},
@@ -96,6 +106,9 @@ func TestRowsBecomeEvents(t *testing.T) {
 			item("show", "TV", "folder", lamp.Title, nastest.Columns{"original_title": lamp.OriginalTitle, "tmdb_id": 77, "imdb_id": "tt77", "external_ids": `{"tvdb":5,"odd":{}}`})
 			item("s2", "Season", "show", "灯塔守望者 第二季", nastest.Columns{"season_number": 2})
 			item("s0", "Season", "show", "特别篇", nastest.Columns{"season_number": 0})
+			item("disc", "Directory", "s2", "disc 1", nil)
+			item("inner", "Directory", "show", "the first one", nil)
+			item("s1", "Season", "inner", "第 1 季", nastest.Columns{"season_number": 1})
 			if !lacks("item_media") {
 				l.Insert("item_media", nastest.Columns{"guid": "m", "item_guid": "with-media", "path": "/v/深海电车_EP05.mkv"})
 			}
@@ -134,6 +147,34 @@ func TestRowsBecomeEvents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Older releases named the numbers otherwise.
+func TestOlderNamesOfNumbers(t *testing.T) {
+	for _, names := range [][2]string{{"parent_index_number", "index_number"}, {"season_index", "episode_index"}, {"season_index", "sort_index"}} {
+		l := nastest.Create(t, t.TempDir())
+		l.Exec("ALTER TABLE item RENAME COLUMN season_number TO " + names[0])
+		l.Exec("ALTER TABLE item RENAME COLUMN episode_number TO " + names[1])
+		l.User("mira-guid", "mira")
+		l.Item("lamp", "TV", "", "灯塔守望者", nil)
+		l.Item("it", "Episode", "lamp", "x", nastest.Columns{names[0]: 2, names[1]: 7})
+		l.Play("mira-guid", "it", ago(time.Minute), nil)
+		r := newRig(t, l.Path)
+		r.sync(nas.Manual{Range: nas.All})
+		r.expect("mira: 灯塔守望者 s2 e7")
+	}
+}
+
+// The app has tables that cannot be opened here, as those of a search module of its own.
+func TestForeignModules(t *testing.T) {
+	l := sample(t)
+	l.Exec("PRAGMA writable_schema = 1")
+	l.Exec(`INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('table', 'search', 'search', 0, 'CREATE VIRTUAL TABLE search USING somemodule(title)')`)
+	l.Exec("PRAGMA writable_schema = 0")
+	l.Play("mira-guid", "lamp-1", ago(time.Minute), nil)
+	r := newRig(t, l.Path)
+	r.sync(nas.Manual{Range: nas.All})
+	r.expect("mira: 灯塔守望者 s1 e1")
 }
 
 // TestCompletion holds upstreams/nas.md, section 3: what counts as watched.
@@ -212,6 +253,10 @@ func TestUsers(t *testing.T) {
 	_, _, err = r.Sync(t.Context(), nas.Manual{Range: nas.All, User: "nobody"})
 	if err == nil || !strings.Contains(err.Error(), "no user nobody") {
 		t.Errorf("an unknown user gives %v", err)
+	}
+	l.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO user (guid, username, status) SELECT 'u' || i, 'x', 1 FROM n`)
+	if users, err := r.Users(t.Context()); err != nil || len(users) > 1000 {
+		t.Errorf("of a table of thousands %d users are read: %v", len(users), err)
 	}
 	if s := r.status(); s.LastError != "" {
 		t.Errorf("a wrong question is kept as a failure of the library: %+v", s)

@@ -140,6 +140,10 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 	if err != nil {
 		return problem(NotTaken, err, "the database of this service cannot be read")
 	}
+	// A row that is written between two pages comes again with its new time.
+	if slices.ContainsFunc(f.rows, func(q position) bool { return q.item == p.item && q.user == p.user }) {
+		before = taken
+	}
 	switch {
 	case !done:
 		if before == taken {
