@@ -1,7 +1,6 @@
 package nas
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -17,10 +16,6 @@ const pageRows = 2000
 type position struct {
 	at         int64 // update_time in milliseconds
 	item, user string
-}
-
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.item, q.item), cmp.Compare(p.user, q.user))
 }
 
 // play is a row of item_user_play: what one user did with one item.
@@ -47,6 +42,7 @@ type window struct {
 	from  int64  // milliseconds; earlier rows are not read
 	user  string // a guid; empty for all
 	whole bool   // it begins where the source was switched on
+	moves bool   // all rows in it are read, so it moves the watermark
 }
 
 // view is the library within one read transaction, with what was looked up in it.

@@ -1,8 +1,8 @@
 package nas_test
 
 import (
+	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -251,7 +251,7 @@ func TestUsers(t *testing.T) {
 		t.Errorf("the scan of all is %+v", counts)
 	}
 	_, _, err = r.Sync(t.Context(), nas.Manual{Range: nas.All, User: "nobody"})
-	if err == nil || !strings.Contains(err.Error(), "no user nobody") {
+	if !errors.Is(err, nas.ErrNoUser) {
 		t.Errorf("an unknown user gives %v", err)
 	}
 	l.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO user (guid, username, status) SELECT 'u' || i, 'x', 1 FROM n`)
@@ -260,5 +260,10 @@ func TestUsers(t *testing.T) {
 	}
 	if s := r.status(); s.LastError != "" {
 		t.Errorf("a wrong question is kept as a failure of the library: %+v", s)
+	}
+	r.set(func(o *nas.Options) { o.User = "nobody" })
+	r.problem(nas.NoUser, "no user nobody", "nas.user")
+	if s := r.status(); s.LastErrorKind != nas.NoUser {
+		t.Errorf("with a setting that names nobody the status is %+v", s)
 	}
 }

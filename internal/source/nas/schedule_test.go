@@ -33,6 +33,23 @@ func TestRunKeepsTheSchedule(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		r.expect("mira: 灯塔守望者 s1 e1")
+		// Who reads the library keeps others waiting, not failing.
+		release := r.Hold()
+		var users []nas.User
+		listed := make(chan error, 1)
+		go func() {
+			var err error
+			users, err = r.Users(ctx)
+			listed <- err
+		}()
+		synctest.Wait()
+		if len(listed) != 0 {
+			t.Error("the users are read while the library is being read")
+		}
+		release()
+		if err := <-listed; err != nil || len(users) != 2 {
+			t.Errorf("the users are %v: %v", users, err)
+		}
 		if s := r.status(); s.LastScan.Sub(first.LastScan) != time.Hour || s.Taken != 1 || s.Handling != nas.Live {
 			t.Errorf("after an hour the status is %+v", s)
 		}
