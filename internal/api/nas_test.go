@@ -45,7 +45,7 @@ func TestNAS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.do("POST", "/api/nas/sync/manual?user=all", nil).want(http.StatusOK, `"read":0`, `"record_ids":[]`)
-	r.do("GET", "/api/nas/status", nil).want(http.StatusOK, `"enabled":true`, `"handling":"live"`, `"watched_values":["1"]`, `"watermark":"20`, `"next_run":"20`)
+	r.do("GET", "/api/nas/status", nil).want(http.StatusOK, `"enabled":true`, `"watched_values":["1"]`, `"watermark":"20`, `"next_run":"20`)
 	if err := r.settings.Patch(t.Context(), map[string]map[string]any{"nas": {"user": "nobody"}}); err != nil {
 		t.Fatal(err)
 	}
