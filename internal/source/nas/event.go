@@ -69,7 +69,7 @@ func (f family) film() payload.Report {
 
 // episode is the report of an episode, whose show has the titles and the ids.
 func (f family) episode(file string) (r payload.Report, why string) {
-	if f.show == nil || f.show.title == "" {
+	if f.show == nil {
 		return r, "its show is not in the library"
 	}
 	r = payload.Report{ItemType: string(watch.Episode), Event: watch.Event{

@@ -13,7 +13,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// mostParents bounds the climb to a show: libraries have two levels above an episode.
+// mostParents bounds the climb to a show, which may go round: libraries have two levels above an episode.
 const mostParents = 8
 
 // The types of items, in lower case.
@@ -85,7 +85,7 @@ func (v view) chain(ctx context.Context, guid string) ([]*item, error) {
 		if err != nil {
 			return nil, err
 		}
-		if it == nil || slices.Contains(chain, it) {
+		if it == nil {
 			break
 		}
 		chain = append(chain, it)
