@@ -28,6 +28,3 @@ func (k *Keeper) Hold() (release func()) {
 	k.reading <- struct{}{}
 	return func() { <-k.reading }
 }
-
-// Clean does what Run does first.
-func (k *Keeper) Clean() { k.clean() }

@@ -73,6 +73,15 @@ func TestHandlings(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(r.dir, "nas-copy-*")); len(left) != 0 {
 				t.Errorf("copies stay: %v", left)
 			}
+			files, err := filepath.Glob("/proc/self/fd/*")
+			if err != nil || len(files) == 0 {
+				t.Fatalf("which files are open cannot be told: %v", err)
+			}
+			for _, file := range files {
+				if path, _ := os.Readlink(file); strings.HasPrefix(path, folder) {
+					t.Errorf("%s is still open", path)
+				}
+			}
 			if err := os.Chmod(folder, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -375,7 +384,9 @@ func TestCopiesOfACrashAreRemoved(t *testing.T) {
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.Clean()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	r.Run(ctx)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the copy is still there: %v", err)
 	}
