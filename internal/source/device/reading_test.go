@@ -75,7 +75,7 @@ func TestEpisodesAreRead(t *testing.T) {
 		// Addresses are misleading.
 		{show, "", "https://cdn.example/20240519/1080/a7f3.m3u8", "film"}, {show, "", "http://127.0.0.1:9978/proxy?do=1&url=ep07", "film"}, {show, "", "https://cdn.example/20240519-e7.m3u8", "film"},
 		{show, "", "https://cdn.example/Show.S01E07.1080p.mkv", "episode S1 7"}, {show, "", "https://cdn.example/%E7%AC%AC07%E9%9B%86.mp4", "episode 7"}, {show, "线路一", "https://cdn.example/EP07.mp4?sig=12", "episode 7"},
-		{show, "", "https://cdn.example/123.m3u8", "film"}, {show, "线路一", "https://cdn.example/123.m3u8", "unread!"}, {show, "", "https://cdn.example/550e8400-e290-41d4-a716-446655440000.m3u8", "film"}, {show, "", "https://cdn.example/S01E07.Trailer.mp4", "film"}, {show, "", "magnet:?xt=urn:btih:e12", "film"}, {show, "", "://", "film"},
+		{show, "", "https://cdn.example/123.m3u8", "film"}, {show, "线路一", "https://cdn.example/123.m3u8", "unread!"}, {show, "", "https://cdn.example/550e8400-e290-41d4-a716-446655440000.m3u8", "film"}, {show, "", "https://cdn.example/S01E07.Trailer.mp4", "film"}, {show, "正片", "https://cdn.example/S01E07.mkv", "film"}, {show, "", "magnet:?xt=urn:btih:e12", "film"}, {show, "", "://", "film"},
 		// Live channels.
 		{"CCTV-1 综合", "新闻联播", "", "live!"}, {"CCTV8", "灯塔守望者 第7集", "", "live!"}, {"湖南卫视", "", "", "live!"}, {"湖南卫视 HD", "", "", "live!"}, {"东方卫视(HD)", "", "", "live!"}, {"卫视风云", "第07集", "", "episode 7"}, {"动漫频道", "", "", "live!"}, {"某频道", "第07集", "", "episode 7"},
 		{"", "07", "", "unread!"}, {" \u200b", "07", "", "unread!"},
