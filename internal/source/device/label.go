@@ -15,9 +15,9 @@ const (
 	han    = `([〇零一二三四五六七八九十百千两兩]{1,7})`
 	left   = `(?:^|[^a-z0-9])`
 	right  = `(?:[^a-z0-9]|$)`
-	ending = `(?:v\d)? ?(?:end|fin|完结?|完結|终|終|大结局|大結局)?`
+	ending = `(?:v\d)?[ _-]?(?:end|fin|完结?|完結|终|終|大结局|大結局)?`
 	// quality are the words with which sites praise a file.
-	quality = `uhd|蓝光|藍光|超清|高清|标清|原画|原盘|杜比视界|国语版?|國語版?|粤语版?|粵語版?|日语版?|日語版?|英语版?|双语|双字|中字|中文字幕|中英字幕|无字幕|字幕版?`
+	quality = `正片|uhd|蓝光|藍光|超清|高清|标清|原画|原盘|杜比视界|国语版?|國語版?|粤语版?|粵語版?|日语版?|日語版?|英语版?|双语|双字|中字|中文字幕|中英字幕|无字幕|字幕版?`
 )
 
 // Everything below reads plain text: NFKC, lower case, single spaces (title.Plain).
@@ -30,7 +30,7 @@ var (
 	whole      = regexp.MustCompile(`^` + number + ending + `$`)
 	wholeRange = regexp.MustCompile(`^(\d{1,4}) ?[-~+&] ?(\d{1,4})$`)
 	marked     = regexp.MustCompile(left + `s(\d{1,2})[ ._-]?ep?[ ._]?` + number + `(?:(?:-|-?(?:s\d{1,2})?ep?)(\d{1,3}))?(?:v\d)?` + right)
-	counted    = regexp.MustCompile(`第 ?` + number + `(?: ?[集话話章回]? ?[-~至到] ?第? ?(\d{1,4}))? ?[集话話章回]|第 ?` + han + ` ?[集话話章回]|(?:^|[^\d.])` + number + ` ?[集话話回]`)
+	counted    = regexp.MustCompile(`第 ?` + number + `(?: ?[集话話章回]? ?[-~至到、,&+] ?第? ?(\d{1,4}))? ?[集话話章回]|第 ?` + han + ` ?[集话話章回]|(?:^|[^\d.])` + number + ` ?[集话話回]`)
 	lettered   = regexp.MustCompile(left + `(?:ep(?:isode)?[ ._-]{0,2}|e)` + number + `(?:(?:-|-?ep?)(\d{1,3}))?(?:v\d)?` + right)
 	hashed     = regexp.MustCompile(`#` + number + right)
 	dashed     = regexp.MustCompile(`(?:^| )- ?` + number + ending + `(?: |\[|\(|$)`)
@@ -38,7 +38,7 @@ var (
 
 	hanSpecial   = regexp.MustCompile(`(?:特别篇|特別篇|特別編|特别编|番外篇|番外編|番外|スペシャル|总集篇|總集篇|総集編)[ ._#-]?第?(?:(\d{1,3})|` + han + `)?`)
 	latinSpecial = regexp.MustCompile(left + `(?:sp|specials?|(ova|oad|oav))(?:\]?[ ._#\[-]?(\d{1,3}))?` + right)
-	hanExtra     = regexp.MustCompile(`预告|預告|花絮|彩蛋|片头曲|片尾曲|幕后(?:花絮|特辑|制作|$)|主题曲|先行版`)
+	hanExtra     = regexp.MustCompile(`预告|預告|花絮|彩蛋|片头曲|片尾曲|幕后(?:花絮|特辑|制作|$)|主题曲|先行版|片花|看点|速看|解说`)
 	latinExtra   = regexp.MustCompile(left + `(?:nc(?:op|ed)|pv|menu|trailer|preview|teaser)\d{0,2}` + right)
 	// maybeExtra stand in the names of episodes, too: they count where no episode is named.
 	maybeExtra = regexp.MustCompile(left + `(?:op|ed|cm)\d{0,2}` + right)
@@ -47,7 +47,7 @@ var (
 
 	filmWord = regexp.MustCompile(`剧场版|劇場版|电影|電影|` + left + `(?:movie|film)` + right)
 	// wholeFilm is a label that says of what quality the only file is, or nothing at all.
-	wholeFilm = regexp.MustCompile(`^(?:(?:(?:hd|bd)\d{3,4}p?|hd|bd|tc|ts|dvd|4k|8k|\d{3,4}p|hdr(?:10)?|web-?dl|remux|正片|全片|完整版?|播放|立即播放|原声版?|抢先版?|加长版?|中英|国粤|国英|剧场版|劇場版|电影|電影|the movie|movie|film|` + quality + `)[ ._/|()-]*)+$`)
+	wholeFilm = regexp.MustCompile(`^(?:(?:(?:hd|bd)\d{3,4}p?|hd|bd|tc|ts|dvd|4k|8k|\d{3,4}p|hdr(?:10)?|web-?dl|remux|全片|完整版?|播放|立即播放|原声版?|抢先版?|加长版?|中英|国粤|国英|剧场版|劇場版|电影|電影|the movie|movie|film|` + quality + `)[ ._/|()-]*)+$`)
 
 	seasonWord = regexp.MustCompile(`第 ?(?:(\d{1,2})|([一二三四五六七八九十]{1,3})) ?[季期]|season ?(\d{1,2})|(\d{1,2})(?:st|nd|rd|th) season|` + left + `s(\d{1,2})` + right)
 

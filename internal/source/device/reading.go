@@ -44,12 +44,14 @@ type Reading struct {
 }
 
 var (
-	channel     = regexp.MustCompile(`^cctv|(?:卫视|衛視)(?:[ ·(]*(?:hd|4k|\d{3,4}p?|高清|超清)\)?)*$`)
-	maybeLive   = regexp.MustCompile(`频道|頻道|直播`)
-	realActors  = regexp.MustCompile(`日剧|日劇|真人版|真人剧|真人劇|三次元|live[ -]action|j-?drama`)
-	filmTitle   = regexp.MustCompile(`剧场版|劇場版|电影版|電影版|the movie`)
-	urlEpisode  = regexp.MustCompile(`(?:^e|` + left + `ep)[ ._-]?\d{2,3}` + right) // an e alone is in every second hash
-	firstNumber = float64(1)
+	channel    = regexp.MustCompile(`^cctv|(?:卫视|衛視)(?:[ ·(]*(?:hd|4k|\d{3,4}p?|高清|超清)\)?)*$`)
+	maybeLive  = regexp.MustCompile(`频道|頻道|直播`)
+	realActors = regexp.MustCompile(`日剧|日劇|真人版|真人剧|真人劇|三次元|live[ -]action|j-?drama`)
+	filmTitle  = regexp.MustCompile(`剧场版|劇場版|电影版|電影版|the movie`)
+	// titleEpisode begins where a title that names a file, such as of what was pushed to the box, has the episode.
+	titleEpisode = regexp.MustCompile(`(?i)(?:[ ._\[(【-]+(?:s\d{1,2}[ ._-]?ep?\d|ep?\d{2})|第 ?(?:\d{1,4}|[一二三四五六七八九十百]{1,7}) ?[集话話回]| - \d{2,3}(?:v\d)?(?:[ .\[(]|$))`)
+	urlEpisode   = regexp.MustCompile(`(?:^e|` + left + `ep)[ ._-]?\d{2,3}` + right) // an e alone is in every second hash
+	firstNumber  = float64(1)
 )
 
 // Read reads a playback by upstreams/device.md, section 6: the label first, the title for
@@ -57,17 +59,22 @@ var (
 // guesses: what tells no episode and no film is Unread.
 func Read(rawTitle, label, address string) Reading {
 	r := Reading{Title: cleanTitle(rawTitle), Episodes: []float64{}}
-	parsed := title.Parse(r.Title)
-	r.Base = parsed.Base
 	plain, text := title.Plain(rawTitle), plainLabel(label)
 	r.LiveAction = realActors.MatchString(plain) || realActors.MatchString(text)
 	if text == plain || text == title.Plain(r.Title) {
 		text = ""
 	}
-	f := found{}
 	film := wholeFilm.MatchString(strings.Trim(withoutTitle(text, title.Plain(r.Title)), "[]()【】 "))
+	from := "label"
+	if at := titleEpisode.FindStringIndex(r.Title); at != nil && (film || text == "") {
+		text, from, film = title.Plain(r.Title[at[0]:]), "title", false
+		r.Title = cleanTitle(fileTitle(r.Title[:at[0]]))
+	}
+	parsed := title.Parse(r.Title)
+	r.Base = parsed.Base
+	f := found{}
 	if !film && text != "" {
-		f, r.From = readLabel(text, title.Plain(r.Title)), "label"
+		f, r.From = readLabel(text, title.Plain(r.Title)), from
 	}
 	if channel.MatchString(plain) || maybeLive.MatchString(plain) && len(f.episodes) == 0 {
 		r.Kind, r.From, r.Problem = Live, "title", "it is a channel"
@@ -97,6 +104,14 @@ func Read(rawTitle, label, address string) Reading {
 		r.Kind, r.Problem = Unread, "it has no title"
 	}
 	return r
+}
+
+// fileTitle is a title as files have it, whose words dots or underscores may part.
+func fileTitle(text string) string {
+	if strings.Contains(strings.TrimSpace(text), " ") {
+		return text
+	}
+	return strings.NewReplacer(".", " ", "_", " ").Replace(text)
 }
 
 func (r *Reading) toFilm(from, how string) {
