@@ -356,6 +356,10 @@ func TestIntervals(t *testing.T) {
 	if got := r.player.play.interval(0.8); got != closeLook {
 		t.Errorf("near the threshold %v", got)
 	}
+	r.look(time.Second, shows("07", r.player.play.end.share(), Paused))
+	if got := r.player.play.interval(0.8); got != farLook {
+		t.Errorf("paused near the threshold %v", got)
+	}
 	m := shows("07", 0.5, Playing)
 	m.speed = 16
 	r.look(time.Second, m)

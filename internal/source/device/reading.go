@@ -51,7 +51,6 @@ var (
 	// titleEpisode begins where a title that names a file, such as of what was pushed to the box, has the episode.
 	titleEpisode = regexp.MustCompile(`(?i)(?:[ ._\[(【-]+(?:s\d{1,2}[ ._-]?ep?\d|ep?\d{2})|第 ?(?:\d{1,4}|[一二三四五六七八九十百]{1,7}) ?[集话話回]| - \d{2,3}(?:v\d)?(?:[ .\[(]|$))`)
 	urlEpisode   = regexp.MustCompile(`(?:^e|` + left + `ep)[ ._-]?\d{2,3}` + right) // an e alone is in every second hash
-	firstNumber  = float64(1)
 )
 
 // Read reads a playback by upstreams/device.md, section 6: the label first, the title for
@@ -87,7 +86,7 @@ func Read(rawTitle, label, address string) Reading {
 	}
 	r.Season = seasonOf(f, text, parsed)
 	r.Kind, r.Episodes, r.How, r.Problem = f.kind, append(r.Episodes, f.episodes...), f.how, f.problem
-	switch single := len(f.episodes) == 1 && f.episodes[0] == firstNumber && f.kind == Episode; {
+	switch single := len(f.episodes) == 1 && f.episodes[0] == 1 && f.kind == Episode; {
 	case f.problem != "":
 		if r.Kind == "" {
 			r.Kind = Unread

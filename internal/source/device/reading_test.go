@@ -58,7 +58,7 @@ func TestEpisodesAreRead(t *testing.T) {
 		{show, "特别篇", "", "special!"}, {show, "特别篇2", "", "special S0 2"}, {show, "特别篇 第二集", "", "special S0 2"}, {show, "番外篇 第2集", "", "special S0 2"}, {show, "EP07 Special Day", "", "episode 7"},
 		{show + " 第二季", "SP1", "", "special S0 1"},
 		{show, "第07集预告", "", "extra!"}, {show, "第07集片花", "", "extra!"}, {show, "速看第07集", "", "extra!"}, {show, "NCOP1", "", "extra!"}, {show, "PV2", "", "extra!"}, {show, "花絮", "", "extra!"},
-		{show, "EP07 PV", "", "extra!"}, {show, "S01E07.NCOP.mkv", "", "extra!"}, {show, "EP07 Preview", "", "extra!"}, {show, "EP07 OP", "", "episode 7"},
+		{show, "EP07 PV", "", "extra!"}, {show, "S01E07.NCOP.mkv", "", "extra!"}, {show, "EP07 Preview", "", "extra!"}, {show, "EP07 OP", "", "episode 7"}, {show, "07 ED", "", "extra!"},
 		// Seasons.
 		{show + " 第二季", "第07集", "", "episode S2 7"}, {show + "第2期", "07", "", "episode S2 7"}, {"Lighthouse Season 3", "07", "", "episode S3 7"}, {"Lighthouse 2nd Season", "07", "", "episode S2 7"},
 		{"Lighthouse S2", "07", "", "episode S2 7"}, {show + " 2", "07", "", "episode 7"}, {"Lighthouse II", "07", "", "episode 7"}, {show + " 第二季", "S01E07", "", "episode S2 7"}, {show, "第二季 第07集", "", "episode S2 7"},
@@ -109,6 +109,28 @@ func TestTitlesAreCleaned(t *testing.T) {
 	}
 	if r := device.Read("灯塔守望者 真人版", "07", ""); !r.LiveAction {
 		t.Error("real people are not seen")
+	}
+}
+
+func TestEventsOfAReading(t *testing.T) {
+	for _, c := range []struct{ title, label, want string }{
+		{"灯塔守望者 第二季", "第01-02集", "episode S2 1, episode S2 2"}, {"灯塔守望者", "07", "episode 7"}, {"灯塔守望者", "SP1", "episode S0 1"}, {"灯塔守望者", "OVA 2", "ova 2"},
+		{"灯塔守望者 真人版", "07", "real_action 7"}, {"灯塔守望者 剧场版", "HD", "movie"},
+	} {
+		var all []string
+		for _, e := range device.Read(c.title, c.label, "").Events("Living Box", "7c1de0aa55ab90f1", time.Unix(0, 0)) {
+			text := string(e.Media)
+			if e.Season != nil {
+				text += fmt.Sprintf(" S%d", *e.Season)
+			}
+			if e.Episode != nil {
+				text += fmt.Sprintf(" %v", *e.Episode)
+			}
+			all = append(all, text)
+		}
+		if got := strings.Join(all, ", "); got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.title, c.label, got, c.want)
+		}
 	}
 }
 
