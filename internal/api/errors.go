@@ -130,8 +130,8 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 		p := problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.")
 		p.RetryAfter = 30
 		return p
-	case errors.As(err, &library) && library.Kind == nas.NoUser:
-		return fieldProblem("query.user", library.Detail)
+	case errors.Is(err, nas.ErrNoUser):
+		return fieldProblem("query.user", nas.ErrNoUser.Error())
 	case errors.As(err, &library):
 		return problem(http.StatusConflict, asSentence(library.Detail))
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):

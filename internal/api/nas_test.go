@@ -33,7 +33,7 @@ func TestNAS(t *testing.T) {
 	r.do("GET", "/api/nas/users", nil).want(http.StatusOK, `{"items":[{"guid":"0a1c","user_name":"alex","active":true,"admin":false},{"guid":"0a1b","user_name":"mira"`)
 	r.do("POST", "/api/nas/sync/manual", nil).problem(http.StatusConflict, "switched off")
 	r.do("POST", "/api/nas/sync/manual?range=ever", nil).problem(http.StatusUnprocessableEntity, "query.range")
-	r.do("POST", "/api/nas/sync/manual?range=all&user=nobody", nil).problem(http.StatusUnprocessableEntity, "query.user", "no user nobody")
+	r.do("POST", "/api/nas/sync/manual?range=all&user=nobody", nil).problem(http.StatusUnprocessableEntity, "query.user", "no such user", "/api/nas/users")
 	got := r.do("POST", "/api/nas/sync/manual?range=1day&user=0a1b", nil).want(http.StatusOK,
 		`"read":2`, `"skipped":1`, `"taken":1`, `"record_ids":[1]`, `"reason":"an episode without a number"`, `"example":"灯塔守望者 / y"`, `"more":false`)
 	if got.get("known") != 0.0 {
@@ -45,7 +45,11 @@ func TestNAS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.do("POST", "/api/nas/sync/manual?user=all", nil).want(http.StatusOK, `"read":0`, `"record_ids":[]`)
-	r.do("GET", "/api/nas/status", nil).want(http.StatusOK, `"enabled":true`, `"handling":"live"`, `"watched_values":["1"]`, `"watermark":"20`, `"next_run":"20`)
+	r.do("GET", "/api/nas/status", nil).want(http.StatusOK, `"enabled":true`, `"watched_values":["1"]`, `"watermark":"20`, `"next_run":"20`)
+	if err := r.settings.Patch(t.Context(), map[string]map[string]any{"nas": {"user": "nobody"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.do("POST", "/api/nas/sync/manual", nil).problem(http.StatusConflict, "nas.user", "no user nobody")
 	r.anonymous("POST", "/api/nas/sync/manual", nil).want(http.StatusUnauthorized)
 }
 

@@ -304,7 +304,7 @@ func (x *call) read(ctx context.Context) (*Response, error) {
 }
 
 // limiter is the bucket of host, shared by everybody who uses this client. Hosts
-// come from settings, so there are few.
+// come from settings, or are those of a home network, so there are few.
 func (c *Client) limiter(host string, now *setup) *rate.Limiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -192,6 +192,10 @@ func TestMatch(t *testing.T) {
 		"the catalog's subject id":                     {with(episode("?", 3, 4, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "matched 103/10304"},
 		"the catalog's subject id, no such episode":    {with(episode("?", 1, 99, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "episode_not_found 103"},
 		"an id the catalog does not know":              {with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogSubject, e.CatalogEpisode = 999, 998 }), "matched 100/10003"},
+		"the season's own title is the known one":      {with(episode("终末之海", 1, 3, ""), func(e *watch.Event) { e.SeasonTitle = "风之地图 终末之海" }), "matched 182/18203"},
+		"the season's own title has the number":        {with(episode("灯塔守望者", 1, 2, ""), func(e *watch.Event) { e.SeasonTitle = "灯塔守望者 第三季" }), "matched 103/10302"},
+		"the season's own title, specials":             {with(episode("灯塔守望者", 0, 7, "2020-05-01"), func(e *watch.Event) { e.SeasonTitle = "灯塔守望者 第三季" }), "matched 100/10090"},
+		"the season's own title, unknown":              {with(episode("灯塔守望者", 4, 1, ""), func(e *watch.Event) { e.SeasonTitle = "灯塔守望者 终章" }), "not_found"},
 		"special by the title of the episode":          {with(episode("灯塔守望者", 0, 3, ""), func(e *watch.Event) { e.EpisodeTitle = "海の特別編" }), "matched 100/10090"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ CREATE TABLE device_plays (
     armed      BIGINT NOT NULL,
     PRIMARY KEY (device, title, season, episode)
 );
-CREATE INDEX device_plays_counted ON device_plays (counted_at);
+CREATE INDEX device_plays_unarmed ON device_plays (device) WHERE armed = 0;
 
 -- +goose Down
 DROP TABLE device_plays;

@@ -8,7 +8,6 @@
 package device
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +40,7 @@ const (
 )
 
 // ErrNoPlayer is returned for an address that answers, but not as a player with /media does.
-var ErrNoPlayer = errors.New("what answers there is no player that tells what it plays")
+var ErrNoPlayer = errors.New("what answers there is no player that tells what it plays: it takes FongMi TV since spring 2024, or a fork of it")
 
 // info is what GET /device tells (section 2). The field type is not read: its meaning
 // differs, and hardware ids are not kept.
@@ -102,11 +101,11 @@ func (c *client) get(ctx context.Context, host string, port uint16, path string)
 		return nil, err
 	}
 	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("%w: %s answers %d", ErrNoPlayer, path, answer.Status)
+		return nil, fmt.Errorf("%s answers %d; %w", path, answer.Status, ErrNoPlayer)
 	}
-	object, err := payload.ParseObject(bytes.TrimPrefix(answer.Body, []byte("\xef\xbb\xbf")))
+	object, err := payload.ParseObject(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s answers no JSON object", ErrNoPlayer, path)
+		return nil, fmt.Errorf("%s answers no JSON object; %w", path, ErrNoPlayer)
 	}
 	return object, nil
 }
@@ -119,7 +118,7 @@ func (c *client) device(ctx context.Context, host string, port uint16) (info, er
 	}
 	i := info{uuid: payload.Clean(o.Text("uuid"), maxUUID), name: o.Line("name")}
 	if i.uuid == "" && i.name == "" {
-		return info{}, fmt.Errorf("%w: /device tells neither uuid nor name", ErrNoPlayer)
+		return info{}, fmt.Errorf("/device tells neither uuid nor name; %w", ErrNoPlayer)
 	}
 	return i, nil
 }

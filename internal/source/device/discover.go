@@ -1,10 +1,13 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net"
+	"net/netip"
+	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"watchmark/internal/httpx"
@@ -31,18 +34,19 @@ func (k *Keeper) probe(ctx context.Context, host string, port uint16) (verdict, 
 		}
 		return other, err
 	}
-	switch {
-	case errors.Is(err, ErrNoPlayer), errors.Is(err, httpx.ErrTooLarge):
-		return other, err
-	case errors.Is(err, syscall.ECONNREFUSED):
+	var dial *net.OpError
+	switch kind := httpx.Classify(err); {
+	case kind == httpx.Timeout, kind == httpx.DNS, kind == httpx.Cancelled, errors.Is(err, lan.ErrNotPrivate):
+		return silent, err
+	case errors.As(err, &dial) && dial.Op == "dial":
 		return refused, err
 	}
-	return silent, err
+	return other, err
 }
 
 // walk finds the ports of the players on a host. A second app on a box has the next port,
 // and something else may have taken the first one; patient goes on although nothing
-// listens at the first. err is why there is none.
+// listens at the first. err is why there is none, also when ctx has ended.
 func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []uint16, err error) {
 	for port := uint16(FirstPort); port <= LastPort && ctx.Err() == nil; port++ {
 		v, failed := k.probe(ctx, host, port)
@@ -60,7 +64,7 @@ func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []u
 			return ports, err
 		}
 	}
-	return ports, err
+	return ports, cmp.Or(err, ctx.Err())
 }
 
 // scan looks through the networks that the settings name, and no others, and adds the
@@ -123,35 +127,42 @@ func (k *Keeper) each(ctx context.Context, hosts chan<- string) {
 	}
 }
 
-// scanByItself scans when the boxes are switched on, then as often as the settings say,
-// and when a box has vanished, which may have got another address.
+// scanByItself scans when the boxes are switched on or the networks change, then as often
+// as the settings say, and when a box has vanished, which may have got another address.
 func (k *Keeper) scanByItself(ctx context.Context) {
-	var last time.Time
+	var scans scans
 	for {
-		c := k.Config()
-		due := c.Enabled && len(c.Subnets) > 0 && c.ScanEvery > 0 && (last.IsZero() || time.Since(last) >= c.ScanEvery)
-		if due {
-			last = time.Now()
-			k.scanOnce(ctx)
+		if scans.due(k.Config(), time.Now()) {
+			if found, err := k.scan(ctx); err == nil {
+				k.Log.Debug("looked for TV boxes", "found", found)
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.rescan:
-			if c = k.Config(); c.Enabled && len(c.Subnets) > 0 && c.ScanEvery > 0 && time.Since(last) >= rescanAfter {
-				last = time.Now()
-				k.scanOnce(ctx)
-			}
+			scans.vanished = true
 		case <-time.After(lookEvery):
 		}
 	}
 }
 
-func (k *Keeper) scanOnce(ctx context.Context) {
-	found, err := k.scan(ctx)
-	switch {
-	case errors.Is(err, ErrScanning), ctx.Err() != nil:
-	default:
-		k.Log.Debug("looked for TV boxes", "found", found)
+// scans remembers the last scan.
+type scans struct {
+	at       time.Time // zero before the first
+	networks []netip.Prefix
+	vanished bool // a box has, since then
+}
+
+// due reports whether there is to be a scan now, which then is the last one.
+func (s *scans) due(c Config, now time.Time) bool {
+	if !c.Enabled || len(c.Subnets) == 0 || c.ScanEvery == 0 {
+		return false
 	}
+	since := now.Sub(s.at)
+	if since < c.ScanEvery && !(s.vanished && since >= rescanAfter) && slices.Equal(s.networks, c.Subnets) {
+		return false
+	}
+	*s = scans{at: now, networks: c.Subnets}
+	return true
 }

@@ -22,6 +22,9 @@ func TestScansFindPlayersOnly(t *testing.T) {
 	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", FirstPort), "x", "x").Fail(devicetest.Page, "") // something else, and a player behind it
 	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", FirstPort+1), "90f1", "Bed Box")
 	devicetest.Start(t, fmt.Sprintf("127.9.7.3:%d", FirstPort+1), "55ab", "Alone") // nothing at the first port: not found by a scan
+	devicetest.Start(t, fmt.Sprintf("127.9.7.4:%d", FirstPort), "55ac", "Old Box").Fail(devicetest.Old, "")
+	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", FirstPort), "z", "z").Fail(devicetest.Cut, "") // something that speaks no HTTP
+	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", FirstPort+1), "ab90", "Kitchen Box")
 	outside := devicetest.Start(t, fmt.Sprintf("127.9.7.9:%d", FirstPort), "y", "y")
 	h := newHome(t)
 	h.config.Enabled = false // it works while switched off
@@ -40,13 +43,13 @@ func TestScansFindPlayersOnly(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	if want := []string{"Bed Box 127.9.7.2:9979", "Living Box 127.9.7.1:9978", "Living Box 127.9.7.1:9979"}; !slices.Equal(found, want) {
+	if want := []string{"Bed Box 127.9.7.2:9979", "Kitchen Box 127.9.7.5:9979", "Living Box 127.9.7.1:9978", "Living Box 127.9.7.1:9979"}; !slices.Equal(found, want) {
 		t.Errorf("found is %q, want %q", found, want)
 	}
 	if outside.Asked("/device") > 0 {
 		t.Error("the scan left its network")
 	}
-	if s := h.Status(); len(s.Devices) != 3 || s.LastScan == nil || s.Found != 3 || s.Enabled {
+	if s := h.Status(); len(s.Devices) != 4 || s.LastScan == nil || s.Found != 4 || s.Enabled {
 		t.Errorf("the status is %+v", s)
 	}
 	if len(h.events) > 0 || h.Status().Devices[0].LastEvent != nil {
@@ -61,6 +64,94 @@ func TestScansFindPlayersOnly(t *testing.T) {
 	}
 	if s := h.Status(); len(s.Devices) != 0 {
 		t.Errorf("what lies in no network any more stays: %+v", s.Devices)
+	}
+}
+
+// An address without a port stands for every player there.
+func TestAllPlayersOfAnAddressAreAsked(t *testing.T) {
+	for port := FirstPort + 2; port < FirstPort+4; port++ {
+		devicetest.Start(t, fmt.Sprintf("127.9.8.1:%d", port), "7c1de0aa55ab90f1", fmt.Sprintf("Box %d", port))
+	}
+	h := newHome(t)
+	h.poll(t.Context(), h.named("127.9.8.1"))
+	for _, p := range h.due(time.Now()) {
+		h.poll(t.Context(), p)
+	}
+	if s := h.Status(); len(s.Devices) != 2 || s.Devices[0].Name != "Box 9980" || s.Devices[1].Name != "Box 9981" || !s.Devices[1].Online {
+		t.Errorf("the status is %+v", s)
+	}
+	if due := len(h.due(time.Now())) + 10*len(h.due(time.Now().Add(time.Hour))); due != 20 {
+		t.Errorf("asked again are %d", due)
+	}
+}
+
+// named is a place as a setting without a port makes it.
+func (h *home) named(host string) *place {
+	h.config.Subnets = []netip.Prefix{netip.MustParsePrefix(host + "/32")} // for settings cannot name this machine
+	p := h.add(host, 0)
+	p.anyPort = true
+	return p
+}
+
+// A look that had no time left has seen nobody.
+func TestALookWithoutTimeSeesNobody(t *testing.T) {
+	devicetest.Start(t, fmt.Sprintf("127.9.8.2:%d", FirstPort), "7c1de0aa55ab90f1", "Living Box")
+	h := newHome(t)
+	p := h.named("127.9.8.2")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	h.poll(ended, p)
+	if s := h.Status(); s.Devices[0].Online || s.Devices[0].LastSeen != nil {
+		t.Errorf("the status is %+v", s)
+	}
+	if got, err := h.DebugScan(ended); err != nil || got.Complete || len(got.Devices) != 1 || got.Devices[0].Online || got.Devices[0].Problem == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWhenNetworksAreScanned(t *testing.T) {
+	home, garage := netip.MustParsePrefix("192.168.1.0/24"), netip.MustParsePrefix("192.168.2.0/24")
+	c := Config{Enabled: true, Subnets: []netip.Prefix{home}, ScanEvery: 6 * time.Hour}
+	at := time.Unix(1_700_000_000, 0)
+	var s scans
+	for _, step := range []struct {
+		name  string
+		after time.Duration
+		but   func()
+		want  bool
+	}{
+		{"at the start", 0, nil, true},
+		{"soon again", time.Minute, nil, false},
+		{"a box has vanished just after", time.Minute, func() { s.vanished = true }, false},
+		{"and is not forgotten", rescanAfter, nil, true},
+		{"once", rescanAfter, nil, false},
+		{"in time", c.ScanEvery, nil, true},
+		{"another network", time.Minute, func() { c.Subnets = []netip.Prefix{home, garage} }, true},
+		{"on demand only", 10 * time.Hour, func() { c.ScanEvery = 0 }, false},
+		{"switched off", 10 * time.Hour, func() { c.ScanEvery, c.Enabled = time.Hour, false }, false},
+		{"no network", 10 * time.Hour, func() { c.Enabled, c.Subnets = true, nil }, false},
+	} {
+		at = at.Add(step.after)
+		if step.but != nil {
+			step.but()
+		}
+		if got := s.due(c, at); got != step.want {
+			t.Errorf("%s: %v", step.name, got)
+		}
+	}
+}
+
+func TestFoundBoxesAreForgottenAfterADay(t *testing.T) {
+	h := newHome(t)
+	h.config.Subnets = []netip.Prefix{netip.MustParsePrefix("127.9.9.0/29")}
+	for _, c := range []struct {
+		offline time.Duration
+		kept    int
+	}{{forgetAfter - time.Hour, 1}, {forgetAfter + time.Hour, 0}} {
+		h.add("127.9.9.1", FirstPort).offline = time.Now().Add(-c.offline)
+		if got := len(h.Status().Devices); got != c.kept {
+			t.Errorf("offline for %v: %d devices", c.offline, got)
+		}
 	}
 }
 

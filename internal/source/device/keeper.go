@@ -43,7 +43,7 @@ const (
 // The errors a caller branches on.
 var (
 	ErrOff      = errors.New("the TV boxes are switched off: set device.enabled")
-	ErrScanning = errors.New("boxes are being looked for already")
+	ErrScanning = errors.New("boxes are being looked for already: try again when that has ended")
 	ErrUnknown  = errors.New("no box of that address or uuid is known: name it in device.addresses, or scan for it")
 )
 
@@ -111,6 +111,10 @@ func (p *place) address() string {
 	}
 	return net.JoinHostPort(p.host, strconv.Itoa(int(p.port)))
 }
+
+// isMain reports whether a place is where its player is asked, and not a second address of
+// it. Keeper.mu is held.
+func (p *place) isMain() bool { return p.player == nil || p.player.place == p }
 
 // NewKeeper is a Keeper that asks nobody until Run, or until it is told to.
 func NewKeeper(c KeeperConfig) (*Keeper, error) {

@@ -23,7 +23,8 @@ import (
 // home is a Keeper with a database, whose events are kept.
 type home struct {
 	*Keeper
-	t *testing.T
+	t  *testing.T
+	db *db.DB
 
 	mu     sync.Mutex
 	config Config
@@ -43,7 +44,7 @@ func newHome(t *testing.T, addresses ...string) *home {
 
 func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 	t.Helper()
-	h := &home{t: t, config: Config{Enabled: true, Addresses: addresses, Threshold: 0.8}}
+	h := &home{t: t, db: d, config: Config{Enabled: true, Addresses: addresses, Threshold: 0.8}}
 	tasks := &task.Registry{}
 	t.Cleanup(tasks.Stop)
 	var err error
@@ -93,6 +94,13 @@ func (h *home) watches(b *devicetest.Box, title, label string) *Event {
 	h.sees(b, devicetest.Episode(title, label, 100, 1440))
 	h.sees(b, devicetest.Episode(title, label, 1224, 1440))
 	return h.sees(b, devicetest.Episode(title, label, 1227, 1440)).Event
+}
+
+func (h *home) exec(statement string) {
+	h.t.Helper()
+	if err := h.db.Write(h.t.Context(), func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, statement); return err }); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // short are the events as title and episode.
@@ -219,6 +227,27 @@ func TestWhatCannotBeStoredIsTriedAgain(t *testing.T) {
 	if got := h.short(); len(got) != 1 {
 		t.Errorf("events are %q", got)
 	}
+	// Also when the box has been switched off since.
+	h.fails = errors.New("the disk is full")
+	h.watches(b, "灯塔守望者", "08")
+	h.fails = nil
+	b.SwitchOff()
+	h.sees(b, nil)
+	if got := h.short(); len(got) != 2 {
+		t.Errorf("events are %q", got)
+	}
+}
+
+// What differs in season or year only is something else.
+func TestSeasonsAndNewVersionsCountForThemselves(t *testing.T) {
+	b := box(t)
+	h := newHome(t, named(b))
+	for _, c := range [][2]string{{"灯塔守望者", "07"}, {"灯塔守望者", "S01E07"}, {"灯塔守望者", "S02E07"}, {"灯塔守望者(2009)", "07"}, {"灯塔守望者(2024)", "07"}, {"灯塔守望者", "SP7"}} {
+		if e := h.watches(b, c[0], c[1]); e == nil || e.Outcome != Counted {
+			t.Errorf("%q: %+v", c, e)
+		}
+		h.exec("UPDATE device_plays SET armed = 0") // as if nothing else had been played since
+	}
 }
 
 func TestWhatIsNotAnEpisodeIsSkippedWithAReason(t *testing.T) {
@@ -264,11 +293,14 @@ func TestHostileBoxesHarmNothing(t *testing.T) {
 	b := box(t)
 	h := newHome(t, named(b))
 	b.Play(devicetest.Episode("灯塔守望者", "07", 1300, 1440))
-	for _, fault := range []devicetest.Fault{devicetest.Redirect, devicetest.Huge, devicetest.Broken, devicetest.Page, devicetest.List, devicetest.Cut, devicetest.Slow} {
+	for _, fault := range []devicetest.Fault{devicetest.Redirect, devicetest.Huge, devicetest.Broken, devicetest.Page, devicetest.List, devicetest.Cut, devicetest.Slow, devicetest.Old} {
 		b.Fail(fault, "http://"+other.Address()+"/media")
 		s, err := h.DebugSync(t.Context(), named(b), "")
 		if err != nil || s.After.Online || s.After.Problem == "" || s.After.OfflineSince == nil || s.Event != nil {
 			t.Errorf("%s: %+v, %v", fault, s, err)
+		}
+		if tooLarge := strings.Contains(s.After.Problem, "too large"); tooLarge != (fault == devicetest.Huge) {
+			t.Errorf("%s: the problem is %s", fault, s.After.Problem)
 		}
 	}
 	if other.Asked("/media")+other.Asked("/device") > 0 {

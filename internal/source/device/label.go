@@ -15,44 +15,55 @@ const (
 	han    = `([〇零一二三四五六七八九十百千两兩]{1,7})`
 	left   = `(?:^|[^a-z0-9])`
 	right  = `(?:[^a-z0-9]|$)`
-	ending = `(?:v\d)? ?(?:end|fin|完)?`
+	ending = `(?:v\d)?[ _-]?(?:end|fin|完结?|完結|终|終|大结局|大結局)?`
+	// quality are the words with which sites praise a file.
+	quality = `正片|uhd|蓝光|藍光|超清|高清|标清|原画|原盘|杜比视界|国语版?|國語版?|粤语版?|粵語版?|日语版?|日語版?|英语版?|双语|双字|中字|中文字幕|中英字幕|无字幕|字幕版?`
 )
 
 // Everything below reads plain text: NFKC, lower case, single spaces (title.Plain).
 var (
 	playing   = regexp.MustCompile(`^(?:正在播放中?|播放中|now playing|playing) ?: ?`)
-	extension = regexp.MustCompile(`\.(?:mp4|mkv|avi|ts|m2ts|m3u8|mpd|flv|f4v|rmvb|rm|mov|wmv|webm|m4v|mpe?g|iso|strm)$`)
-	// counts say how many episodes there are, not which one this is.
-	counts = regexp.MustCompile(`(?:全|共|更新?至|更新到|更至|连载至|連載至) ?第? ?(?:\d{1,4}|[一二三四五六七八九十百千]{1,7}) ?[集话話回]?|\d{1,4} ?[集话話回] ?(?:全|完结|完結)|全集|合集`)
+	extension = regexp.MustCompile(`(?:\.(?:mp4|mkv|avi|ts|m2ts|m3u8|mpd|flv|f4v|rmvb|rm|mov|wmv|webm|m4v|mpe?g|iso|strm))+$`)
+	// counts say how many episodes there are, not which one this is. 第12集完结 is the last one.
+	counts = regexp.MustCompile(`(?:全|共|更新?[至到]|更新|连载至|連載至) ?第? ?(?:\d{1,4}|[一二三四五六七八九十百千]{1,7}) ?[集话話回]?|(?:^|[^第\d ]) ?\d{1,4} ?[集话話回] ?(?:全|完结|完結)|全集|合集`)
 
 	whole      = regexp.MustCompile(`^` + number + ending + `$`)
 	wholeRange = regexp.MustCompile(`^(\d{1,4}) ?[-~+&] ?(\d{1,4})$`)
-	marked     = regexp.MustCompile(left + `s(\d{1,2})[ ._-]?ep?[ ._]?` + number + `(?:(?:-|-?ep?)(\d{1,3}))?(?:v\d)?` + right)
-	counted    = regexp.MustCompile(`第 ?` + number + `(?: ?[-~至到] ?第? ?(\d{1,4}))? ?[集话話章回]|第 ?` + han + ` ?[集话話章回]|(?:^|[^\d.])` + number + ` ?[集话話回]`)
-	lettered   = regexp.MustCompile(left + `(?:ep(?:isode)?[ ._-]{0,2}|e)` + number + `(?:-(?:ep?)?(\d{1,3}))?(?:v\d)?` + right)
+	marked     = regexp.MustCompile(left + `s(\d{1,2})[ ._-]?ep?[ ._]?` + number + `(?:(?:-|-?(?:s\d{1,2})?ep?)(\d{1,3}))?(?:v\d)?` + right)
+	counted    = regexp.MustCompile(`第 ?` + number + `(?: ?[集话話章回]? ?[-~至到、,&+] ?第? ?(\d{1,4}))? ?[集话話章回]|第 ?` + han + ` ?[集话話章回]|(?:^|[^\d.])` + number + ` ?[集话話回]`)
+	lettered   = regexp.MustCompile(left + `(?:ep(?:isode)?[ ._-]{0,2}|e)` + number + `(?:(?:-|-?ep?)(\d{1,3}))?(?:v\d)?` + right)
 	hashed     = regexp.MustCompile(`#` + number + right)
 	dashed     = regexp.MustCompile(`(?:^| )- ?` + number + ending + `(?: |\[|\(|$)`)
 	bracketed  = regexp.MustCompile(`[\[(【「『](\d{1,3}(?:\.\d)?)` + ending + `[\])】」』]`)
 
 	hanSpecial   = regexp.MustCompile(`(?:特别篇|特別篇|特別編|特别编|番外篇|番外編|番外|スペシャル|总集篇|總集篇|総集編)[ ._#-]?第?(?:(\d{1,3})|` + han + `)?`)
-	latinSpecial = regexp.MustCompile(left + `(?:sp|specials?|(ova|oad|oav))[ ._#-]?(?:(\d{1,3}))?` + right)
-	hanExtra     = regexp.MustCompile(`预告|預告|花絮|彩蛋|片头曲|片尾曲|幕后|主题曲|先行版`)
-	latinExtra   = regexp.MustCompile(left + `(?:ncop|nced|op|ed|pv|cm|menu|trailer|preview|teaser)\d{0,2}` + right)
+	latinSpecial = regexp.MustCompile(left + `(?:sp|specials?|(ova|oad|oav))(?:\]?[ ._#\[-]?(\d{1,3}))?` + right)
+	hanExtra     = regexp.MustCompile(`预告|預告|花絮|彩蛋|片头曲|片尾曲|幕后(?:花絮|特辑|制作|$)|主题曲|先行版|片花|看点|速看|解说`)
+	latinExtra   = regexp.MustCompile(left + `(?:nc(?:op|ed)|pv|menu|trailer|preview|teaser)\d{0,2}` + right)
+	// maybeExtra stand in the names of episodes, too: they count where no episode is named.
+	maybeExtra = regexp.MustCompile(left + `(?:op|ed|cm)\d{0,2}` + right)
+	// volume has a number that counts no episodes.
+	volume = regexp.MustCompile(left + `(?:part|pt|vol(?:ume)?|dis[ck]|cd)[ ._-]{0,2}\d{1,2}` + right)
 
+	filmWord = regexp.MustCompile(`剧场版|劇場版|电影|電影|` + left + `(?:movie|film)` + right)
 	// wholeFilm is a label that says of what quality the only file is, or nothing at all.
-	wholeFilm = regexp.MustCompile(`^(?:(?:hd|bd|tc|ts|dvd|uhd|4k|8k|\d{3,4}p|web-?dl|正片|全片|完整版?|播放|立即播放|国语版?|國語版?|粤语版?|粵語版?|日语版?|英语版?|原声版?|中字|中文字幕|双语|双字|无字幕|字幕版?|蓝光|超清|高清|标清|抢先版?|加长版?|剧场版|劇場版|电影|電影|the movie|movie|film)[ ._/|-]*)+$`)
+	wholeFilm = regexp.MustCompile(`^(?:(?:(?:hd|bd)\d{3,4}p?|hd|bd|tc|ts|dvd|4k|8k|\d{3,4}p|hdr(?:10)?|web-?dl|remux|全片|完整版?|播放|立即播放|原声版?|抢先版?|加长版?|中英|国粤|国英|剧场版|劇場版|电影|電影|the movie|movie|film|` + quality + `)[ ._/|()-]*)+$`)
 
-	seasonWord = regexp.MustCompile(`第 ?(?:(\d{1,2})|([一二三四五六七八九十]{1,3})) ?[季期]|season ?(\d{1,2})|(\d{1,2})(?:st|nd|rd|th) season`)
+	seasonWord = regexp.MustCompile(`第 ?(?:(\d{1,2})|([一二三四五六七八九十]{1,3})) ?[季期]|season ?(\d{1,2})|(\d{1,2})(?:st|nd|rd|th) season|` + left + `s(\d{1,2})` + right)
 
-	// noise are the digits of a label that count no episodes.
+	// noise are the parts of a label whose digits count no episodes, and words that lean on those that do.
 	noise = regexp.MustCompile(`[\[(【][^\])】]*[\])】]|\d+(?:\.\d+)? ?[gmk]i?b|\d{3,4}x\d{3,4}|\d{3,4}[pi]\b|\b[48]k\b|[xh][. ]?26[3456]|\d{1,2}[ -]?bit|\d{2,3} ?fps|(?:aac|ddp?|dts|ac|flac|eac)[ -]?\d(?:\.\d)?|\b[257]\.1\b|` +
-		`(?:19|20)\d\d[-./年]?\d{1,2}[-./月]?\d{1,2}日?|(?:19|20)\d\d年?|第 ?[\d一二三四五六七八九十]{1,3} ?[季期部]|season ?\d{1,2}|\bs\d{1,2}\b|\d+ ?[-~] ?\d+`)
+		`(?:19|20)\d\d[-./年]?\d{1,2}[-./月]?\d{1,2}日?|(?:19|20)\d\d年?|第 ?[\d一二三四五六七八九十]{1,3} ?[季期部]|\d{1,2}(?:st|nd|rd|th) season|season ?\d{1,2}|\bs\d{1,2}\b|\bver[. ]?\d|\d+ ?[-~] ?\d+|` + quality)
 	digits = regexp.MustCompile(`\d+`)
+	// parting is a dot or slash that stands between words, and not in a fraction or date.
+	parting = regexp.MustCompile(`(^|\D)[./]|[./](\D|$)`)
 )
 
 // found is what one text tells of the episode.
 type found struct {
-	season   *int
+	season *int
+	// bare is set when season is a lone number behind a name, to which it may belong.
+	bare     bool
 	episodes []float64
 	kind     Kind
 	how      string // the rule
@@ -66,23 +77,22 @@ func readLabel(label, plainTitle string) found {
 	if f, ok := readWhole(text); ok {
 		return f
 	}
-	if hanExtra.MatchString(text) {
-		return found{kind: Extra, how: "extra", problem: "it is a trailer or an extra"}
+	extra := found{kind: Extra, how: "extra", problem: "it is a trailer or an extra"}
+	if hanExtra.MatchString(text) || latinExtra.MatchString(text) {
+		return extra
 	}
 	text, counting := cutCounts(text)
 	if f, ok := readNamed(text); ok {
 		return f
 	}
-	if latinExtra.MatchString(text) {
-		return found{kind: Extra, how: "extra", problem: "it is a trailer or an extra"}
+	switch {
+	case maybeExtra.MatchString(text):
+		return extra
+	case volume.MatchString(text):
+		return found{problem: "the label numbers parts or volumes, not episodes"}
 	}
-	for _, rule := range []struct {
-		how string
-		re  *regexp.Regexp
-	}{{"number after a dash", dashed}, {"number in brackets", bracketed}} {
-		if m := rule.re.FindStringSubmatch(text); m != nil && !isYear(m[1]) {
-			return numbered(m[1], rule.how)
-		}
+	if f, ok := readPlaced(text); ok {
+		return f
 	}
 	if f, ok := readRest(text); ok {
 		return f
@@ -197,10 +207,30 @@ func readSpecial(text string) (found, bool) {
 	return f, true
 }
 
+// readPlaced reads a number in a place where file names have the episode's, behind the
+// show's title, which may tell the season.
+func readPlaced(text string) (found, bool) {
+	for _, rule := range []struct {
+		how string
+		re  *regexp.Regexp
+	}{{"number after a dash", dashed}, {"number in brackets", bracketed}} {
+		at := rule.re.FindStringSubmatchIndex(text)
+		if at == nil || isYear(text[at[2]:at[3]]) {
+			continue
+		}
+		f := numbered(text[at[2]:at[3]], rule.how)
+		if p := title.Parse(text[:at[0]]); p.Season > 0 {
+			f.season, f.bare = &p.Season, p.Bare
+		}
+		return f, true
+	}
+	return found{}, false
+}
+
 // readRest reads the only number that is left when everything else is taken off, and that
 // stands free.
 func readRest(text string) (found, bool) {
-	rest := noise.ReplaceAllString(text, " ")
+	rest := parting.ReplaceAllString(noise.ReplaceAllString(text, " "), "$1 $2")
 	only := ""
 	for _, at := range digits.FindAllStringIndex(rest, -1) {
 		n := rest[at[0]:at[1]]
@@ -212,7 +242,12 @@ func readRest(text string) (found, bool) {
 		}
 		only = n
 	}
-	if only == "" {
+	switch film := filmWord.MatchString(text); {
+	case film && digits.MatchString(rest):
+		return found{problem: "the label names one of several films"}, true
+	case film:
+		return found{kind: Film}, true
+	case only == "":
 		return found{}, false
 	}
 	return numbered(only, "the only number"), true
@@ -252,11 +287,12 @@ func numbered(digits, how string) found {
 // mostInFile is how many episodes one file may hold. A wider span counts what there is.
 const mostInFile = 4
 
-// spanned is a file of several episodes; ok is false when from and to make none.
+// spanned is a file of several episodes; ok is false when from and to make none, as in
+// 2-03, where a season may stand in front.
 func spanned(from, to, how string) (found, bool) {
 	first, err := strconv.Atoi(from)
 	last, bad := strconv.Atoi(to)
-	if err != nil || bad != nil || last <= first || last-first >= mostInFile {
+	if err != nil || bad != nil || last <= first || last-first >= mostInFile || to[0] == '0' && from[0] != '0' {
 		return found{}, false
 	}
 	f := found{kind: Episode, how: how}
@@ -271,7 +307,7 @@ func isYear(digits string) bool {
 	return len(digits) == 4 && (strings.HasPrefix(digits, "19") || strings.HasPrefix(digits, "20"))
 }
 
-// readSeason is the season that words name: 第二季, Season 2, 2nd Season.
+// readSeason is the season that words name: 第二季, Season 2, 2nd Season, S2.
 func readSeason(text string) *int {
 	m := seasonWord.FindStringSubmatch(text)
 	if m == nil {
@@ -280,7 +316,7 @@ func readSeason(text string) *int {
 	n, ok := hanNumber(m[2])
 	if !ok {
 		var err error
-		if n, err = strconv.Atoi(m[1] + m[3] + m[4]); err != nil {
+		if n, err = strconv.Atoi(m[1] + m[3] + m[4] + m[5]); err != nil {
 			return nil
 		}
 	}

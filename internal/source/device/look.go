@@ -17,10 +17,11 @@ import (
 // player is a player, at whatever addresses it is reached: one app on one box. Two apps on
 // a box have one uuid and two ports.
 type player struct {
-	// turn is held while a look is judged; it guards what is below it up to the blank line.
+	// turn is held while a look is judged or what is owed is stored; it guards what is
+	// below it up to the blank line.
 	turn sync.Mutex
 	play *playback // nil when nothing is played
-	owed []owed    // what is to be counted and could not be stored
+	owed []owed    // what is to be counted and was not stored yet
 
 	// Keeper.mu guards these.
 	uuid, name string
@@ -54,19 +55,29 @@ func (k *Keeper) poll(ctx context.Context, p *place) {
 	who, what, err := k.ask(ctx, p)
 	now := time.Now()
 	k.mu.Lock()
-	p.polling = false
-	if err != nil {
-		if ctx.Err() == nil {
-			k.missed(p, now, err)
-		}
-		k.mu.Unlock()
-		return
+	pl := p.player
+	switch {
+	case err == nil:
+		pl = k.met(p, who, now)
+	case ctx.Err() == nil:
+		k.missed(p, now, err)
 	}
-	pl := k.met(p, who, now)
 	k.mu.Unlock()
-	next := k.judge(ctx, pl, sample{now, what})
+	var next time.Duration
+	switch {
+	case err == nil:
+		next = k.judge(ctx, pl, sample{now, what})
+	case pl != nil:
+		pl.turn.Lock()
+		k.settle(ctx, pl)
+		pl.turn.Unlock()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	p.polling = false
+	if err != nil {
+		return
+	}
 	if main := pl.place; main != p && main.offline.IsZero() && now.Sub(main.seen) < asideLook {
 		next = asideLook
 	}
@@ -172,11 +183,11 @@ func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration 
 	case s.title == "":
 		pl.play = nil
 	case was != nil && was.same(s):
-		was.take(s, threshold)
-		// Some players say that they are stopped while they load: what does not count yet stays open.
-		if !was.moving && s.state == Stopped && was.completeAtEnd(s.at, threshold) {
+		// A position that is gone may be the end. Players have none while they load, too: what does not count yet stays open.
+		if s.state == Stopped && s.position == 0 && was.completeAtEnd(s.at, threshold) {
 			k.decide(pl, was, s.at, id, user)
 		}
+		was.take(s, threshold)
 		was = nil
 	default:
 		pl.play = newPlayback(s)
@@ -232,7 +243,8 @@ func (k *Keeper) skip(pl *player, p *playback, at time.Time, why string) {
 	k.tell(pl, event)
 }
 
-// settle stores what is owed. What the database does not take stays owed.
+// settle stores what is owed. What the database does not take stays owed until the next
+// look, which need not find anybody. The caller holds pl.turn.
 func (k *Keeper) settle(ctx context.Context, pl *player) {
 	ctx = context.WithoutCancel(ctx) // a service that stops finishes what it has in hand
 	for len(pl.owed) > 0 {

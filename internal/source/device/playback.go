@@ -10,7 +10,8 @@ const (
 	// watchedLeast is the share of the running time that must have been seen to play, unless
 	// two looks found it playing on above the threshold. A jump to the end does neither.
 	watchedLeast = 0.1
-	// nearLeast is the share from which what ended between two looks may have got over the threshold.
+	// nearLeast is the share from which what ended between two looks may have got over the
+	// threshold. Who saw as much of it play may jump over the rest.
 	nearLeast = 0.7
 	// anew is the share below which something begins once more that was at its end.
 	anew = 0.5
@@ -63,11 +64,16 @@ func newPlayback(s sample) *playback {
 	return p
 }
 
-// same reports whether s is a look at this playback. Its address does not count: it differs
-// at each play, and a proxy has one for all. What had been decided begins anew when it is
-// wound back.
+// same reports whether s is a look at this playback: at the same item, by whatever name
+// another site that goes on with it gives it. An address counts only where it tells the
+// episode: it differs at each play, and a proxy has one for all. What had been decided
+// begins anew when it is wound back.
 func (p *playback) same(s sample) bool {
-	if p.last.title != s.title || p.last.label != s.label {
+	now := Read(s.title, s.label, s.url)
+	if playOf("", now) != playOf("", p.reading) {
+		return false
+	}
+	if now.Problem != "" && (p.last.title != s.title || p.last.label != s.label) {
 		return false
 	}
 	back := p.end.share() >= anew && s.share() > 0 && s.share() < anew
@@ -85,11 +91,12 @@ func (p *playback) take(s sample, threshold float64) {
 	} else if gone != 0 {
 		p.jumped = true
 	}
-	p.growing = p.last.duration >= shortest && s.duration > p.last.duration+time.Second
+	// Another address is another file, which may be longer.
+	p.growing = s.url == p.last.url && p.last.duration >= shortest && s.duration > p.last.duration+time.Second
 	if p.growing {
 		p.grown++
 	}
-	p.moving = gone > 0 || gone < 0 && s.state == Playing
+	p.moving = s.position > 0 && (gone > 0 || gone < 0 && s.state == Playing)
 	p.last = s
 	switch {
 	case p.moving:
@@ -115,7 +122,8 @@ func (p *playback) live() bool {
 
 // trusted reports whether it was watched, and not jumped to its end.
 func (p *playback) trusted() bool {
-	return !p.jumped && (p.above || float64(p.watched) >= watchedLeast*float64(p.end.duration))
+	watched := float64(p.watched) / float64(p.end.duration)
+	return watched >= nearLeast || !p.jumped && (p.above || watched >= watchedLeast)
 }
 
 // complete reports whether it counts as watched by the last look at it.

@@ -1,52 +1,36 @@
 package device
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"watchmark/internal/source/payload"
 )
 
-// reel plays looks at a player: minutes since the start, then what it shows.
+// reel shows looks at a player to a Keeper, at times of its own.
 type reel struct {
-	t    *testing.T
-	at   time.Time
-	play *playback
-	// counted are the labels that counted, in order.
-	counted []string
+	*home
+	at     time.Time
+	player *player
 }
 
 const minutes24 = 24 * time.Minute
 
-func newReel(t *testing.T) *reel { return &reel{t: t, at: time.Unix(1_700_000_000, 0)} }
+func newReel(t *testing.T) *reel {
+	t.Helper()
+	h := newHome(t)
+	return &reel{home: h, at: time.Unix(1_700_000_000, 0), player: h.met(h.add("127.0.0.1", FirstPort), info{"7c1de0aa55ab90f1", "Living Box"}, time.Now())}
+}
 
-// look is a look after a while, judged as the Keeper does.
+// look is a look after a while.
 func (r *reel) look(after time.Duration, m media) {
 	r.t.Helper()
-	const threshold = 0.8
 	r.at = r.at.Add(after)
-	if m.speed == 0 {
-		m.speed = 1
-	}
-	s := sample{r.at, m}
-	if was := r.play; was == nil || !was.same(s) {
-		if was != nil && was.completeAtEnd(s.at, threshold) {
-			r.counted = append(r.counted, was.last.label)
-		}
-		r.play = nil
-		if s.title != "" {
-			r.play = newPlayback(s)
-		}
-	} else {
-		was.take(s, threshold)
-	}
-	if p := r.play; p != nil {
-		if p.complete(threshold) || !p.moving && s.state == Stopped && p.completeAtEnd(s.at, threshold) {
-			r.counted = append(r.counted, p.last.label)
-			p.settled = true
-		}
-		p.planned = p.interval(threshold)
-	}
+	m.speed = max(m.speed, 1)
+	r.judge(r.t.Context(), r.player, sample{r.at, m})
 }
 
 // shows is a look at the usual show, at a share of its 24 minutes.
@@ -62,15 +46,15 @@ func (r *reel) plays(label string, from, to float64) {
 	}
 }
 
-func (r *reel) wants(labels ...string) {
+// wants are the episodes that have counted, in order.
+func (r *reel) wants(episodes ...string) {
 	r.t.Helper()
-	if len(labels) != len(r.counted) {
-		r.t.Fatalf("counted is %q, want %q", r.counted, labels)
+	counted := []string{}
+	for _, e := range r.events {
+		counted = append(counted, fmt.Sprintf("%02v", *e.Episode))
 	}
-	for i := range labels {
-		if labels[i] != r.counted[i] {
-			r.t.Errorf("counted is %q, want %q", r.counted, labels)
-		}
+	if !slices.Equal(counted, episodes) {
+		r.t.Errorf("counted is %q, want %q", counted, episodes)
 	}
 }
 
@@ -80,7 +64,34 @@ func TestAnEpisodeCountsOnceWhenItCrossesTheThreshold(t *testing.T) {
 	r.wants()
 	r.plays("07", 0.8, 1)
 	r.look(time.Minute, shows("07", 1, Stopped))
+	r.look(time.Minute, shows("07", 0, Stopped))
 	r.look(time.Minute, media{})
+	r.wants("07")
+	if e := r.player.last; e.Outcome != Counted || e.Share < 0.8 {
+		t.Errorf("it is %+v", e)
+	}
+}
+
+// Two looks may overlap: what one saw before the other is old.
+func TestALookThatIsLateChangesNothing(t *testing.T) {
+	r := newReel(t)
+	r.plays("07", 0.3, 0.6)
+	r.look(-10*time.Second, shows("06", 0.99, Playing))
+	r.plays("07", 0.62, 0.9)
+	r.wants("07")
+	if r.player.play.watched < 10*time.Minute {
+		t.Errorf("it is %+v", r.player.play)
+	}
+}
+
+func TestWhatIsInHandIsStoredWhenTheServiceStops(t *testing.T) {
+	r := newReel(t)
+	r.plays("07", 0.31, 0.79)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	m := shows("07", 0.81, Playing)
+	m.speed = 1
+	r.judge(stopped, r.player, sample{r.at.Add(30 * time.Second), m})
 	r.wants("07")
 }
 
@@ -122,10 +133,16 @@ func TestPlayersThatJumpOnBeforeTheEnd(t *testing.T) {
 		r.look(30*time.Second, shows("07", 0.81, Stopped))
 		r.wants("07")
 	})
-	t.Run("stopped, and the position is gone", func(t *testing.T) {
+	t.Run("stopped, and the title is gone", func(t *testing.T) {
 		r := newReel(t)
 		r.plays("07", 0.5, 0.795)
 		r.look(30*time.Second, media{})
+		r.wants("07")
+	})
+	t.Run("stopped, and the position is gone", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.5, 0.795)
+		r.look(30*time.Second, shows("07", 0, Stopped))
 		r.wants("07")
 	})
 	t.Run("at twice the speed", func(t *testing.T) {
@@ -135,8 +152,8 @@ func TestPlayersThatJumpOnBeforeTheEnd(t *testing.T) {
 			m.speed = 2
 			r.look(15*time.Second, m)
 		}
-		if r.play.planned != closeLook/2 {
-			t.Errorf("the next look is after %v", r.play.planned)
+		if r.player.play.planned != closeLook/2 {
+			t.Errorf("the next look is after %v", r.player.play.planned)
 		}
 		r.look(15*time.Second, shows("08", 0, Playing))
 		r.wants("07")
@@ -149,7 +166,13 @@ func TestGhostsNeverCount(t *testing.T) {
 		for range 30 {
 			r.look(time.Minute, shows("07", 0.95, state))
 		}
+		if r.player.now.Seen {
+			t.Errorf("%s: it was seen to play", state)
+		}
 		r.look(time.Minute, shows("08", 0.01, Playing))
+		if e := r.player.last; e != nil {
+			t.Errorf("%s: decided is %+v", state, e)
+		}
 		r.look(time.Minute, media{})
 		r.wants()
 	}
@@ -158,7 +181,7 @@ func TestGhostsNeverCount(t *testing.T) {
 	for range 30 {
 		r.look(time.Minute, shows("07", 0.95, Playing))
 	}
-	if r.play.interval(0.8) != idleLook {
+	if r.player.play.interval(0.8) != idleLook {
 		t.Error("what stands still is looked at often")
 	}
 	r.look(time.Minute, shows("08", 0.01, Playing))
@@ -188,9 +211,16 @@ func TestJumpsDoNotCountByThemselves(t *testing.T) {
 		r.look(30*time.Second, shows("07", 0.3, Playing))
 		r.plays("07", 0.32, 0.5)
 		r.wants()
-		if r.play.highest < 0.9 {
+		if r.player.play.highest < 0.9 {
 			t.Error("the highest share is not kept")
 		}
+	})
+	t.Run("over the credits, after most of it", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("07", 0.01, 0.76)
+		r.look(30*time.Second, shows("07", 0.95, Playing))
+		r.look(30*time.Second, shows("08", 0.01, Playing))
+		r.wants("07")
 	})
 	t.Run("and playing on there", func(t *testing.T) {
 		r := newReel(t)
@@ -203,13 +233,16 @@ func TestJumpsDoNotCountByThemselves(t *testing.T) {
 
 func TestLiveStreamsNeverCount(t *testing.T) {
 	live := func(position, duration time.Duration) media {
-		return media{title: "某台", label: "新闻", state: Playing, position: position, duration: duration}
+		return media{title: "某台", label: "07", state: Playing, position: position, duration: duration}
 	}
 	for name, next := range map[string]func(i int) media{
 		"without a running time": func(i int) media { return live(time.Duration(i)*time.Minute, 0) },
 		"shorter than a minute":  func(i int) media { return live(time.Duration(40+i)*time.Second, 59*time.Second) },
 		"a growing window": func(i int) media {
 			return live(2*time.Hour+time.Duration(i)*30*time.Second, 2*time.Hour+time.Duration(i)*30*time.Second+10*time.Second)
+		},
+		"a window that grew": func(i int) media {
+			return live(200*time.Minute+time.Duration(i)*10*time.Second, 4*time.Hour+time.Duration(min(i, 3))*30*time.Second)
 		},
 		"a channel with a window": func(i int) media {
 			m := live(time.Hour+time.Duration(i)*30*time.Second, 2*time.Hour)
@@ -221,11 +254,21 @@ func TestLiveStreamsNeverCount(t *testing.T) {
 		for i := range 200 {
 			r.look(30*time.Second, next(i))
 		}
+		if !r.player.now.Live || r.player.play.interval(0.8) != idleLook {
+			t.Errorf("%s: it is %+v", name, r.player.now)
+		}
 		r.look(30*time.Second, media{})
-		if len(r.counted) > 0 {
-			t.Errorf("%s: counted", name)
+		if len(r.events) > 0 {
+			t.Errorf("%s: counted %q", name, r.short())
 		}
 	}
+	t.Run("a growing window that is left soon", func(t *testing.T) {
+		r := newReel(t)
+		r.look(30*time.Second, live(2*time.Hour, 2*time.Hour+10*time.Second))
+		r.look(30*time.Second, live(2*time.Hour+30*time.Second, 2*time.Hour+40*time.Second))
+		r.look(30*time.Second, media{})
+		r.wants()
+	})
 }
 
 func TestPauseAndComeBack(t *testing.T) {
@@ -234,7 +277,7 @@ func TestPauseAndComeBack(t *testing.T) {
 	for range 20 {
 		r.look(time.Minute, shows("07", 0.6, Paused))
 	}
-	if r.play.interval(0.8) != idleLook {
+	if r.player.play.interval(0.8) != idleLook {
 		t.Error("a long pause is looked at often")
 	}
 	r.plays("07", 0.61, 0.85)
@@ -247,14 +290,56 @@ func TestPauseAndComeBack(t *testing.T) {
 	r.wants("07")
 }
 
+// A name is not what is played: another site has another one for it.
+func TestWhatIsTheSameGoesOn(t *testing.T) {
+	t.Run("at another site", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("正在播放：第07集", 0.5, 0.75)
+		m := shows("07", 0.76, Playing)
+		for i, url := range []string{"https://cdn.example/a", "https://cdn.example/b", "https://cdn.example/c"} { // each file is a little longer
+			m.title, m.url, m.duration, m.position = "灯塔守望者 1080P", url, m.duration+10*time.Second, m.position+30*time.Second
+			r.look(30*time.Second, m)
+			if r.player.play.watched < 5*time.Minute || r.player.play.live() {
+				t.Fatalf("at look %d it is %+v", i, r.player.play)
+			}
+		}
+		r.plays("07", 0.83, 0.9)
+		r.wants("07")
+	})
+	t.Run("but not when the address tells another episode", func(t *testing.T) {
+		r := newReel(t)
+		m := shows("", 0.3, Playing)
+		m.url = "https://cdn.example/Lighthouse.S01E07.mkv?sig=1"
+		r.look(0, m)
+		for share := 0.4; share < 0.9; share += 0.02 {
+			m = shows("", share, Playing)
+			m.url = fmt.Sprintf("https://cdn.example/Lighthouse.S01E08.mkv?sig=%v", share)
+			r.look(30*time.Second, m)
+		}
+		r.wants("08")
+	})
+	t.Run("but not when nothing can be told of either", func(t *testing.T) {
+		r := newReel(t)
+		r.plays("线路一", 0.5, 0.75)
+		r.plays("线路二", 0.01, 0.05)
+		if e := r.player.last; e == nil || e.Label != "线路一" || e.Outcome != Skipped {
+			t.Errorf("it is %+v", e)
+		}
+	})
+}
+
 func TestWhatIsWoundBackBeginsAnew(t *testing.T) {
 	r := newReel(t)
 	r.plays("07", 0.3, 0.95)
 	r.plays("07", 0.01, 0.95)
-	r.wants("07", "07")
-	if r.play.lowest >= anew {
-		t.Error("it is not seen that it began anew")
+	r.wants("07")
+	if e := r.player.last; e.Outcome != Repeated {
+		t.Errorf("it is %+v", e)
 	}
+	r.at = r.at.Add(rearmAfter)
+	r.look(0, shows("07", 0, Playing)) // it loads
+	r.plays("07", 0.01, 0.95)
+	r.wants("07", "07")
 }
 
 func TestIntervals(t *testing.T) {
@@ -264,17 +349,21 @@ func TestIntervals(t *testing.T) {
 	}
 	r := newReel(t)
 	r.plays("07", 0.1, 0.2)
-	if got := r.play.interval(0.8); got != farLook {
+	if got := r.player.play.interval(0.8); got != farLook {
 		t.Errorf("far from the threshold %v", got)
 	}
 	r.plays("07", 0.72, 0.79)
-	if got := r.play.interval(0.8); got != closeLook {
+	if got := r.player.play.interval(0.8); got != closeLook {
 		t.Errorf("near the threshold %v", got)
+	}
+	r.look(time.Second, shows("07", r.player.play.end.share(), Paused))
+	if got := r.player.play.interval(0.8); got != farLook {
+		t.Errorf("paused near the threshold %v", got)
 	}
 	m := shows("07", 0.5, Playing)
 	m.speed = 16
 	r.look(time.Second, m)
-	if got := r.play.interval(0.8); got != leastLook {
+	if got := r.player.play.interval(0.8); got != leastLook {
 		t.Errorf("at a high speed %v", got)
 	}
 }
@@ -314,10 +403,14 @@ func FuzzReadMedia(f *testing.F) {
 		if m.position < 0 || m.duration < 0 || m.speed <= 0 || m.speed > 16 {
 			t.Errorf("%s is %+v", text, m)
 		}
-		r := newReel(t)
-		for range 3 {
-			r.look(time.Minute, m)
+		at := time.Unix(1_700_000_000, 0)
+		p := newPlayback(sample{at, m})
+		for range 3 { // it stands still
+			at = at.Add(time.Minute)
+			p.take(sample{at, m}, 0.8)
+			if p.complete(0.8) || p.completeAtEnd(at, 0.8) {
+				t.Errorf("%+v counts", m)
+			}
 		}
-		r.wants()
 	})
 }

@@ -30,7 +30,7 @@ const (
 
 // Reading is what title, label and address of a playback tell about it.
 type Reading struct {
-	Title string `json:"title" doc:"The title without quality, language and state; its season mark stays."`
+	Title string `json:"title" doc:"The title without quality, language and state; its season mark and its year stay."`
 	Base  string `json:"base_title" doc:"The title without its marks of season and kind, as titles are compared."`
 	Kind  Kind   `json:"kind" enum:"episode,special,ova,film,extra,live,unread"`
 	// Season is nil when nothing told it; 0 means specials.
@@ -44,12 +44,13 @@ type Reading struct {
 }
 
 var (
-	channel     = regexp.MustCompile(`^cctv|(?:卫视|衛視)(?: ?(?:hd|4k|高清|超清))*$`)
-	maybeLive   = regexp.MustCompile(`频道|頻道|直播`)
-	realActors  = regexp.MustCompile(`日剧|日劇|真人版|真人剧|真人劇|三次元|live[ -]action|j-?drama`)
-	filmTitle   = regexp.MustCompile(`剧场版|劇場版|电影版|電影版|the movie`)
-	urlEpisode  = regexp.MustCompile(left + `ep?[ ._-]?\d{2,3}` + right)
-	firstNumber = float64(1)
+	channel    = regexp.MustCompile(`^cctv|(?:卫视|衛視)(?:[ ·(]*(?:hd|4k|\d{3,4}p?|高清|超清)\)?)*$`)
+	maybeLive  = regexp.MustCompile(`频道|頻道|直播`)
+	realActors = regexp.MustCompile(`日剧|日劇|真人版|真人剧|真人劇|三次元|live[ -]action|j-?drama`)
+	filmTitle  = regexp.MustCompile(`剧场版|劇場版|电影版|電影版|the movie`)
+	// titleEpisode begins where a title that names a file, such as of what was pushed to the box, has the episode.
+	titleEpisode = regexp.MustCompile(`(?i)(?:[ ._\[(【-]+(?:s\d{1,2}[ ._-]?ep?\d|ep?\d{2})|第 ?(?:\d{1,4}|[一二三四五六七八九十百]{1,7}) ?[集话話回]| - \d{2,3}(?:v\d)?(?:[ .\[(]|$))`)
+	urlEpisode   = regexp.MustCompile(`(?:^e|` + left + `ep)[ ._-]?\d{2,3}` + right) // an e alone is in every second hash
 )
 
 // Read reads a playback by upstreams/device.md, section 6: the label first, the title for
@@ -57,17 +58,22 @@ var (
 // guesses: what tells no episode and no film is Unread.
 func Read(rawTitle, label, address string) Reading {
 	r := Reading{Title: cleanTitle(rawTitle), Episodes: []float64{}}
-	parsed := title.Parse(r.Title)
-	r.Base = parsed.Base
 	plain, text := title.Plain(rawTitle), plainLabel(label)
 	r.LiveAction = realActors.MatchString(plain) || realActors.MatchString(text)
 	if text == plain || text == title.Plain(r.Title) {
 		text = ""
 	}
-	f := found{}
 	film := wholeFilm.MatchString(strings.Trim(withoutTitle(text, title.Plain(r.Title)), "[]()【】 "))
+	from := "label"
+	if at := titleEpisode.FindStringIndex(r.Title); at != nil && (film || text == "") {
+		text, from, film = title.Plain(r.Title[at[0]:]), "title", false
+		r.Title = cleanTitle(fileTitle(r.Title[:at[0]]))
+	}
+	parsed := title.Parse(r.Title)
+	r.Base = parsed.Base
+	f := found{}
 	if !film && text != "" {
-		f, r.From = readLabel(text, title.Plain(r.Title)), "label"
+		f, r.From = readLabel(text, title.Plain(r.Title)), from
 	}
 	if channel.MatchString(plain) || maybeLive.MatchString(plain) && len(f.episodes) == 0 {
 		r.Kind, r.From, r.Problem = Live, "title", "it is a channel"
@@ -80,7 +86,7 @@ func Read(rawTitle, label, address string) Reading {
 	}
 	r.Season = seasonOf(f, text, parsed)
 	r.Kind, r.Episodes, r.How, r.Problem = f.kind, append(r.Episodes, f.episodes...), f.how, f.problem
-	switch single := len(f.episodes) == 1 && f.episodes[0] == firstNumber && f.kind == Episode; {
+	switch single := len(f.episodes) == 1 && f.episodes[0] == 1 && f.kind == Episode; {
 	case f.problem != "":
 		if r.Kind == "" {
 			r.Kind = Unread
@@ -88,7 +94,7 @@ func Read(rawTitle, label, address string) Reading {
 	case filmTitle.MatchString(plain) && (single || len(f.episodes) == 0):
 		r.toFilm("title", "the title")
 	case len(f.episodes) > 0:
-	case (film || text == "") && r.Season == nil && !counts.MatchString(plain):
+	case (film || f.kind == Film || text == "") && r.Season == nil && !counts.MatchString(plain):
 		r.toFilm("label", "a label without an episode")
 	default:
 		r.Kind, r.From, r.Problem = Unread, "", "nothing tells which episode it is"
@@ -97,6 +103,14 @@ func Read(rawTitle, label, address string) Reading {
 		r.Kind, r.Problem = Unread, "it has no title"
 	}
 	return r
+}
+
+// fileTitle is a title as files have it, whose words dots or underscores may part.
+func fileTitle(text string) string {
+	if strings.Contains(strings.TrimSpace(text), " ") {
+		return text
+	}
+	return strings.NewReplacer(".", " ", "_", " ").Replace(text)
 }
 
 func (r *Reading) toFilm(from, how string) {
@@ -112,6 +126,9 @@ func seasonOf(f found, label string, parsed title.Parsed) *int {
 		return new(int)
 	}
 	season := f.season
+	if f.bare && parsed.Season > 0 {
+		season = nil // the name has a number
+	}
 	if season == nil {
 		season = readSeason(label)
 	}
@@ -137,7 +154,7 @@ func readAddress(address string) found {
 		return found{}
 	}
 	f, _ := readNamed(text)
-	if f.problem != "" || hanExtra.MatchString(text) {
+	if f.problem != "" || hanExtra.MatchString(text) || latinExtra.MatchString(text) {
 		return found{}
 	}
 	return f
@@ -149,15 +166,18 @@ var (
 	trailingTags = regexp.MustCompile(`(?i)(?:[ ._/|-]+` + tagWords + `|(?:蓝光|超清|国语版?|國語版?|粤语版?|日语版?|中字|双语|无字幕|已?完结|已?完結|连载中|連載中))$`)
 	titleCounts  = regexp.MustCompile(`(?:更新?至|更新到|更至) ?第? ?\d{1,4} ?[集话話回]?|[全共] ?\d{1,4} ?[集话話回]|\d{1,4} ?[集话話回] ?(?:全|完结|完結)`)
 	siteTag      = regexp.MustCompile(`^[\[【][^\]】]*[\]】]|[\[【][^\]】]*[\]】]$`)
-	bracketTag   = regexp.MustCompile(`(?i)[(（\[【] ?(?:(?:19|20)\d\d年?|` + tagWords + `)(?:[ ,./|-]*` + tagWords + `)* ?[)）\]】]`)
+	yearTag      = regexp.MustCompile(`[(（\[【] ?((?:19|20)\d\d)年? ?[)）\]】]`)
+	bracketTag   = regexp.MustCompile(`(?i)[(（\[【] ?` + tagWords + `(?:[ ,./|-]*` + tagWords + `)* ?[)）\]】]`)
 )
 
 // cleanTitle is a title as it can be searched. What would leave nothing is not taken off.
+// A year in brackets stays, at the end: sites tell a new version of a show by it.
 func cleanTitle(raw string) string {
 	text := payload.Clean(strings.Map(printable, raw), watch.MaxText)
-	for _, cut := range []*regexp.Regexp{titleCounts, bracketTag, siteTag, siteTag, trailingTags} {
+	year := yearTag.FindStringSubmatch(text)
+	for _, cut := range []func(string) string{without(yearTag), without(titleCounts), without(bracketTag), withoutSiteTag, without(trailingTags)} {
 		for {
-			rest := strings.Join(strings.Fields(cut.ReplaceAllString(text, " ")), " ")
+			rest := strings.Join(strings.Fields(cut(text)), " ")
 			rest = strings.Trim(rest, " ._|/-")
 			if rest == text || !strings.ContainsFunc(rest, isNamed) {
 				break
@@ -165,7 +185,39 @@ func cleanTitle(raw string) string {
 			text = rest
 		}
 	}
+	if year != nil && !strings.Contains(text, year[1]) {
+		text = payload.Clean(text, watch.MaxText-len(" (2024)")) + " (" + year[1] + ")"
+	}
 	return text
+}
+
+func without(re *regexp.Regexp) func(string) string {
+	return func(text string) string { return re.ReplaceAllString(text, " ") }
+}
+
+// withoutSiteTag takes a text in brackets off an end of a title. It may be the name,
+// 【灯塔守望者】第二季, or the season, 灯塔守望者【第二季】: both stay.
+func withoutSiteTag(text string) string {
+	at := siteTag.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	inside, rest := strings.Trim(text[at[0]:at[1]], "[]【】 "), strings.TrimSpace(text[:at[0]]+text[at[1]:])
+	switch {
+	case rest == "":
+		return text
+	case isMark(rest):
+		return inside + " " + rest
+	case isMark(inside):
+		return rest + " " + inside
+	}
+	return rest
+}
+
+// isMark reports whether text has nothing but marks of season, part or kind.
+func isMark(text string) bool {
+	const name = "名"
+	return title.Parse(name+" "+text).Base == name
 }
 
 // printable drops emoji and what cannot be seen; stars and notes, which titles are

@@ -98,7 +98,7 @@ func (k *Keeper) Status() Status {
 	defer k.mu.Unlock()
 	status := Status{Enabled: enabled, Devices: []Device{}, Scanning: k.scanning, LastScan: moment(k.scanned), Found: k.scanFits}
 	for _, p := range k.places {
-		if p.player == nil || p.player.place == p {
+		if p.isMain() {
 			status.Devices = append(status.Devices, k.describe(p, enabled))
 		}
 	}
@@ -166,12 +166,20 @@ func (k *Keeper) DebugScan(ctx context.Context) (Scanned, error) {
 	k.mu.Lock()
 	places := slices.Clone(k.places)
 	k.mu.Unlock()
-	result := Scanned{Complete: err == nil, Devices: make([]Device, len(places))}
+	devices := make([]Device, len(places))
 	var asking sync.WaitGroup
 	for i, p := range places {
-		asking.Go(func() { result.Devices[i] = k.peek(ctx, p) })
+		asking.Go(func() { devices[i] = k.peek(ctx, p) })
 	}
 	asking.Wait()
+	result := Scanned{Complete: err == nil, Devices: []Device{}}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, p := range places {
+		if p.isMain() {
+			result.Devices = append(result.Devices, devices[i])
+		}
+	}
 	return result, nil
 }
 

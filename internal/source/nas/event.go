@@ -31,7 +31,7 @@ func (v view) event(ctx context.Context, p play, user User) (e watch.Event, why 
 	r.Event.Source, r.Event.RawEvent = watch.NAS, "item_user_play"
 	r.Event.UserName, r.Event.UserID, r.Event.ItemID = payload.Clean(user.UserName, watch.MaxText), p.user, p.item
 	r.Event.Path = payload.Clean(f.self.path, watch.MaxText)
-	r.Event.OccurredAt = p.time().UTC()
+	r.Event.OccurredAt = p.time()
 	d, err := r.Deliver(watch.Watched)
 	if err != nil || len(d.Events) != 1 {
 		return e, "its numbers or names cannot be right", nil //nolint:nilerr // one odd row must not keep the others from being read
@@ -69,7 +69,7 @@ func (f family) film() payload.Report {
 
 // episode is the report of an episode, whose show has the titles and the ids.
 func (f family) episode(file string) (r payload.Report, why string) {
-	if f.show == nil || f.show.title == "" {
+	if f.show == nil {
 		return r, "its show is not in the library"
 	}
 	r = payload.Report{ItemType: string(watch.Episode), Event: watch.Event{

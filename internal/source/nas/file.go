@@ -98,6 +98,7 @@ type part struct {
 type look struct {
 	file, log, journal part
 	index              bool // the log's index is there
+	share              bool // they lie on another machine
 }
 
 func lookAt(path string) (look, error) {
@@ -117,7 +118,7 @@ func lookAt(path string) (look, error) {
 		}
 	}
 	_, err = os.Stat(path + indexSuffix)
-	l.index = err == nil
+	l.index, l.share = err == nil, onShare(path)
 	return l, nil
 }
 
@@ -152,8 +153,8 @@ func (l look) sameFile(m look) bool { return os.SameFile(l.file.info, m.file.inf
 // handling is how the file is to be opened as it lies there.
 func (l look) handling() Handling {
 	switch {
-	case l.journal.size() > 0:
-		return Copied // half of a change may be in the file
+	case l.share, l.journal.size() > 0:
+		return Copied // locks are not seen there; half of a change may be in the file
 	case l.log.size() == 0:
 		return Quiet
 	case l.index:

@@ -1,10 +1,14 @@
 package nas_test
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,12 +17,18 @@ import (
 	"watchmark/internal/source/nas/nastest"
 )
 
+// onLinux skips a test of how the files are opened: elsewhere they are always copied.
+func onLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux reads the library in place")
+	}
+}
+
 // TestHandlings holds the table of upstreams/nas.md, section 7, against a writer in a
 // process of its own: all is seen, and the folder of the library is left as it was.
 func TestHandlings(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no NAS of this kind with Windows")
-	}
+	onLinux(t)
 	cases := []struct {
 		name  string
 		state func(l *nastest.Library)
@@ -63,11 +73,166 @@ func TestHandlings(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(r.dir, "nas-copy-*")); len(left) != 0 {
 				t.Errorf("copies stay: %v", left)
 			}
+			files, err := filepath.Glob("/proc/self/fd/*")
+			if err != nil || len(files) == 0 {
+				t.Fatalf("which files are open cannot be told: %v", err)
+			}
+			for _, file := range files {
+				if path, _ := os.Readlink(file); strings.HasPrefix(path, folder) {
+					t.Errorf("%s is still open", path)
+				}
+			}
 			if err := os.Chmod(folder, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
+}
+
+// What happens to the files while they are read is not lost, and never half seen.
+func TestFilesChangeMeanwhile(t *testing.T) {
+	onLinux(t)
+	play := func(l *nastest.Library) {
+		l.Insert("item_user_play", nastest.Columns{"user_guid": "mira-guid", "item_guid": "lamp-1", "watched": 1, "visible": 1, "update_time": ago(0)})
+	}
+	fold := func(_ *testing.T, l *nastest.Library) { l.Exec("PRAGMA wal_checkpoint(TRUNCATE)") }
+	cases := []struct {
+		name  string
+		state func(t *testing.T, l *nastest.Library)
+		then  func(l *nastest.Library, time int) // after the library was read for the time-th time
+		plays []int
+		want  nas.Handling
+	}{
+		{"nothing happens", fold, func(*nastest.Library, int) {}, []int{1}, nas.Quiet},
+		{"a log appears", fold, func(l *nastest.Library, time int) {
+			if time == 1 {
+				play(l)
+			}
+		}, []int{1, 2}, nas.Live},
+		{"a log comes and goes", fold, func(l *nastest.Library, time int) {
+			if time == 1 {
+				play(l)
+				fold(t, l)
+			}
+		}, []int{1, 2}, nas.Quiet},
+		{"it is written all the time", fold, func(l *nastest.Library, _ int) {
+			play(l)
+			fold(t, l)
+		}, []int{1, 2, 3}, nas.Copied},
+		{"the log grows, which one state is read beside", func(_ *testing.T, l *nastest.Library) { play(l) }, func(l *nastest.Library, _ int) { play(l) }, []int{2}, nas.Live},
+		{"another file is put in its place", func(_ *testing.T, l *nastest.Library) { l.Kill() }, func(l *nastest.Library, time int) {
+			if time == 1 {
+				for _, suffix := range []string{"-wal", "-shm"} {
+					_ = os.Remove(l.Path + suffix)
+				}
+				_ = os.Rename(l.Path+".new", l.Path)
+			}
+		}, []int{1, 0}, nas.Quiet},
+		{"the index of the log is not ours to read", func(t *testing.T, l *nastest.Library) {
+			if os.Getuid() == 0 {
+				t.Skip("root may read everything")
+			}
+			_ = os.Chmod(l.Path+"-shm", 0)
+		}, func(*nastest.Library, int) {}, []int{1}, nas.Copied},
+		{"a change begins, without a log", func(_ *testing.T, l *nastest.Library) { l.Exec("PRAGMA journal_mode(DELETE)") }, func(l *nastest.Library, time int) {
+			if time == 1 {
+				l.Exec("BEGIN IMMEDIATE")
+				play(l)
+			}
+		}, []int{1, 1}, nas.Copied},
+		{"it is in the middle of a change, without a log", func(_ *testing.T, l *nastest.Library) {
+			l.Exec("PRAGMA journal_mode(DELETE)")
+			l.Exec("PRAGMA cache_size(1)")
+			l.Exec("BEGIN IMMEDIATE")
+			l.Exec("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO item_user_play (user_guid, item_guid, visible, update_time) SELECT 'x', i, 1, 1 FROM n")
+		}, func(*nastest.Library, int) {}, []int{1}, nas.Copied},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			l := nastest.CreateApart(t, t.TempDir())
+			play(l)
+			other := nastest.Create(t, t.TempDir())
+			other.Stop()
+			if err := os.Rename(other.Path, l.Path+".new"); err != nil {
+				t.Fatal(err)
+			}
+			c.state(t, l)
+			var plays []int
+			got, err := nas.Use(t.Context(), l.Path, t.TempDir(), func(n int) {
+				plays = append(plays, n)
+				c.then(l, len(plays))
+			})
+			if err != nil || got != c.want || !slices.Equal(plays, c.plays) {
+				t.Errorf("it is read %s with %v plays, not %s with %v: %v", got, plays, c.want, c.plays, err)
+			}
+		})
+	}
+}
+
+// whenAsked is a context that does something when it is asked whether it has ended, as each
+// read of a file that is copied does.
+type whenAsked struct {
+	context.Context
+	do func()
+}
+
+func (c whenAsked) Err() error {
+	c.do()
+	return c.Context.Err()
+}
+
+// The log that is copied must be the one of the file that is copied.
+func TestFilesChangeWhileTheyAreCopied(t *testing.T) {
+	l := nastest.CreateApart(t, t.TempDir())
+	log := func() []byte {
+		content, err := os.ReadFile(l.Path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	write := func(content []byte) {
+		if err := os.WriteFile(l.Path+"-wal", content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Play("mira-guid", "lamp-1", ago(0), nil)
+	before := log()
+	l.Play("mira-guid", "lamp-2", ago(0), nil)
+	after := log()
+	l.Kill()
+	if err := os.Remove(l.Path + "-shm"); err != nil {
+		t.Fatal(err)
+	}
+	write(before)
+	var plays []int
+	ctx := whenAsked{t.Context(), sync.OnceFunc(func() { write(after) })}
+	got, err := nas.Use(ctx, l.Path, t.TempDir(), func(n int) { plays = append(plays, n) })
+	if err != nil || got != nas.Copied || !slices.Equal(plays, []int{2}) {
+		t.Errorf("it is read %s with %v plays: %v", got, plays, err)
+	}
+}
+
+// A copy may be torn in a part that is not read.
+func TestCopyIsChecked(t *testing.T) {
+	l := nastest.Create(t, t.TempDir())
+	l.User("mira-guid", "mira")
+	show(l, "lamp", "灯塔守望者", 1)
+	l.Play("mira-guid", "lamp-1", ago(time.Minute), nil)
+	l.Insert("media_stream", nastest.Columns{"guid": "m", "codec_type": strings.Repeat("torn", 800)})
+	l.Stop()
+	content, err := os.ReadFile(l.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(content, []byte("torntorn")) / 4096 * 4096
+	copy(content[at:at+2048], make([]byte, 2048))
+	for suffix, content := range map[string][]byte{"": content, "-journal": []byte("no journal, but there")} {
+		if err := os.WriteFile(l.Path+suffix, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newRig(t, l.Path).problem(nas.Damaged, "damaged")
 }
 
 // A writer goes on while the library is read, and folds its log after it: no lock stays.
@@ -219,7 +384,9 @@ func TestCopiesOfACrashAreRemoved(t *testing.T) {
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.Clean()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	r.Run(ctx)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the copy is still there: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// mostParents bounds the climb to a show: libraries have two levels above an episode.
+// mostParents bounds the climb to a show, which may go round: libraries have two levels above an episode.
 const mostParents = 8
 
 // The types of items, in lower case.
@@ -85,7 +85,7 @@ func (v view) chain(ctx context.Context, guid string) ([]*item, error) {
 		if err != nil {
 			return nil, err
 		}
-		if it == nil || slices.Contains(chain, it) {
+		if it == nil {
 			break
 		}
 		chain = append(chain, it)
@@ -105,10 +105,10 @@ type family struct {
 }
 
 // familyOf finds show and season in a chain. Levels are not counted on: some
-// libraries have no seasons, and folders may stand above a show.
+// libraries have no seasons, and folders may stand anywhere.
 func familyOf(chain []*item) family {
 	f := family{self: chain[0]}
-	above := slices.DeleteFunc(slices.Clone(chain[1:]), func(it *item) bool { return it.kind == typeDirectory })
+	above := chain[1:]
 	if len(above) == 0 {
 		return f
 	}
@@ -121,8 +121,14 @@ func familyOf(chain []*item) family {
 			break
 		}
 	}
-	if first := above[0]; first != f.show && (first.kind == typeSeason || first.kind == "") {
-		f.season = first
+	for _, it := range above {
+		if it == f.show {
+			break
+		}
+		if it.kind == typeSeason || it.kind == "" {
+			f.season = it
+			break
+		}
 	}
 	return f
 }
@@ -150,6 +156,9 @@ type User struct {
 // templateUser is a row that is no user.
 const templateUser = "default-user-template"
 
+// mostUsers bounds what is read of the users: a NAS has a handful.
+const mostUsers = 1000
+
 // users are the users of the library by guid; known is false when it does not tell.
 func (v view) users(ctx context.Context) (users map[string]User, known bool, err error) {
 	users = map[string]User{}
@@ -157,7 +166,7 @@ func (v view) users(ctx context.Context) (users map[string]User, known bool, err
 	if !s.has("user", "guid") {
 		return users, false, nil
 	}
-	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user"`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"))
+	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user" LIMIT %d`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"), mostUsers)
 	rows, err := v.tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the users: %w", err)

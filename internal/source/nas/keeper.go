@@ -22,7 +22,8 @@ const lookEvery = time.Minute
 // The errors a caller branches on.
 var (
 	ErrOff     = errors.New("the NAS is switched off: set nas.enabled, or ask for a range to take what was watched before")
-	ErrRunning = errors.New("the library of the NAS is being read already")
+	ErrRunning = errors.New("the library of the NAS is being read already: try it again when that is done")
+	ErrNoUser  = errors.New("the NAS has no such user: GET /api/nas/users lists its users")
 )
 
 // Options are the settings of the source.
@@ -55,10 +56,12 @@ type Keeper struct {
 	Config
 	store store
 	kick  chan struct{}
-	began time.Time
 
-	// scanning is held while the library is read, or the state changed.
+	// scanning is held during a scan, or while the state is changed.
 	scanning sync.Mutex
+	// reading has room for one, who has files of the library open: when a process closes a
+	// file, it loses the locks on it that its other readers hold.
+	reading chan struct{}
 
 	mu      sync.Mutex
 	running bool
@@ -67,11 +70,24 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that reads nothing by itself until Run.
 func NewKeeper(c Config) *Keeper {
-	return &Keeper{Config: c, store: store{c.DB}, kick: make(chan struct{}, 1), began: time.Now()}
+	return &Keeper{Config: c, store: store{c.DB}, kick: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
 }
 
-func (k *Keeper) place() place {
-	return place{path: k.Options().Path, own: filepath.Join(k.Folder, db.FileName), temp: k.Folder}
+// read has read read the library at path, when nobody else does. Errors are those of place.use.
+func (k *Keeper) read(ctx context.Context, path string, read func(ctx context.Context, lib *library) error) (Handling, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestReading)
+	defer cancel()
+	select {
+	case k.reading <- struct{}{}:
+		defer func() { <-k.reading }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	handling, err := place{path: path, own: filepath.Join(k.Folder, db.FileName), temp: k.Folder}.use(ctx, read)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = problem(Busy, err, "reading %s took longer than %v: let nas.range be shorter, or the disk of the NAS have less to do", path, longestReading)
+	}
+	return handling, err
 }
 
 // Kick has the Keeper look at the settings anew.
@@ -119,20 +135,21 @@ func (k *Keeper) round(ctx context.Context) (wait time.Duration, err error) {
 		return time.Second, nil
 	}
 	defer k.scanning.Unlock()
-	st, err := k.settle(ctx)
+	options := k.Options()
+	st, err := k.settle(ctx, options)
 	if err != nil || st.since == 0 {
 		return lookEvery, err
 	}
 	now := time.Now()
-	due := k.due(st.last, now)
+	due := k.due(st.last, options.Path, now)
 	if due.After(now) {
 		return min(lookEvery, due.Sub(now)), nil
 	}
 	k.setRunning(true)
 	defer k.setRunning(false)
-	after, _, err := k.scan(ctx, st, k.plan(st, now), true)
+	after, _, err := k.scan(ctx, options, st, plan(options, st, now))
 	if err != nil {
-		return lookEvery, k.failed(ctx, st, err)
+		return lookEvery, k.failed(ctx, options.Path, st, err)
 	}
 	k.succeeded(ctx, st.last, after.last)
 	return 0, nil
@@ -140,42 +157,41 @@ func (k *Keeper) round(ctx context.Context) (wait time.Duration, err error) {
 
 // settle loads the state and changes it when the source was switched on or off, or to another
 // user, since it was written: then what was watched before is old.
-func (k *Keeper) settle(ctx context.Context) (state, error) {
+func (k *Keeper) settle(ctx context.Context, options Options) (state, error) {
 	st, err := k.store.load(ctx)
 	if err != nil {
 		return st, err
 	}
-	options := k.Options()
 	now := time.Now().UnixMilli()
 	switch {
 	case !options.Enabled && st.since != 0:
 		st = state{last: st.last}
-	case options.Enabled && st.since == 0:
+	case options.Enabled && (st.since == 0 || st.since > now): // or the clock was wrong when it was switched on
 		// What an earlier scan met is not what this one will.
-		st = state{since: now, watermark: position{at: now}, rescanned: now, user: options.User}
+		st = state{since: now, watermark: now, rescanned: now, user: options.User}
 	case options.Enabled && st.user != options.User:
-		st.since, st.user = min(max(st.since, st.watermark.at), now), options.User
+		if st.user != AllUsers { // somebody is read whose plays were left out until now
+			st.since = min(max(st.since, st.watermark, st.caughtUp), now)
+		}
+		st.user = options.User
 	default:
 		return st, nil
 	}
 	return st, k.store.save(ctx, st)
 }
 
-// due is when the next scan begins by itself, after the one that was last.
-func (k *Keeper) due(last Scan, now time.Time) time.Time {
-	switch {
-	case last.At.IsZero(), last.At.After(now), last.Path != k.Options().Path:
+// due is when the next scan of path begins by itself, after the one that was last.
+func (k *Keeper) due(last Scan, path string, now time.Time) time.Time {
+	if last.At.IsZero() || last.At.After(now) || last.Path != path {
 		return now // the first one, the clock was set back, or another library
 	}
 	return k.Next(last.At)
 }
 
-// failed keeps why a scan failed. The watermark stays.
-func (k *Keeper) failed(ctx context.Context, st state, err error) error {
-	select {
-	case <-ctx.Done(): // the service stops, or nobody waits for the answer any more
+// failed keeps why a scan of path failed. The watermark stays.
+func (k *Keeper) failed(ctx context.Context, path string, st state, err error) error {
+	if ctx.Err() != nil { // the service stops, or nobody waits for the answer any more
 		return nil
-	default:
 	}
 	level := slog.LevelWarn
 	if st.last.Error == err.Error() { // it was told when that began
@@ -183,7 +199,7 @@ func (k *Keeper) failed(ctx context.Context, st state, err error) error {
 	}
 	k.Log.Log(ctx, level, "the library of the NAS cannot be read", "error", err)
 	before := st.last
-	st.last = Scan{At: time.Now().UTC(), Path: k.Options().Path, Counts: Counts{Reasons: []Reason{}}, Error: err.Error(), Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
+	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: err.Error(), Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
 	return k.store.save(ctx, st)
 }
 
@@ -216,7 +232,8 @@ func (k *Keeper) setRunning(running bool) {
 
 // Sync reads the library now and takes what is new. It answers what was met and the ids of
 // the records. It returns ErrOff while the source is switched off and m asks for no range,
-// ErrRunning while another scan runs, and a *Problem when the library cannot be read.
+// ErrRunning while another scan runs, ErrNoUser when the library does not know the user of m,
+// and a *Problem when it cannot be read.
 func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
 	if !k.scanning.TryLock() {
 		return Counts{}, nil, ErrRunning
@@ -224,7 +241,8 @@ func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
 	defer k.scanning.Unlock()
 	k.setRunning(true)
 	defer k.setRunning(false)
-	st, err := k.settle(ctx)
+	options := k.Options()
+	st, err := k.settle(ctx, options)
 	if err != nil {
 		return Counts{}, nil, err
 	}
@@ -232,7 +250,9 @@ func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
 		return Counts{}, nil, ErrOff
 	}
 	now := time.Now()
-	w := k.plan(st, now)
+	w := plan(options, st, now)
+	// The watermark stands for all rows up to it, so only a scan of all of them moves it.
+	w.moves = m.Range == "" && (m.User == "" || m.User == w.user)
 	if m.Range != "" {
 		w.from = 0
 		if start := m.Range.start(now); !start.IsZero() {
@@ -242,14 +262,12 @@ func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
 	if m.User != "" {
 		w.user = m.User
 	}
-	// The watermark stands for all rows up to it, so only a scan of all of them moves it.
-	moves := m.Range == "" && w.user == filter(st.user)
-	after, ids, err := k.scan(ctx, st, w, moves)
-	if kind := kindOf(err); err != nil && kind != NoUser {
-		return Counts{}, nil, errors.Join(err, k.failed(ctx, st, err))
-	}
-	if err != nil {
-		return Counts{}, nil, err
+	after, ids, err := k.scan(ctx, options, st, w)
+	switch {
+	case err != nil && m.User != "" && kindOf(err) == NoUser:
+		return Counts{}, nil, ErrNoUser // nothing is wrong with the library
+	case err != nil:
+		return Counts{}, nil, errors.Join(err, k.failed(ctx, options.Path, st, err))
 	}
 	k.succeeded(ctx, st.last, after.last)
 	return after.last.Counts, ids, nil
@@ -258,7 +276,7 @@ func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
 // Users are the users of the library, by name. It returns a *Problem when the library cannot be read.
 func (k *Keeper) Users(ctx context.Context) ([]User, error) {
 	users := []User{}
-	_, err := k.place().use(ctx, func(ctx context.Context, lib *library) error {
+	_, err := k.read(ctx, k.Options().Path, func(ctx context.Context, lib *library) error {
 		return lib.look(ctx, func(v view) error {
 			all, _, err := v.users(ctx)
 			users = users[:0]

@@ -18,7 +18,7 @@ func (r *rig) on(before time.Duration) {
 	r.t.Helper()
 	r.round()
 	at := ago(before)
-	r.exec(`UPDATE nas_state SET since = ?, watermark_at = ?, rescanned_at = ?`, at, at, time.Now().UnixMilli())
+	r.exec(`UPDATE nas_state SET since = ?, watermark = ?, rescanned_at = ?`, at, at, time.Now().UnixMilli())
 }
 
 func (r *rig) exec(query string, args ...any) {
@@ -188,6 +188,63 @@ func TestLateRowsAndClocks(t *testing.T) {
 	}
 }
 
+// Times that the service stored while its own clock was ahead.
+func TestClockOfTheServiceWasAhead(t *testing.T) {
+	ahead := time.Now().Add(48 * time.Hour).UnixMilli()
+	cases := []struct {
+		name  string
+		state string // of nas_state, with one time that is ahead
+		want  string
+	}{
+		{"at the last rescan: now comes one", "rescanned_at = ?", "mira: 灯塔守望者 s1 e1, mira: 灯塔守望者 s1 e2"},
+		{"at the last scan: the watermark is now", "watermark = ?", "mira: 灯塔守望者 s1 e2"},
+		{"when it was switched on: that is now", "since = ?", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			l := sample(t)
+			r := newRig(t, l.Path)
+			r.on(5 * time.Hour)
+			l.Play("mira-guid", "lamp-1", ago(2*time.Hour), nil)
+			l.Play("mira-guid", "lamp-2", ago(time.Minute), nil)
+			r.exec(`UPDATE nas_state SET watermark = ?`, ago(time.Hour))
+			r.exec(`UPDATE nas_state SET `+c.state, ahead)
+			r.sync(nas.Manual{})
+			r.expect(c.want)
+			l.Play("mira-guid", "lamp-3", time.Now().UnixMilli(), nil)
+			r.sync(nas.Manual{})
+			r.expect("mira: 灯塔守望者 s1 e3")
+		})
+	}
+	t.Run("the last scan: the next one comes now", func(t *testing.T) {
+		l := sample(t)
+		r := newRig(t, l.Path)
+		r.round()
+		r.exec(`UPDATE nas_state SET last_scan = json_set(last_scan, '$.at', '2200-01-01T00:00:00Z')`)
+		l.Play("mira-guid", "lamp-1", time.Now().UnixMilli(), nil)
+		r.round()
+		r.expect("mira: 灯塔守望者 s1 e1")
+	})
+}
+
+// A rescan that takes more than the limit goes on until it is through.
+func TestRescanGoesOnOverTheLimit(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	r.on(5 * time.Hour)
+	for i := 1; i <= 3; i++ {
+		l.Play("mira-guid", fmt.Sprintf("lamp-%d", i), ago(2*time.Hour), nil)
+	}
+	r.exec(`UPDATE nas_state SET watermark = ?, rescanned_at = 0`, ago(time.Minute))
+	r.set(func(o *nas.Options) { o.Limit = 1 })
+	r.sync(nas.Manual{})
+	r.sync(nas.Manual{})
+	r.sync(nas.Manual{})
+	if got := r.titles(); strings.Count(got, "mira") != 3 {
+		t.Errorf("taken was %s", got)
+	}
+}
+
 // The one row of a user and an item is written again and again while it is watched anew.
 func TestRewatchIsTakenAtItsEnd(t *testing.T) {
 	l := sample(t)
@@ -256,9 +313,27 @@ func TestOneUserDoesNotHideTheOthers(t *testing.T) {
 	r.exec(`UPDATE nas_state SET rescanned_at = 0`)
 	r.sync(nas.Manual{})
 	r.expect("")
-	l.Play("alex-guid", "lamp-5", ago(time.Minute), nil)
+	l.Play("alex-guid", "lamp-5", time.Now().UnixMilli(), nil)
 	r.sync(nas.Manual{})
 	r.expect("alex: 灯塔守望者 s1 e5")
+}
+
+// mira, who is read, watched nothing for long; what alex watched meanwhile stays old.
+func TestAnotherUserBringsNothingOld(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	r.set(func(o *nas.Options) { o.User = "mira-guid" })
+	r.on(3 * 24 * time.Hour)
+	l.Play("alex-guid", "lamp-1", ago(2*24*time.Hour), nil)
+	r.sync(nas.Manual{})
+	l.Play("mira-guid", "lamp-2", ago(time.Second), nil)
+	r.sync(nas.Manual{User: "alex-guid"}) // which brings it when asked, and moves nothing
+	r.expect("alex: 灯塔守望者 s1 e1")
+	l.Play("alex-guid", "lamp-3", ago(24*time.Hour), nil)
+	r.exec(`UPDATE nas_state SET caught_up_at = ?`, ago(time.Minute)) // the last scan was a minute ago
+	r.set(func(o *nas.Options) { o.User = nas.AllUsers })
+	r.sync(nas.Manual{})
+	r.expect("mira: 灯塔守望者 s1 e2")
 }
 
 func TestRangeBoundsWhatIsRead(t *testing.T) {
@@ -272,6 +347,13 @@ func TestRangeBoundsWhatIsRead(t *testing.T) {
 	r.expect("mira: 灯塔守望者 s1 e2")
 	r.sync(nas.Manual{Range: nas.Month})
 	r.expect("mira: 灯塔守望者 s1 e1")
+	// A range that a person asks for hides nothing of what is older.
+	l.Play("mira-guid", "lamp-3", ago(36*time.Hour), nil)
+	l.Play("mira-guid", "lamp-4", ago(time.Minute), nil)
+	r.sync(nas.Manual{Range: nas.Day})
+	r.expect("mira: 灯塔守望者 s1 e4")
+	r.sync(nas.Manual{})
+	r.expect("mira: 灯塔守望者 s1 e3")
 }
 
 // Ids outlive their items, a file is recognised later, and values are odd.
@@ -300,6 +382,39 @@ func TestOddRows(t *testing.T) {
 	r.exec(`UPDATE nas_state SET rescanned_at = 0`)
 	r.sync(nas.Manual{})
 	r.expect("mira: 灯塔守望者 s1 e9")
+}
+
+// One row whose time cannot be must not keep the others from being stored.
+func TestTimesThatCannotBe(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	l.Play("mira-guid", "lamp-1", time.Now().UnixMicro(), nil)
+	l.Play("mira-guid", "lamp-2", time.Now().UnixNano(), nil)
+	l.Play("mira-guid", "lamp-3", 0, nil)
+	l.Play("mira-guid", "lamp-4", 0, nextTo(nil, "update_time", "99999999999999999999999"))
+	l.Play("mira-guid", "lamp-5", ago(time.Minute), nil)
+	r.sync(nas.Manual{Range: nas.All})
+	if n := len(r.events); n != 5 {
+		t.Fatalf("%d of 5 rows were taken: %s", n, r.titles())
+	}
+	for _, e := range r.events {
+		if e.OccurredAt.IsZero() == (*e.Episode == 5) {
+			t.Errorf("episode %v was watched at %v", *e.Episode, e.OccurredAt)
+		}
+	}
+}
+
+// A row that is written while the pages are read comes twice; so do rows of a table without a key.
+func TestRowThatMovesIsTakenOnce(t *testing.T) {
+	l := sample(t)
+	r := newRig(t, l.Path)
+	for minute := range 3 {
+		l.Insert("item_user_play", nastest.Columns{"user_guid": "mira-guid", "item_guid": "lamp-1", "watched": 1, "visible": 1, "update_time": ago(time.Hour - time.Duration(minute)*time.Minute)})
+	}
+	if counts := r.sync(nas.Manual{Range: nas.All}); counts.Taken != 1 || counts.Known != 2 {
+		t.Errorf("the scan is %+v", counts)
+	}
+	r.expect("mira: 灯塔守望者 s1 e1")
 }
 
 func TestMissingColumnsAreTold(t *testing.T) {

@@ -1,7 +1,6 @@
 package nas
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -19,10 +18,6 @@ type position struct {
 	item, user string
 }
 
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.item, q.item), cmp.Compare(p.user, q.user))
-}
-
 // play is a row of item_user_play: what one user did with one item.
 type play struct {
 	position
@@ -32,14 +27,22 @@ type play struct {
 	stream  string
 }
 
-// time is when the row was written last, to the second.
-func (p play) time() time.Time { return time.UnixMilli(p.at).Truncate(time.Second) }
+// time is when the row was written last, to the second; zero for what is no time, such as
+// microseconds, whose year no text can hold.
+func (p play) time() time.Time {
+	t := time.UnixMilli(p.at).Truncate(time.Second).UTC()
+	if t.Year() < 2000 || t.Year() > 2200 {
+		return time.Time{}
+	}
+	return t
+}
 
 // window is the part of the library that is read.
 type window struct {
 	from  int64  // milliseconds; earlier rows are not read
 	user  string // a guid; empty for all
 	whole bool   // it begins where the source was switched on
+	moves bool   // all rows in it are read, so it moves the watermark
 }
 
 // view is the library within one read transaction, with what was looked up in it.

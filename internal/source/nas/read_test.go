@@ -1,8 +1,8 @@
 package nas_test
 
 import (
+	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,26 +47,49 @@ func TestRowsBecomeEvents(t *testing.T) {
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(9.0), EpisodeTitle: "第9话"}},
 		{name: "a negative number is none", kind: "Episode", parent: "s2", title: "x", item: nastest.Columns{"episode_number": 4, "season_number": -1},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "the season that the episode says, not that of its row", kind: "Episode", parent: "s2", title: "x", item: nastest.Columns{"episode_number": 4, "season_number": 0},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(0), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "a folder between season and show", kind: "Episode", parent: "s1", title: "x", item: nastest.Columns{"episode_number": 4},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "a folder in a season", kind: "Episode", parent: "disc", title: "x", item: nastest.Columns{"episode_number": 4},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "the day of a time", kind: "Episode", parent: "s1", title: "x", item: nastest.Columns{"episode_number": 4, "release_date": "", "air_date": "2024-05-01 12:30:00"},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(4.0), EpisodeTitle: "x", AirDate: watch.Date{Year: 2024, Month: 5, Day: 1}}},
 		{name: "the number of the file name", kind: "Episode", parent: "s2", title: "视频-x", item: nastest.Columns{"filename": "a.S02E05.mkv", "path": "/media/a/a.S02E05.mkv"},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(5.0), Path: "/media/a/a.S02E05.mkv"}},
+		{name: "a season's row without a number", kind: "Episode", parent: "unnumbered", title: "x", item: nastest.Columns{"episode_number": 4},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Episode: ptr(4.0), EpisodeTitle: "x"}},
+		{name: "the season of the file name", kind: "Episode", parent: "show", title: "x", item: nastest.Columns{"episode_number": 4, "filename": "a.S02E04.mkv"},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(2), Episode: ptr(4.0), EpisodeTitle: "x"}},
 		{name: "an episode without a number", kind: "Episode", parent: "s2", title: "x", why: "an episode without a number"},
 		{name: "an episode whose show is gone", kind: "Episode", parent: "nowhere", title: "x", item: nastest.Columns{"episode_number": 1}, why: "its show is not in the library"},
+		{name: "an episode whose season is there, but no show", kind: "Episode", parent: "orphan", title: "x", item: nastest.Columns{"episode_number": 1}, why: "its show is not in the library"},
+		{name: "an episode of a show without a title", kind: "Episode", parent: "untitled", title: "x", item: nastest.Columns{"episode_number": 1}, why: "its numbers or names cannot be right"},
+		{name: "an episode of an unrecognised show", kind: "Episode", parent: "unknown", title: "x", item: nastest.Columns{"episode_number": 1}, why: "not recognised by the NAS, and its file name names no show and episode"},
 		{name: "parents that go round", kind: "Episode", parent: "it", title: "x", item: nastest.Columns{"episode_number": 1}, why: "its show is not in the library"},
 		{name: "a film", kind: "Movie", title: "灯塔守望者 北之光", item: nastest.Columns{"original_title": "北の光", "release_date": "2024-08-01", "tmdb_id": 5, "imdb_id": "tt5", "episode_number": 0},
 			want: watch.Event{Media: watch.Movie, Title: "灯塔守望者 北之光", OriginalTitle: "北の光", AirDate: watch.Date{Year: 2024, Month: 8, Day: 1}, ItemIDs: watch.IDs{"tmdb": "5", "imdb": "tt5"}}},
 		{name: "a film in a folder", kind: "Movie", parent: "folder", title: "f", want: watch.Event{Media: watch.Movie, Title: "f"}},
 		{name: "a show", kind: "TV", title: "x", why: "a whole show, season or folder"},
+		{name: "a folder", kind: "Directory", title: "x", why: "a whole show, season or folder"},
+		{name: "a type that is not known, with a number", kind: "Clip", title: "x", item: nastest.Columns{"episode_number": 1}, why: "its show is not in the library"},
+		{name: "a type that is not known, in a show", kind: "Clip", parent: "show", title: "x", why: "an episode without a number"},
+		{name: "a type that is not known, by itself", kind: "Clip", title: "北之光", want: watch.Event{Media: watch.Movie, Title: "北之光"}},
 		{name: "a season", kind: "Season", parent: "show", title: "x", why: "a whole show, season or folder"},
 		{name: "an unrecognised file, by its name", kind: "Video", title: "视频-1024", item: nastest.Columns{"filename": "[g] 砂時計の街 - S01E02.mkv"},
 			want: watch.Event{Title: "砂時計の街", Season: ptr(1), Episode: ptr(2.0)}},
 		{name: "an unrecognised file, named elsewhere", kind: "video", title: "x", item: nastest.Columns{"guid": "with-media"},
 			want: watch.Event{Title: "深海电车", Episode: ptr(5.0), ItemID: "with-media"}},
 		{name: "an unrecognised file without a number", kind: "Video", title: "x", item: nastest.Columns{"filename": "holiday.mkv"}, why: "not recognised by the NAS, and its file name names no show and episode"},
+		{name: "an unrecognised file without a title", kind: "Video", title: "x", item: nastest.Columns{"filename": "S01E02.mkv"}, why: "not recognised by the NAS, and its file name names no show and episode"},
+		{name: "an unrecognised file that bears the placeholder", kind: "Video", title: "x", item: nastest.Columns{"filename": "视频-1 S01E02.mkv"}, why: "not recognised by the NAS, and its file name names no show and episode"},
 		{name: "a placeholder of any type", kind: "Movie", title: "视频-2", item: nastest.Columns{"filename": "holiday.mkv"}, why: "not recognised by the NAS, and its file name names no show and episode"},
 		{name: "an absurd number", kind: "Episode", parent: "show", title: "x", item: nastest.Columns{"episode_number": 1e9}, why: "its numbers or names cannot be right"},
 		{name: "a film without a title", kind: "Movie", title: "", why: "its numbers or names cannot be right"},
 		{name: "no column for types: an episode", without: []string{"item.type"}, parent: "s2", title: "x", item: nastest.Columns{"episode_number": 7},
 			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, SeasonTitle: "灯塔守望者 第二季", Season: ptr(2), Episode: ptr(7.0), EpisodeTitle: "x"}},
+		{name: "no column for types: no level of seasons", without: []string{"item.type"}, parent: "show", title: "x", item: nastest.Columns{"episode_number": 7},
+			want: watch.Event{Title: lamp.Title, OriginalTitle: lamp.OriginalTitle, SeriesIDs: lamp.SeriesIDs, Season: ptr(1), Episode: ptr(7.0), EpisodeTitle: "x"}},
 		{name: "no column for types: a film", without: []string{"item.type"}, title: "北之光", want: watch.Event{Media: watch.Movie, Title: "北之光"}},
 		{name: "hardly any columns", kind: "Movie", title: "北之光", without: []string{"user", "item_media", "media_stream", "item_user_play.visible", "item_user_play.ts", "item.parent_guid", "item.season_number",
 			"item.episode_number", "item.runtime", "item.tmdb_id", "item.imdb_id", "item.external_ids", "item.path", "item.filename", "item.original_title", "item.release_date", "item.air_date", "item.episode_imdb_id"},
@@ -96,6 +119,13 @@ func TestRowsBecomeEvents(t *testing.T) {
 			item("show", "TV", "folder", lamp.Title, nastest.Columns{"original_title": lamp.OriginalTitle, "tmdb_id": 77, "imdb_id": "tt77", "external_ids": `{"tvdb":5,"odd":{}}`})
 			item("s2", "Season", "show", "灯塔守望者 第二季", nastest.Columns{"season_number": 2})
 			item("s0", "Season", "show", "特别篇", nastest.Columns{"season_number": 0})
+			item("unnumbered", "Season", "show", lamp.Title, nil) // named as its show, which tells nothing more
+			item("orphan", "Season", "nowhere", "灯塔守望者 第三季", nastest.Columns{"season_number": 3})
+			item("untitled", "TV", "", "", nil)
+			item("unknown", "TV", "", "视频-3", nil)
+			item("disc", "Directory", "s2", "disc 1", nil)
+			item("inner", "Directory", "show", "the first one", nil)
+			item("s1", "Season", "inner", "第 1 季", nastest.Columns{"season_number": 1})
 			if !lacks("item_media") {
 				l.Insert("item_media", nastest.Columns{"guid": "m", "item_guid": "with-media", "path": "/v/深海电车_EP05.mkv"})
 			}
@@ -134,6 +164,34 @@ func TestRowsBecomeEvents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Older releases named the numbers otherwise.
+func TestOlderNamesOfNumbers(t *testing.T) {
+	for _, names := range [][2]string{{"parent_index_number", "index_number"}, {"season_index", "episode_index"}, {"season_index", "sort_index"}} {
+		l := nastest.Create(t, t.TempDir())
+		l.Exec("ALTER TABLE item RENAME COLUMN season_number TO " + names[0])
+		l.Exec("ALTER TABLE item RENAME COLUMN episode_number TO " + names[1])
+		l.User("mira-guid", "mira")
+		l.Item("lamp", "TV", "", "灯塔守望者", nil)
+		l.Item("it", "Episode", "lamp", "x", nastest.Columns{names[0]: 2, names[1]: 7})
+		l.Play("mira-guid", "it", ago(time.Minute), nil)
+		r := newRig(t, l.Path)
+		r.sync(nas.Manual{Range: nas.All})
+		r.expect("mira: 灯塔守望者 s2 e7")
+	}
+}
+
+// The app has tables that cannot be opened here, as those of a search module of its own.
+func TestForeignModules(t *testing.T) {
+	l := sample(t)
+	l.Exec("PRAGMA writable_schema = 1")
+	l.Exec(`INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('table', 'search', 'search', 0, 'CREATE VIRTUAL TABLE search USING somemodule(title)')`)
+	l.Exec("PRAGMA writable_schema = 0")
+	l.Play("mira-guid", "lamp-1", ago(time.Minute), nil)
+	r := newRig(t, l.Path)
+	r.sync(nas.Manual{Range: nas.All})
+	r.expect("mira: 灯塔守望者 s1 e1")
 }
 
 // TestCompletion holds upstreams/nas.md, section 3: what counts as watched.
@@ -210,10 +268,19 @@ func TestUsers(t *testing.T) {
 		t.Errorf("the scan of all is %+v", counts)
 	}
 	_, _, err = r.Sync(t.Context(), nas.Manual{Range: nas.All, User: "nobody"})
-	if err == nil || !strings.Contains(err.Error(), "no user nobody") {
+	if !errors.Is(err, nas.ErrNoUser) {
 		t.Errorf("an unknown user gives %v", err)
+	}
+	l.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO user (guid, username, status) SELECT 'u' || i, 'x', 1 FROM n`)
+	if users, err := r.Users(t.Context()); err != nil || len(users) > 1000 {
+		t.Errorf("of a table of thousands %d users are read: %v", len(users), err)
 	}
 	if s := r.status(); s.LastError != "" {
 		t.Errorf("a wrong question is kept as a failure of the library: %+v", s)
+	}
+	r.set(func(o *nas.Options) { o.User = "nobody" })
+	r.problem(nas.NoUser, "no user nobody", "nas.user")
+	if s := r.status(); s.LastErrorKind != nas.NoUser {
+		t.Errorf("with a setting that names nobody the status is %+v", s)
 	}
 }

@@ -17,8 +17,8 @@ const (
 	// rescanEvery is how often a scan begins where the source was switched on: the clock of the
 	// NAS may have been set back, and a file may have been recognised since.
 	rescanEvery = 24 * time.Hour
-	// longestScan bounds a scan.
-	longestScan = 5 * time.Minute
+	// longestReading bounds one reading of the library.
+	longestReading = 5 * time.Minute
 )
 
 // Reason is why rows were passed over, and how many.
@@ -72,8 +72,7 @@ type found struct {
 }
 
 // judge reads a window of the library. It may run again from the beginning, see place.use.
-func (k *Keeper) judge(ctx context.Context, lib *library, w window) (found, error) {
-	options := k.Options()
+func (k *Keeper) judge(ctx context.Context, options Options, lib *library, w window) (found, error) {
 	f := found{missing: lib.schema.missing(), counts: Counts{Reasons: []Reason{}}}
 	var users map[string]User
 	var known bool
@@ -87,7 +86,7 @@ func (k *Keeper) judge(ctx context.Context, lib *library, w window) (found, erro
 		return f, err
 	}
 	if _, is := users[w.user]; w.user != "" && known && !is {
-		return f, problem(NoUser, nil, "the library has no user %s: GET /api/nas/users lists its users", w.user)
+		return f, problem(NoUser, nil, "the NAS has no user %s: set nas.user to one that GET /api/nas/users lists, or to all", w.user)
 	}
 	f.last = position{at: -1}
 	for !f.done && len(f.events) < options.Limit {
@@ -125,7 +124,7 @@ func (k *Keeper) judge(ctx context.Context, lib *library, w window) (found, erro
 func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool, minPercent int, f *found) error {
 	f.counts.Read++
 	switch {
-	case p.user == templateUser, !exists:
+	case !exists:
 		f.skip("its user is not known to the NAS", "")
 		return nil
 	case !user.Active:
@@ -139,6 +138,10 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 	before, err := k.store.standing(ctx, p.position)
 	if err != nil {
 		return problem(NotTaken, err, "the database of this service cannot be read")
+	}
+	// A row that is written between two pages comes again with its new time.
+	if slices.ContainsFunc(f.rows, func(q position) bool { return q.item == p.item && q.user == p.user }) {
+		before = taken
 	}
 	switch {
 	case !done:
@@ -190,38 +193,31 @@ func (f *found) skip(why, example string) {
 	f.counts.Reasons[at].Count++
 }
 
-// scan reads the library and takes what is new, with a watermark when moves is set. The
-// caller holds k.scanning.
-func (k *Keeper) scan(ctx context.Context, st state, w window, moves bool) (state, []int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestScan)
-	defer cancel()
+// scan reads a window of the library and takes what is new. It returns the state after
+// that. The caller holds k.scanning.
+func (k *Keeper) scan(ctx context.Context, options Options, st state, w window) (state, []int64, error) {
 	now := time.Now()
-	from := k.place()
 	var f found
-	handling, err := from.use(ctx, func(ctx context.Context, lib *library) (err error) {
-		f, err = k.judge(ctx, lib, w)
+	handling, err := k.read(ctx, options.Path, func(ctx context.Context, lib *library) (err error) {
+		f, err = k.judge(ctx, options, lib, w)
 		return err
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = problem(Busy, err, "reading %s took longer than %v: let nas.range be shorter, or the disk of the NAS have less to do", from.path, longestScan)
-	}
 	if err != nil {
-		return st, nil, err
+		return state{}, nil, err
 	}
-	before := st
-	st.last = Scan{At: now.UTC(), Path: from.path, Handling: handling, Counts: f.counts, Values: f.values, Missing: f.missing}
-	if moves {
+	st.last = Scan{At: now.UTC(), Path: options.Path, Handling: handling, Counts: f.counts, Values: f.values, Missing: f.missing}
+	if w.moves {
 		// A row from the future, by a clock that was wrong, must not hide what comes.
-		if f.last.at > now.UnixMilli() {
-			f.last = position{at: now.UnixMilli()}
+		st.watermark = min(max(st.watermark, f.last.at), now.UnixMilli())
+		if f.done {
+			st.caughtUp = now.UnixMilli()
 		}
-		st.watermark = later(st.watermark, f.last)
 		if f.done && w.whole {
 			st.rescanned = now.UnixMilli()
 		}
 	}
-	ids, err := k.Take(ctx, f.events, func(ctx context.Context, tx *sql.Tx, ids []int64) error {
-		if err := takeTx(ctx, tx, f.rows, ids); err != nil {
+	ids, err := k.Take(ctx, f.events, func(ctx context.Context, tx *sql.Tx, _ []int64) error {
+		if err := takeTx(ctx, tx, f.rows); err != nil {
 			return err
 		}
 		if err := reopenTx(ctx, tx, f.reopened); err != nil {
@@ -230,22 +226,14 @@ func (k *Keeper) scan(ctx context.Context, st state, w window, moves bool) (stat
 		return saveTx(ctx, tx, st)
 	})
 	if err != nil {
-		return before, nil, problem(NotTaken, err, "what was read could not be stored: %v", err)
+		return state{}, nil, problem(NotTaken, err, "what was read could not be stored: %v", err)
 	}
 	return st, ids, nil
 }
 
-func later(a, b position) position {
-	if a.compare(b) < 0 {
-		return b
-	}
-	return a
-}
-
 // plan is the window of the next scan by schedule.
-func (k *Keeper) plan(st state, now time.Time) window {
-	options := k.Options()
-	from := max(st.since, st.watermark.at-overlap.Milliseconds())
+func plan(options Options, st state, now time.Time) window {
+	from := max(st.since, min(st.watermark, now.UnixMilli())-overlap.Milliseconds())
 	// A time ahead of now was stored by a clock that was wrong.
 	age := now.UnixMilli() - st.rescanned
 	whole := age < 0 || age >= rescanEvery.Milliseconds()
@@ -255,15 +243,11 @@ func (k *Keeper) plan(st state, now time.Time) window {
 	if start := options.Range.start(now); !start.IsZero() {
 		from = max(from, start.UnixMilli())
 	}
-	return window{from: from, user: filter(options.User), whole: whole}
-}
-
-// filter is the guid that the setting nas.user names; empty for all.
-func filter(user string) string {
-	if user == AllUsers {
-		return ""
+	w := window{from: from, whole: whole, moves: true}
+	if options.User != AllUsers {
+		w.user = options.User
 	}
-	return user
+	return w
 }
 
 // kindOf is the kind of an error of a scan.

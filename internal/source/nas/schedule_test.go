@@ -33,8 +33,36 @@ func TestRunKeepsTheSchedule(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		r.expect("mira: 灯塔守望者 s1 e1")
-		if s := r.status(); s.LastScan.Sub(first.LastScan) != time.Hour || s.Taken != 1 || s.Handling != nas.Live {
+		if s := r.status(); s.LastScan.Sub(first.LastScan) != time.Hour || s.Taken != 1 {
 			t.Errorf("after an hour the status is %+v", s)
+		}
+		// Settings that change hold at once.
+		for _, enabled := range []bool{false, true} {
+			r.mu.Lock()
+			r.options.Enabled = enabled
+			r.mu.Unlock()
+			r.Kick()
+			synctest.Wait()
+		}
+		if s := r.status(); !s.LastScan.Equal(time.Now()) || !s.Since.Equal(time.Now().Truncate(time.Millisecond)) {
+			t.Errorf("switched off and on, the status is %+v", s)
+		}
+		// Who reads the library keeps others waiting, not failing.
+		release := r.Hold()
+		var users []nas.User
+		listed := make(chan error, 1)
+		go func() {
+			var err error
+			users, err = r.Users(ctx)
+			listed <- err
+		}()
+		synctest.Wait()
+		if len(listed) != 0 {
+			t.Error("the users are read while the library is being read")
+		}
+		release()
+		if err := <-listed; err != nil || len(users) != 2 {
+			t.Errorf("the users are %v: %v", users, err)
 		}
 	})
 }

@@ -38,7 +38,10 @@ var wanted = []struct{ table, column, loss string }{
 // probe learns the tables. It returns a *Problem for a database that is no library.
 func (l *library) probe(ctx context.Context) error {
 	l.schema = schema{}
-	rows, err := l.QueryContext(ctx, `SELECT lower(m.name), lower(c.name) FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type IN ('table', 'view')`)
+	// Only these: a virtual table of a module that SQLite does not have here cannot be looked at.
+	query := `SELECT lower(m.name), lower(c.name) FROM sqlite_master m, pragma_table_info(m.name) c
+		WHERE m.type IN ('table', 'view') AND lower(m.name) IN ('` + strings.Join(tables, "', '") + "')"
+	rows, err := l.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("look at the tables: %w", err)
 	}
@@ -48,9 +51,7 @@ func (l *library) probe(ctx context.Context) error {
 		if err := rows.Scan(&table, &column); err != nil {
 			return fmt.Errorf("look at a table: %w", err)
 		}
-		if slices.Contains(tables, table) {
-			l.schema[table] = append(l.schema[table], column)
-		}
+		l.schema[table] = append(l.schema[table], column)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("look at the tables: %w", err)

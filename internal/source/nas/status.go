@@ -44,7 +44,7 @@ func (k *Keeper) Status(ctx context.Context) (Status, error) {
 	s.Scanning = k.running
 	k.mu.Unlock()
 	if options.Enabled && st.since != 0 {
-		since, watermark, next := milli(st.since), milli(st.watermark.at), k.due(last, time.Now()).UTC()
+		since, watermark, next := milli(st.since), milli(st.watermark), k.due(last, options.Path, time.Now()).UTC()
 		s.Since, s.Watermark, s.NextRun = &since, &watermark, &next
 	}
 	return s, nil

@@ -12,15 +12,15 @@ import (
 )
 
 // state is how far the library was read. The zero state is that of a source which is
-// switched off and was never read.
+// switched off and was never read. Times are milliseconds, the watermark's by the clock of the NAS.
 type state struct {
-	since     int64    // milliseconds; 0 while the source is switched off
-	watermark position // the row read last
-	// user is the setting nas.user that the watermark was reached with.
+	since     int64 // 0 while the source is switched off
+	watermark int64 // the time of the row read last
+	// caughtUp is when a scan last came to the last row; rescanned is when one did that began at since.
+	caughtUp, rescanned int64
+	// user is the setting nas.user that all these hold for.
 	user string
-	// rescanned is when everything since was last looked through, in milliseconds.
-	rescanned int64
-	last      Scan
+	last Scan
 }
 
 // store keeps state and what was taken.
@@ -30,8 +30,8 @@ type store struct{ db *db.DB }
 func (s store) load(ctx context.Context) (state, error) {
 	var st state
 	var last string
-	err := s.db.Read().QueryRowContext(ctx, `SELECT since, watermark_at, watermark_item, watermark_user, user_filter, rescanned_at, last_scan FROM nas_state WHERE id = 1`).
-		Scan(&st.since, &st.watermark.at, &st.watermark.item, &st.watermark.user, &st.user, &st.rescanned, &last)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT since, watermark, caught_up_at, rescanned_at, user_filter, last_scan FROM nas_state WHERE id = 1`).
+		Scan(&st.since, &st.watermark, &st.caughtUp, &st.rescanned, &st.user, &last)
 	if err != nil {
 		return st, fmt.Errorf("read how far the library was read: %w", err)
 	}
@@ -53,8 +53,8 @@ func saveTx(ctx context.Context, tx *sql.Tx, st state) error {
 	if err != nil {
 		return fmt.Errorf("write the last scan of the library: %w", err)
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE nas_state SET since = ?, watermark_at = ?, watermark_item = ?, watermark_user = ?, user_filter = ?, rescanned_at = ?, last_scan = ? WHERE id = 1`,
-		st.since, st.watermark.at, st.watermark.item, st.watermark.user, st.user, st.rescanned, string(last))
+	_, err = tx.ExecContext(ctx, `UPDATE nas_state SET since = ?, watermark = ?, caught_up_at = ?, rescanned_at = ?, user_filter = ?, last_scan = ? WHERE id = 1`,
+		st.since, st.watermark, st.caughtUp, st.rescanned, st.user, string(last))
 	if err != nil {
 		return fmt.Errorf("write how far the library was read: %w", err)
 	}
@@ -85,12 +85,11 @@ func (s store) standing(ctx context.Context, p position) (standing, error) {
 	return reopened, nil
 }
 
-// takeTx notes that rows were taken; ids are their records.
-func takeTx(ctx context.Context, tx *sql.Tx, rows []position, ids []int64) error {
-	for i, p := range rows {
-		const upsert = `INSERT INTO nas_plays (user_guid, item_guid, updated_at, finished, record_id) VALUES (?, ?, ?, 1, ?)
-			ON CONFLICT (user_guid, item_guid) DO UPDATE SET updated_at = excluded.updated_at, finished = 1, record_id = excluded.record_id`
-		if _, err := tx.ExecContext(ctx, upsert, p.user, p.item, p.at, ids[i]); err != nil {
+// takeTx notes that rows were taken.
+func takeTx(ctx context.Context, tx *sql.Tx, rows []position) error {
+	for _, p := range rows {
+		const upsert = `INSERT INTO nas_plays (user_guid, item_guid, finished) VALUES (?, ?, 1) ON CONFLICT (user_guid, item_guid) DO UPDATE SET finished = 1`
+		if _, err := tx.ExecContext(ctx, upsert, p.user, p.item); err != nil {
 			return fmt.Errorf("note what was taken: %w", err)
 		}
 	}
@@ -100,7 +99,7 @@ func takeTx(ctx context.Context, tx *sql.Tx, rows []position, ids []int64) error
 // reopenTx notes that rows which were taken are unfinished again.
 func reopenTx(ctx context.Context, tx *sql.Tx, rows []position) error {
 	for _, p := range rows {
-		if _, err := tx.ExecContext(ctx, `UPDATE nas_plays SET finished = 0, updated_at = ? WHERE user_guid = ? AND item_guid = ?`, p.at, p.user, p.item); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE nas_plays SET finished = 0 WHERE user_guid = ? AND item_guid = ?`, p.user, p.item); err != nil {
 			return fmt.Errorf("note what is watched again: %w", err)
 		}
 	}

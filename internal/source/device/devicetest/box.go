@@ -35,11 +35,12 @@ const (
 	None     Fault = ""
 	Broken   Fault = "broken"   // status 500, plain text
 	Slow     Fault = "slow"     // the body never ends, a byte at a time
-	Huge     Fault = "huge"     // 10 MiB of JSON
+	Huge     Fault = "huge"     // 10 MiB of JSON, which is a device and a playback
 	Redirect Fault = "redirect" // to Box.Target
 	Page     Fault = "page"     // HTML with status 200
 	List     Fault = "list"     // JSON, but no object
 	Cut      Fault = "cut"      // the connection closes
+	Old      Fault = "old"      // /device works, and there is no /media
 )
 
 // Box is a box with one player. Its methods may be used by several goroutines.
@@ -127,7 +128,7 @@ func (b *Box) Asked(path string) int {
 }
 
 // Strange are the requests that a player must never get: all but GET /device and GET
-// /media, without query or body.
+// /media, without query or body, and those that keep their connection.
 func (b *Box) Strange() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,7 +157,7 @@ func (m Media) With(field string, value any) Media {
 func (b *Box) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	b.asked[r.URL.Path]++
-	if r.Method != http.MethodGet || r.URL.Path != "/device" && r.URL.Path != "/media" || r.URL.RawQuery != "" || r.ContentLength > 0 {
+	if r.Method != http.MethodGet || r.URL.Path != "/device" && r.URL.Path != "/media" || r.URL.RawQuery != "" || r.ContentLength > 0 || !r.Close {
 		b.strange = append(b.strange, r.Method+" "+r.URL.String())
 	}
 	fault, target, body := b.fault, b.target, Media{}
@@ -176,7 +177,9 @@ func (b *Box) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case fault == Slow:
 		b.drip(w, r)
 	case fault == Huge:
-		_, _ = fmt.Fprintf(w, `{"title":"%s"}`, strings.Repeat("a", 10<<20)) // the other side hangs up
+		_, _ = fmt.Fprintf(w, `{"uuid":"x","name":"x","title":"%s"}`, strings.Repeat("a", 10<<20)) // the other side hangs up
+	case fault == Old && r.URL.Path == "/media":
+		http.NotFound(w, r)
 	case fault == Redirect:
 		http.Redirect(w, r, target, http.StatusFound)
 	case fault == Page:
