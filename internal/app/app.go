@@ -217,6 +217,7 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
 		},
+		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth
 			if !s.WebhookAuthEnabled {
