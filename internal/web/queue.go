@@ -81,7 +81,7 @@ func (s *site) queue(r *http.Request) (content, error) {
 	}
 	page.Look = look{"good", "circle-check", "queue.answers"}
 	if !page.Catalog.Reachable {
-		page.Look, page.Again = look{"bad", "triangle-alert", "queue.silent"}, againSoon
+		page.Look, page.Again = look{"warn", "triangle-alert", "queue.silent"}, againSoon
 	}
 	for _, status := range queueStates {
 		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
