@@ -14,28 +14,35 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
 )
+
+// RecordRestriction are the parameters that restrict which records are meant.
+type RecordRestriction struct {
+	Source string    `query:"source" enum:"plex,tautulli,emby,jellyfin,custom,nas,device,tracker" doc:"Only records of this source."`
+	User   string    `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
+	Text   string    `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
+	Since  time.Time `query:"since" doc:"Only records that came in at this time or later."`
+	Until  time.Time `query:"until" doc:"Only records that came in before this time."`
+}
+
+func (r RecordRestriction) filter() record.Filter {
+	return record.Filter{Source: watch.Source(r.Source), User: r.User, Text: r.Text, Since: r.Since, Until: r.Until}
+}
 
 // recordQuery selects records.
 type recordQuery struct {
 	PageQuery
 	Status string `query:"status" enum:"received,processing,success,ignored,review,queued,error" doc:"Only records in this state."`
-	Source string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom,nas,device,tracker" doc:"Only records of this source."`
-	User   string `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
-	Text   string `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
+	RecordRestriction
 }
 
 // filter is the query as the record store wants it.
 func (q recordQuery) filter() (record.Filter, error) {
 	before, err := q.position()
-	f := q.restriction()
-	f.Before, f.Limit = before, q.Limit
+	f := q.RecordRestriction.filter()
+	f.Status, f.Before, f.Limit = record.Status(q.Status), before, q.Limit
 	return f, err
-}
-
-// restriction is the filter without the page.
-func (q recordQuery) restriction() record.Filter {
-	return record.Filter{Status: record.Status(q.Status), Source: watch.Source(q.Source), User: q.User, Text: q.Text}
 }
 
 // MatchRecord is how the matching of one record came out, without its trace.
@@ -76,6 +83,12 @@ func (s *server) registerRecords() {
 		return answer(s.Records.Get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/records/{id}/arrival", OperationID: "get-record-arrival", Tags: []string{tag},
+		Summary:     "Get what came in",
+		Description: "What the record was made of: the event as the source was understood, and the request that brought it, masked, as long as the log of webhooks keeps it. A record of a polled source or an import, and one that another account got of the same event, has no request of its own.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.arrivalOf)
+	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/retry", OperationID: "retry-record", Tags: []string{tag},
 		Summary:       "Run a record again",
 		Description:   "Sends the record through the whole pipeline again, with all that the event carried: account, match, mark. The answer does not wait for it: follow it by its stream, or get the record to see how it came out.",
@@ -103,6 +116,28 @@ func (s *server) listRecords(ctx context.Context, in *recordQuery) (*JSON[Page[r
 	}
 	records, next, err := s.Records.List(ctx, filter)
 	return answer(Page[record.Record]{records, cursorOf(next)}, err)
+}
+
+// recordArrival is what a record was made of.
+type recordArrival struct {
+	Event   watch.Event    `json:"event" doc:"The event as it was understood."`
+	Request *webhook.Entry `json:"request,omitempty" doc:"The request that brought it, secrets masked; not there when none is kept."`
+}
+
+func (s *server) arrivalOf(ctx context.Context, in *ByID) (*JSON[recordArrival], error) {
+	work, err := s.Records.Work(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	arrival := recordArrival{Event: work.Event}
+	request, err := s.Webhooks.OfRecord(ctx, in.ID, work.CreatedAt)
+	switch {
+	case err == nil:
+		arrival.Request = &request
+	case !errors.Is(err, webhook.ErrNotFound):
+		return nil, err
+	}
+	return answer(arrival, nil)
 }
 
 // acceptedRecords answers that records are on their way.

@@ -15,7 +15,7 @@ import (
 
 // Replay sends waiting tasks through the engine; *replay.Scheduler is one.
 type Replay interface {
-	Running() bool
+	Standing() replay.Standing
 	Replay(ctx context.Context, limit int) ([]int64, error)
 	ReplayOne(ctx context.Context, recordID int64) error
 	Revive(ctx context.Context, recordID int64) error
@@ -23,12 +23,16 @@ type Replay interface {
 
 // ReplayStatus is how the scheduler and the queue stand.
 type ReplayStatus struct {
-	Enabled bool                  `json:"enabled" doc:"The setting catalog_replay.enabled."`
-	Running bool                  `json:"running" doc:"Whether waiting marks are sent again by themselves now."`
-	Cron    string                `json:"cron" doc:"The setting catalog_replay.cron." example:"*/5 * * * *"`
-	NextRun *time.Time            `json:"next_run" doc:"When the next round by cron is due; null while it is switched off. Rounds come sooner when there is something to do."`
-	Counts  map[replay.Status]int `json:"counts" doc:"Tasks by state."`
-	Breaker Breaker               `json:"breaker"`
+	Enabled     bool                  `json:"enabled" doc:"The setting catalog_replay.enabled."`
+	Running     bool                  `json:"running" doc:"Whether waiting marks are sent again by themselves now."`
+	Cron        string                `json:"cron" doc:"The setting catalog_replay.cron." example:"*/5 * * * *"`
+	NextRun     *time.Time            `json:"next_run" doc:"When the next round by cron is due; null while it is switched off. Rounds come sooner when there is something to do."`
+	LastRun     *time.Time            `json:"last_run" doc:"When the last round ended; null before the first one since the start."`
+	LastOutcome replay.Outcome        `json:"last_outcome" enum:",empty,unreachable,busy,none_due,sent,failed" doc:"How it came out: nothing waited, the catalog did not answer, the service had enough to do, nothing was due, marks were sent, or the database failed."`
+	LastCount   int                   `json:"last_count" doc:"How many marks it sent."`
+	MaxRetries  int                   `json:"max_retries" doc:"The setting catalog_replay.max_retries: after so many failed tries a task is given up."`
+	Counts      map[replay.Status]int `json:"counts" doc:"Tasks by state."`
+	Breaker     Breaker               `json:"breaker"`
 }
 
 // Breaker is what is known of the catalog without asking it.
@@ -106,13 +110,20 @@ func (s *server) replayStatus(ctx context.Context, _ *none) (*JSON[ReplayStatus]
 	if err != nil {
 		return nil, err
 	}
-	current := s.Settings.Current().CatalogReplay
-	status := ReplayStatus{Enabled: current.Enabled, Running: s.Replay.Running(), Cron: current.Cron, Counts: counts, Breaker: breakerOf(s.Reachability())}
-	if current.Enabled {
-		next := s.NextReplay(time.Now())
-		status.NextRun = &next
+	current, standing := s.Settings.Current().CatalogReplay, s.Replay.Standing()
+	return answer(ReplayStatus{
+		Enabled: standing.Enabled, Running: standing.Running, Cron: current.Cron, NextRun: orNil(standing.NextRun),
+		LastRun: orNil(standing.Last.At), LastOutcome: standing.Last.Outcome, LastCount: standing.Last.Count, MaxRetries: current.MaxRetries,
+		Counts: counts, Breaker: breakerOf(s.Reachability()),
+	}, nil)
+}
+
+// orNil is t, or nil when it is zero.
+func orNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
 	}
-	return answer(status, nil)
+	return &t
 }
 
 func breakerOf(known catalog.Reachability) Breaker {
@@ -130,7 +141,7 @@ func (s *server) listQueue(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	entries, next, err := s.Queue.List(ctx, replay.Status(in.Status), after, in.Limit)
+	entries, next, err := s.Queue.List(ctx, replay.Filter{Status: replay.Status(in.Status), After: after, Limit: in.Limit})
 	return answer(Page[replay.Entry]{entries, cursorOf(next)}, err)
 }
 

@@ -43,8 +43,8 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 	r.mira()
 	r.do("GET", "/api/catalog_replay/queue", nil).want(200, `"items":[]`)
 	first, second, given := r.queued("first", 0), r.queued("second", 0), r.queued("given up", 2)
-	r.do("GET", "/api/catalog_replay/status", nil).want(200, `"enabled":true`, `"cron":"*/5 * * * *"`, `"next_run":"`, `"pending":2`, `"abandoned":1`, `"synced":0`, `"state":"closed"`)
-	r.do("GET", "/api/catalog_replay/queue?limit=2", nil).want(200, `"title":"first"`, `"title":"second"`, fmt.Sprintf(`"next_cursor":"%d"`, second), `"last_error":"no answer"`, `"episodes":[801]`)
+	r.do("GET", "/api/catalog_replay/status", nil).want(200, `"enabled":true`, `"cron":"*/5 * * * *"`, `"next_run":"`, `"last_run":null`, `"last_outcome":""`, `"max_retries":50`, `"pending":2`, `"abandoned":1`, `"synced":0`, `"state":"closed"`)
+	r.do("GET", "/api/catalog_replay/queue?limit=2", nil).want(200, `"title":"first"`, `"title":"second"`, fmt.Sprintf(`"next_cursor":"%d"`, second), `"last_error":"no answer"`, `"in_work":false`, `"media_type":"episode"`, `"episodes":[801]`)
 	r.do("GET", "/api/catalog_replay/queue?status=abandoned", nil).want(200, `"title":"given up"`, `"retry_count":2`)
 	r.do("GET", "/api/catalog_replay/queue?status=lost", nil).problem(422)
 
@@ -199,6 +199,7 @@ func TestTasksAreListedAndCancelled(t *testing.T) {
 	r.do("GET", "/api/tasks/1", nil).want(200, `"result":{"retried":2,"marked":2`)
 	r.do("POST", "/api/tasks/1/cancel", nil).problem(409, "has ended")
 	r.do("POST", "/api/records/retry?source=nowhere", nil).problem(422)
+	r.do("POST", "/api/records/retry?source=tracker&since=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z", nil).want(202)
 }
 
 func TestWhatCannotBeStoredIsNotAccepted(t *testing.T) {

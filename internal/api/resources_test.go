@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
@@ -151,19 +152,36 @@ func TestRecordsArePagedAndFiltered(t *testing.T) {
 	if fmt.Sprint(seen) != "[6 5 4 3 2 1]" {
 		t.Errorf("pages gave %v", seen)
 	}
+	hourAgo, tomorrow := url.QueryEscape(time.Now().Add(-time.Hour).Format(time.RFC3339)), url.QueryEscape(time.Now().Add(24*time.Hour).Format(time.RFC3339))
 	for query, want := range map[string]int{
 		"status=success": 5, "status=review": 1, "source=custom": 6, "source=plex": 0, "user=mira": 6, "user=Mira": 0, "q=how+3": 1, "q=%25": 0,
+		"source=nas": 0, "since=" + hourAgo: 6, "until=" + hourAgo: 0, "since=" + tomorrow: 0, "since=" + hourAgo + "&until=" + tomorrow + "&status=review": 1,
 	} {
 		if got := len(r.do("GET", "/api/records?"+query, nil).want(200).get("items").([]any)); got != want {
 			t.Errorf("%s: %d records, want %d", query, got, want)
 		}
 	}
+	r.do("GET", "/api/records?since=yesterday", nil).problem(422, "query.since")
 	r.do("GET", "/api/records/3", nil).want(200, `"Show 2"`)
 	r.do("GET", "/api/records/77", nil).problem(404)
 	r.do("POST", "/api/records/3/retry", nil).want(202, `"record_ids":[3]`)
 	r.do("POST", "/api/records/77/retry", nil).problem(404)
 	r.engine.failing(fmt.Errorf("retry record 3: %w", engine.ErrInProgress))
 	r.do("POST", "/api/records/3/retry", nil).problem(409)
+}
+
+func TestArrivalTellsWhatCameIn(t *testing.T) {
+	r := newRig(t)
+	r.anonymous("POST", "/webhook/custom/"+hookKey, `{"media_type":"episode","title":"灯塔守望者","season":1,"episode":2,"user_name":"mira","token":"a-secret"}`).want(202)
+	got := r.do("GET", "/api/records/1/arrival", nil).want(200, `\"title\":\"灯塔守望者\"`)
+	if got.get("event", "title") != "灯塔守望者" || got.get("event", "episode") != 2.0 || got.get("request", "status") != 202.0 || strings.Contains(got.body, "a-secret") {
+		t.Errorf("arrival: %s", got.body)
+	}
+	polled := r.record("Polled", record.Success, true)
+	if got := r.do("GET", fmt.Sprintf("/api/records/%d/arrival", polled), nil).want(200, `"title":"Polled"`); strings.Contains(got.body, `"request"`) {
+		t.Errorf("arrival of a polled record: %s", got.body)
+	}
+	r.do("GET", "/api/records/77/arrival", nil).problem(404)
 }
 
 func TestMatchRecordsAreThoseWithATrace(t *testing.T) {

@@ -97,7 +97,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{
 		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
-		Probe: r.keeper.sign, Ping: r.keeper.sign, Released: func([]int64) { r.engine.Wake() }, Log: log,
+		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.keeper.sign, Ping: r.keeper.sign, Released: func([]int64) { r.engine.Wake() }, Log: log,
 	})
 	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
 	r.archive = archive.New(filepath.Join(dir, "archive"), log)
@@ -134,7 +134,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
-		Replay: scheduler, NextReplay: func(t time.Time) time.Time { return t.Add(time.Minute) }, Reachability: r.keeper.reachability,
+		Replay: scheduler, Reachability: r.keeper.reachability,
 		Tasks: r.tasks, Stopping: t.Context().Done(),
 	}
 	r.doc = api.Document(deps)

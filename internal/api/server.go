@@ -87,8 +87,6 @@ type Deps struct {
 	Records  *record.Store
 	Queue    *replay.Queue
 	Replay   Replay
-	// NextReplay is when the next replay round by cron is due after t.
-	NextReplay func(t time.Time) time.Time
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	Tasks        *task.Registry

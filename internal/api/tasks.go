@@ -55,12 +55,8 @@ func (s *server) registerTasks() {
 		idInPath, func(id int64) (*task.Task, error) { return s.Engine.LastRetry(id) })
 }
 
-func (s *server) retryFailed(_ context.Context, in *struct {
-	Source string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom" doc:"Only records of this source."`
-	User   string `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
-	Text   string `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
-}) (*JSON[task.Status], error) {
-	t, err := s.Engine.RetryFailed(recordQuery{Source: in.Source, User: in.User, Text: in.Text}.restriction())
+func (s *server) retryFailed(_ context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
+	t, err := s.Engine.RetryFailed(in.filter())
 	if err != nil {
 		return nil, err
 	}

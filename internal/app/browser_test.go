@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/account"
 	"watchmark/internal/browsertest"
+	"watchmark/internal/catalog/catalogtest"
 )
 
 // TestBrowserFromSetupToTrace walks the way of a new user: the setup link, the account,
@@ -98,4 +100,47 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 	if len(s.marked()) != 3 {
 		t.Errorf("marked is %v", s.marked())
 	}
+}
+
+// TestBrowserEndsAnOutage: a mark that waits is seen, the catalog is asked, and the mark sent by hand.
+func TestBrowserEndsAnOutage(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_CATALOG_REPLAY_ENABLED=false")
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
+		t.Fatal(err)
+	}
+	id := s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)
+	s.become([]int64{id}, "queued")
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/queue"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi does not answer")), browsertest.Until(browsertest.Says("#queue .scheduler", "Switched off")), browsertest.Until(browsertest.Says("#queue .waiting", "灯塔守望者")),
+		browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts", "Bangumi still does not answer.")))
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts", "Bangumi answers and takes the token.")),
+		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi answers")), browsertest.Until(browsertest.Says("#queue .waiting", "Waits for you")),
+		browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#queue", "Nothing waits")))
+	if s.become([]int64{id}, "success"); !s.marked()["mira/90000105"] {
+		t.Errorf("marked is %v", s.marked())
+	}
+}
+
+// TestBrowserBlocksWhatFailed: the title of a failed record is blocked from its page, which shows
+// the request that came in, and the run is found again among the tasks.
+func TestBrowserBlocksWhatFailed(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
+	id := s.custom(`{"title":"购物频道","season":1,"episode":5,"user_name":"Mira","token":"not-to-be-seen"}`)
+	s.become([]int64{id}, "error")
+	page := fmt.Sprintf("%s/records/%d", s.url, id)
+	if body := s.do(s.request(http.MethodGet, page[len(s.url):], "", "")).body; strings.Contains(body, "not-to-be-seen") || !strings.Contains(body, "&#34;token&#34;: &#34;***&#34;") {
+		t.Error("the page of the record lacks the request, or shows its secret")
+	}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(page), browsertest.Until(browsertest.Listening),
+		browsertest.Click("form[data-url$='/blocked-keywords'] button"), browsertest.Click("dialog button[value=yes]"),
+		browsertest.Until(browsertest.Says("#record .verdict", "Ignored")), browsertest.Until(`!document.querySelector("form[data-url$='/blocked-keywords']")`),
+		chromedp.Navigate(s.url+"/tasks"), browsertest.Until(browsertest.Says("#tasks", "Retry of a record")), browsertest.Click("#tasks a.name"),
+		browsertest.Until(browsertest.Says(".log", "record settled")))
 }

@@ -130,6 +130,8 @@ type Filter struct {
 	User   string
 	// Text is looked for in titles, subject and user names.
 	Text string
+	// Since and Until bound when the record came in: not before Since, and before Until.
+	Since, Until time.Time
 	// Before is the cursor: only records with a smaller id.
 	Before int64
 	// Limit is 1..200; 0 means 50.

@@ -388,6 +388,12 @@ func (f Filter) where() (string, []any) {
 	if f.User != "" {
 		add("user_name = ?", f.User)
 	}
+	if !f.Since.IsZero() {
+		add("created_at >= ?", f.Since.UnixMilli())
+	}
+	if !f.Until.IsZero() {
+		add("created_at < ?", f.Until.UnixMilli())
+	}
 	if f.Before > 0 {
 		add("id < ?", f.Before)
 	}

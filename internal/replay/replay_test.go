@@ -159,7 +159,7 @@ func (b *bench) fails(task replay.Task) (status replay.Status) {
 // entry is the task of a record.
 func (b *bench) entry(id int64) replay.Entry {
 	b.t.Helper()
-	entries, _, err := b.queue.List(b.t.Context(), "", id-1, 1)
+	entries, _, err := b.queue.List(b.t.Context(), replay.Filter{After: id - 1, Limit: 1})
 	must(b.t, err)
 	if len(entries) != 1 || entries[0].RecordID != id {
 		b.t.Fatalf("no task of record %d: %+v", id, entries)
@@ -203,6 +203,33 @@ func TestEmptyQueueMakesNoRequest(t *testing.T) {
 		if b.logged("level=INFO") != 1 {
 			t.Error("more than one of these lines is of interest")
 		}
+	})
+}
+
+func TestStandingTellsTheLastRoundAndTheNext(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		is := func(want replay.Outcome, count int) {
+			t.Helper()
+			time.Sleep(6 * time.Minute)
+			s := b.Standing()
+			if s.Last.Outcome != want || s.Last.Count != count || time.Since(s.Last.At) > 6*time.Minute || !s.Enabled || !s.Running || time.Until(s.NextRun) > 5*time.Minute {
+				t.Errorf("%+v, want %s with %d", s, want, count)
+			}
+		}
+		is(replay.Empty, 0)
+		b.catalogIs(catalog.Reachability{NextTrial: time.Now().Add(time.Hour)}, down)
+		b.put(replay.Task{AccountID: 1, Asked: true, RetryAfter: 20 * time.Minute})
+		is(replay.Unreachable, 0)
+		b.catalogIs(catalog.Reachability{Reachable: true}, nil)
+		is(replay.NoneDue, 0)
+		b.put(replay.Task{AccountID: 1})
+		b.Kick()
+		time.Sleep(time.Second)
+		if last := b.Standing().Last; last.Outcome != replay.Sent || last.Count != 1 {
+			t.Errorf("%+v after a task was due", last)
+		}
+		must(t, b.db.Close())
+		is(replay.Failed, 0)
 	})
 }
 
@@ -311,8 +338,8 @@ func TestSwitchedOffNothingIsSent(t *testing.T) {
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Hour)
-		if b.status(id) != record.Queued || b.Running() {
-			t.Errorf("record %s, running %v", b.status(id), b.Running())
+		if b.status(id) != record.Queued || b.Standing().Running {
+			t.Errorf("record %s, running %v", b.status(id), b.Standing().Running)
 		}
 		if ids, err := b.Replay(t.Context(), 10); err != nil || !slices.Equal(ids, []int64{id}) {
 			t.Errorf("by hand: %v, %v", ids, err)
@@ -465,26 +492,31 @@ func TestRevivedTaskHasAllItsTries(t *testing.T) {
 
 func TestListIsPagedInOrder(t *testing.T) {
 	play(t, false, func(t *testing.T, b *bench) {
-		var want []int64
+		var all []int64
 		for range 5 {
-			want = append(want, b.put(replay.Task{AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}}))
+			all = append(all, b.put(replay.Task{AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}}))
 		}
-		var got []int64
-		for after := int64(0); ; {
-			entries, next, err := b.queue.List(t.Context(), replay.Pending, after, 2)
-			must(t, err)
-			for _, e := range entries {
-				got = append(got, e.RecordID)
-				if e.Title != "灯塔守望者" || e.SubjectID != 8 || !slices.Equal(e.Episodes, []catalog.EpisodeID{801}) {
-					t.Errorf("%+v", e)
+		must(t, b.ReplayOne(t.Context(), all[2]))
+		backwards := slices.Clone(all)
+		slices.Reverse(backwards)
+		for newest, want := range map[bool][]int64{false: all, true: backwards} {
+			var got []int64
+			for after := int64(0); ; {
+				entries, next, err := b.queue.List(t.Context(), replay.Filter{Status: replay.Pending, Newest: newest, After: after, Limit: 2})
+				must(t, err)
+				for _, e := range entries {
+					got = append(got, e.RecordID)
+					if e.Title != "灯塔守望者" || e.MediaType != watch.Episode || e.SubjectID != 8 || !slices.Equal(e.Episodes, []catalog.EpisodeID{801}) || e.InWork != (e.RecordID == all[2]) {
+						t.Errorf("%+v", e)
+					}
+				}
+				if after = next; next == 0 {
+					break
 				}
 			}
-			if after = next; next == 0 {
-				break
+			if !slices.Equal(got, want) {
+				t.Errorf("listed %v, want %v", got, want)
 			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("listed %v, want %v", got, want)
 		}
 	})
 }

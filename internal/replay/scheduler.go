@@ -22,6 +22,41 @@ const (
 	calm = time.Second
 )
 
+// Outcome is how a round came out.
+type Outcome string
+
+// How rounds come out.
+const (
+	Empty       Outcome = "empty"       // nothing waits
+	Unreachable Outcome = "unreachable" // the catalog does not answer
+	Busy        Outcome = "busy"        // the engine has enough before it
+	NoneDue     Outcome = "none_due"    // what waits is not due yet
+	Sent        Outcome = "sent"
+	Failed      Outcome = "failed" // by the database; the log says how
+)
+
+// Outcomes lists every outcome.
+var Outcomes = []Outcome{Empty, Unreachable, Busy, NoneDue, Sent, Failed}
+
+// Round is how a round went.
+type Round struct {
+	// At is when it ended.
+	At      time.Time
+	Outcome Outcome
+	// Count is how many tasks were sent.
+	Count int
+}
+
+// Standing is how a scheduler stands.
+type Standing struct {
+	// Enabled is the setting; Running is set while rounds are played.
+	Enabled, Running bool
+	// NextRun is when the next round by cron is due; zero while it is switched off.
+	NextRun time.Time
+	// Last is the last round since the start; zero before the first.
+	Last Round
+}
+
 // ErrNoProbe is returned by Config.Probe when no account can be used to probe with.
 var ErrNoProbe = errors.New("no usable account configuration for probing")
 
@@ -50,6 +85,7 @@ type Scheduler struct {
 	Config
 	kick    chan struct{}
 	running atomic.Bool
+	last    atomic.Pointer[Round]
 	// wasEmpty is set after a round that found nothing, more after one that left due tasks;
 	// only Run uses them.
 	wasEmpty, more bool
@@ -67,8 +103,17 @@ func (s *Scheduler) Kick() {
 	}
 }
 
-// Running reports whether rounds are played: the scheduler runs and is not switched off.
-func (s *Scheduler) Running() bool { return s.running.Load() && s.Enabled() }
+// Standing is how the scheduler stands now.
+func (s *Scheduler) Standing() Standing {
+	standing := Standing{Enabled: s.Enabled()}
+	if standing.Enabled {
+		standing.Running, standing.NextRun = s.running.Load(), s.Next(time.Now())
+	}
+	if last := s.last.Load(); last != nil {
+		standing.Last = *last
+	}
+	return standing
+}
 
 // Run plays rounds until ctx ends. A round with an empty queue makes no request.
 func (s *Scheduler) Run(ctx context.Context) {
@@ -76,7 +121,11 @@ func (s *Scheduler) Run(ctx context.Context) {
 	defer s.running.Store(false)
 	for {
 		if s.Enabled() {
-			if err := s.round(ctx); err != nil && ctx.Err() == nil {
+			outcome, count, err := s.round(ctx)
+			if ctx.Err() == nil {
+				s.last.Store(&Round{time.Now(), outcome, count})
+			}
+			if err != nil && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "replay round failed", "error", err)
 			}
 		}
@@ -123,12 +172,12 @@ func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
 	return turn, waits && err == nil // the next round finds out what is wrong with the database
 }
 
-// round releases due tasks when the catalog answers.
-func (s *Scheduler) round(ctx context.Context) error {
+// round releases due tasks when the catalog answers, and tells how many.
+func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err error) {
 	s.more = false
 	waits, err := s.Queue.waits(ctx)
 	if err != nil {
-		return err
+		return Failed, 0, err
 	}
 	if !waits {
 		level := slog.LevelDebug
@@ -137,30 +186,36 @@ func (s *Scheduler) round(ctx context.Context) error {
 		}
 		s.wasEmpty = true
 		s.Log.Log(ctx, level, "replay round skipped: the queue is empty, which is normal")
-		return nil
+		return Empty, 0, nil
 	}
 	s.wasEmpty = false
 	if known := s.Reachability(); !known.Reachable {
 		if time.Now().Before(known.NextTrial) {
 			s.Log.DebugContext(ctx, "replay round skipped: API still unreachable, waiting for the next round", "next_trial", known.NextTrial)
-			return nil
+			return Unreachable, 0, nil
 		}
 		if err := s.probe(ctx); errors.Is(err, catalog.ErrUnreachable) {
-			return nil
+			return Unreachable, 0, nil
 		}
 	}
 	busy, err := s.Queue.onTheWay(ctx)
 	if err != nil {
-		return err
+		return Failed, 0, err
 	}
 	if busy >= roomMost {
 		s.more = true
-		return nil
+		return Busy, 0, nil
 	}
 	released, err := s.Queue.releaseDue(ctx, roomMost-busy)
 	s.more = len(released) == roomMost-busy
 	s.release(ctx, released)
-	return err
+	switch {
+	case err != nil:
+		return Failed, 0, err
+	case len(released) == 0:
+		return NoneDue, 0, nil
+	}
+	return Sent, len(released), nil
 }
 
 // probe asks for a sign of life and says in the log how that went.

@@ -20,6 +20,7 @@ type Entry struct {
 	AccountID   int64               `json:"account_id" doc:"0 when the account was deleted."`
 	AccountName string              `json:"account_name"`
 	Title       string              `json:"title"`
+	MediaType   watch.Media         `json:"media_type"`
 	Season      *int                `json:"season"`
 	Episode     *float64            `json:"episode"`
 	SubjectID   catalog.SubjectID   `json:"subject_id" doc:"0 while matching is still to do."`
@@ -28,19 +29,43 @@ type Entry struct {
 	Action      watch.Action        `json:"action"`
 	RetryCount  int                 `json:"retry_count" doc:"How often it was tried again and failed."`
 	LastError   string              `json:"last_error"`
+	InWork      bool                `json:"in_work" doc:"Whether its record is on its way right now."`
 	NextAttempt time.Time           `json:"next_attempt" doc:"Not before this; a task waits for the catalog's return besides."`
 	CreatedAt   time.Time           `json:"created_at"`
 	UpdatedAt   time.Time           `json:"updated_at"`
 }
 
-// List is up to limit tasks in the order of their records, those after the record id
-// given, and the id to go on after (0 = none). An empty status takes all.
-func (q *Queue) List(ctx context.Context, status Status, after int64, limit int) (entries []Entry, next int64, err error) {
+// Filter selects tasks for List; zero fields do not restrict.
+type Filter struct {
+	Status Status
+	// Newest lists the newest records first, else they come in the order they are sent in.
+	Newest bool
+	// After is the cursor: only what comes after the task of this record.
+	After int64
+	Limit int
+}
+
+// List is the tasks that pass the filter, and the cursor of the next page (0 = none).
+func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
+	where, order, args := "1 = 1", "ASC", []any{}
+	if f.Status != "" {
+		where, args = where+" AND q.status = ?", append(args, f.Status)
+	}
+	if f.Newest {
+		order = "DESC"
+	}
+	switch {
+	case f.After == 0:
+	case f.Newest:
+		where, args = where+" AND q.record_id < ?", append(args, f.After)
+	default:
+		where, args = where+" AND q.record_id > ?", append(args, f.After)
+	}
 	rows, err := q.db.Read().QueryContext(ctx, `
-		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), r.account_name, r.title, r.season, r.episode, q.subject_id, r.subject_name,
-			q.episodes, q.action, q.retry_count, q.last_error, q.next_attempt, q.created_at, q.updated_at
+		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), r.account_name, r.title, r.media_type, r.season, r.episode, q.subject_id, r.subject_name,
+			q.episodes, q.action, q.retry_count, q.last_error, r.status, q.next_attempt, q.created_at, q.updated_at
 		FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE (? = '' OR q.status = ?) AND q.record_id > ? ORDER BY q.record_id LIMIT ?`, status, status, after, limit+1)
+		WHERE `+where+` ORDER BY q.record_id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list tasks: %w", err)
 	}
@@ -49,23 +74,25 @@ func (q *Queue) List(ctx context.Context, status Status, after int64, limit int)
 	for rows.Next() {
 		var e Entry
 		var episodes string
+		var status record.Status
 		var due, created, updated int64
-		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.AccountName, &e.Title, &e.Season, &e.Episode, &e.SubjectID, &e.SubjectName,
-			&episodes, &e.Action, &e.RetryCount, &e.LastError, &due, &created, &updated); err != nil {
+		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.AccountName, &e.Title, &e.MediaType, &e.Season, &e.Episode, &e.SubjectID, &e.SubjectName,
+			&episodes, &e.Action, &e.RetryCount, &e.LastError, &status, &due, &created, &updated); err != nil {
 			return nil, 0, fmt.Errorf("read task: %w", err)
 		}
 		if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {
 			return nil, 0, fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
 		}
+		e.InWork = status.IsOnTheWay()
 		e.NextAttempt, e.CreatedAt, e.UpdatedAt = time.UnixMilli(due), time.UnixMilli(created), time.UnixMilli(updated)
 		entries = append(entries, e)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, 0, fmt.Errorf("list tasks: %w", err)
 	}
-	if len(entries) > limit {
-		entries = entries[:limit]
-		next = entries[limit-1].RecordID
+	if len(entries) > f.Limit {
+		entries = entries[:f.Limit]
+		next = entries[f.Limit-1].RecordID
 	}
 	return entries, next, nil
 }

@@ -11,7 +11,12 @@ import (
 
 	"watchmark/internal/archive"
 	"watchmark/internal/dataset"
+	"watchmark/internal/engine"
+	"watchmark/internal/importer"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
+	"watchmark/internal/source/device"
+	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 )
 
@@ -104,10 +109,27 @@ func TestKeysExist(t *testing.T) {
 	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate} {
 		need("the outcome of a refresh", "script.refreshed_"+string(outcome))
 	}
+	for _, status := range []replay.Status{replay.Pending, replay.Abandoned, replay.Synced} {
+		for _, prefix := range []string{"queue.tab.", "queue.none.", "queue.none_about.", "queue.delete_confirm."} {
+			need("the queue", prefix+string(status))
+		}
+	}
+	for _, outcome := range replay.Outcomes {
+		if outcome != replay.Sent { // that one is counted
+			need("the scheduler", "queue.round."+string(outcome))
+		}
+	}
+	for _, kind := range taskKinds {
+		need("the tasks", "task.kind."+kind)
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
 }
+
+// taskKinds is every kind of task that the service starts.
+var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, engine.CorrectKind, engine.AnswerKind, archive.TaskKind, dataset.TaskKind, device.TaskKind,
+	importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
 
 // TestKeysAreUsed keeps texts that nobody shows out of the catalogue.
 func TestKeysAreUsed(t *testing.T) {
@@ -120,7 +142,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

@@ -173,6 +173,7 @@ func TestEmptyStatesTeach(t *testing.T) {
 	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
 	mustContain(t, g.get(t, in, "/accounts", "en").body, "No account yet")
 	mustContain(t, g.get(t, in, "/review", "en").body, "Nothing waits for you")
+	mustContain(t, g.get(t, in, "/queue", "en").body, "Nothing waits", "While Bangumi cannot be reached")
 	mustContain(t, g.get(t, in, "/connect?source=emby", "en").body, "Nothing has arrived yet")
 }
 
@@ -256,7 +257,7 @@ func TestOAuthAnswers(t *testing.T) {
 }
 
 var (
-	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-stream|data-also|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
 	static = regexp.MustCompile(`"(/static/[^"]+)"`)
 )
 
@@ -264,7 +265,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/accounts", "/connect", "/nowhere"} {
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))

@@ -13,6 +13,8 @@ import (
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
 )
 
 type recordPage struct {
@@ -22,8 +24,18 @@ type recordPage struct {
 	Steps []stepView
 	// Raw is the trace as indented JSON.
 	Raw string
-	// Question is where the question stands that the record waits for; empty when there is none.
-	Question string
+	// Question is where the question stands that the record waits for, and QuestionID its id;
+	// empty and 0 when there is none.
+	Question   string
+	QuestionID int64
+	// Event is what the record was made of, as indented JSON.
+	Event string
+	// Request is what brought it; nil when that is not kept.
+	Request *webhook.Entry
+	// Polled is set for a source that is asked and sends nothing.
+	Polled bool
+	// Following is the task that runs the record again now; 0 when none does.
+	Following int64
 	// Search finds the entry of a correction.
 	Search subjectSearch
 	// Correctable is set when correcting the match is what there is to do.
@@ -80,12 +92,24 @@ func (p recordPage) Retryable() bool {
 	return !p.Record.Status.IsOnTheWay()
 }
 
+// Blockable reports whether blocking the title would change anything.
+func (p recordPage) Blockable() bool {
+	return p.Retryable() && (p.Trace == nil || p.Trace.Result.Status != match.Blocked)
+}
+
+// RunsAgain reports whether a block of the title is to reach the record itself.
+func (p recordPage) RunsAgain() bool {
+	return p.Record.Status == record.Failed || p.Record.Status == record.Queued || p.Record.Status == record.Review
+}
+
 // advice leads from what went wrong to where it is mended.
 var advice = map[record.ErrorKind]string{
 	record.UserNameMissing: "/connect",
 	record.NoAccount:       "/accounts",
 	record.Unauthorized:    "/accounts",
 	record.Forbidden:       "/accounts",
+	record.Unreachable:     "/queue",
+	record.Abandoned:       "/queue",
 }
 
 // needsCorrection reports whether a record is mended by the right entry. Of one that waits
@@ -100,17 +124,32 @@ func (s *site) record(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, errNoPage
 	}
-	rec, err := s.Records.Get(r.Context(), id)
+	work, err := s.Records.Work(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
+	rec := work.Record
 	question, err := s.Questions.OfRecord(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
-		Search: subjectSearch{"correct-subject", "find.choose"},
+		Search: subjectSearch{"correct-subject", "find.choose"}, QuestionID: question,
+		Polled: !slices.Contains(watch.PushSources, rec.Source), Following: s.following(id, "retry", "correct"),
+	}
+	event, err := json.MarshalIndent(work.Event, "", "  ")
+	if err != nil {
+		return content{}, err
+	}
+	page.Event = string(event)
+	request, err := s.WebhookLog.OfRecord(r.Context(), id, rec.CreatedAt)
+	switch {
+	case err == nil:
+		request.Body = indented(request.Body)
+		page.Request = &request
+	case !errors.Is(err, webhook.ErrNotFound):
+		return content{}, err
 	}
 	raw, err := s.Records.Trace(r.Context(), id)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
@@ -124,12 +163,17 @@ func (s *site) record(r *http.Request) (content, error) {
 	return content{Heading: rec.Title, Data: page}, nil
 }
 
-func (p *recordPage) addTrace(raw json.RawMessage) error {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, raw, "", "  "); err != nil {
-		return err
+// indented is text as indented JSON, or as it is when it is none, or was cut.
+func indented(text string) string {
+	var out bytes.Buffer
+	if json.Indent(&out, []byte(text), "", "  ") != nil {
+		return text
 	}
-	p.Raw, p.Trace = indented.String(), &match.Trace{}
+	return out.String()
+}
+
+func (p *recordPage) addTrace(raw json.RawMessage) error {
+	p.Raw, p.Trace = indented(string(raw)), &match.Trace{}
 	if err := json.Unmarshal(raw, p.Trace); err != nil {
 		return err
 	}

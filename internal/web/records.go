@@ -5,29 +5,34 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
 type recordsPage struct {
-	Filter   record.Filter
-	Statuses []record.Status
-	Sources  []watch.Source
-	Users    []string
-	Records  []record.Record
+	Filter record.Filter
+	// From and To are the first and the last day of the list, as dates in the zone Zone; empty ones
+	// do not restrict. An empty Zone is that of the service.
+	From, To, Zone string
+	Statuses       []record.Status
+	Sources        []watch.Source
+	Users          []string
+	Records        []record.Record
 	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
 	Older  string
 	Newest string
 	// RetryPath is where the API runs all failed records of the filter again; empty unless
 	// failed ones are listed.
 	RetryPath string
+	// Following is the task that runs failed records again now; 0 when none does.
+	Following int64
 }
 
 // Filtered reports whether something restricts the list.
 func (p recordsPage) Filtered() bool {
-	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != ""
+	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != ""
 }
 
 // records lists records. What a filter in the address cannot mean is left out.
@@ -43,6 +48,8 @@ func (s *site) records(r *http.Request) (content, error) {
 	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
 		f.Before = before
 	}
+	page := recordsPage{Statuses: record.Statuses, Sources: watch.Sources, Following: s.following(0, "retry_failed")}
+	page.readDays(&f, q)
 	users, err := s.Records.UserNames(r.Context())
 	if err != nil {
 		return content{}, err
@@ -54,34 +61,66 @@ func (s *site) records(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := recordsPage{Filter: f, Statuses: record.Statuses, Sources: watch.Sources, Users: users, Records: list}
+	page.Filter, page.Users, page.Records = f, users, list
 	if next > 0 {
-		page.Older = listPath(f, next)
+		page.Older = page.path(next)
 	}
 	if f.Before > 0 {
-		page.Newest = listPath(f, 0)
+		page.Newest = page.path(0)
 	}
 	if f.Status == record.Failed && len(list) > 0 {
-		of := f
-		of.Status = ""
-		page.RetryPath = "/api" + strings.Replace(listPath(of, 0), "/records", "/records/retry", 1)
+		page.RetryPath = page.retryPath()
 	}
 	return content{Title: "records.title", Data: page}, nil
 }
 
-// listPath is the path of the list with a filter, from a cursor on.
-func listPath(f record.Filter, before int64) string {
+// readDays takes the days of a query into the filter. They are days of the reader's zone, which
+// the script tells.
+func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
+	zone := time.Local
+	if named, err := time.LoadLocation(q.Get("zone")); err == nil && q.Get("zone") != "" {
+		zone, p.Zone = named, q.Get("zone")
+	}
+	if from, err := time.ParseInLocation(time.DateOnly, q.Get("from"), zone); err == nil {
+		f.Since, p.From = from, q.Get("from")
+	}
+	if to, err := time.ParseInLocation(time.DateOnly, q.Get("to"), zone); err == nil {
+		f.Until, p.To = to.AddDate(0, 0, 1), q.Get("to")
+	}
+}
+
+// path is the path of this list from a cursor on.
+func (p recordsPage) path(before int64) string {
+	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
+		"from": p.From, "to": p.To, "zone": p.Zone}
+	if before > 0 {
+		fields["before"] = strconv.FormatInt(before, 10)
+	}
+	return withQuery("/records", fields)
+}
+
+// retryPath is where the API runs the failed records of this list again.
+func (p recordsPage) retryPath() string {
+	fields := map[string]string{"source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text}
+	if p.From != "" {
+		fields["since"] = p.Filter.Since.Format(time.RFC3339)
+	}
+	if p.To != "" {
+		fields["until"] = p.Filter.Until.Format(time.RFC3339)
+	}
+	return withQuery("/api/records/retry", fields)
+}
+
+// withQuery is path with those fields that are not empty.
+func withQuery(path string, fields map[string]string) string {
 	q := url.Values{}
-	for name, value := range map[string]string{"status": string(f.Status), "source": string(f.Source), "user": f.User, "q": f.Text} {
+	for name, value := range fields {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	if before > 0 {
-		q.Set("before", strconv.FormatInt(before, 10))
-	}
 	if len(q) == 0 {
-		return "/records"
+		return path
 	}
-	return "/records?" + q.Encode()
+	return path + "?" + q.Encode()
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts"}
@@ -131,6 +131,7 @@ var navGroups = []navGroup{
 		{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
 		{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
 		{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
+		{Path: "/queue", Icon: "hourglass", Key: "nav.queue", Page: "queue", Aside: true},
 	}},
 	{"nav.titles", []navItem{
 		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
@@ -140,6 +141,7 @@ var navGroups = []navGroup{
 	}},
 	{"nav.service", []navItem{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
+		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
 	}},
 }
 

@@ -25,7 +25,10 @@ import (
 	"watchmark/internal/db"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 	"watchmark/internal/secret"
+	"watchmark/internal/sse"
+	"watchmark/internal/task"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -53,6 +56,8 @@ type rig struct {
 	archive   archive.Status
 	dataset   dataset.Status
 	down      time.Time // since when the catalog does not answer; zero while it does
+	scheduler replay.Standing
+	tasks     task.Registry
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -85,7 +90,11 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
-		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
+		Reachability:  g.reachability,
+		Queue:         replay.NewQueue(d),
+		Scheduler:     func() replay.Standing { return g.scheduler },
+		MaxRetries:    func() int { return 50 },
+		Tasks:         &g.tasks,
 		ArchiveStatus: func() archive.Status { return g.archive },
 		DatasetStatus: func() dataset.Status { return g.dataset },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
@@ -126,9 +135,17 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
 	t.Cleanup(func() {
 		g.stop()
+		g.tasks.Stop()
 		g.server.Close()
 	})
 	return g
+}
+
+func (g *rig) reachability() catalog.Reachability {
+	if g.down.IsZero() {
+		return catalog.Reachability{Reachable: true}
+	}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "asking for the subject: the catalog cannot be reached: connection refused"}
 }
 
 // stop ends the live connections, as the service does before it stops.
@@ -143,6 +160,10 @@ func (g *rig) stop() {
 func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a cut body shows in the comparison
 	call := apiCall{r.Method, r.URL.Path, string(body)}
+	if id, streamed := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/api/tasks/"), "/stream"); streamed {
+		g.stream(w, r, id)
+		return
+	}
 	g.mu.Lock()
 	g.calls = append(g.calls, call)
 	answer := g.answer
@@ -157,6 +178,35 @@ func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)
+}
+
+// stream sends the log of a task until it ends, as the API does; tasks that the rig does not have send nothing.
+func (g *rig) stream(w http.ResponseWriter, r *http.Request, text string) {
+	out, _ := sse.Start(w)
+	id, _ := strconv.ParseInt(text, 10, 64)
+	t, err := g.tasks.Get(id)
+	if err != nil {
+		return
+	}
+	for seen := 0; ; {
+		status := t.Status()
+		lines, more := t.After(seen)
+		for _, line := range lines {
+			seen = line.ID
+			out.Send("log", strconv.Itoa(seen), line.Text)
+		}
+		if status.State != task.Running {
+			out.Send("result", strconv.Itoa(seen+1), status.JSON())
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-g.shutdown:
+			return
+		case <-more:
+		}
+	}
 }
 
 func (g *rig) asked() []apiCall {

@@ -30,6 +30,8 @@ func TestScreenshots(t *testing.T) {
 	tab := browsertest.Start(t)
 	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
 	s := full.fill(t)
+	full.fillQueue(t)
+	running := full.fillTasks(t).Status().ID
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
@@ -67,6 +69,13 @@ func TestScreenshots(t *testing.T) {
 		{"review", full, "/review", true, ""},
 		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
 		{"review-empty", empty, "/review", true, ""},
+		{"queue", full, "/queue", true, ""},
+		{"queue-abandoned", full, "/queue?status=abandoned", true, ""},
+		{"queue-empty", empty, "/queue", true, ""},
+		{"tasks", full, "/tasks", true, ""},
+		{"tasks-empty", empty, "/tasks", true, ""},
+		{"task", full, fmt.Sprintf("/tasks/%d", running), true, ""},
+		{"record-request", full, fmt.Sprintf("/records/%d", s.success), true, "#raw-request summary"},
 		{"archive-off", empty, "/archive", true, ""},
 		{"about", full, "/about", true, "#modules summary"},
 		{"about-off", empty, "/about", true, ""},

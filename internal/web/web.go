@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -33,7 +34,8 @@ import (
 // Records is what the pages read of records; *record.Store is one.
 type Records interface {
 	List(ctx context.Context, f record.Filter) (records []record.Record, next int64, err error)
-	Get(ctx context.Context, id int64) (record.Record, error)
+	// Work is a record with the event that it was made of.
+	Work(ctx context.Context, id int64) (record.Work, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
 	Stats(ctx context.Context, now time.Time) (record.Stats, error)
 	FailedLately(ctx context.Context, now time.Time) (int, error)
@@ -61,6 +63,7 @@ type Accounts interface {
 type WebhookLog interface {
 	List(ctx context.Context, f webhook.Filter) (entries []webhook.Entry, next int64, err error)
 	LastSeen(ctx context.Context) (map[watch.Source]webhook.Entry, error)
+	OfRecord(ctx context.Context, recordID int64, at time.Time) (webhook.Entry, error)
 }
 
 // Deps is what the pages need. Every field is needed but Demo and Modules.
@@ -79,6 +82,13 @@ type Deps struct {
 	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
 	QueueLength func(context.Context) (int, error)
+	// Queue is the marks that wait for the catalog, Scheduler how what sends them again stands,
+	// and MaxRetries after how many failed tries one is given up.
+	Queue      Queue
+	Scheduler  func() replay.Standing
+	MaxRetries func() int
+	// Tasks is the work that takes longer.
+	Tasks Tasks
 	// WebhookKey is the last path segment of webhook addresses; empty when none is asked for.
 	WebhookKey func() string
 	// PublicURL is the address people reach the service by, base path included, without a slash at the end.
@@ -161,6 +171,9 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /records", s.page("records", s.records))
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
 	mux.HandleFunc("GET /review", s.page("review", s.review))
+	mux.HandleFunc("GET /queue", s.page("queue", s.queue))
+	mux.HandleFunc("GET /tasks", s.page("tasks", s.tasks))
+	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))

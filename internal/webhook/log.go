@@ -6,7 +6,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"watchmark/internal/db"
@@ -38,6 +40,9 @@ type Filter struct {
 	// Limit is 1..200; 0 means 50.
 	Limit int
 }
+
+// ErrNotFound is returned by OfRecord.
+var ErrNotFound = errors.New("the request of the record is not kept")
 
 // maxRows bounds the log, however many days it keeps.
 const maxRows = 20000
@@ -81,6 +86,23 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, 
 		next = entries[limit-1].ID
 	}
 	return entries, next, nil
+}
+
+// OfRecord is the request that became a record, which was stored with it at the time at. It
+// returns ErrNotFound when that is not kept any more, and for records that did not come by a
+// request of their own.
+func (l *Log) OfRecord(ctx context.Context, recordID int64, at time.Time) (Entry, error) {
+	id := strconv.FormatInt(recordID, 10)
+	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log
+		WHERE at = ? AND (record_ids = ? OR record_ids LIKE ? OR record_ids LIKE ? OR record_ids LIKE ?)`,
+		at.UnixMilli(), "["+id+"]", "["+id+",%", "%,"+id+",%", "%,"+id+"]")
+	if err != nil {
+		return Entry{}, err
+	}
+	if len(entries) == 0 {
+		return Entry{}, ErrNotFound
+	}
+	return entries[0], nil
 }
 
 // LastSeen is the newest entry of every source that has one.

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
@@ -45,6 +46,24 @@ func TestListPagesNewestFirst(t *testing.T) {
 	page, next, err = l.List(t.Context(), webhook.Filter{Source: watch.Plex, Limit: 1, Before: next})
 	if err != nil || len(page) != 1 || page[0].Reason != "a" || len(page[0].RecordIDs) != 2 || next != 0 {
 		t.Fatalf("second page %+v next %d (%v)", page, next, err)
+	}
+}
+
+func TestOfRecordIsTheRequestThatBecameIt(t *testing.T) {
+	now := time.Now()
+	at := func(reason string, ids ...int64) webhook.Entry {
+		return webhook.Entry{At: now, Source: watch.Plex, Status: 202, Reason: reason, RecordIDs: ids}
+	}
+	l := newLog(t, at("three", 2, 12, 3), at("one", 1), at("two", 21, 22), at("none"), entry(watch.Plex, "earlier", time.Hour, 30))
+	for id, want := range map[int64]string{1: "one", 2: "three", 12: "three", 3: "three", 21: "two", 22: "two"} {
+		if e, err := l.OfRecord(t.Context(), id, now); err != nil || e.Reason != want {
+			t.Errorf("record %d: %q, %v, want %q", id, e.Reason, err, want)
+		}
+	}
+	for _, id := range []int64{30, 4} {
+		if e, err := l.OfRecord(t.Context(), id, now); !errors.Is(err, webhook.ErrNotFound) {
+			t.Errorf("record %d: %+v, %v", id, e, err)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
 // what follows (refresh, go to data-next, authorize, run: follow the task), data-done the message of success,
-// data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status,
+// data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts.
 import { text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
@@ -75,7 +75,7 @@ async function follow(form, body) {
         form.reset();
         fold.open = false;
       }
-      if (body.ok === false) toast(form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
+      if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
       else if (form.dataset.done) toast(form.dataset.done);
       if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
       if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });

@@ -40,7 +40,7 @@ function show(place, task) {
   bar.hidden = !(long && running && task.total);
   bar.max = task.total || 1;
   bar.value = task.done;
-  say(place, tellings[task.kind]?.(task) ?? text(`run_${task.state}`, task));
+  say(place, tellings[task.kind]?.(task) ?? text(running && !task.total ? "run_busy" : `run_${task.state}`, task));
 }
 
 // How the kinds of tasks that have words of their own are told.
@@ -80,4 +80,16 @@ function write(list, { time, level, msg, ...rest }) {
 
 function cut(words) {
   return words.length > longest ? `${words.slice(0, longest)}…` : words;
+}
+
+// The page of one task follows its log; the rest of it is fetched anew.
+const log = document.querySelector("[data-stream]");
+if (log) {
+  const lines = new EventSource(log.dataset.stream);
+  lines.addEventListener("open", () => log.replaceChildren(), { once: true });
+  lines.addEventListener("log", ({ data }) => write(log, JSON.parse(data)));
+  lines.addEventListener("result", () => {
+    lines.close();
+    refresh();
+  });
 }

@@ -102,10 +102,13 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-filter] select")) event.target.form.requestSubmit();
 });
 
-// Empty choices stay out of the address.
-document.addEventListener("formdata", (event) => {
-  if (!event.target.matches("[data-filter]")) return;
-  for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+// Days are days of the reader's zone, and empty choices stay out of the address.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!target.matches("[data-filter]")) return;
+  const zone = target.querySelector("[data-zone]");
+  const days = [...target.querySelectorAll("[type=date]")].some((day) => day.value);
+  if (zone) formData.set(zone.name, days ? (Intl.DateTimeFormat().resolvedOptions().timeZone ?? "") : "");
+  for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
 });
 
 /** Prepares what is on the page, after loading and after every refresh. */
