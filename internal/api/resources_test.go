@@ -349,6 +349,22 @@ func TestSettingsShowNoSecretAndNameLockedKeys(t *testing.T) {
 	}
 }
 
+func TestScheduleIsPreviewed(t *testing.T) {
+	r := newRig(t)
+	ask := func(key, cron string) reply {
+		return r.do("GET", "/api/settings/schedule?"+url.Values{"key": {key}, "cron": {cron}}.Encode(), nil)
+	}
+	next := ask("nas.cron", "*/5 * * * *").want(200).get("next").([]any)
+	if len(next) != 3 {
+		t.Errorf("the next runs are %v, want three", next)
+	}
+	ask("tracker.cron", "").want(200, `"next":[]`)
+	ask("nas.cron", "").problem(422, "query.cron", "is not a cron expression")
+	ask("nas.cron", "every day").problem(422, "query.cron", "is not a cron expression")
+	ask("nas.limit", "* * * * *").problem(422, "query.key", "is no key that holds a cron expression")
+	ask("nas.no", "* * * * *").problem(422, "query.key")
+}
+
 func TestWebhookKeyIsShownAndRotated(t *testing.T) {
 	r := newRig(t)
 	r.do("GET", "/api/webhook-key", nil).want(200, `"key":"`+hookKey+`"`, `"auth_enabled":true`, `"locked_by":""`)

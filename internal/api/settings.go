@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,6 +18,14 @@ type settingsBody map[string]map[string]any
 type settingsSchema struct {
 	Sections []settings.Section `json:"sections"`
 }
+
+// schedule is when something is due next.
+type schedule struct {
+	Next []time.Time `json:"next" doc:"The next three times; none when it never comes by itself."`
+}
+
+// runsShown is how many of the next runs of a schedule are told.
+const runsShown = 3
 
 func (s *server) registerSettings() {
 	const tag = "Settings"
@@ -43,5 +53,23 @@ func (s *server) registerSettings() {
 		Description: "For every key: type, default, bounds, help in English and Chinese, where its value comes from, whether it is locked and whether it waits for a restart.",
 	}, func(context.Context, *none) (*JSON[settingsSchema], error) {
 		return answer(settingsSchema{s.Settings.Schema()}, nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/settings/schedule", OperationID: "preview-schedule", Tags: []string{tag},
+		Summary: "Ask when a schedule is due", Description: "What a cron expression would mean for a key that holds one, in the time zone of that key. It changes nothing.",
+	}, func(_ context.Context, in *struct {
+		Key  string `query:"key" required:"true" doc:"The path of the key." example:"nas.cron"`
+		Cron string `query:"cron" doc:"The expression; empty for one that never comes, where the key allows that." example:"*/5 * * * *"`
+	}) (*JSON[schedule], error) {
+		next, err := settings.NextRuns(in.Key, in.Cron, time.Now(), runsShown)
+		var wrong *settings.FieldError
+		if errors.As(err, &wrong) {
+			location := "query.cron"
+			if wrong.Key == "" {
+				location = "query.key"
+			}
+			return nil, fieldProblem(location, wrong.Problem)
+		}
+		return answer(schedule{next}, err)
 	})
 }

@@ -232,15 +232,11 @@ func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
 
 // nextArchive is when a newer dump is looked for after t.
 func (d *Data) nextArchive(t time.Time) time.Time {
-	expression := d.Settings.Current().CatalogArchive.UpdateCron
-	if !strings.HasPrefix(expression, "TZ=") && !strings.HasPrefix(expression, "CRON_TZ=") {
-		expression = "CRON_TZ=Asia/Shanghai " + expression
-	}
-	schedule, err := cron.ParseStandard(expression)
-	if err != nil { // the settings hold what can be parsed
+	runs, err := settings.NextRuns("catalog_archive.update_cron", d.Settings.Current().CatalogArchive.UpdateCron, t, 1)
+	if err != nil || len(runs) == 0 { // the settings hold what can be parsed and comes
 		return t.Add(7 * 24 * time.Hour)
 	}
-	return schedule.Next(t)
+	return runs[0]
 }
 
 // nextDataset is when a newer id table is fetched after t; zero is never.

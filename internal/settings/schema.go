@@ -2,21 +2,47 @@ package settings
 
 // Section describes one [section] for the settings page and the documents.
 type Section struct {
-	Name   string `json:"name"`
-	Help   string `json:"help"`
-	HelpZH string `json:"help_zh"`
-	Keys   []Key  `json:"keys"`
+	Name    string `json:"name"`
+	Label   string `json:"label" doc:"What the section is called on the settings page."`
+	LabelZH string `json:"label_zh"`
+	Help    string `json:"help"`
+	HelpZH  string `json:"help_zh"`
+	Keys    []Key  `json:"keys"`
 }
+
+// Choice is one of a few values that a key may have.
+type Choice struct {
+	Value   string `json:"value"`
+	Label   string `json:"label"`
+	LabelZH string `json:"label_zh"`
+}
+
+// Form is what a text is made of.
+type Form string
+
+// The forms of texts; most have none.
+const (
+	URL  Form = "url"
+	Cron Form = "cron"
+)
+
+// Unit is what a number counts; "" where its name says so.
+type Unit string
 
 // Key describes one key and says where its value comes from. Numbers have Min
 // and Max, both allowed.
 type Key struct {
 	Path           string   `json:"path"`
+	Label          string   `json:"label" doc:"What the key is called on the settings page."`
+	LabelZH        string   `json:"label_zh"`
 	Type           Type     `json:"type"`
+	Form           Form     `json:"form,omitempty" enum:"url,cron" doc:"What a text is made of, where it is more than text."`
+	Unit           Unit     `json:"unit,omitempty" enum:"milliseconds,seconds,minutes,hours,days,mebibytes,megabytes,percent" doc:"What a number counts."`
 	Default        any      `json:"default"`
 	Min            *float64 `json:"min,omitempty"`
 	Max            *float64 `json:"max,omitempty"`
-	Choices        []string `json:"choices,omitempty"`
+	Choices        []Choice `json:"choices,omitempty"`
+	Advanced       bool     `json:"advanced" doc:"There is rarely a reason to change it."`
 	Help           string   `json:"help"`
 	HelpZH         string   `json:"help_zh"`
 	Secret         bool     `json:"secret"`
@@ -55,10 +81,11 @@ func (m *Manager) View() map[string]map[string]any {
 func describe(values map[string]setting) []Section {
 	var schema []Section
 	for _, sec := range table(&Settings{}) {
-		described := Section{Name: sec.name, Help: sec.help, HelpZH: sec.zh}
+		described := Section{Name: sec.name, Label: sec.label, LabelZH: sec.labelZH, Help: sec.help, HelpZH: sec.zh}
 		for _, o := range sec.options {
 			key := Key{
-				Path: o.path, Type: o.kind(), Default: o.standardValue(), Choices: o.choices,
+				Path: o.path, Label: o.label, LabelZH: o.labelZH, Type: o.kind(), Form: o.form, Unit: o.unit.name,
+				Default: o.standardValue(), Choices: o.choices, Advanced: o.advanced,
 				Help: o.help, HelpZH: o.zh, Secret: o.secret(), Restart: o.restart, Env: o.env(), Source: FromDefault,
 			}
 			if key.Type == Integer || key.Type == Number {

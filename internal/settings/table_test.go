@@ -3,6 +3,7 @@ package settings
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -40,12 +41,20 @@ func TestTableDeclaresEveryKeyWell(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	var s Settings
 	for _, sec := range table(&s) {
-		if sec.help == "" || sec.zh == "" || !name.MatchString(sec.name) {
-			t.Errorf("section %q needs a plain name, help and help_zh", sec.name)
+		if sec.label == "" || sec.labelZH == "" || sec.help == "" || sec.zh == "" || !name.MatchString(sec.name) {
+			t.Errorf("section %q needs a plain name, a label and help in both languages", sec.name)
 		}
+		labels := map[string]bool{}
 		for _, o := range sec.options {
-			if o.help == "" || o.zh == "" || !name.MatchString(o.name) {
-				t.Errorf("%s needs a plain name, help and help_zh", o.path)
+			if o.label == "" || o.labelZH == "" || o.help == "" || o.zh == "" || !name.MatchString(o.name) {
+				t.Errorf("%s needs a plain name, a label and help in both languages", o.path)
+			}
+			if labels[o.label] || labels[o.labelZH] {
+				t.Errorf("%s is called like another key of its section", o.path)
+			}
+			labels[o.label], labels[o.labelZH] = true, true
+			if o.form != "" && o.kind() != String || o.unit != (unit{}) && !slices.Contains([]Type{Integer, Number}, o.kind()) {
+				t.Errorf("%s: form %q and unit %q do not fit a %s", o.path, o.form, o.unit.name, o.kind())
 			}
 			numeric := o.kind() == Integer || o.kind() == Number
 			if numeric != (o.min < o.max) {
@@ -55,12 +64,15 @@ func TestTableDeclaresEveryKeyWell(t *testing.T) {
 			if numeric {
 				field := reflect.ValueOf(o.at).Elem()
 				o.assign(mustParse(t, o, o.max))
-				if field.Kind() == reflect.Int64 && (o.unit < 1 || field.Int()/o.unit != int64(o.max)) {
-					t.Errorf("%s: its largest value does not fit with unit %d", o.path, o.unit)
+				if field.Kind() == reflect.Int64 && (o.unit.size < 1 || field.Int()/o.unit.size != int64(o.max)) {
+					t.Errorf("%s: its largest value does not fit with unit %s", o.path, o.unit.name)
 				}
 			}
 			for _, choice := range o.choices {
-				o.assign(mustParse(t, o, choice))
+				if choice.Label == "" || choice.LabelZH == "" {
+					t.Errorf("%s: choice %s needs a label in both languages", o.path, choice.Value)
+				}
+				o.assign(mustParse(t, o, choice.Value))
 			}
 		}
 	}

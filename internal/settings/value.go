@@ -143,12 +143,14 @@ func (o *option) parseString(text string) (any, error) {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		return nil, errors.New("holds a line break or another control character")
 	case o.choices != nil:
+		var allowed []string
 		for _, choice := range o.choices {
-			if strings.EqualFold(text, choice) {
-				return choice, nil
+			if strings.EqualFold(text, choice.Value) {
+				return choice.Value, nil
 			}
+			allowed = append(allowed, choice.Value)
 		}
-		return nil, fmt.Errorf("%s is not one of %s", shown(text), strings.Join(o.choices, ", "))
+		return nil, fmt.Errorf("%s is not one of %s", shown(text), strings.Join(allowed, ", "))
 	case o.check != nil:
 		return o.check(text)
 	}
@@ -194,9 +196,9 @@ func (o *option) assign(value any) {
 	case *int:
 		*at = int(value.(int64))
 	case *int64:
-		*at = value.(int64) * o.unit
+		*at = value.(int64) * o.unit.size
 	case *time.Duration:
-		*at = time.Duration(value.(int64) * o.unit)
+		*at = time.Duration(value.(int64) * o.unit.size)
 	case *float64:
 		*at = value.(float64)
 	case *string:

@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/importer"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
+	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
@@ -122,6 +123,13 @@ func TestKeysExist(t *testing.T) {
 	for _, kind := range taskKinds {
 		need("the tasks", "task.kind."+kind)
 	}
+	for _, section := range settings.Describe() {
+		for _, key := range section.Keys {
+			if key.Unit != "" {
+				need("the setting "+key.Path, "settings.unit."+string(key.Unit))
+			}
+		}
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -142,7 +150,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

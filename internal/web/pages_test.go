@@ -265,7 +265,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/nowhere"} {
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))
@@ -304,7 +304,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 13 {
+	if len(seen) != 14 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "settings", "access", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts"}
@@ -79,6 +79,8 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"asset":   s.assetURL,
 		"icon":    s.icon,
 		"ago":     func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		"at":      at,
+		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
 		"nav":     func() []navGroup { return navGroups },
@@ -142,6 +144,7 @@ var navGroups = []navGroup{
 	{"nav.service", []navItem{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
 		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
+		{Path: "/settings", Icon: "settings", Key: "nav.settings", Page: "settings", Aside: true},
 	}},
 }
 
@@ -201,6 +204,11 @@ func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339),
 		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words))), nil
+}
+
+// at tells the day and time of t. The script retells it in the reader's language and zone.
+func at(t time.Time) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04")))
 }
 
 // distance is t seen from now in words; beyond a week it is the date.

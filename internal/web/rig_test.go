@@ -27,6 +27,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
+	"watchmark/internal/settings"
 	"watchmark/internal/sse"
 	"watchmark/internal/task"
 	"watchmark/internal/web"
@@ -47,11 +48,15 @@ type rig struct {
 	questions *candidate.Store
 	accounts  *account.Store
 	log       *webhook.Log
+	settings  *settings.Manager
+	environ   []string // of the settings
+	auth      *auth.Store
 	deps      web.Deps
 	server    *httptest.Server
 	base      string
 	shutdown  chan struct{}
 	needs     bool // no administrator yet
+	open      bool // sign-in is turned off
 	queue     int
 	archive   archive.Status
 	dataset   dataset.Status
@@ -72,9 +77,10 @@ type apiCall struct {
 
 type option func(*rig)
 
-func underPath(base string) option { return func(g *rig) { g.base = base } }
-func beforeSetup(g *rig)           { g.needs = true }
-func asDemo(g *rig)                { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
+func underPath(base string) option       { return func(g *rig) { g.base = base } }
+func beforeSetup(g *rig)                 { g.needs = true }
+func withEnviron(pairs ...string) option { return func(g *rig) { g.environ = pairs } }
+func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
 
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
@@ -87,8 +93,9 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.mappings = mapping.NewStore(d)
 	g.questions = candidate.NewStore(d, g.mappings)
+	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.deps = web.Deps{
-		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
+		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  g.reachability,
 		Queue:         replay.NewQueue(d),
@@ -107,6 +114,9 @@ func newRig(t testing.TB, options ...option) *rig {
 		PublicURL:  func(r *http.Request) string { return "http://" + r.Host + g.base },
 		BasePath:   func() string { return g.base },
 		Viewer: func(r *http.Request) (string, bool) {
+			if g.open {
+				return "", true
+			}
 			cookie, err := r.Cookie(auth.CookieName)
 			return "mira", err == nil && cookie.Value == sessionValue
 		},
@@ -125,6 +135,10 @@ func newRig(t testing.TB, options ...option) *rig {
 	for _, o := range options {
 		o(g)
 	}
+	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
+		t.Fatal(err)
+	}
+	g.deps.Settings = g.settings
 	pages, err := web.New(g.deps)
 	if err != nil {
 		t.Fatal(err)

@@ -28,10 +28,11 @@ func TestScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	tab := browsertest.Start(t)
-	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
+	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
 	s := full.fill(t)
 	full.fillQueue(t)
 	running := full.fillTasks(t).Status().ID
+	full.fillSettings(t)
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
@@ -77,6 +78,14 @@ func TestScreenshots(t *testing.T) {
 		{"task", full, fmt.Sprintf("/tasks/%d", running), true, ""},
 		{"record-request", full, fmt.Sprintf("/records/%d", s.success), true, "#raw-request summary"},
 		{"archive-off", empty, "/archive", true, ""},
+		{"settings", full, "/settings", true, ""},
+		{"settings-matching", full, "/settings?section=matching", true, "#setting-matching-arbiter_enabled"},
+		{"settings-archive", full, "/settings?section=catalog_archive", true, "#advanced-catalog_archive summary"},
+		{"settings-server", full, "/settings?section=server", true, "[data-back]"},
+		{"settings-found", full, "/settings?q=proxy", true, "[data-back]"},
+		{"settings-none", empty, "/settings?q=nowhere", true, ""},
+		{"access", full, "/settings/access", true, "#password-change summary"},
+		{"access-empty", empty, "/settings/access", true, ""},
 		{"about", full, "/about", true, "#modules summary"},
 		{"about-off", empty, "/about", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
@@ -97,7 +106,7 @@ func TestScreenshots(t *testing.T) {
 					}
 					steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
 					if shot.click != "" {
-						steps = append(steps, chromedp.Click(shot.click))
+						steps = append(steps, browsertest.Click(shot.click))
 					}
 					browsertest.Run(t, tab, steps...)
 					picture := browsertest.WholePage(t, tab, width)

@@ -22,6 +22,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/auth"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
@@ -73,6 +74,9 @@ type Deps struct {
 	Questions  Questions
 	Accounts   Accounts
 	WebhookLog WebhookLog
+	Settings   Settings
+	// APIKeys lists the API keys, without the keys themselves.
+	APIKeys func(context.Context) ([]auth.Key, error)
 	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
 	ArchiveStatus func() archive.Status
 	FindInArchive func(context.Context, archive.Query) ([]archive.Found, error)
@@ -177,6 +181,8 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
+	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
+	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -92,7 +92,7 @@ the database and masked in the settings.
 在页面上的修改立即生效，标有 **restart** 的项需要重启。标有 **secret** 的项加密保存，在设置中以掩码显示。
 `)
 	for _, sec := range schema {
-		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n%s\n", sec.Name, sec.Help, sec.HelpZH)
+		fmt.Fprintf(&b, "\n## [%s]\n\n%s · %s\n\n%s\n\n%s\n", sec.Name, sec.Label, sec.LabelZH, sec.Help, sec.HelpZH)
 		b.WriteString("\n| Key · 设置项 | Default · 默认值 | Allowed · 取值 | Meaning · 说明 |\n| --- | --- | --- | --- |\n")
 		for _, key := range sec.Keys {
 			marks := ""
@@ -102,8 +102,8 @@ the database and masked in the settings.
 			if key.Restart {
 				marks += " **restart**"
 			}
-			fmt.Fprintf(&b, "| `%s`%s<br>`%s` | `%s` | %s | %s<br>%s |\n",
-				name(key), marks, key.Env, literal(key.Default), allowed(key), key.Help, key.HelpZH)
+			fmt.Fprintf(&b, "| `%s`%s<br>`%s` | `%s` | %s | **%s · %s**<br>%s<br>%s |\n",
+				name(key), marks, key.Env, literal(key.Default), allowed(key), key.Label, key.LabelZH, key.Help, key.HelpZH)
 		}
 	}
 	return b.String()
@@ -119,7 +119,11 @@ func name(key settings.Key) string {
 func allowed(key settings.Key) string {
 	switch {
 	case len(key.Choices) > 0:
-		return strings.Join(key.Choices, ", ")
+		values := make([]string, len(key.Choices))
+		for i, choice := range key.Choices {
+			values[i] = choice.Value
+		}
+		return strings.Join(values, ", ")
 	case key.Type == settings.Integer:
 		return fmt.Sprintf("whole number, %.0f to %.0f", *key.Min, *key.Max)
 	case key.Type == settings.Number:

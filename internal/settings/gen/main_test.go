@@ -59,13 +59,13 @@ func TestReferenceTellsEachKeyInBothLanguages(t *testing.T) {
 	text := reference(schema)
 	for _, sec := range schema {
 		for _, key := range sec.Keys {
-			for _, part := range []string{key.Env, key.Help, key.HelpZH} {
+			for _, part := range []string{key.Env, key.Label, key.LabelZH, key.Help, key.HelpZH} {
 				if !strings.Contains(text, part) {
 					t.Errorf("%s: the reference lacks %q", key.Path, part)
 				}
 			}
-			if strings.Contains(key.Help+key.HelpZH, "|") {
-				t.Errorf("%s: a | in its help would break the table", key.Path)
+			if strings.Contains(key.Label+key.LabelZH+key.Help+key.HelpZH, "|") {
+				t.Errorf("%s: a | in its texts would break the table", key.Path)
 			}
 		}
 	}

@@ -1,5 +1,5 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, authorize, run: follow the task), data-done the message of success,
+// what follows (refresh, go to data-next, authorize, run: follow the task, reveal: show it once), data-done the message of success,
 // data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts.
 import { text } from "./words.js";
@@ -69,6 +69,15 @@ async function follow(form, body) {
       followTask(body.task_id ?? body.id);
       await refresh();
       return;
+    case "reveal": { // data-place shows what data-shows names of the answer, until the page is left
+      const place = document.getElementById(form.dataset.place);
+      place.querySelector("code").textContent = body[form.dataset.shows];
+      place.hidden = false;
+      form.reset();
+      await refresh({ all: true });
+      place.querySelector("code").focus();
+      return;
+    }
     default: {
       const fold = form.closest("details.fold");
       if (fold) {
@@ -92,14 +101,25 @@ function bodyOf(form) {
     if (!field.name || field.disabled) continue;
     const [name, section] = field.name.split(".").reverse(); // section.name is a setting
     const place = section ? (body[section] ??= {}) : body;
-    if (field.type === "checkbox") place[name] = field.checked;
-    else if (field.dataset.type === "bool") place[name] = field.value === "true";
-    else if (field.dataset.type === "number") place[name] = Number(field.value);
-    else if (field.dataset.type === "subject") place[name] = Number(subjectIn(field.value));
-    else if (field.dataset.type === "lines") place[name] = linesOf(field);
-    else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
+    if (!("optional" in field.dataset && field.value === "")) place[name] = valueOf(field);
   }
   return Object.keys(body).length ? body : null;
+}
+
+/** What a field stands for in JSON. */
+export function valueOf(field) {
+  if (field.type === "checkbox") return field.checked;
+  switch (field.dataset.type) {
+    case "bool":
+      return field.value === "true";
+    case "number":
+      return Number(field.value);
+    case "subject":
+      return Number(subjectIn(field.value));
+    case "lines":
+      return linesOf(field);
+  }
+  return field.value;
 }
 
 /** The number of an entry, typed or in the address of its page; what is neither stays as it is. */
@@ -112,8 +132,8 @@ export function explain(form, answer, problem) {
   const status = answer.status;
   let placed = 0;
   for (const { location = "", message = "" } of problem.errors ?? []) {
-    const name = location.replace(/^(body|query)\.?/, "").replace(/[.[].*$/, "");
-    const field = name && form.elements.namedItem(name);
+    const name = location.replace(/^(body|query)\.?/, "");
+    const field = name && (form.elements.namedItem(name) ?? form.elements.namedItem(name.replace(/[.[].*$/, "")));
     if (field instanceof HTMLElement && field.type !== "hidden") {
       markField(field, message);
       placed++;
@@ -143,6 +163,7 @@ export function showProblem(form, message, detail) {
 }
 
 function markField(field, message) {
+  for (let fold = field.closest("details:not([open])"); fold; fold = field.closest("details:not([open])")) fold.open = true;
   const error = line("p", message, "field-error");
   error.id = `${field.id}-error`;
   field.setAttribute("aria-invalid", "true");

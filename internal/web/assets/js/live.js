@@ -7,26 +7,26 @@ import { tell } from "./time.js";
 let running = null;
 let again = null; // what to do once the running one is through
 
-/** Fetches this page and swaps its live parts in, and with all set its whole main part. */
-export async function refresh({ all = false } = {}) {
+/** Fetches this page and swaps its live parts in, with all set its whole main part, else those too that the selector also names. */
+export async function refresh({ all = false, also = "" } = {}) {
   if (running) {
-    again = { all: all || (again?.all ?? false) };
+    again = { all: all || (again?.all ?? false), also: [again?.also, also].filter(Boolean).join(", ") };
     return running;
   }
-  running = swap(all);
+  running = swap(all, also);
   try {
     await running;
   } finally {
     running = null;
   }
   if (again) {
-    const { all: more } = again;
+    const more = again;
     again = null;
-    await refresh({ all: more });
+    await refresh(more);
   }
 }
 
-async function swap(all) {
+async function swap(all, also) {
   let answer;
   try {
     answer = await fetch(location.href, { headers: { Accept: "text/html" } });
@@ -39,7 +39,7 @@ async function swap(all) {
   }
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll(all ? "#nav, #main" : "[data-live][id]")) {
+  for (const part of document.querySelectorAll(all ? "#nav, #main" : ["[data-live][id]", also].filter(Boolean).join(", "))) {
     const next = fresh.getElementById(part.id);
     if (next) put(part, next);
   }

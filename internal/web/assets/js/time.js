@@ -4,6 +4,7 @@ import { text } from "./words.js";
 const lang = document.documentElement.lang;
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
 const day = new Intl.DateTimeFormat(lang, { dateStyle: "medium" });
+const at = new Intl.DateTimeFormat(lang, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 const exact = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long" });
 
 function words(then) {
@@ -16,11 +17,11 @@ function words(then) {
   return day.format(then);
 }
 
-/** Brings the times below root up to date. */
+/** Brings the times below root up to date: how long ago, or with data-at the day and time. */
 export function tell(root = document) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     const then = new Date(element.dateTime);
-    const now = words(then);
+    const now = "at" in element.dataset ? at.format(then) : words(then);
     if (element.textContent !== now) element.textContent = now;
     const title = exact.format(then);
     if (element.title !== title) element.title = title;

@@ -1,0 +1,45 @@
+package settings
+
+import (
+	"strings"
+	"time"
+
+	cron "github.com/netresearch/go-cron"
+)
+
+// NextRuns are the next n times after t at which the key at path is due when its value is
+// expression; none when that is empty and the key may be. The error is a *FieldError: of
+// path when expression is wrong, of no key when path is not that of a schedule.
+func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) {
+	o, known := options()[path]
+	if !known || o.form != Cron {
+		return nil, &FieldError{Problem: shown(path) + " is no key that holds a cron expression"}
+	}
+	value, err := o.parse(expression)
+	if err != nil {
+		return nil, &FieldError{Key: path, Problem: err.Error()}
+	}
+	runs := []time.Time{}
+	if value == "" {
+		return runs, nil
+	}
+	schedule, err := cron.ParseStandard(o.inZone(value.(string)))
+	if err != nil {
+		return nil, &FieldError{Key: path, Problem: err.Error()}
+	}
+	for range n {
+		if t = schedule.Next(t); t.IsZero() {
+			break
+		}
+		runs = append(runs, t)
+	}
+	return runs, nil
+}
+
+// inZone is expression with the zone of o where it names none.
+func (o *option) inZone(expression string) string {
+	if o.zone == "" || strings.HasPrefix(expression, "TZ=") || strings.HasPrefix(expression, "CRON_TZ=") {
+		return expression
+	}
+	return "CRON_TZ=" + o.zone + " " + expression
+}
