@@ -200,7 +200,7 @@ func TestFolderIsLockedForOne(t *testing.T) {
 func TestDamageInUseIsToldWithAdvice(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
-	for i := range 200 {
+	for i := range 2000 { // far more than the schema takes: the damage is to be in the rows
 		exec(t, d, addSetting, strings.Repeat("x", 500)+fmt.Sprint(i))
 	}
 	if err := d.Close(); err != nil {

@@ -90,7 +90,7 @@ func (s *plexServer) watched(ctx context.Context, u User, l Library, page func([
 				return &FieldError{"url", "the library has more shows than can be read"}
 			}
 			for _, meta := range metas {
-				s.shows[meta.Line("ratingKey")] = show{meta.Line("originalTitle"), plex.GuidIDs(meta)}
+				s.shows[meta.Line("ratingKey")] = show{meta.Line("originalTitle"), plex.ProviderIDs(meta)}
 			}
 			return nil
 		})

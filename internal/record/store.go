@@ -330,26 +330,30 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 // Statuses are those of some records; one that is not there any more is missing.
 func (s *Store) Statuses(ctx context.Context, ids []int64) (map[int64]Status, error) {
 	statuses := make(map[int64]Status, len(ids))
-	for some := range slices.Chunk(ids, 500) {
-		list, args := db.In(some)
-		rows, err := s.db.Read().QueryContext(ctx, `SELECT id, status FROM records WHERE id IN `+list, args...)
-		if err != nil {
-			return nil, fmt.Errorf("read how records stand: %w", err)
-		}
-		for rows.Next() {
-			var id int64
-			var status Status
-			if err := rows.Scan(&id, &status); err != nil {
-				_ = rows.Close() // the error of the scan tells more
-				return nil, fmt.Errorf("read how records stand: %w", err)
-			}
-			statuses[id] = status
-		}
-		if err := rows.Err(); err != nil {
+	for some := range slices.Chunk(ids, 512) {
+		if err := s.addStatuses(ctx, some, statuses); err != nil {
 			return nil, fmt.Errorf("read how records stand: %w", err)
 		}
 	}
 	return statuses, nil
+}
+
+func (s *Store) addStatuses(ctx context.Context, ids []int64, to map[int64]Status) error {
+	list, args := db.In(ids)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, status FROM records WHERE id IN `+list, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var id int64
+		var status Status
+		if err := rows.Scan(&id, &status); err != nil {
+			return err
+		}
+		to[id] = status
+	}
+	return rows.Err()
 }
 
 // IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.

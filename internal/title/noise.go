@@ -30,24 +30,41 @@ func clean(plain string) (rest string, year int) {
 	}
 }
 
-// cutBrackets takes [Group] and [1080p] off either end; a title that is bracketed whole
-// has nothing left without it and is kept.
+// cutBrackets takes [Group] and [1080p] off either end; a title that is bracketed whole, as
+// it is or but for its marks, has nothing left without it and is kept. Marks in brackets are
+// no noise: they lose their brackets and stand at the end.
 func cutBrackets(text string) string {
-	if strings.HasPrefix(text, "[") {
-		if end := strings.IndexByte(text, ']'); end > 0 && strings.IndexByte(text[1:end], '[') < 0 {
-			if rest := strings.TrimLeft(text[end+1:], " "); hasLetter(rest) {
-				text = rest
+	if strings.HasSuffix(text, "]") {
+		if start := strings.LastIndexByte(text, '['); start > 0 && strings.IndexByte(text[start:len(text)-1], ']') < 0 {
+			inside, rest := text[start+1:len(text)-1], strings.TrimRight(text[:start], " ")
+			switch {
+			case !hasLetter(rest):
+			case OnlyMarks(inside):
+				return rest + " " + inside
+			default:
+				return rest
 			}
 		}
 	}
-	if strings.HasSuffix(text, "]") {
-		if start := strings.LastIndexByte(text, '['); start > 0 && strings.IndexByte(text[start:len(text)-1], ']') < 0 {
-			if rest := strings.TrimRight(text[:start], " "); hasLetter(rest) {
-				text = rest
+	if strings.HasPrefix(text, "[") {
+		if end := strings.IndexByte(text, ']'); end > 0 && strings.IndexByte(text[1:end], '[') < 0 {
+			inside, rest := text[1:end], strings.TrimLeft(text[end+1:], " ")
+			switch {
+			case !hasLetter(rest) || OnlyMarks(rest):
+			case OnlyMarks(inside):
+				return rest + " " + inside
+			default:
+				return rest
 			}
 		}
 	}
 	return text
+}
+
+// OnlyMarks reports whether nothing is left of text without its marks of season, part and kind.
+func OnlyMarks(text string) bool {
+	const name = "x"
+	return parse(name+" "+Plain(text)).Base == name
 }
 
 // cutTag takes a tag off the end, where it stands free; a medium only in parentheses or behind a dash.

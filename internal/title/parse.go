@@ -45,9 +45,15 @@ type Parsed struct {
 
 // Parse takes text apart. A mark that would leave no name is not taken off.
 func Parse(text string) Parsed {
-	var p Parsed
-	p.Full, p.Year = clean(Plain(text))
-	p.Base, p.Outer = p.Full, p.Full
+	full, year := clean(Plain(text))
+	p := parse(full)
+	p.Year = year
+	return p
+}
+
+// parse takes a title without noise apart.
+func parse(full string) Parsed {
+	p := Parsed{Full: full, Base: full, Outer: full}
 	p.Base, p.Kind = cutKind(p.Base)
 	p.Base, p.Final = cutWord(p.Base, finalWords)
 	p.Base, p.Yearly = cutWord(p.Base, yearlyWords)

@@ -160,9 +160,9 @@ func (s *scans) due(c Config, now time.Time) bool {
 		return false
 	}
 	since := now.Sub(s.at)
-	if since < c.ScanEvery && !(s.vanished && since >= rescanAfter) && slices.Equal(s.networks, c.Subnets) {
-		return false
+	due := since >= c.ScanEvery || s.vanished && since >= rescanAfter || !slices.Equal(s.networks, c.Subnets)
+	if due {
+		*s = scans{at: now, networks: c.Subnets}
 	}
-	*s = scans{at: now, networks: c.Subnets}
-	return true
+	return due
 }

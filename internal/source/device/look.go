@@ -47,11 +47,6 @@ func (p *player) id() string {
 
 // poll looks at one place, and plans its next look.
 func (k *Keeper) poll(ctx context.Context, p *place) {
-	select {
-	case k.polls <- struct{}{}:
-		defer func() { <-k.polls }()
-	case <-ctx.Done():
-	}
 	who, what, err := k.ask(ctx, p)
 	now := time.Now()
 	k.mu.Lock()
@@ -85,8 +80,14 @@ func (k *Keeper) poll(ctx context.Context, p *place) {
 }
 
 // ask asks who is there and what is played. A place whose port is open is looked for first,
-// and again when nothing listens there any more.
+// and again when nothing listens there any more. It waits while too many are asked.
 func (k *Keeper) ask(ctx context.Context, p *place) (who info, what media, err error) {
+	select {
+	case k.polls <- struct{}{}:
+		defer func() { <-k.polls }()
+	case <-ctx.Done():
+		return who, what, ctx.Err()
+	}
 	k.mu.Lock()
 	host, port, anyPort := p.host, p.port, p.anyPort
 	k.mu.Unlock()

@@ -206,18 +206,12 @@ func withoutSiteTag(text string) string {
 	switch {
 	case rest == "":
 		return text
-	case isMark(rest):
+	case title.OnlyMarks(rest):
 		return inside + " " + rest
-	case isMark(inside):
+	case title.OnlyMarks(inside):
 		return rest + " " + inside
 	}
 	return rest
-}
-
-// isMark reports whether text has nothing but marks of season, part or kind.
-func isMark(text string) bool {
-	const name = "名"
-	return title.Parse(name+" "+text).Base == name
 }
 
 // printable drops emoji and what cannot be seen; stars and notes, which titles are

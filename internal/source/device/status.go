@@ -185,11 +185,6 @@ func (k *Keeper) DebugScan(ctx context.Context) (Scanned, error) {
 
 // peek is what a place answers now; who is there is kept, what is played is not.
 func (k *Keeper) peek(ctx context.Context, p *place) Device {
-	select {
-	case k.polls <- struct{}{}:
-		defer func() { <-k.polls }()
-	case <-ctx.Done():
-	}
 	who, what, err := k.ask(ctx, p)
 	at := time.Now()
 	enabled := k.Config().Enabled

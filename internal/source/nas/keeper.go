@@ -190,8 +190,10 @@ func (k *Keeper) due(last Scan, path string, now time.Time) time.Time {
 
 // failed keeps why a scan of path failed. The watermark stays.
 func (k *Keeper) failed(ctx context.Context, path string, st state, err error) error {
-	if ctx.Err() != nil { // the service stops, or nobody waits for the answer any more
+	select {
+	case <-ctx.Done(): // the service stops, or nobody waits for the answer any more
 		return nil
+	default:
 	}
 	level := slog.LevelWarn
 	if st.last.Error == err.Error() { // it was told when that began

@@ -29,13 +29,13 @@ func TestMain(m *testing.M) {
 // rig is a Keeper over a real database, whose events are stored as the engine does.
 type rig struct {
 	*nas.Keeper
-	t      *testing.T
-	dir    string
-	db     *db.DB
-	log    *bytes.Buffer
-	events []watch.Event // what was taken, in order
+	t   *testing.T
+	dir string
+	db  *db.DB
+	log *bytes.Buffer
 
 	mu      sync.Mutex
+	events  []watch.Event // what was taken, in order
 	options nas.Options
 	fails   error // what Take answers; nil works
 }
@@ -103,7 +103,9 @@ func (r *rig) take(ctx context.Context, events []watch.Event, also func(ctx cont
 		return also(ctx, tx, ids)
 	})
 	if err == nil {
+		r.mu.Lock()
 		r.events = append(r.events, events...)
+		r.mu.Unlock()
 	}
 	return ids, err
 }
@@ -124,8 +126,12 @@ func (r *rig) sync(m nas.Manual) nas.Counts {
 
 // titles are those of the events that were taken since the last call, with their numbers.
 func (r *rig) titles() string {
+	r.mu.Lock()
+	events := r.events
+	r.events = nil
+	r.mu.Unlock()
 	var all []string
-	for _, e := range r.events {
+	for _, e := range events {
 		text := e.UserName + ": " + e.Title
 		if e.Season != nil {
 			text += fmt.Sprintf(" s%d", *e.Season)
@@ -135,7 +141,6 @@ func (r *rig) titles() string {
 		}
 		all = append(all, text)
 	}
-	r.events = nil
 	return strings.Join(all, ", ")
 }
 

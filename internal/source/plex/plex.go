@@ -69,7 +69,7 @@ func ReadItem(meta payload.Object) payload.Report {
 	if e.AirDate.IsZero() {
 		e.AirDate = meta.Year("year")
 	}
-	e.ItemIDs = GuidIDs(meta)
+	e.ItemIDs = ProviderIDs(meta)
 	if strings.EqualFold(r.ItemType, string(watch.Movie)) {
 		e.Title = meta.Line("title")
 		e.ItemIDs = payload.AddID(e.ItemIDs, guid.provider, guid.id)
@@ -91,8 +91,8 @@ func ReadItem(meta payload.Object) payload.Report {
 	return r
 }
 
-// GuidIDs are the provider ids in the Guid list of an item or show; nil when there are none.
-func GuidIDs(meta payload.Object) watch.IDs {
+// ProviderIDs are the provider ids in the Guid list of an item or show; nil when there are none.
+func ProviderIDs(meta payload.Object) watch.IDs {
 	var ids watch.IDs
 	for _, entry := range meta.Objects("Guid") {
 		if provider, id, ok := strings.Cut(entry.Text("id"), "://"); ok {
