@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/auth"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
+	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/mapping"
@@ -53,6 +54,8 @@ type rig struct {
 	archive   archive.Status
 	dataset   dataset.Status
 	down      time.Time // since when the catalog does not answer; zero while it does
+	polled    []web.Polled
+	covers    map[catalog.SubjectID]cover.Image
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -84,6 +87,15 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
+		Polled: func(context.Context) ([]web.Polled, error) { return g.polled, nil },
+		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if image, there := g.covers[id]; there {
+				return image, nil
+			}
+			return cover.Image{}, cover.ErrNone
+		},
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
 		ArchiveStatus: func() archive.Status { return g.archive },
