@@ -23,8 +23,10 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
+	"watchmark/internal/cover"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/httpx"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
@@ -60,9 +62,12 @@ type App struct {
 	archiver *archive.Keeper
 	nas      *nas.Keeper
 	// device asks the TV boxes; plays is what they have played.
-	device   *device.Keeper
-	plays    *device.Store
-	tracker  *tracker.Keeper
+	device  *device.Keeper
+	plays   *device.Store
+	tracker *tracker.Keeper
+	// covers has those that the pages show; images is its way to the image host.
+	covers   *cover.Keeper
+	images   *httpx.Client
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -88,7 +93,12 @@ func New(ctx context.Context, o Options) (*App, error) {
 }
 
 // Close closes the data folder and lets others have it.
-func (a *App) Close() error { return errors.Join(a.Data.Close(), a.unlock()) }
+func (a *App) Close() error {
+	if a.images != nil {
+		a.images.Close()
+	}
+	return errors.Join(a.Data.Close(), a.unlock())
+}
 
 func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.db.CheckAfterCrash(ctx); err != nil {
@@ -147,6 +157,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.nas = a.newNAS(o.DataDir)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.nas.Kick() })
 	if err := a.buildDevice(o); err != nil {
+		return err
+	}
+	if err := a.buildCovers(o); err != nil {
 		return err
 	}
 	a.catalog.OnReturn(a.replay.Kick)
@@ -213,6 +226,7 @@ func (a *App) buildHandler(o Options) error {
 func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
+		Cover: a.covers.Get, Polled: a.polled,
 		QueueLength: func(ctx context.Context) (int, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
@@ -307,6 +321,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.nas.Run(background) })
 	running.Go(func() { a.device.Run(background) })
 	running.Go(func() { a.tracker.Run(background) })
+	running.Go(func() { a.covers.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{

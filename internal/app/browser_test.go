@@ -43,9 +43,10 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 		chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`),
 	)
 	id := s.custom(`{"title":"灯塔守望者","ori_title":"灯台守のうた","season":2,"episode":7,"release_date":"2025-02-19","user_name":"Mira"}`)
-	row := fmt.Sprintf("#record-%d", id)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(row, "Watched")), browsertest.Until(`window.notReloaded`),
-		browsertest.Click(row+" a"), browsertest.Until(browsertest.Says("#record .verdict", "Watched")),
+	card := fmt.Sprintf(".shelf a[href='/records/%d']", id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Watched")), browsertest.Until(`window.notReloaded`),
+		browsertest.Until(fmt.Sprintf(`document.querySelector("%s img[src='/cover/900002']")?.naturalWidth === 200`, card)),
+		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Watched")),
 		browsertest.Until(browsertest.Says("#record .story", "Search on Bangumi")), browsertest.Until(browsertest.Says("#record .story", "灯塔守望者 第二季")),
 	)
 	if !s.marked()["mira/90000207"] {

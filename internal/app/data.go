@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/auth"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
+	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
@@ -282,6 +283,13 @@ func outbound(s settings.Settings) httpx.Config {
 		Proxy: s.Network.Proxy.Reveal(), Timeout: s.Network.Timeout, UserAgent: userAgent(),
 		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2,
 	}
+}
+
+// outboundImages is for the image host, which has a rate of its own.
+func outboundImages(s settings.Settings) httpx.Config {
+	c := outbound(s)
+	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout = 600, 60, 1, cover.LongestImage, min(c.Timeout, 10*time.Second)
+	return c
 }
 
 func catalogConfig(s settings.Settings) catalog.Config {

@@ -54,6 +54,8 @@ var allowed = map[string][]string{
 	"replay":    {"catalog", "db", "record", "watch"},
 	"engine":    {"account", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
+	"cover": {"catalog", "httpx"},
+
 	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},
 	"title/gen":   {"npm"},
@@ -68,8 +70,8 @@ var allowed = map[string][]string{
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "replay", "settings", "sse", "task", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
+	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "match", "record", "replay", "settings", "sse", "task", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "engine", "httpx", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -70,7 +70,7 @@ func startEmpty(t *testing.T, environ ...string) *service {
 		t.Fatal(err)
 	}
 	s := &service{t: t, list: list, dir: t.TempDir(), logs: &logs{}}
-	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address}
+	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address, "WATCHMARK_CATALOG_IMAGE_URL=" + address}
 	s.run(append(environ, s.catalog...))
 	return s
 }

@@ -54,6 +54,15 @@ func TestWhatTheTrackerKnowsIsMarked(t *testing.T) {
 	if len(s.marked()) != 1 {
 		t.Errorf("marked %v", s.marked())
 	}
+	const over = "The sign-in at the tracker has ended"
+	if strings.Contains(s.page("/"), over) {
+		t.Error("the dashboard says so while it works")
+	}
+	remote.RevokeAll()
+	ended(`{}`)
+	if !strings.Contains(s.page("/"), over) {
+		t.Error("the dashboard does not tell that the sign-in has ended")
+	}
 	for _, text := range []string{otp, mail, "mira%40home.example", "acc-", "session_token="} {
 		if strings.Contains(s.logs.String(), text) {
 			t.Errorf("the log holds %q", text)

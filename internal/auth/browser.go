@@ -28,13 +28,12 @@ func CrossOrigin(next http.Handler, exempt ...string) http.Handler {
 	})
 }
 
-// contentPolicy lets pages load only what the service serves, and covers from the
-// catalog's image hosts; no inline script or style, no frame, no form to elsewhere.
+// contentPolicy lets pages load only what the service serves; no inline script or style, no frame, no form to elsewhere.
 var contentPolicy = strings.Join([]string{
 	"default-src 'none'",
 	"script-src 'self'",
 	"style-src 'self'",
-	"img-src 'self' data: https:",
+	"img-src 'self'",
 	"connect-src 'self'",
 	"font-src 'self'",
 	"form-action 'self'",

@@ -54,7 +54,7 @@ func TestSecurityHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/api/x", "/webhook/x"} {
 		answer, _ := send(t, server, http.MethodGet, path, nil, "")
 		for header, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; " +
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 				"connect-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; manifest-src 'self'",
 			"X-Content-Type-Options":     "nosniff",
 			"Referrer-Policy":            "same-origin",

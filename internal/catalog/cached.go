@@ -28,6 +28,7 @@ const (
 // elements. It may be used by several goroutines.
 type Cached struct {
 	c      *Client
+	found  func([]Subject) // nil when nobody wants to know
 	now    func() time.Time
 	flight singleflight.Group
 
@@ -50,6 +51,10 @@ func NewCached(c *Client) *Cached {
 	return &Cached{c: c, now: time.Now, byKey: map[string]*list.Element{}, recent: list.New()}
 }
 
+// OnFound has fn told what searches find, as often as the catalog is asked. fn must not block
+// nor change what it is told. Call it before c is used.
+func (c *Cached) OnFound(fn func([]Subject)) { c.found = fn }
+
 // Forget drops everything, so that the next look-ups ask the catalog.
 func (c *Cached) Forget() {
 	c.mu.Lock()
@@ -63,7 +68,13 @@ func (c *Cached) Forget() {
 // Search is Client.Search.
 func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 	return cachedList(ctx, c, fmt.Sprintf("search %q %v %v %v %d", q.Keyword, q.Types, q.From, q.To, q.Limit),
-		func() ([]Subject, error) { return c.c.Search(ctx, q) })
+		func() ([]Subject, error) {
+			subjects, err := c.c.Search(ctx, q)
+			if err == nil && c.found != nil {
+				c.found(subjects)
+			}
+			return subjects, err
+		})
 }
 
 // Subject is Client.Subject.

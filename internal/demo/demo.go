@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 	service, err := app.New(ctx, app.Options{
 		DataDir: folder,
-		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + simulated.URL, "WATCHMARK_CATALOG_WEB_URL=" + simulated.URL},
+		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + simulated.URL, "WATCHMARK_CATALOG_WEB_URL=" + simulated.URL, "WATCHMARK_CATALOG_IMAGE_URL=" + simulated.URL},
 		Logs:    o.Logs,
 		Demo:    app.DemoLogin{Name: adminName, Password: adminPassword},
 	})

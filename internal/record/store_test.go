@@ -15,7 +15,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-func newStore(t *testing.T) (*record.Store, *db.DB) {
+func newStore(t testing.TB) (*record.Store, *db.DB) {
 	t.Helper()
 	d, err := db.Open(t.Context(), t.TempDir())
 	if err != nil {

@@ -21,7 +21,7 @@ var files embed.FS
 const staticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "reference"}
+var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "reference"}
 
 // modules are the scripts, each after those it imports.
 var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "app"}

@@ -50,7 +50,7 @@ func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
 	browsertest.Run(t, tab, chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
 	id := g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
 	g.records.Feed.Publish(id)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#dashboard .records", "迷宫饭")), browsertest.Until(browsertest.Says("#dashboard .records", "Received")), browsertest.Until(`window.notReloaded`))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#dashboard .shelf", "迷宫饭")), browsertest.Until(browsertest.Says("#dashboard .shelf", "Received")), browsertest.Until(`window.notReloaded`))
 
 	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#record", "There is no trace yet")))
 	trace := encode(t, match.Trace{Steps: []match.Step{{Name: "api", Status: "hit"}}})

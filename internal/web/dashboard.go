@@ -1,23 +1,36 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"slices"
 	"time"
 
+	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/catalog"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
 
+// Polled is a source that the service asks itself and that is switched on.
+type Polled struct {
+	Source watch.Source
+	// Problem is why nothing comes from it, in plain words; empty while all is well.
+	Problem string
+}
+
 // need is something that waits for a person, the most urgent first.
 type need struct {
 	look
-	Kind  string // of the texts need.<kind>…
-	Count int
-	Name  string    // of the account, when it is about one
-	Since time.Time // of an outage
-	Path  string    // where to do something about it
+	Kind   string // of the texts need.<kind>…
+	Count  int
+	Name   string    // of the account, when it is about one
+	Detail string    // in plain words, when it is about a source
+	Since  time.Time // of an outage
+	Path   string    // where to do something about it; empty when no page does
 }
 
 // tile is one count of today.
@@ -27,43 +40,61 @@ type tile struct {
 	Path  string
 }
 
+// shown is a show or film that was watched lately, by its newest record.
+type shown struct {
+	record.Record
+	// Cover is the subject of it or of one of those before; 0 when none is known.
+	Cover catalog.SubjectID
+	// Count is how many of the newest records are of it.
+	Count int
+}
+
 // sourceLine is a source and when it was last heard of; nil = never.
 type sourceLine struct {
 	Source watch.Source
 	Seen   *time.Time
 	Look   look // of what it was answered
+	// Silent is for how many days nothing came, where that is unusual.
+	Silent int
+	Path   string
 }
 
-// lineOf is the line of a source, by the newest request of each.
+// lineOf is the line of a push source, by the newest request of each.
 func lineOf(source watch.Source, newest map[watch.Source]webhook.Entry) sourceLine {
-	entry, heard := newest[source]
-	if !heard {
-		return sourceLine{Source: source, Look: look{"quiet", "circle", "source.never"}}
+	line := sourceLine{Source: source, Look: look{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
+	if entry, heard := newest[source]; heard {
+		line.Seen, line.Look = &entry.At, answerLook(entry.Status)
 	}
-	return sourceLine{source, &entry.At, answerLook(entry.Status)}
+	return line
 }
 
 type dashboardPage struct {
-	Needs      []need
-	Today      []tile
-	Queue      int
-	Latest     []record.Record
-	Sources    []sourceLine
+	Needs   []need
+	Latest  []shown
+	Today   []tile
+	Figures figures
+	Sources []sourceLine
+	Catalog catalog.Reachability
+	Queue   int
+
 	HasAccount bool
 	HasEvent   bool
 	HasSuccess bool
 }
 
-// latestShown is how many records the dashboard lists.
-const latestShown = 10
+const (
+	// latestShown is how many shows the dashboard lists, of the newest latestRead records.
+	latestShown = 8
+	latestRead  = 60
+)
 
 func (s *site) dashboard(r *http.Request) (content, error) {
 	ctx, now := r.Context(), time.Now()
-	stats, err := s.Records.Stats(ctx, now)
+	activity, err := s.Records.Activity(ctx, firstDay(now), now, trendDays)
 	if err != nil {
 		return content{}, err
 	}
-	latest, _, err := s.Records.List(ctx, record.Filter{Limit: latestShown})
+	newest, _, err := s.Records.List(ctx, record.Filter{Limit: latestRead})
 	if err != nil {
 		return content{}, err
 	}
@@ -71,49 +102,160 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	queue, err := s.QueueLength(ctx)
-	if err != nil {
-		return content{}, err
-	}
-	open, err := s.Questions.Open(ctx)
-	if err != nil {
-		return content{}, err
-	}
-	seen, err := s.WebhookLog.LastSeen(ctx)
+	polled, err := s.Polled(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	page := dashboardPage{
-		Today: todayTiles(stats.Today), Queue: queue, Latest: latest,
-		HasAccount: len(accounts) > 0, HasEvent: len(latest) > 0, HasSuccess: stats.Total[record.Success] > 0,
+		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: s.Reachability(),
+		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
+		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
 	}
-	if known := s.Reachability(); !known.Reachable {
-		page.Needs = append(page.Needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Count: 1, Since: known.Since, Path: "/records?status=queued"})
+	if page.Queue, err = s.QueueLength(ctx); err != nil {
+		return content{}, err
 	}
-	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
-		page.Needs = append(page.Needs, need{look: archiveLook(archived), Kind: "archive", Count: 1, Path: "/archive"})
+	if page.Needs, err = s.needs(ctx, now, accounts, polled, page.Queue); err != nil {
+		return content{}, err
 	}
+	page.Sources, err = s.sourceLines(ctx, now, polled)
+	return content{Title: "dashboard.title", Data: page}, err
+}
+
+// needs are the things that wait for a person: first what keeps marks from being made at
+// all, then what failed, then what waits, last what mends itself.
+func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []Polled, queue int) ([]need, error) {
+	failed, err := s.Records.FailedLately(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	open, err := s.Questions.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var needs []need
 	for _, a := range accounts {
-		if !a.Enabled {
-			continue
-		}
-		if h := healthOf(a, now); lookOf(h).Tone == "bad" || h == expiring {
-			page.Needs = append(page.Needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Count: 1, Path: "/accounts"})
+		if h := healthOf(a, now); a.Enabled && (lookOf(h).Tone == "bad" || h == expiring) {
+			needs = append(needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
 		}
 	}
-	if n := stats.Week[record.Failed]; n > 0 {
-		page.Needs = append(page.Needs, need{look: lookOf(record.Failed), Kind: "error", Count: n, Path: "/records?status=error"})
+	for _, p := range polled {
+		if p.Problem != "" {
+			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem})
+		}
+	}
+	if failed > 0 {
+		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
 	}
 	if open > 0 {
-		page.Needs = append(page.Needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
+		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
+	}
+	if known := s.Reachability(); !known.Reachable {
+		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/records?status=queued"})
 	}
 	if queue > 0 {
-		page.Needs = append(page.Needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/records?status=queued"})
+		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/records?status=queued"})
 	}
+	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
+		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})
+	}
+	return needs, nil
+}
+
+// latest are the shows and films of the newest records, each once, the newest first. An
+// episode on its way has no subject yet; it joins the others of its title and season.
+func latest(newest []record.Record) []shown {
+	type title struct {
+		name   string
+		season int
+	}
+	var list []shown
+	bySubject, byTitle := map[catalog.SubjectID]int{}, map[title]int{}
+	for _, r := range newest {
+		named := title{name: r.Title}
+		if r.Season != nil {
+			named.season = *r.Season
+		}
+		i, known := bySubject[r.SubjectID]
+		if !known {
+			i, known = byTitle[named]
+		}
+		if known && r.SubjectID != 0 && list[i].Cover != 0 && list[i].Cover != r.SubjectID {
+			known = false // a part of a season that the catalog keeps as an entry of its own
+		}
+		if !known {
+			i, list = len(list), append(list, shown{Record: r})
+		}
+		list[i].Count++
+		byTitle[named] = i
+		if r.SubjectID != 0 {
+			list[i].Cover, bySubject[r.SubjectID] = r.SubjectID, i
+		}
+	}
+	return list[:min(len(list), latestShown)]
+}
+
+// A source has gone silent when nothing came from it for silentAfter although it had brought
+// something on steadyDays of the 30 days before that. After silentUntil it counts as not
+// used any more.
+const (
+	silentAfter = 14 * 24 * time.Hour
+	silentUntil = 90 * 24 * time.Hour
+	steadyDays  = 3
+)
+
+// sourceLines are the sources that push, and those that are polled and switched on.
+func (s *site) sourceLines(ctx context.Context, now time.Time, polled []Polled) ([]sourceLine, error) {
+	requests, err := s.WebhookLog.LastSeen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	records, err := s.Records.Heard(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lines []sourceLine
 	for _, source := range watch.PushSources {
-		page.Sources = append(page.Sources, lineOf(source, seen))
+		lines = append(lines, lineOf(source, requests))
 	}
-	return content{Title: "dashboard.title", Data: page}, nil
+	for _, p := range polled {
+		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: "/records?source=" + string(p.Source)}
+		if p.Problem != "" {
+			line.Look = look{"bad", "circle-x", "source.failing"}
+		}
+		lines = append(lines, line)
+	}
+	for i := range lines {
+		line := &lines[i]
+		heard, known := records[line.Source]
+		if !known {
+			continue
+		}
+		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is not kept for long
+			line.Seen = &heard.Last
+			if line.Look.Tone == "quiet" {
+				line.Look = look{"good", "circle-check", "answer.accepted"}
+			}
+		}
+		if gap := now.Sub(*line.Seen); gap >= silentAfter && gap < silentUntil && heard.Days >= steadyDays && line.Look.Tone != "bad" {
+			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, int(gap.Hours()/24)
+		}
+	}
+	// What was heard of comes first.
+	slices.SortStableFunc(lines, func(a, b sourceLine) int {
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return lines, nil
+}
+
+// rank puts sources that need a look first, and those that never were heard of last.
+func rank(l sourceLine) int {
+	switch {
+	case l.Look.Tone == "bad" || l.Silent > 0:
+		return 0
+	case l.Seen != nil:
+		return 1
+	}
+	return 2
 }
 
 // todayTiles are the counts of today; the two states on the way count as one.

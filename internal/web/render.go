@@ -74,11 +74,14 @@ func (s *site) funcs(lang string) template.FuncMap {
 			text, err := s.words.text(lang, key, args...)
 			return rich(text), err
 		},
-		"script":  s.scriptWords(lang),
-		"url":     func(path string) string { return s.BasePath() + path },
-		"asset":   s.assetURL,
-		"icon":    s.icon,
-		"ago":     func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		"script": s.scriptWords(lang),
+		"url":    func(path string) string { return s.BasePath() + path },
+		"asset":  s.assetURL,
+		"icon":   s.icon,
+		"ago":    func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		// day and month are a date in words, in its own time zone.
+		"day":     func(t time.Time) (string, error) { return s.date(lang, "time.day", t) },
+		"month":   func(t time.Time) (string, error) { return s.date(lang, "time.month", t) },
 		"at":      at,
 		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
 		"version": func() string { return s.Version },
@@ -209,6 +212,12 @@ func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
 // at tells the day and time of t. The script retells it in the reader's language and zone.
 func at(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04")))
+}
+
+// date is t in the form that the text of key shows, as package time takes it.
+func (s *site) date(lang, key string, t time.Time) (string, error) {
+	form, err := s.words.text(lang, key)
+	return t.Format(form), err
 }
 
 // distance is t seen from now in words; beyond a week it is the date.

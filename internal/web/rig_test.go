@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/auth"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
+	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/mapping"
@@ -63,6 +64,8 @@ type rig struct {
 	down      time.Time // since when the catalog does not answer; zero while it does
 	scheduler replay.Standing
 	tasks     task.Registry
+	polled    []web.Polled
+	covers    map[catalog.SubjectID]cover.Image
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -96,6 +99,15 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
+		Polled: func(context.Context) ([]web.Polled, error) { return g.polled, nil },
+		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if image, there := g.covers[id]; there {
+				return image, nil
+			}
+			return cover.Image{}, cover.ErrNone
+		},
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  g.reachability,
 		Queue:         replay.NewQueue(d),

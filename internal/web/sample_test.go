@@ -3,12 +3,15 @@ package web_test
 import (
 	"context"
 	"database/sql"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/cover"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -35,6 +38,10 @@ func (g *rig) fill(t testing.TB) sample {
 	g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), Enabled: false})
 	if err := g.accounts.SetOwner(ctx, mira.ID, catalog.User{ID: 7001, Username: "mira", Nickname: "米拉"}); err != nil {
 		t.Fatal(err)
+	}
+	g.covers = map[catalog.SubjectID]cover.Image{}
+	for _, id := range []catalog.SubjectID{400602, 395378, 362577, 413741, 900002, 900005, 900021, 900022, 900031} {
+		g.covers[id] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(id, 200), At: now.Add(-48 * time.Hour)}
 	}
 	g.queue = 2
 	g.down = now.Add(-25 * time.Minute)
@@ -94,6 +101,31 @@ func (g *rig) fill(t testing.TB) sample {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
 	}
 	return s
+}
+
+// year adds what was watched of one show in the year before.
+func (g *rig) year(t testing.TB) {
+	t.Helper()
+	now := time.Now()
+	dice := rand.New(rand.NewPCG(4, 7))
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		for day := 340; day > 2; day-- {
+			for range max(0, dice.IntN(9)-4) + day%7/6*dice.IntN(4) {
+				id, err := record.Insert(ctx, tx, episode(watch.Plex, "mira", "药屋少女的呢喃", "薬屋のひとりごと", 1, 1, ""), false, now.AddDate(0, 0, -day))
+				if err != nil {
+					return err
+				}
+				status := record.Success
+				if dice.IntN(30) == 0 {
+					status = record.Failed
+				}
+				if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status, SubjectID: 900031, SubjectName: "药屋少女的呢喃", Message: "marked as watched"}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // asks has a record ask a question, as the engine does.

@@ -15,6 +15,8 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
+	"watchmark/internal/watch"
+	"watchmark/internal/web"
 )
 
 // TestScreenshots writes a picture of every page at two widths, in both themes and both
@@ -29,10 +31,12 @@ func TestScreenshots(t *testing.T) {
 	}
 	tab := browsertest.Start(t)
 	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
+	full.year(t)
 	s := full.fill(t)
 	full.fillQueue(t)
 	running := full.fillTasks(t).Status().ID
 	full.fillSettings(t)
+	full.polled = []web.Polled{{Source: watch.NAS, Problem: "the database of the NAS cannot be opened: permission denied: let the user of this service read the folder /media/database"}, {Source: watch.Device}}
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",

@@ -25,6 +25,7 @@ import (
 	"watchmark/internal/auth"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
+	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -38,7 +39,8 @@ type Records interface {
 	// Work is a record with the event that it was made of.
 	Work(ctx context.Context, id int64) (record.Work, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
-	Stats(ctx context.Context, now time.Time) (record.Stats, error)
+	Activity(ctx context.Context, first, now time.Time, detailed int) (record.Activity, error)
+	Heard(ctx context.Context) (map[watch.Source]record.Heard, error)
 	FailedLately(ctx context.Context, now time.Time) (int, error)
 	UserNames(ctx context.Context) ([]string, error)
 }
@@ -84,6 +86,10 @@ type Deps struct {
 	DatasetStatus func() dataset.Status
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
+	// Cover is the cover of a subject; errors are those of package cover, or of the disk.
+	Cover func(context.Context, catalog.SubjectID) (cover.Image, error)
+	// Polled are the sources that the service asks itself, those that are switched on.
+	Polled func(context.Context) ([]Polled, error)
 	// QueueLength is how many marks wait for the catalog.
 	QueueLength func(context.Context) (int, error)
 	// Queue is the marks that wait for the catalog, Scheduler how what sends them again stands,
@@ -169,6 +175,7 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
 	mux.HandleFunc("GET /live", s.live)
+	mux.HandleFunc("GET /cover/{subject}", s.cover)
 	mux.HandleFunc("GET /login", s.login)
 	mux.HandleFunc("GET /setup", s.page("setup", s.setup))
 	mux.HandleFunc("GET /{$}", s.page("dashboard", s.dashboard))

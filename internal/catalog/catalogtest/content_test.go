@@ -129,13 +129,13 @@ func TestSearchSwitchedOff(t *testing.T) {
 
 func TestLegacySearch(t *testing.T) {
 	s, base := sample(t, catalogtest.Config{})
-	s.AddSubject(catalogtest.Subject{ID: 5, Type: catalog.Anime, Name: "絵のある話", Date: "2020-01-02", Image: "https://example.org/5.jpg", Summary: "短い話"})
+	s.AddSubject(catalogtest.Subject{ID: 5, Type: catalog.Anime, Name: "絵のある話", Date: "2020-01-02", Image: "0a/1b/5_x.jpg", Summary: "短い話"})
 	for _, tt := range []struct {
 		name string
 		exchange
 	}{
 		{"small leaves date and summary out", exchange{call: "GET /search/subject/%E7%B5%B5%E3%81%AE%E3%81%82%E3%82%8B%E8%A9%B1?type=2", status: 200,
-			holds: []string{`"id":5`, `"air_date":""`, `"summary":""`, `"large":"http://example.org/5.jpg"`, `"url":"http://`}, lacks: []string{"https:"}}},
+			holds: []string{`"id":5`, `"air_date":""`, `"summary":""`, `"large":"http://lain.bgm.tv/pic/cover/l/0a/1b/5_x.jpg"`, `"url":"http://`}, lacks: []string{"https:"}}},
 		{"medium has them", exchange{call: "GET /search/subject/%E7%B5%B5%E3%81%AE%E3%81%82%E3%82%8B%E8%A9%B1?responseGroup=medium", status: 200,
 			holds: []string{`"air_date":"2020-01-02"`, `"summary":"短い話"`}}},
 		{"results counts more than the list has", exchange{call: "GET /search/subject/Deep%20Sea%20Line?type=2&max_results=1", status: 200, holds: []string{`"results":2`, `"id":900006`}, lacks: []string{"900007"}}},
@@ -280,4 +280,30 @@ func TestReplacedContent(t *testing.T) {
 	exchange{call: "GET /v0/episodes/90000101", status: 200, holds: []string{`"sort":9`, "最終話"}}.do(t, base)
 	exchange{call: "GET /v0/subjects/900001", status: 200, holds: []string{`"eps":3,"total_episodes":14`}}.do(t, base)
 	exchange{call: "GET /v0/subjects/900001/subjects", status: 200, holds: []string{"雪明かりの郵便局", "前传"}}.do(t, base)
+}
+
+func TestImages(t *testing.T) {
+	s, base := sample(t, catalogtest.Config{})
+	s.AddSubject(catalogtest.Subject{ID: 5, Type: catalog.Anime, Name: "絵のある話", Image: "0a/1b/5_x.jpg"})
+	jpeg := map[string]string{"Content-Type": "image/jpeg"}
+	for _, tt := range []struct {
+		name string
+		exchange
+	}{
+		{"the API names all sizes at the image host", exchange{call: "GET /v0/subjects/5", status: 200, holds: []string{
+			`"large":"https://lain.bgm.tv/pic/cover/l/0a/1b/5_x.jpg"`, `"small":"https://lain.bgm.tv/r/200/pic/cover/l/0a/1b/5_x.jpg"`, `"common":"https://lain.bgm.tv/r/400/`}}},
+		{"one without a cover has empty texts", exchange{call: "GET /v0/subjects/900007", status: 200, holds: []string{`"small":""`}}},
+		{"a cover", exchange{call: "GET /pic/cover/l/0a/1b/5_x.jpg", status: 200, header: jpeg, holds: []string{"\xff\xd8\xff"}}},
+		{"no user agent is refused", exchange{call: "GET /pic/cover/l/0a/1b/5_x.jpg", agent: "-", status: 200, header: jpeg}},
+		{"made smaller", exchange{call: "GET /r/200/pic/cover/l/0a/1b/5_x.jpg", status: 200, header: jpeg}},
+		{"to a width that there is not", exchange{call: "GET /r/250/pic/cover/l/0a/1b/5_x.jpg", status: 400, holds: []string{"invalid size format"}}},
+		{"no such file", exchange{call: "GET /pic/cover/l/0a/1b/5_y.jpg", status: 404}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.do(t, base) })
+	}
+	if err := s.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Paths: catalogtest.Images}); err != nil {
+		t.Fatal(err)
+	}
+	exchange{call: "GET /r/200/pic/cover/l/0a/1b/5_x.jpg", status: 503}.do(t, base)
+	exchange{call: "GET /v0/subjects/5", status: 200}.do(t, base)
 }

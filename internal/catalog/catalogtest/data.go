@@ -31,7 +31,8 @@ type Subject struct {
 	Summary  string
 	MetaTags []string
 	Tags     []Tag
-	// Image is the https address of the cover; empty for none.
+	// Image is the path of the cover at the image host, below /pic/cover/l/, with the ID before
+	// its first underscore: 12/34/8_abcde.jpg. Empty for none.
 	Image  string
 	NSFW   bool
 	Locked bool

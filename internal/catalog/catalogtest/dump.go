@@ -18,13 +18,20 @@ var sampleFiles embed.FS
 
 // LoadSample adds the embedded sample: invented shows with the ids from 900001,
 // in the forms that matter (a season that goes on counting, a split season, an
-// episode 0, specials, a film, same-named books and games, two shows of one alias).
+// episode 0, specials, a film, same-named books and games, two shows of one alias), with
+// drawn covers.
 func (s *Server) LoadSample() error {
 	sample, err := fs.Sub(sampleFiles, "sample")
 	if err != nil {
 		return fmt.Errorf("open the sample catalog: %w", err)
 	}
-	return s.load(sample)
+	if err := s.load(sample); err != nil {
+		return err
+	}
+	s.data.mu.Lock()
+	defer s.data.mu.Unlock()
+	s.data.addSampleCovers()
+	return nil
 }
 
 // LoadDump adds the content of a weekly dump (upstreams/archive.md) at path. A

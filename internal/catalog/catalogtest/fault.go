@@ -32,6 +32,7 @@ const (
 	All    FaultPaths = "all"
 	Writes FaultPaths = "writes" // collection and episode writes
 	Reads  FaultPaths = "reads"  // every other API call, search included
+	Images FaultPaths = "images" // covers
 )
 
 // Fault is a breakdown on command.
@@ -61,9 +62,9 @@ func (s *Server) SetFault(f Fault) error {
 	switch f.Paths {
 	case "":
 		f.Paths = All
-	case All, Writes, Reads:
+	case All, Writes, Reads, Images:
 	default:
-		return fmt.Errorf("paths: %q is not writes, reads or all", f.Paths)
+		return fmt.Errorf("paths: %q is not writes, reads, images or all", f.Paths)
 	}
 	if f.Status == 0 {
 		f.Status = http.StatusServiceUnavailable
@@ -169,6 +170,8 @@ func pathsOf(pattern string) FaultPaths {
 	switch {
 	case strings.HasPrefix(path, "/oauth/"):
 		return All
+	case strings.HasPrefix(path, "/pic/"), strings.HasPrefix(path, "/r/"):
+		return Images
 	case method != http.MethodGet && strings.HasPrefix(path, "/v0/users/"):
 		return Writes
 	}

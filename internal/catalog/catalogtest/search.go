@@ -223,7 +223,7 @@ func legacyDescribe(subject *Subject, group string) legacyItem {
 	item := legacyItem{
 		ID: subject.ID, Type: subject.Type, Name: subject.Name, NameCN: subject.NameCN,
 		URL:    "http://bgm.tv/subject/" + strconv.Itoa(int(subject.ID)),
-		Images: imagesOf(strings.Replace(subject.Image, "https:", "http:", 1)),
+		Images: legacyImagesOf(subject.Image),
 	}
 	if group == "medium" || group == "large" {
 		item.AirDate, item.Summary = subject.Date, subject.Summary

@@ -7,8 +7,8 @@
 // AddRelation). It counts every request, records every write that was applied,
 // and breaks down on command (SetFault). Everything is kept in memory.
 //
-// The API (/v0/…), the legacy search (/search/subject/…) and the website's OAuth
-// (/oauth/…) share one address here. /_sim/… steers and inspects the simulator
+// The API (/v0/…), the legacy search (/search/subject/…), the website's OAuth (/oauth/…)
+// and the image host (/pic/…, /r/…) share one address here. /_sim/… steers and inspects the simulator
 // and is never subject to faults.
 package catalogtest
 
@@ -105,6 +105,7 @@ func New(cfg Config) *Server {
 	})
 	s.mux.HandleFunc("GET /oauth/authorize", s.authorize)
 	s.mux.HandleFunc("POST /oauth/access_token", s.accessToken)
+	s.routeImages()
 	s.routeControl()
 	return s
 }

@@ -42,8 +42,6 @@ type images struct {
 	Grid   string `json:"grid"`
 }
 
-func imagesOf(url string) images { return images{url, url, url, url, url} }
-
 type tagAnswer struct {
 	Tag
 	TotalCount int `json:"total_count"`
@@ -62,7 +60,7 @@ func describe(subject *Subject, totalEpisodes int) subjectAnswer {
 	shown := subjectAnswer{
 		ID: subject.ID, Type: subject.Type, Name: subject.Name, NameCN: subject.NameCN,
 		Date: orNull(subject.Date), Platform: orNull(subject.Platform),
-		Image: subject.Image, Images: imagesOf(subject.Image), Summary: subject.Summary,
+		Image: imagesOf(subject.Image).Large, Images: imagesOf(subject.Image), Summary: subject.Summary,
 		Tags: tagsOf(subject), MetaTags: append([]string{}, subject.MetaTags...), Infobox: infobox,
 		Rating: ratingAnswer{Rank: subject.Rating.Rank, Score: subject.Rating.Score, Count: map[string]int{}},
 		Collection: map[string]int{

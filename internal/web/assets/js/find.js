@@ -45,6 +45,8 @@ function found(finder, subject) {
   item.querySelector(".name").textContent = subject.name_cn || subject.name;
   item.querySelector(".sub").textContent = facts.filter(Boolean).join(" · ");
   item.dataset.subject = subject.id;
+  const cover = item.querySelector("[data-cover]");
+  cover.src = cover.dataset.cover + subject.id;
   return item;
 }
 

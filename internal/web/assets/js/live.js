@@ -48,7 +48,7 @@ async function swap(all, also) {
 // What held the focus when it was lost: it gets it when it is there again, as a question that is asked anew.
 let lost = "";
 
-/** Replaces the content of a part, and keeps focus, what was unfolded, what was being typed and what a script put into data-keep. */
+/** Replaces the content of a part, and keeps focus, what was unfolded, what was being typed, what was scrolled sideways (data-sideways), covers that are shown and what a script put into data-keep. */
 function put(part, next) {
   tell(next);
   if (part.innerHTML === next.innerHTML) return;
@@ -57,7 +57,15 @@ function put(part, next) {
   const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
   const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
+  const sideways = [...part.querySelectorAll("[data-sideways][id]")].map((e) => [e.id, e.scrollLeft]);
+  const covers = [...part.querySelectorAll(".cover img")].filter((i) => i.complete && i.naturalWidth > 1); // a missing one is a pixel wide, and asked for again
   part.replaceChildren(...next.childNodes);
+  for (const [id, left] of sideways) document.getElementById(id)?.scrollTo({ left, behavior: "instant" });
+  const missing = [...part.querySelectorAll(".cover img")];
+  for (const cover of covers) {
+    const place = missing.findIndex((i) => i.getAttribute("src") === cover.getAttribute("src"));
+    if (place >= 0) missing.splice(place, 1)[0].replaceWith(cover);
+  }
   for (const id of open) {
     const details = document.getElementById(id);
     if (details) details.open = true;

@@ -1,0 +1,109 @@
+package record_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"watchmark/internal/db"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+func insertAt(t testing.TB, d *db.DB, e watch.Event, status record.Status, times ...time.Time) {
+	t.Helper()
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, at := range times {
+			id, err := record.Insert(ctx, tx, e, false, at)
+			if err != nil {
+				return err
+			}
+			if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestActivityCountsByTheDaysOfTheZone(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, d := newStore(t)
+	e := episode("a", 1, 1)
+	at := func(month time.Month, day, hour, minute int) time.Time {
+		return time.Date(2026, month, day, hour, minute, 0, 0, berlin)
+	}
+	// Clocks went back on 25 October 2026: that day had 25 hours.
+	insertAt(t, d, e, record.Success, at(10, 24, 23, 59), at(10, 25, 0, 0), at(10, 25, 23, 59), at(10, 26, 0, 0), at(10, 20, 12, 0), at(10, 19, 23, 59))
+	insertAt(t, d, e, record.Failed, at(10, 25, 12, 0), at(10, 27, 1, 0), at(10, 20, 12, 0))
+	insertAt(t, d, e, record.Review, at(10, 27, 1, 0))
+	insertAt(t, d, e, record.Ignored, at(10, 27, 1, 0))
+	got, err := s.Activity(t.Context(), at(10, 20, 9, 0), at(10, 27, 13, 0).UTC().In(berlin), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"20: 1 0 0", "21: 0 0 0", "22: 0 0 0", "23: 0 0 0", "24: 1 0 0", "25: 2 1 0", "26: 1 0 0", "27: 0 1 1"}
+	for i, day := range got.Days {
+		told := fmt.Sprintf("%d: %d %d %d", day.Start.Day(), day.Marked, day.Failed, day.Review)
+		if i >= len(want) || told != want[i] || day.Start.Hour() != 0 {
+			t.Errorf("day %d is %s, want %v", i, told, want)
+		}
+	}
+	if len(got.Days) != len(want) || got.Today[record.Failed] != 1 || got.Today[record.Ignored] != 1 || got.Today[record.Success] != 0 {
+		t.Errorf("%d days, today %v", len(got.Days), got.Today)
+	}
+}
+
+func TestHeardCountsDaysNotRecords(t *testing.T) {
+	s, d := newStore(t)
+	last := time.Date(2026, 6, 30, 20, 0, 0, 0, time.Local)
+	plex, emby := episode("a", 1, 1), episode("a", 1, 1)
+	emby.Source = watch.Emby
+	insertAt(t, d, plex, record.Success, last.AddDate(0, 0, -40), last.AddDate(0, 0, -20), last.AddDate(0, 0, -3), last.Add(-time.Hour), last)
+	for range 250 {
+		insertAt(t, d, emby, record.Success, last)
+	}
+	heard, err := s.Heard(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := heard[watch.Plex]; got.Days != 3 || !got.Last.Equal(last) {
+		t.Errorf("plex: %+v, want 3 days", got)
+	}
+	if got := heard[watch.Emby]; got.Days != 1 {
+		t.Errorf("an import of many is %d days", got.Days)
+	}
+	if _, known := heard[watch.Jellyfin]; known {
+		t.Error("a source without records was heard of")
+	}
+}
+
+// BenchmarkDashboard measures what the dashboard counts, with 150,000 records of one year.
+func BenchmarkDashboard(b *testing.B) {
+	s, d := newStore(b)
+	now := time.Now()
+	const records, batch = 150_000, 1000
+	for n := 0; n < records; n += batch {
+		times := make([]time.Time, batch)
+		for i := range times {
+			times[i] = now.Add(-time.Duration(records-n-i) * (370 * 24 * time.Hour / records))
+		}
+		insertAt(b, d, episode("a", 1, 1), record.Statuses[2+n/batch%5], times...)
+	}
+	for b.Loop() {
+		if _, err := s.Activity(b.Context(), now.AddDate(0, 0, -370), now, 30); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Heard(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

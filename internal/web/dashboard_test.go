@@ -1,0 +1,207 @@
+package web_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/account"
+	"watchmark/internal/browsertest"
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/cover"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+	"watchmark/internal/web"
+	"watchmark/internal/webhook"
+)
+
+func TestSourcesThatWentSilent(t *testing.T) {
+	days := func(ago ...int) (at []time.Time) {
+		for _, n := range ago {
+			at = append(at, time.Now().AddDate(0, 0, -n))
+		}
+		return at
+	}
+	for name, c := range map[string]struct {
+		records []time.Time
+		request time.Time // the newest in the log; zero is none
+		silent  string    // in the words of the page; empty when it is not
+	}{
+		"steady, then nothing for 20 days":     {records: days(30, 27, 24, 20), silent: "Nothing for 20 days"},
+		"steady until last week":               {records: days(30, 20, 16, 8)},
+		"came on two days only":                {records: days(30, 20, 20, 20)},
+		"one import of many":                   {records: days(20, 20, 20, 20, 20, 20, 20)},
+		"silent for so long that it is unused": {records: days(110, 105, 100, 95)},
+		"still sends what does not count":      {records: days(30, 27, 24, 20), request: time.Now().Add(-time.Hour)},
+		"never":                                {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t)
+			g.insert(t, episode(watch.Plex, "mira", "other", "", 1, 1, ""), time.Now())
+			for _, at := range c.records {
+				g.insert(t, episode(watch.Emby, "mira", "show", "", 1, 1, ""), at)
+			}
+			if !c.request.IsZero() {
+				g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+					return webhook.InsertTx(ctx, tx, webhook.Entry{At: c.request, Source: watch.Emby, Status: 200})
+				})
+			}
+			body := g.get(t, g.client(t, true), "/", "en").body
+			if silent := strings.Contains(body, `>Silent<`); silent != (c.silent != "") || !strings.Contains(body, c.silent) {
+				t.Errorf("the page says silent: %v, want %q", silent, c.silent)
+			}
+		})
+	}
+}
+
+func TestPolledSources(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	g.insert(t, episode(watch.Device, "TV", "show", "", 1, 1, ""), time.Now())
+	if body := g.get(t, in, "/", "en").body; strings.Contains(body, "TV box") || strings.Contains(body, "NAS") {
+		t.Error("sources that are switched off are listed")
+	}
+	g.polled = []web.Polled{{Source: watch.NAS, Problem: "no <such> file"}, {Source: watch.Device}, {Source: watch.Tracker, Problem: "mira: sign in again"}}
+	body := g.get(t, in, "/", "en").body
+	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at the tracker has ended", "mira: sign in again", "TV box")
+	if n := strings.Count(body, ">Fails<"); n != 2 {
+		t.Errorf("%d sources fail, want 2", n)
+	}
+	mustContain(t, g.get(t, in, "/", "zh-CN").body, "无法读取 NAS 媒体库", "Tracker 登录已失效")
+}
+
+func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {
+	g := newRig(t)
+	g.fill(t)
+	g.polled = []web.Polled{{Source: watch.NAS, Problem: "gone"}}
+	body := g.get(t, g.client(t, true), "/", "en").body
+	body = body[strings.Index(body, `id="needs-title"`):]
+	at := 0
+	for _, words := range []string{"Account bench", "The library of the NAS", "records failed", "titles wait", "Bangumi stopped answering", "marks wait"} {
+		next := strings.Index(body[at:], words)
+		if next < 0 {
+			t.Fatalf("%q is not there, or too early", words)
+		}
+		at += next
+	}
+	if latest := strings.Index(body, `id="latest-title"`); latest < at {
+		t.Error("what needs somebody does not come first")
+	}
+}
+
+func TestYearAndTrend(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	add := func(ago int, status record.Status, n int) {
+		for range n {
+			g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now().AddDate(0, 0, -ago), record.Outcome{Status: status, SubjectID: 8}, account.Account{})
+		}
+	}
+	add(0, record.Ignored, 1)
+	mustContain(t, g.get(t, in, "/", "en").body, "Nothing came in the last 30 days.", "One year: nothing was marked yet.")
+	add(5, record.Success, 3)
+	add(5, record.Failed, 1)
+	add(40, record.Success, 1)
+	add(200, record.Success, 7)
+	add(360, record.Success, 2)
+	add(390, record.Success, 9) // before the year
+	body := g.get(t, in, "/", "en").body
+	best := time.Now().AddDate(0, 0, -200).Format("2 Jan 2006")
+	mustContain(t, body, "75%", "marked without help, of 4", "13 marked", "13 marks on 4 days. Most on "+best+": 7.",
+		"<title>7 marks on "+best+"</title>", "<title>1 mark on "+time.Now().AddDate(0, 0, -40).Format("2 Jan 2006")+"</title>",
+		"<title>"+time.Now().AddDate(0, 0, -5).Format("2 Jan 2006")+": 3 marked, 0 waiting for you, 1 failed</title>")
+	// Quarters: the least of four is the lightest, the most the darkest.
+	for level, ago := range map[int]int{1: 40, 2: 360, 3: 5, 4: 200} {
+		if !regexp.MustCompile(fmt.Sprintf(`class="l%d"[^>]*><title>[^<]* %s</title>`, level, time.Now().AddDate(0, 0, -ago).Format("2 Jan 2006"))).MatchString(body) {
+			t.Errorf("the day %d days ago is not of level %d", ago, level)
+		}
+	}
+	if days := strings.Count(body, "h10v10h-10z") + strings.Count(body, `height="10" rx="2"><title>`); days < 365 || days > 371 {
+		t.Errorf("the year has %d days", days)
+	}
+	mustContain(t, g.get(t, in, "/", "zh-CN").body, "7 个标记，"+time.Now().AddDate(0, 0, -200).Format("2006年1月2日"), "月</text>")
+}
+
+func TestLatestShowsEachTitleOnce(t *testing.T) {
+	g := newRig(t)
+	for n := range 3 {
+		g.addRecord(t, episode(watch.Plex, "mira", "show", "", 2, float64(n+1), ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 8}, account.Account{})
+	}
+	g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 7}, account.Account{})
+	g.insert(t, episode(watch.Plex, "mira", "show", "", 2, 4, ""), time.Now())
+	body := g.get(t, g.client(t, true), "/", "en").body
+	mustContain(t, body, "S2 E4", "S1 E1", "4 records lately", `<img src="/cover/8" alt=""`, `<img src="/cover/7"`)
+	if strings.Contains(body, "S2 E3") || strings.Count(body, `src="/cover/8"`) != 1 {
+		t.Error("a show stands there twice")
+	}
+}
+
+func TestCoverAnswers(t *testing.T) {
+	g := newRig(t, underPath("/wm"))
+	in := g.client(t, true)
+	g.covers = map[catalog.SubjectID]cover.Image{8: {Type: "image/jpeg", Data: catalogtest.DrawCover(8, 100), At: time.Now().Add(-time.Hour)}}
+	there := g.get(t, in, "/cover/8", "en")
+	if there.status != http.StatusOK || there.header.Get("Content-Type") != "image/jpeg" || there.header.Get("X-Content-Type-Options") != "nosniff" ||
+		there.header.Get("Cache-Control") != "private, max-age=604800" || there.body != string(g.covers[8].Data) {
+		t.Errorf("a cover answers %d %v", there.status, there.header)
+	}
+	none := g.get(t, in, "/cover/9", "en")
+	if none.status != http.StatusOK || http.DetectContentType([]byte(none.body)) != "image/gif" || none.header.Get("Content-Type") != "image/gif" || none.header.Get("Cache-Control") != "private, max-age=3600" {
+		t.Errorf("no cover answers %d %v", none.status, none.header)
+	}
+	for _, path := range []string{"/cover/0", "/cover/x", "/cover/-1", "/cover/99999999999", "/cover/8/9"} {
+		if page := g.get(t, in, path, "en"); page.status != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, page.status)
+		}
+	}
+	if page := g.get(t, g.client(t, false), "/cover/8", "en"); page.status != http.StatusUnauthorized || strings.Contains(page.body, "\xff\xd8") {
+		t.Errorf("who is not signed in gets %d", page.status)
+	}
+	for name, err := range map[string]error{"on its way": cover.ErrLater, "the disk fails": errors.New("disk")} {
+		later := newRig(t, func(g *rig) {
+			g.deps.Cover = func(context.Context, catalog.SubjectID) (cover.Image, error) { return cover.Image{}, err }
+		})
+		if page := later.get(t, later.client(t, true), "/cover/8", "en"); page.status != http.StatusOK || page.header.Get("Cache-Control") != "no-store" || page.header.Get("Content-Type") != "image/gif" {
+			t.Errorf("%s: %d %v", name, page.status, page.header)
+		}
+	}
+}
+
+func TestBrowserShowsCoversAndPlaceholders(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t, underPath("/wm"))
+	browsertest.Complaints(t, tab)
+	g.covers = map[catalog.SubjectID]cover.Image{8: {Type: "image/jpeg", Data: catalogtest.DrawCover(8, 200), At: time.Now()}}
+	g.addRecord(t, episode(watch.Plex, "mira", "nothing found", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Failed, ErrorKind: record.NotMatched}, account.Account{})
+	g.addRecord(t, episode(watch.Plex, "mira", "without", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 9}, account.Account{})
+	g.addRecord(t, episode(watch.Plex, "mira", "with", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 8}, account.Account{})
+	const boxes = `[...document.querySelectorAll(".shelf .cover")].map((c) => [c.offsetWidth, c.offsetHeight].join("×"))`
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/wm/"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(`[...document.querySelectorAll(".shelf img")].every((i) => i.complete && i.naturalWidth > 0)`),
+		browsertest.Until(`document.querySelector(".shelf img[src='/wm/cover/8']").naturalWidth === 200`),
+		browsertest.Until(`document.querySelector(".shelf img[src='/wm/cover/9']").naturalWidth === 1`),
+		browsertest.Until(`new Set(`+boxes+`).size === 1 && document.querySelectorAll(".shelf .cover").length === 3 && document.querySelectorAll(".shelf img").length === 2`),
+		browsertest.Until(`document.getElementById("year").scrollLeft === 0 && document.getElementById("year").scrollWidth > 390`), // the newest weeks are in sight
+		chromedp.Evaluate[chromedp.Void](`{
+			window.kept = document.querySelector(".shelf img[src='/wm/cover/8']");
+			window.asked = document.querySelector(".shelf img[src='/wm/cover/9']");
+			document.getElementById("year").scrollLeft = -100;
+		}`),
+	)
+	id := g.insert(t, episode(watch.Plex, "mira", "new", "", 1, 1, ""), time.Now())
+	g.records.Feed.Publish(id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".shelf", "new")),
+		browsertest.Until(`document.querySelector(".shelf img[src='/wm/cover/8']") === window.kept && document.querySelector(".shelf img[src='/wm/cover/9']") !== window.asked`),
+		browsertest.Until(`document.getElementById("year").scrollLeft === -100`),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+	)
+}
