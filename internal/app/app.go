@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	cron "github.com/netresearch/go-cron"
-
 	"watchmark/internal/account"
 	"watchmark/internal/api"
 	"watchmark/internal/archive"
@@ -136,7 +134,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.replay = replay.New(replay.Config{
 		Queue:        a.queue,
 		Enabled:      func() bool { return a.Settings.Current().CatalogReplay.Enabled },
-		Next:         a.nextReplay,
+		Next:         a.schedule("catalog_replay.cron", func(s settings.Settings) string { return s.CatalogReplay.Cron }),
 		Reachability: a.catalog.Reachability,
 		Probe:        a.probe,
 		Ping:         a.catalog.Ping,
@@ -165,15 +163,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
-}
-
-// nextReplay is when the cron expression of the settings is due after t.
-func (a *App) nextReplay(t time.Time) time.Time {
-	schedule, err := cron.ParseStandard(a.Settings.Current().CatalogReplay.Cron)
-	if err != nil { // the settings hold what can be parsed
-		return t.Add(time.Hour)
-	}
-	return schedule.Next(t)
 }
 
 // probe asks the catalog for a sign of life in the name of the preferred account.
@@ -227,10 +216,6 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		Cover: a.covers.Get, Polled: a.polled,
-		QueueLength: func(ctx context.Context) (int, error) {
-			counts, err := a.queue.Counts(ctx)
-			return counts[replay.Pending], err
-		},
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth

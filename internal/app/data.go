@@ -14,8 +14,6 @@ import (
 	"time"
 	_ "time/tzdata" // dumps are published by the clock of a zone that small systems do not know
 
-	cron "github.com/netresearch/go-cron"
-
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
@@ -133,7 +131,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	}
 	d.tasks = &task.Registry{}
 	d.Dataset = dataset.NewKeeper(dataset.KeeperConfig{
-		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.nextDataset,
+		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.schedule("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
 		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },
 	})
@@ -221,7 +219,7 @@ func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
 		Archive: d.Archive,
 		Tasks:   tasks,
 		Enabled: func() bool { return d.Settings.Current().CatalogArchive.Enabled },
-		Next:    d.nextArchive,
+		Next:    d.schedule("catalog_archive.update_cron", func(s settings.Settings) string { return s.CatalogArchive.UpdateCron }),
 		Source: func() fetch.Config {
 			s := d.Settings.Current().CatalogArchive
 			return fetch.Config{HTTP: d.http, PointerURL: s.PointerURL, Mirrors: s.Mirrors}
@@ -231,26 +229,19 @@ func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
 	})
 }
 
-// nextArchive is when a newer dump is looked for after t.
-func (d *Data) nextArchive(t time.Time) time.Time {
-	runs, err := settings.NextRuns("catalog_archive.update_cron", d.Settings.Current().CatalogArchive.UpdateCron, t, 1)
-	if err != nil || len(runs) == 0 { // the settings hold what can be parsed and comes
-		return t.Add(7 * 24 * time.Hour)
+// schedule tells when the key at path of the settings is due after a time; zero while it is empty.
+func (d *Data) schedule(path string, expression func(settings.Settings) string) func(time.Time) time.Time {
+	return func(t time.Time) time.Time {
+		now := expression(d.Settings.Current())
+		if now == "" {
+			return time.Time{}
+		}
+		runs, err := settings.NextRuns(path, now, t, 1)
+		if err != nil || len(runs) == 0 { // the settings hold what can be parsed and comes
+			return t.Add(24 * time.Hour)
+		}
+		return runs[0]
 	}
-	return runs[0]
-}
-
-// nextDataset is when a newer id table is fetched after t; zero is never.
-func (d *Data) nextDataset(t time.Time) time.Time {
-	expression := d.Settings.Current().Matching.DatasetCron
-	if expression == "" {
-		return time.Time{}
-	}
-	schedule, err := cron.ParseStandard(expression)
-	if err != nil { // the settings hold what can be parsed
-		return t.Add(7 * 24 * time.Hour)
-	}
-	return schedule.Next(t)
 }
 
 // archiveDir is the folder of the offline archive. The default follows the data folder.

@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"time"
 
-	cron "github.com/netresearch/go-cron"
-
+	"watchmark/internal/settings"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 )
@@ -13,7 +11,7 @@ import (
 // newTracker is the keeper of the tracker's sign-ins and histories. The engine is built before it.
 func (a *App) newTracker() *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
-		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Next: a.nextTracker,
+		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Next: a.schedule("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
 		Forecast: a.engine.Forecast,
 		Mapped: func(ctx context.Context, titles []string, event watch.Event) (bool, error) {
 			rules, err := a.Mappings.Rules(ctx)
@@ -31,17 +29,4 @@ func (a *App) newTracker() *tracker.Keeper {
 			}
 		},
 	})
-}
-
-// nextTracker is when the history of the tracker is read after t; zero is never.
-func (a *App) nextTracker(t time.Time) time.Time {
-	expression := a.Settings.Current().Tracker.Cron
-	if expression == "" {
-		return time.Time{}
-	}
-	schedule, err := cron.ParseStandard(expression)
-	if err != nil { // the settings hold what can be parsed
-		return t.Add(6 * time.Hour)
-	}
-	return schedule.Next(t)
 }

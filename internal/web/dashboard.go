@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -111,9 +112,11 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
 		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
 	}
-	if page.Queue, err = s.QueueLength(ctx); err != nil {
+	tasks, err := s.Queue.Counts(ctx)
+	if err != nil {
 		return content{}, err
 	}
+	page.Queue = tasks[replay.Pending]
 	if page.Needs, err = s.needs(ctx, now, accounts, polled, page.Queue); err != nil {
 		return content{}, err
 	}
@@ -150,10 +153,10 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
 	}
 	if known := s.Reachability(); !known.Reachable {
-		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/records?status=queued"})
+		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
 	}
 	if queue > 0 {
-		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/records?status=queued"})
+		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
 	}
 	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
 		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})

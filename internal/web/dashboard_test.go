@@ -81,12 +81,12 @@ func TestPolledSources(t *testing.T) {
 
 func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {
 	g := newRig(t)
-	g.fill(t)
+	g.queue(t, g.fill(t).queued)
 	g.polled = []web.Polled{{Source: watch.NAS, Problem: "gone"}}
 	body := g.get(t, g.client(t, true), "/", "en").body
 	body = body[strings.Index(body, `id="needs-title"`):]
 	at := 0
-	for _, words := range []string{"Account bench", "The library of the NAS", "records failed", "titles wait", "Bangumi stopped answering", "marks wait"} {
+	for _, words := range []string{"Account bench", "The library of the NAS", "records failed", "titles wait", "Bangumi stopped answering", "mark waits"} {
 		next := strings.Index(body[at:], words)
 		if next < 0 {
 			t.Fatalf("%q is not there, or too early", words)

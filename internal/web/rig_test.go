@@ -58,7 +58,6 @@ type rig struct {
 	shutdown  chan struct{}
 	needs     bool // no administrator yet
 	open      bool // sign-in is turned off
-	queue     int
 	archive   archive.Status
 	dataset   dataset.Status
 	down      time.Time // since when the catalog does not answer; zero while it does
@@ -108,7 +107,6 @@ func newRig(t testing.TB, options ...option) *rig {
 			}
 			return cover.Image{}, cover.ErrNone
 		},
-		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  g.reachability,
 		Queue:         replay.NewQueue(d),
 		Scheduler:     func() replay.Standing { return g.scheduler },

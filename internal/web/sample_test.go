@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/cover"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -43,7 +44,6 @@ func (g *rig) fill(t testing.TB) sample {
 	for _, id := range []catalog.SubjectID{400602, 395378, 362577, 413741, 900002, 900005, 900021, 900022, 900031} {
 		g.covers[id] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(id, 200), At: now.Add(-48 * time.Hour)}
 	}
-	g.queue = 2
 	g.down = now.Add(-25 * time.Minute)
 
 	var s sample
@@ -101,6 +101,15 @@ func (g *rig) fill(t testing.TB) sample {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
 	}
 	return s
+}
+
+// queue puts a record of the sample into the queue, as the engine does.
+func (g *rig) queue(t testing.TB, id int64) {
+	t.Helper()
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 413741, Episodes: []catalog.EpisodeID{1237821}, Action: watch.Watched}, 50)
+		return err
+	})
 }
 
 // year adds what was watched of one show in the year before.

@@ -90,8 +90,6 @@ type Deps struct {
 	Cover func(context.Context, catalog.SubjectID) (cover.Image, error)
 	// Polled are the sources that the service asks itself, those that are switched on.
 	Polled func(context.Context) ([]Polled, error)
-	// QueueLength is how many marks wait for the catalog.
-	QueueLength func(context.Context) (int, error)
 	// Queue is the marks that wait for the catalog, Scheduler how what sends them again stands,
 	// and MaxRetries after how many failed tries one is given up.
 	Queue      Queue
