@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -30,15 +32,19 @@ var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "u
 // browsers may keep them for ever and never show a stale one after an upgrade.
 type assets struct {
 	names map[string]string // app.css → app-1a2b3c4d5e.css
-	files map[string][]byte // by hashed name
+	files map[string]asset  // by hashed name
 	icons map[string]template.HTML
 }
+
+// asset is a static file as it is, and packed with gzip. Pages themselves are not packed: they
+// hold secrets beside what a request can put into them.
+type asset struct{ plain, packed []byte }
 
 // importOf finds the modules that a module imports.
 var importOf = regexp.MustCompile(`(from|import) "\./([a-z]+\.js)"`)
 
 func loadAssets() (*assets, error) {
-	a := &assets{names: map[string]string{}, files: map[string][]byte{}}
+	a := &assets{names: map[string]string{}, files: map[string]asset{}}
 	var css bytes.Buffer
 	for _, name := range stylesheets {
 		text, err := files.ReadFile("assets/css/" + name + ".css")
@@ -47,7 +53,9 @@ func loadAssets() (*assets, error) {
 		}
 		css.Write(text)
 	}
-	a.add("app.css", css.Bytes())
+	if err := a.add("app.css", css.Bytes()); err != nil {
+		return nil, err
+	}
 	for _, name := range modules {
 		text, err := files.ReadFile("assets/js/" + name + ".js")
 		if err != nil {
@@ -65,25 +73,36 @@ func loadAssets() (*assets, error) {
 		if missing != "" {
 			return nil, fmt.Errorf("script %s.js imports %s, which is not declared before it", name, missing)
 		}
-		a.add(name+".js", text)
+		if err := a.add(name+".js", text); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range []string{"icon.svg"} {
 		text, err := files.ReadFile("assets/" + name)
 		if err != nil {
 			return nil, err
 		}
-		a.add(name, text)
+		if err := a.add(name, text); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	a.icons, err = loadIcons()
 	return a, err
 }
 
-func (a *assets) add(name string, content []byte) {
+func (a *assets) add(name string, content []byte) error {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
 	hashed := strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:5]) + ext
-	a.names[name], a.files[hashed] = hashed, content
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(content)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	a.names[name], a.files[hashed] = hashed, asset{content, packed.Bytes()}
+	return nil
 }
 
 // contentTypes are set by us: what the machine's own table says may differ.
@@ -95,13 +114,20 @@ var contentTypes = map[string]string{
 
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
-	content, found := a.files[name]
+	file, found := a.files[name]
 	if !found {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	h := w.Header()
+	h.Set("Content-Type", contentTypes[path.Ext(name)])
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	content := file.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		content = file.packed
+	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }
 
