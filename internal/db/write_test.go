@@ -200,7 +200,7 @@ func TestFolderIsLockedForOne(t *testing.T) {
 func TestDamageInUseIsToldWithAdvice(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
-	for i := range 200 {
+	for i := range 1000 { // so many that they are the second half of the file
 		exec(t, d, addSetting, strings.Repeat("x", 500)+fmt.Sprint(i))
 	}
 	if err := d.Close(); err != nil {

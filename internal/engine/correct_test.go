@@ -73,7 +73,7 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 	if err != nil || len(preview.Marks) != 1 || preview.Others != 1 || preview.OthersMarked != 1 || preview.Leads.EpisodeID != 915 || preview.EpisodeName != "the title" || preview.Same {
 		t.Errorf("preview %+v (%v)", preview, err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 0 {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("the preview wrote %v (%v)", all, err)
 	}
 	for range 2 { // every step may run twice
@@ -98,7 +98,7 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 	if preview, err := h.PreviewCorrection(t.Context(), id, right()); err != nil || !preview.Same {
 		t.Errorf("preview %+v (%v)", preview, err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 }
@@ -223,7 +223,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	if _, err := h.Correct(t.Context(), id, every); !errors.As(err, &field) || field.Field != "every_season" {
 		t.Errorf("every season: %v", err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].ID != own.ID {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 1 || all[0].ID != own.ID {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 	h.wantMarks(t, "one/8/803")
