@@ -212,7 +212,7 @@ func (a *App) buildHandler(o Options) error {
 
 func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
-		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
+		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		QueueLength: func(ctx context.Context) (int, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err

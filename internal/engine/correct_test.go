@@ -286,3 +286,31 @@ func TestADryRunMarksNothing(t *testing.T) {
 	}
 	h.wantMarks(t, "one/8/801", "one/8/802")
 }
+
+func TestACorrectionHoldsForWhatTheRecordTells(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	untold := episode("untold", "mira", 3)
+	untold.Season = nil
+	for name, c := range map[string]struct {
+		event               watch.Event
+		every               bool
+		season, firstSeason bool
+	}{
+		"a season":                     {episode("told", "mira", 3), false, true, false},
+		"none":                         {untold, false, false, true},
+		"a season, corrected for all":  {episode("all", "mira", 3), true, false, false},
+		"no season, corrected for all": {func() watch.Event { e := untold; e.Title = "untold, all"; return e }(), true, false, false},
+	} {
+		id := h.accept(t, c.event)[0]
+		h.settled(t, id)
+		correction := right()
+		correction.EverySeason = c.every
+		corrected, _ := h.correct(t, id, correction)
+		m := corrected.Mapping
+		if (m.Season != nil) != c.season || m.FirstSeason != c.firstSeason || m.Origin != mapping.ByPerson || m.SubjectName == "" {
+			t.Errorf("%s: the mapping is %+v", name, m)
+		}
+	}
+}

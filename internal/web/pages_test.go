@@ -303,7 +303,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 13 {
+	if want := len(sources(t, "assets/js/*.js")) + 2; len(seen) != want { // the style and the icon
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

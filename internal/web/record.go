@@ -110,7 +110,7 @@ func (s *site) record(r *http.Request) (content, error) {
 	}
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
-		Search: subjectSearch{"correct-subject", "find.choose"},
+		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"},
 	}
 	raw, err := s.Records.Trace(r.Context(), id)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {

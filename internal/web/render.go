@@ -18,10 +18,10 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "mappings", "mapping", "blocked", "import_rules", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts"}
+var shared = []string{"layout", "parts", "rules"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -133,6 +133,7 @@ var navGroups = []navGroup{
 		{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
 	}},
 	{"nav.titles", []navItem{
+		{Path: "/mappings", Icon: "signpost", Key: "nav.mappings", Page: "mappings", Aside: true},
 		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
 	}},
 	{"nav.sources", []navItem{

@@ -83,7 +83,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.mappings = mapping.NewStore(d)
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.deps = web.Deps{
-		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
+		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log,
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
 		ArchiveStatus: func() archive.Status { return g.archive },

@@ -68,6 +68,7 @@ type Deps struct {
 	Records    Records
 	Feed       Feed
 	Questions  Questions
+	Mappings   Mappings
 	Accounts   Accounts
 	WebhookLog WebhookLog
 	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
@@ -161,6 +162,11 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /records", s.page("records", s.records))
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
 	mux.HandleFunc("GET /review", s.page("review", s.review))
+	mux.HandleFunc("GET /mappings", s.page("mappings", s.mappings))
+	mux.HandleFunc("GET /mappings/new", s.page("mapping", s.newMapping))
+	mux.HandleFunc("GET /mappings/import", s.page("import_rules", s.importRules))
+	mux.HandleFunc("GET /mappings/blocked", s.page("blocked", s.blocked))
+	mux.HandleFunc("GET /mappings/{id}", s.page("mapping", s.mapping))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))

@@ -86,20 +86,31 @@ async function follow(form, body) {
 }
 
 /** The JSON body of a form; null when it has no fields. */
-function bodyOf(form) {
+export function bodyOf(form) {
   const body = {};
   for (const field of form.elements) {
     if (!field.name || field.disabled) continue;
     const [name, section] = field.name.split(".").reverse(); // section.name is a setting
     const place = section ? (body[section] ??= {}) : body;
-    if (field.type === "checkbox") place[name] = field.checked;
-    else if (field.dataset.type === "bool") place[name] = field.value === "true";
-    else if (field.dataset.type === "number") place[name] = Number(field.value);
-    else if (field.dataset.type === "subject") place[name] = Number(subjectIn(field.value));
-    else if (field.dataset.type === "lines") place[name] = linesOf(field);
-    else if (!("optional" in field.dataset && field.value === "")) place[name] = field.value;
+    if (!("optional" in field.dataset && field.value === "")) place[name] = valueOf(field);
   }
   return Object.keys(body).length ? body : null;
+}
+
+/** What a field stands for in JSON. */
+export function valueOf(field) {
+  if (field.type === "checkbox") return field.checked;
+  switch (field.dataset.type) {
+    case "bool":
+      return field.value === "true";
+    case "number":
+      return Number(field.value);
+    case "subject":
+      return Number(subjectIn(field.value));
+    case "lines":
+      return linesOf(field);
+  }
+  return field.value;
 }
 
 /** The number of an entry, typed or in the address of its page; what is neither stays as it is. */
