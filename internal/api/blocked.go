@@ -1,9 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,29 +17,24 @@ type blockedInput struct {
 }
 
 func (b blockedInput) blocked(id int64, source mapping.Origin) mapping.Blocked {
-	return mapping.Blocked{ID: id, Keyword: b.Keyword, Kind: b.Kind, Source: source}
+	return mapping.Blocked{ID: id, Keyword: b.Keyword, Kind: cmp.Or(b.Kind, mapping.Contains), Source: source}
 }
 
 func (s *server) registerBlocked() {
 	const tag = "Blocked keywords"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/blocked-keywords", OperationID: "list-blocked-keywords", Tags: []string{tag},
-		Summary: "List blocked keywords", Description: "Events whose title has one of these are ignored, without a failed record.",
+		Summary: "List blocked keywords", Description: "Events whose title has one of these are ignored, without a failed record. The newest first.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only keywords with this text in them."`
 	}) (*JSON[Page[mapping.Blocked]], error) {
-		all, err := s.Mappings.ListBlocked(ctx)
+		before, err := in.position()
 		if err != nil {
 			return nil, err
 		}
-		found := all[:0]
-		for _, b := range all {
-			if strings.Contains(strings.ToLower(b.Keyword), strings.ToLower(in.Text)) {
-				found = append(found, b)
-			}
-		}
-		return answer(pageOf(found, in.PageQuery))
+		blocked, next, err := s.Mappings.ListBlocked(ctx, mapping.Filter{Text: in.Text, Before: before, Limit: in.Limit})
+		return answer(Page[mapping.Blocked]{blocked, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/blocked-keywords", OperationID: "create-blocked-keyword", Tags: []string{tag},

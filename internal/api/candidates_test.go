@@ -107,7 +107,7 @@ func TestConfirmOfASpecialIsForItsNumber(t *testing.T) {
 	if got.get("mapping", "subject_id") != 265.0 || got.get("mapping", "episode_offset") != -8.0 || got.get("mapping", "form") != "show" {
 		t.Errorf("the mapping is %s", got.body)
 	}
-	r.do("GET", "/api/mappings/export", nil).want(200, `"form":"show"`, `"origin":"confirm"`)
+	r.do("GET", "/api/mappings/export", nil).want(200, `"form":"show"`, `"episode":9`)
 }
 
 func TestRejectAndDelete(t *testing.T) {

@@ -124,8 +124,13 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	for _, m := range p.Marks {
 		preview.Marks = append(preview.Marks, MarkedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed})
 	}
-	if r := p.Leads; r != nil {
-		preview.Leads = &CorrectionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, p.EpisodeName, r.Reason}
+	if p.Leads != nil {
+		goal := goalOf(*p.Leads, p.EpisodeName)
+		preview.Leads = &goal
 	}
 	return answer(preview, nil)
+}
+
+func goalOf(r match.Result, episodeName string) CorrectionGoal {
+	return CorrectionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason}
 }

@@ -45,6 +45,8 @@ var statuses = []struct {
 	{account.ErrOAuthNotConfigured, http.StatusConflict},
 	{mapping.ErrTaken, http.StatusConflict},
 	{mapping.ErrBlockedTaken, http.StatusConflict},
+	{mapping.ErrFull, http.StatusConflict},
+	{mapping.ErrExpressions, http.StatusConflict},
 	{auth.ErrKeyTaken, http.StatusConflict},
 	{auth.ErrSetupDone, http.StatusConflict},
 	{engine.ErrInProgress, http.StatusConflict},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,6 +16,7 @@ type MappingInput struct {
 	Title         string            `json:"title" doc:"The title, compared whole and without regard to case, or a regular expression (RE2) to be found in it." example:"灯塔守望者"`
 	Regex         bool              `json:"is_regex,omitempty" doc:"Whether title is a regular expression."`
 	Season        *int              `json:"season,omitempty" nullable:"true" doc:"The season this holds for; leave it out or give null for every season." example:"2"`
+	FirstSeason   bool              `json:"first_season,omitempty" doc:"Without a season: holds for events that tell none, and for season 1, alone; not for specials and later seasons."`
 	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its subject."`
 	Episode       *float64          `json:"episode,omitempty" nullable:"true" doc:"The episode number this holds for alone; leave it out or give null for all. One for a single episode goes first."`
 	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of the catalog's page." example:"265"`
@@ -24,42 +26,49 @@ type MappingInput struct {
 
 func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 	return mapping.Mapping{
-		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, Form: m.Form, Episode: m.Episode, SubjectID: m.SubjectID,
-		EpisodeOffset: m.EpisodeOffset, Origin: origin, Note: m.Note,
+		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, FirstSeason: m.FirstSeason && m.Season == nil, Form: m.Form, Episode: m.Episode,
+		SubjectID: m.SubjectID, EpisodeOffset: m.EpisodeOffset, Origin: origin, Note: m.Note,
 	}
 }
 
-// documentMapping is a mapping in a document.
-type documentMapping struct {
-	MappingInput
-	Origin mapping.Origin `json:"origin,omitempty" enum:"person,import,confirm" doc:"Who made it. Of \"confirm\", an answer to a question, one without a season holds for events that tell none and for season 1 only, so it stays that; every other becomes \"import\"."`
-}
-
-// mappingDocument is what export answers and import takes.
-type mappingDocument struct {
-	Mappings []documentMapping `json:"mappings" maxItems:"10000" doc:"The mappings."`
+// named is m with the name of its subject. It returns a *mapping.FieldError for a subject that
+// is none; where the catalog cannot tell, only the name is missing.
+func (s *server) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
+	subject, err := s.Engine.Chosen(ctx, m.SubjectID)
+	var field *mapping.FieldError
+	if errors.As(err, &field) {
+		return m, err
+	}
+	m.SubjectName = subject.DisplayName()
+	return m, nil
 }
 
 func (s *server) registerMappings() {
 	const tag = "Mappings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
-		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. By title, season, form and episode.",
+		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. The newest first.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
-		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title."`
+		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the subject or the note, or with this number as the subject."`
 	}) (*JSON[Page[mapping.Mapping]], error) {
-		all, err := s.Mappings.List(ctx, in.Text)
+		before, err := in.position()
 		if err != nil {
 			return nil, err
 		}
-		return answer(pageOf(all, in.PageQuery))
+		mappings, next, err := s.Mappings.List(ctx, mapping.Filter{Text: in.Text, Before: before, Limit: in.Limit})
+		return answer(Page[mapping.Mapping]{mappings, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings", OperationID: "create-mapping", Tags: []string{tag},
 		Summary: "Add a mapping", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+		Description: "The subject is looked up; while the catalog does not answer it is taken as it is.",
 	}, func(ctx context.Context, in *JSON[MappingInput]) (*JSON[mapping.Mapping], error) {
-		return answer(s.Mappings.Create(ctx, in.Body.mapping(0, mapping.ByPerson)))
+		m, err := s.named(ctx, in.Body.mapping(0, mapping.ByPerson))
+		if err != nil {
+			return nil, err
+		}
+		return answer(s.Mappings.Create(ctx, m))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings/{id}", OperationID: "get-mapping", Tags: []string{tag},
@@ -74,7 +83,11 @@ func (s *server) registerMappings() {
 		ByID
 		JSON[MappingInput]
 	}) (*JSON[mapping.Mapping], error) {
-		return answer(s.Mappings.Update(ctx, in.Body.mapping(in.ID, mapping.ByPerson)))
+		m, err := s.named(ctx, in.Body.mapping(in.ID, mapping.ByPerson))
+		if err != nil {
+			return nil, err
+		}
+		return answer(s.Mappings.Update(ctx, m))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/mappings/{id}", OperationID: "delete-mapping", Tags: []string{tag},
@@ -82,44 +95,6 @@ func (s *server) registerMappings() {
 	}, func(ctx context.Context, in *ByID) (*none, error) {
 		return nil, s.Mappings.Delete(ctx, in.ID)
 	})
-	register(s, huma.Operation{
-		Method: http.MethodGet, Path: "/api/mappings/export", OperationID: "export-mappings", Tags: []string{tag},
-		Summary: "Export every mapping", Description: "One document that import takes back.",
-	}, s.exportMappings)
-	register(s, huma.Operation{
-		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
-		Summary:      "Import mappings",
-		Description:  "Adds the mappings of a document, or replaces those with the same title, season, form and episode. All or nothing.",
-		MaxBodyBytes: importBytes,
-	}, func(ctx context.Context, in *struct {
-		DryRun bool `query:"dry_run" doc:"Only count what would be done."`
-		JSON[mappingDocument]
-	}) (*JSON[mapping.ImportResult], error) {
-		list := make([]mapping.Mapping, len(in.Body.Mappings))
-		for i, m := range in.Body.Mappings {
-			list[i] = m.mapping(0, m.Origin)
-		}
-		return answer(s.Mappings.Import(ctx, list, in.DryRun))
-	})
-}
-
-// importBytes is the largest document that an import takes.
-const importBytes = 8 << 20
-
-func (s *server) exportMappings(ctx context.Context, _ *none) (*attachment[mappingDocument], error) {
-	all, err := s.Mappings.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	document := mappingDocument{Mappings: make([]documentMapping, len(all))}
-	for i, m := range all {
-		document.Mappings[i] = documentMapping{MappingInput{m.Title, m.Regex, m.Season, m.Form, m.Episode, m.SubjectID, m.EpisodeOffset, m.Note}, m.Origin}
-	}
-	return &attachment[mappingDocument]{`attachment; filename="watchmark-mappings.json"`, document}, nil
-}
-
-// attachment is an answer that a browser saves as a file.
-type attachment[T any] struct {
-	Disposition string `header:"Content-Disposition"`
-	Body        T
+	s.registerMappingImport()
+	s.registerMappingTest()
 }

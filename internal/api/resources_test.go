@@ -293,47 +293,6 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 	r.do("POST", "/api/accounts/oauth/start", nil).problem(409)
 }
 
-func TestMappingsAreKeptExportedAndImported(t *testing.T) {
-	r := newRig(t)
-	r.do("POST", "/api/mappings", map[string]any{"title": "灯塔守望者", "season": 2, "subject_id": 265, "episode_offset": -12, "note": "second half"}).want(201, `"origin":"person"`)
-	r.do("POST", "/api/mappings", map[string]any{"title": "灯塔守望者", "season": 2, "subject_id": 1}).problem(409)
-	r.do("POST", "/api/mappings", map[string]any{"title": "(", "is_regex": true, "subject_id": 1}).problem(422, "body.title")
-	r.do("PUT", "/api/mappings/1", map[string]any{"title": "灯塔守望者", "season": nil, "subject_id": 266}).want(200, `"season":null`, `"subject_id":266`, `"episode_offset":0`)
-	r.do("GET", "/api/mappings/1", nil).want(200)
-	r.do("PUT", "/api/mappings/9", map[string]any{"title": "x", "subject_id": 1}).problem(404)
-	r.do("GET", "/api/mappings?q=灯塔", nil).want(200, `"subject_id":266`)
-	r.do("GET", "/api/mappings?q=nothing", nil).want(200, `"items":[]`)
-
-	export := r.do("GET", "/api/mappings/export", nil).want(200)
-	if got := export.header.Get("Content-Disposition"); !strings.Contains(got, "watchmark-mappings.json") {
-		t.Errorf("Content-Disposition %q", got)
-	}
-	r.do("POST", "/api/mappings/import", export.body).want(200, `{"added":0,"changed":0,"same":1}`)
-	r.do("DELETE", "/api/mappings/1", nil).want(204)
-	r.do("POST", "/api/mappings/import?dry_run=true", export.body).want(200, `{"added":1,"changed":0,"same":0}`)
-	r.do("GET", "/api/mappings", nil).want(200, `"items":[]`)
-	r.do("POST", "/api/mappings/import", export.body).want(200, `{"added":1,"changed":0,"same":0}`)
-	r.do("POST", "/api/mappings/import", `{"mappings":[{"title":"a","subject_id":1},{"title":"b","subject_id":0}]}`).problem(422, "body.mappings[1].subject_id")
-	if items := r.do("GET", "/api/mappings", nil).get("items").([]any); len(items) != 1 {
-		t.Errorf("a refused import left %v", items)
-	}
-	r.do("DELETE", "/api/mappings/77", nil).problem(404)
-}
-
-func TestBlockedKeywordsAreKept(t *testing.T) {
-	r := newRig(t)
-	r.do("POST", "/api/blocked-keywords", map[string]any{"keyword": "预告"}).want(201, `"kind":"contains"`, `"source":"person"`)
-	r.do("POST", "/api/blocked-keywords", map[string]any{"keyword": "预告", "kind": "contains"}).problem(409)
-	r.do("POST", "/api/blocked-keywords", map[string]any{"keyword": "(", "kind": "regex"}).problem(422, "body.keyword")
-	r.do("POST", "/api/blocked-keywords", map[string]any{"keyword": "x", "kind": "almost"}).problem(422, "body.kind")
-	r.do("PUT", "/api/blocked-keywords/1", map[string]any{"keyword": "PV", "kind": "exact"}).want(200, `"PV"`, `"exact"`)
-	r.do("GET", "/api/blocked-keywords/1", nil).want(200, `"PV"`)
-	r.do("GET", "/api/blocked-keywords?q=pv", nil).want(200, `"PV"`)
-	r.do("GET", "/api/blocked-keywords?q=zz", nil).want(200, `"items":[]`)
-	r.do("DELETE", "/api/blocked-keywords/1", nil).want(204)
-	r.do("GET", "/api/blocked-keywords/1", nil).problem(404)
-}
-
 func TestSettingsShowNoSecretAndNameLockedKeys(t *testing.T) {
 	r := newRig(t, "WATCHMARK_SYNC_WORKERS=3")
 	got := r.do("GET", "/api/settings", nil).want(200)

@@ -61,6 +61,7 @@ type Engine interface {
 	Correct(ctx context.Context, id int64, c engine.Correction) (engine.Corrected, error)
 	PreviewCorrection(ctx context.Context, id int64, c engine.Correction) (engine.Preview, error)
 	Unmark(ctx context.Context, id int64, message string) (record.Record, error)
+	Rule(ctx context.Context, event watch.Event, rules *mapping.Rules) (engine.Ruled, error)
 	Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
 	Confirm(ctx context.Context, questionID int64, c candidate.Choice) (engine.Answered, error)
 	Reject(ctx context.Context, questionID int64) (engine.Answered, error)
@@ -348,6 +349,7 @@ var schemaNames = map[string]string{
 	"watchmark/internal/match.Result":          "TraceResult",
 	"watchmark/internal/match.Step":            "TraceStep",
 	"watchmark/internal/mapping.Blocked":       "BlockedKeyword",
+	"watchmark/internal/mapping.Tally":         "ImportTally",
 	"watchmark/internal/candidate.Question":    "PendingCandidate",
 	"watchmark/internal/replay.Entry":          "QueueTask",
 	"watchmark/internal/task.Status":           "Task",

@@ -168,21 +168,31 @@ func TestMigrationCopiesTheDatabaseFirstAndKeepsThree(t *testing.T) {
 	}
 }
 
-// TestWhatWaitedBeforeThereWereQuestionsIsRunAgain migrates a database of version 2.
-func TestWhatWaitedBeforeThereWereQuestionsIsRunAgain(t *testing.T) {
-	dir := t.TempDir()
+// openOld opens a database of an earlier version in a folder.
+func openOld(t *testing.T, dir string, version int) *db.DB {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("migrations", "*.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := fstest.MapFS{}
-	for _, name := range []string{"00001_first.sql", "00002_queue_order.sql"} {
-		text, err := os.ReadFile(filepath.Join("migrations", name))
+	for _, name := range names[:version] {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before[name] = &fstest.MapFile{Data: text}
+		before[filepath.Base(name)] = &fstest.MapFile{Data: text}
 	}
 	old, err := db.OpenWith(t.Context(), dir, before)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return old
+}
+
+func TestWhatWaitedBeforeThereWereQuestionsIsRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	old := openOld(t, dir, 2)
 	for _, status := range []string{"review", "ignored", "error"} {
 		exec(t, old, `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title, release_date, event, created_at, updated_at)
 			VALUES (?, 0, 'plex', 'watched', 'episode', 'mira', 'a', '', '', '{}', 0, 0)`, status)
@@ -195,6 +205,34 @@ func TestWhatWaitedBeforeThereWereQuestionsIsRunAgain(t *testing.T) {
 		if n := count(t, d, "records WHERE status = '"+status+"'"); n != want {
 			t.Errorf("%d records are %s, want %d", n, status, want)
 		}
+	}
+}
+
+func TestMappingsKeepWhatTheyHoldForAndGetNames(t *testing.T) {
+	dir := t.TempDir()
+	old := openOld(t, dir, 8)
+	for title, c := range map[string]struct {
+		season any
+		origin string
+	}{"answer": {nil, "confirm"}, "answer for a season": {2, "confirm"}, "person": {nil, "person"}} {
+		exec(t, old, `INSERT INTO mappings (title, is_regex, season, subject_id, episode_offset, origin, created_at, updated_at) VALUES (?, 0, ?, 7, 0, ?, 0, 0)`, title, c.season, c.origin)
+	}
+	exec(t, old, `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title, release_date, event, subject_id, subject_name, created_at, updated_at)
+		VALUES ('success', 0, 'plex', 'watched', 'episode', 'mira', 'a', '', '', '{}', 7, 'seven', 0, 0)`)
+	exec(t, old, `INSERT INTO pending_candidates (title_key, film, title, original_title, media_type, candidates, reason, status, decision, created_at, updated_at)
+		VALUES ('a', 0, 'a', '', 'episode', '[]', '', 'confirmed', '{"mapping":{"id":1,"origin":"confirm"}}', 0, 0)`)
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, dir)
+	if n := count(t, d, "mappings WHERE first_season = 1"); n != 1 {
+		t.Errorf("%d mappings hold for the first season alone", n)
+	}
+	if n := count(t, d, "mappings WHERE subject_name = 'seven'"); n != 3 {
+		t.Errorf("%d mappings have the name", n)
+	}
+	if n := count(t, d, `pending_candidates WHERE decision LIKE '%"first_season":true,"origin":"confirm"%'`); n != 1 {
+		t.Error("what an undo brings back would hold for every season")
 	}
 }
 

@@ -142,7 +142,7 @@ func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
 		t.Errorf("undo: %v", err)
 	}
 	h.wantMarks(t, "one/9/901", "one/9/902", "one/9/903", "one/9/904")
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 	for _, id := range ids {

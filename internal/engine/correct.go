@@ -121,11 +121,10 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
 		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
 	}
-	switch {
-	case c.EverySeason:
+	if c.EverySeason {
 		m.Season = nil
-	case m.Season == nil:
-		m.Origin = mapping.ByConfirm // it says nothing of specials and later seasons
+	} else {
+		m.FirstSeason = m.Season == nil
 	}
 	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
 		m.Episode = w.Event.Episode // what one special is says nothing of the others
@@ -141,10 +140,9 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
 			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
 	}
-	if _, err := e.Chosen(ctx, c.SubjectID); err != nil {
-		return m, nil, err
-	}
-	return m, rules, nil
+	subject, err := e.Chosen(ctx, c.SubjectID)
+	m.SubjectName = subject.DisplayName()
+	return m, rules, err
 }
 
 // Chosen is the subject that a person chose for a title: an anime or live action, whatever the
@@ -225,12 +223,20 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 			return Preview{}, err
 		}
 	}
-	if trace.Result.EpisodeID != 0 {
-		if episode, err := e.Catalog.Episode(ctx, trace.Result.EpisodeID); err == nil { // its title is a courtesy
-			p.EpisodeName = cmp.Or(episode.NameCN, episode.Name)
-		}
-	}
+	p.EpisodeName = e.episodeName(ctx, trace.Result.EpisodeID)
 	return p, nil
+}
+
+// episodeName is the title of an episode; empty where it cannot be had, for it is a courtesy.
+func (e *Engine) episodeName(ctx context.Context, id catalog.EpisodeID) string {
+	if id == 0 {
+		return ""
+	}
+	episode, err := e.Catalog.Episode(ctx, id)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(episode.NameCN, episode.Name)
 }
 
 // previewTime is how long a preview looks where other records lead.

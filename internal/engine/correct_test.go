@@ -73,7 +73,7 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 	if err != nil || len(preview.Marks) != 1 || preview.Others != 1 || preview.OthersMarked != 1 || preview.Leads.EpisodeID != 915 || preview.EpisodeName != "the title" || preview.Same {
 		t.Errorf("preview %+v (%v)", preview, err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 0 {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("the preview wrote %v (%v)", all, err)
 	}
 	for range 2 { // every step may run twice
@@ -98,7 +98,7 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 	if preview, err := h.PreviewCorrection(t.Context(), id, right()); err != nil || !preview.Same {
 		t.Errorf("preview %+v (%v)", preview, err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 }
@@ -223,7 +223,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	if _, err := h.Correct(t.Context(), id, every); !errors.As(err, &field) || field.Field != "every_season" {
 		t.Errorf("every season: %v", err)
 	}
-	if all, err := h.mappings.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].ID != own.ID {
+	if all, err := h.mappings.All(t.Context()); err != nil || len(all) != 1 || all[0].ID != own.ID {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 	h.wantMarks(t, "one/8/803")
@@ -285,4 +285,32 @@ func TestADryRunMarksNothing(t *testing.T) {
 		}
 	}
 	h.wantMarks(t, "one/8/801", "one/8/802")
+}
+
+func TestACorrectionHoldsForWhatTheRecordTells(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	untold := episode("untold", "mira", 3)
+	untold.Season = nil
+	for name, c := range map[string]struct {
+		event               watch.Event
+		every               bool
+		season, firstSeason bool
+	}{
+		"a season":                     {episode("told", "mira", 3), false, true, false},
+		"none":                         {untold, false, false, true},
+		"a season, corrected for all":  {episode("all", "mira", 3), true, false, false},
+		"no season, corrected for all": {func() watch.Event { e := untold; e.Title = "untold, all"; return e }(), true, false, false},
+	} {
+		id := h.accept(t, c.event)[0]
+		h.settled(t, id)
+		correction := right()
+		correction.EverySeason = c.every
+		corrected, _ := h.correct(t, id, correction)
+		m := corrected.Mapping
+		if (m.Season != nil) != c.season || m.FirstSeason != c.firstSeason || m.Origin != mapping.ByPerson || m.SubjectName == "" {
+			t.Errorf("%s: the mapping is %+v", name, m)
+		}
+	}
 }

@@ -31,7 +31,7 @@ func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replace
 
 // alikeTx is every mapping that PutTx replaces by m.
 func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM mappings WHERE is_regex = 0`)
+	all, err := query(ctx, tx, `WHERE is_regex = 0`)
 	if err != nil {
 		return nil, fmt.Errorf("look for mapping %q: %w", m.Title, err)
 	}
@@ -53,7 +53,8 @@ func RestoreTx(ctx context.Context, tx *sql.Tx, written Mapping, replaced []Mapp
 		return false, fmt.Errorf("delete mapping %d: %w", written.ID, err)
 	}
 	for _, old := range replaced {
-		err := checkFree(ctx, tx, Mapping{Title: old.Title, Regex: old.Regex, Season: old.Season, Form: old.Form, Episode: old.Episode})
+		old.ID = 0
+		err := checkFree(ctx, tx, old)
 		if errors.Is(err, ErrTaken) {
 			continue
 		}

@@ -20,24 +20,6 @@ func scanBlocked(row interface{ Scan(...any) error }) (b Blocked, err error) {
 	return b, err
 }
 
-// ListBlocked is every blocked keyword, by keyword.
-func (s *Store) ListBlocked(ctx context.Context) ([]Blocked, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords ORDER BY keyword, id`)
-	if err != nil {
-		return nil, fmt.Errorf("list blocked keywords: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	list := []Blocked{}
-	for rows.Next() {
-		b, err := scanBlocked(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read blocked keyword: %w", err)
-		}
-		list = append(list, b)
-	}
-	return list, rows.Err()
-}
-
 // GetBlocked is the blocked keyword with id, or ErrNotFound.
 func (s *Store) GetBlocked(ctx context.Context, id int64) (Blocked, error) {
 	b, err := scanBlocked(s.db.Read().QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE id = ?`, id))

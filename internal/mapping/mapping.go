@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -17,8 +18,23 @@ import (
 // The errors a caller branches on.
 var (
 	ErrNotFound = errors.New("mapping not found")
-	// ErrTaken is returned when the same title (season and form) is mapped already.
+	// ErrTaken is returned when the same title (season, form and episode) is mapped already.
 	ErrTaken = errors.New("this title and season are mapped already")
+	// ErrFull is returned for one mapping or keyword more than MaxMappings or MaxBlocked.
+	ErrFull = fmt.Errorf("at most %d mappings and %d blocked keywords are kept: remove some that are not needed", MaxMappings, MaxBlocked)
+	// ErrExpressions is returned for one regular expression more than MaxExpressions.
+	ErrExpressions = fmt.Errorf("at most %d mappings and %d blocked keywords may be regular expressions, for every title is compared with each: remove one, or write titles whole", MaxExpressions, MaxExpressions)
+)
+
+// What is kept at most, so that an event is compared, and the rules are read, in no time.
+const (
+	MaxMappings = 20_000
+	MaxBlocked  = 2_000
+	// MaxExpressions is how many mappings may be regular expressions, and how many blocked keywords.
+	MaxExpressions = 200
+	// maxSteps is how many instructions a regular expression may have: comparing a title costs
+	// at most that for each of its characters.
+	maxSteps = 1_000
 )
 
 // Origin says who made a mapping or a blocked keyword.
@@ -60,14 +76,18 @@ type Mapping struct {
 	// regular expression (RE2) that must be found in it.
 	Title string `json:"title"`
 	Regex bool   `json:"is_regex"`
-	// Season restricts the mapping to one season; nil holds for every season. From an answer
-	// about events that tell no season, nil holds for those, and for the first season.
+	// Season restricts the mapping to one season; nil holds for every season.
 	Season *int `json:"season"`
+	// FirstSeason has a mapping without a season hold for events that tell none, and for the
+	// first season, alone: what a person said of those says nothing of specials and later seasons.
+	FirstSeason bool `json:"first_season"`
 	// Form restricts the mapping to films or to shows.
 	Form Form `json:"form"`
 	// Episode restricts the mapping to one number of the event; nil holds for all.
 	Episode   *float64          `json:"episode"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
+	// SubjectName is the subject's, for people; empty where nobody could tell, and cut where it is too long.
+	SubjectName string `json:"subject_name"`
 	// EpisodeOffset is added to the event's episode number.
 	EpisodeOffset int       `json:"episode_offset"`
 	Origin        Origin    `json:"origin"`
@@ -107,6 +127,14 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // check returns a *FieldError for a mapping that cannot work.
 func (m Mapping) check() error {
+	if err := m.checkRule(); err != nil {
+		return err
+	}
+	return CheckSubject(m.SubjectID)
+}
+
+// checkRule is check without the subject.
+func (m Mapping) checkRule() error {
 	if err := checkPattern("title", m.Title, m.Regex); err != nil {
 		return err
 	}
@@ -121,16 +149,10 @@ func (m Mapping) check() error {
 	default:
 		return &FieldError{"form", fmt.Sprintf("%q is not film or show", m.Form)}
 	}
-	if err := CheckSubject(m.SubjectID); err != nil {
-		return err
-	}
 	if m.EpisodeOffset < -watch.MaxEpisode || m.EpisodeOffset > watch.MaxEpisode {
 		return &FieldError{"episode_offset", fmt.Sprintf("%d is not between -%d and %d", m.EpisodeOffset, watch.MaxEpisode, watch.MaxEpisode)}
 	}
-	if len(m.Note) > watch.MaxText {
-		return &FieldError{"note", fmt.Sprintf("longer than %d bytes", watch.MaxText)}
-	}
-	return nil
+	return checkLength("note", m.Note)
 }
 
 // CheckSubject returns a *FieldError of subject_id for a number that no subject has.
@@ -155,13 +177,34 @@ func checkPattern(field, text string, isRegex bool) error {
 	if strings.TrimSpace(text) == "" {
 		return &FieldError{field, "missing"}
 	}
+	if err := checkLength(field, text); err != nil || !isRegex {
+		return err
+	}
+	return checkExpression(field, text)
+}
+
+func checkLength(field, text string) error {
 	if len(text) > watch.MaxText {
 		return &FieldError{field, fmt.Sprintf("longer than %d bytes", watch.MaxText)}
 	}
-	if isRegex {
-		if _, err := regexp.Compile(text); err != nil {
-			return &FieldError{field, "not a regular expression: " + err.Error()}
-		}
+	return nil
+}
+
+// checkExpression returns a *FieldError for what is no RE2 expression, or one that takes long.
+func checkExpression(field, text string) error {
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return &FieldError{field, "not a regular expression: " + err.Error()}
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return &FieldError{field, "not a regular expression: " + err.Error()}
+	}
+	if len(prog.Inst) > maxSteps {
+		return &FieldError{field, fmt.Sprintf("takes too long to compare: it has %d steps, and at most %d are allowed; repeat less", len(prog.Inst), maxSteps)}
+	}
+	if regexp.MustCompile(text).MatchString("") {
+		return &FieldError{field, "fits every title, for it fits an empty one: say what must be there"}
 	}
 	return nil
 }

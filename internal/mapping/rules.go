@@ -11,10 +11,9 @@ import (
 // Rules is a snapshot of all mappings and blocked keywords, ready to be asked.
 // It is safe for concurrent use.
 type Rules struct {
-	exact     map[string][]Mapping
-	patterns  []pattern
-	blocked   []Blocked
-	blockedRE map[int64]*regexp.Regexp
+	exact    map[string][]Mapping
+	patterns []pattern
+	stops    []stop
 }
 
 type pattern struct {
@@ -22,11 +21,18 @@ type pattern struct {
 	re      *regexp.Regexp
 }
 
+// stop is a blocked keyword made ready: an expression, or a folded text.
+type stop struct {
+	Blocked
+	re   *regexp.Regexp
+	text string
+}
+
 // Find is the mapping for the first of titles that has one: exact titles before
 // regular expressions, in each a mapping of this very season before one for every
 // season, and of those of one title one for the form of the event before one for any.
-// season is nil when the event did not tell, episode for films. Before all these comes one
-// for this very episode.
+// Of several expressions the first by the alphabet is taken. season is nil when the event did
+// not tell, episode for films. Before all these comes one for this very episode.
 func (r *Rules) Find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
 	if episode != nil {
 		if m, found := r.find(titles, season, film, episode); found {
@@ -68,37 +74,41 @@ func (r *Rules) find(titles []string, season *int, film bool, episode *float64) 
 }
 
 // fits reports whether the mapping is for this very season (own) or for every season (not
-// own). What a person said of events that tell no season says nothing of specials and later
-// seasons: the matcher reads those events as the first season.
+// own). The matcher reads events that tell no season as the first one, and so does FirstSeason.
 func (m Mapping) fits(season *int, own bool) bool {
 	if own {
 		return m.Season != nil && season != nil && *m.Season == *season
 	}
-	return m.Season == nil && (m.Origin != ByConfirm || season == nil || *season == 1)
+	return m.Season == nil && (!m.FirstSeason || season == nil || *season == 1)
 }
 
 // Blocks is the first blocked keyword that stops one of titles, the event's own one being
 // the first. A keyword that came from a rejected question is compared with that alone:
 // another show may have it as its original title.
 func (r *Rules) Blocks(titles []string) (Blocked, bool) {
-	for _, b := range r.blocked {
+	folded := make([]string, len(titles))
+	for i, title := range titles {
+		folded[i] = Fold(title)
+	}
+	for _, s := range r.stops {
 		for i, title := range titles {
-			if title != "" && (i == 0 || b.Source != ByReject) && r.stops(b, title) {
-				return b, true
+			if title != "" && (i == 0 || s.Source != ByReject) && s.has(title, folded[i]) {
+				return s.Blocked, true
 			}
 		}
 	}
 	return Blocked{}, false
 }
 
-func (r *Rules) stops(b Blocked, title string) bool {
-	switch b.Kind {
+// has reports whether the keyword is found in a title, which comes also folded.
+func (s stop) has(title, folded string) bool {
+	switch s.Kind {
 	case Regex:
-		return r.blockedRE[b.ID].MatchString(title)
+		return s.re.MatchString(title)
 	case Exact:
-		return Fold(title) == Fold(b.Keyword)
+		return folded == s.text
 	default:
-		return strings.Contains(Fold(title), Fold(b.Keyword))
+		return strings.Contains(folded, s.text)
 	}
 }
 
@@ -133,33 +143,73 @@ func (s *Store) Rules(ctx context.Context) (*Rules, error) {
 
 // all is what rules are made of.
 func (s *Store) all(ctx context.Context) ([]Mapping, []Blocked, error) {
-	mappings, err := s.List(ctx, "")
+	mappings, err := s.All(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	blocked, err := s.ListBlocked(ctx)
+	blocked, err := s.AllBlocked(ctx)
 	return mappings, blocked, err
 }
 
-// RulesWith is what Rules would be after Put of m: it writes nothing. It returns a *FieldError.
+// RulesWith is what Rules would be after Put of m, or with an id after Update of it: it writes
+// nothing. m may lead to no subject yet. It returns a *FieldError.
 func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
-	if err := m.check(); err != nil {
+	if err := m.checkRule(); err != nil {
 		return nil, err
 	}
 	mappings, blocked, err := s.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	mappings = slices.DeleteFunc(mappings, m.replaces)
-	return newRules(append(mappings, m), blocked)
+	mappings = slices.DeleteFunc(mappings, func(old Mapping) bool { return old.ID == m.ID || m.slot() == old.slot() || m.replaces(old) })
+	mappings = append(mappings, m)
+	slices.SortStableFunc(mappings, func(a, b Mapping) int { return strings.Compare(a.Title, b.Title) })
+	return newRules(mappings, blocked)
 }
 
-// replaces reports whether old gives way when m is put: no expression, the same title as
-// Find compares it, the same season, form and episode. One for a season of a show takes the place of
-// one for any form, too, for films tell no season.
+// slot is what there is one mapping for: a title as Find compares it, a season, a form and an episode.
+type slot struct {
+	title   string
+	regex   bool
+	season  int // -1 for every one
+	form    Form
+	episode float64 // -1 for all
+}
+
+func (m Mapping) slot() slot {
+	s := slot{title: m.Title, regex: m.Regex, season: -1, form: m.Form, episode: -1}
+	if !m.Regex {
+		s.title = Fold(m.Title)
+	}
+	if m.Season != nil {
+		s.season = *m.Season
+	}
+	if m.Episode != nil {
+		s.episode = *m.Episode
+	}
+	return s
+}
+
+// replaces reports whether old gives way when m is put: it has the same slot and is no
+// expression. One for a season of a show takes the place of one for any form, too, for films
+// tell no season.
 func (m Mapping) replaces(old Mapping) bool {
-	return !m.Regex && !old.Regex && Fold(m.Title) == Fold(old.Title) && same(m.Season, old.Season) && same(m.Episode, old.Episode) &&
-		(m.Form == old.Form || old.Form == AnyForm && m.Form == ShowForm && m.Season != nil)
+	mine, its := m.slot(), old.slot()
+	if its.form == AnyForm && mine.form == ShowForm && m.Season != nil {
+		its.form = ShowForm
+	}
+	return !m.Regex && mine == its
+}
+
+// Fits reports whether m applies to an event with the title where it is the only mapping.
+// What is no regular expression fits nothing.
+func (m Mapping) Fits(title string, season *int, film bool, episode *float64) bool {
+	rules, err := newRules([]Mapping{m}, nil)
+	if err != nil {
+		return false
+	}
+	_, found := rules.Find([]string{title}, season, film, episode)
+	return found
 }
 
 // same reports whether two numbers are told and alike, or neither is told.
@@ -167,8 +217,9 @@ func same[T int | float64](a, b *T) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
+// newRules are the rules of mappings, which must be sorted by title, and blocked keywords.
 func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {
-	rules := &Rules{exact: map[string][]Mapping{}, blocked: blocked, blockedRE: map[int64]*regexp.Regexp{}}
+	rules := &Rules{exact: map[string][]Mapping{}}
 	for _, m := range mappings {
 		if !m.Regex {
 			rules.exact[Fold(m.Title)] = append(rules.exact[Fold(m.Title)], m)
@@ -181,14 +232,14 @@ func newRules(mappings []Mapping, blocked []Blocked) (*Rules, error) {
 		rules.patterns = append(rules.patterns, pattern{m, re})
 	}
 	for _, b := range blocked {
-		if b.Kind != Regex {
-			continue
+		made := stop{Blocked: b, text: Fold(b.Keyword)}
+		if b.Kind == Regex {
+			var err error
+			if made.re, err = regexp.Compile(b.Keyword); err != nil {
+				return nil, fmt.Errorf("blocked keyword %d: %w", b.ID, err)
+			}
 		}
-		re, err := regexp.Compile(b.Keyword)
-		if err != nil {
-			return nil, fmt.Errorf("blocked keyword %d: %w", b.ID, err)
-		}
-		rules.blockedRE[b.ID] = re
+		rules.stops = append(rules.stops, made)
 	}
 	return rules, nil
 }

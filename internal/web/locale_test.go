@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
@@ -130,6 +131,21 @@ func TestKeysExist(t *testing.T) {
 			}
 		}
 	}
+	for _, origin := range []mapping.Origin{mapping.ByPerson, mapping.ByImport, mapping.ByConfirm, mapping.ByReject} {
+		need("who made a rule", "rule.by."+string(origin))
+	}
+	for _, form := range []mapping.Form{mapping.ShowForm, mapping.FilmForm} {
+		need("the form of a mapping", "mapping.form."+string(form))
+	}
+	for _, kind := range []mapping.BlockKind{mapping.Contains, mapping.Exact, mapping.Regex} {
+		need("the kind of a keyword", "blocked.kind."+string(kind))
+	}
+	for _, fate := range []mapping.Fate{mapping.Added, mapping.Changed, mapping.Refused} {
+		need("a preview of an import", "script.import_"+string(fate))
+	}
+	for _, fate := range []string{"applies", "behind", "unfit"} {
+		need("the trial of a draft", "script.trial_"+fate)
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -150,7 +166,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|script\.(import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

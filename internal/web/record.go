@@ -135,7 +135,7 @@ func (s *site) record(r *http.Request) (content, error) {
 	}
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
-		Search: subjectSearch{"correct-subject", "find.choose"}, QuestionID: question,
+		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
 		Polled: !slices.Contains(watch.PushSources, rec.Source), Following: s.following(id, "retry", "correct"),
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")

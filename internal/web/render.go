@@ -18,10 +18,10 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "settings", "access", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts"}
+var shared = []string{"layout", "parts", "rules"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -139,6 +139,7 @@ var navGroups = []navGroup{
 		{Path: "/queue", Icon: "hourglass", Key: "nav.queue", Page: "queue", Aside: true},
 	}},
 	{"nav.titles", []navItem{
+		{Path: "/mappings", Icon: "signpost", Key: "nav.mappings", Page: "mappings", Aside: true},
 		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
 	}},
 	{"nav.sources", []navItem{

@@ -39,6 +39,8 @@ type subjectSearch struct {
 	ID string
 	// Pick is the key of the word for choosing what was found.
 	Pick string
+	// Value is what the field holds at first.
+	Value string
 }
 
 const (
@@ -93,7 +95,7 @@ func (s *site) review(r *http.Request) (content, error) {
 }
 
 func cardOf(q candidate.Question) questionCard {
-	card := questionCard{Question: q, Search: subjectSearch{fmt.Sprintf("find-%d", q.ID), "review.confirm"}}
+	card := questionCard{Question: q, Search: subjectSearch{ID: fmt.Sprintf("find-%d", q.ID), Pick: "review.confirm"}}
 	for i, c := range q.Candidates {
 		view := candidateView{Candidate: c, Parts: parts(c.Parts), Best: i == 0}
 		if i < bestShown {

@@ -97,7 +97,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.deps = web.Deps{
-		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
+		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
 		Polled: func(context.Context) ([]web.Polled, error) { return g.polled, nil },
 		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
 			g.mu.Lock()

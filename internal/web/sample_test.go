@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/cover"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -77,6 +78,7 @@ func (g *rig) fill(t testing.TB) sample {
 		_, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET updated_at = updated_at - 7200000 WHERE id = ?`, early)
 		return err
 	})
+	g.rule(t)
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
 		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
 	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
@@ -135,6 +137,33 @@ func (g *rig) year(t testing.TB) {
 		}
 		return nil
 	})
+}
+
+// rule adds mappings and blocked keywords of every kind.
+func (g *rig) rule(t testing.TB) {
+	t.Helper()
+	two, zero, nine := 2, 0, 9.0
+	for _, m := range []mapping.Mapping{
+		{Title: "灯塔守望者", Season: &two, SubjectID: 900002, SubjectName: "灯塔守望者 第二季", Origin: mapping.ByPerson},
+		{Title: "发条王国", Season: &two, Form: mapping.ShowForm, SubjectID: 900015, SubjectName: "发条王国 后半部分", EpisodeOffset: -12, Origin: mapping.ByPerson, Note: "the server counts on"},
+		{Title: `^\[字幕组\] ?虹の放送`, Regex: true, SubjectID: 900021, SubjectName: "彩虹放送局", Origin: mapping.ByPerson},
+		{Title: "灯塔守望者", Season: &zero, Form: mapping.ShowForm, Episode: &nine, SubjectID: 900005, SubjectName: "灯台守", EpisodeOffset: -8, Origin: mapping.ByConfirm},
+		{Title: hostileTitle, Form: mapping.FilmForm, SubjectID: 900030, SubjectName: hostileTitle, Origin: mapping.ByPerson},
+		{Title: "海图", FirstSeason: true, Form: mapping.ShowForm, SubjectID: 900031, SubjectName: "海图", Origin: mapping.ByConfirm},
+	} {
+		if _, err := g.mappings.Create(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.mappings.Import(t.Context(), mapping.Set{
+		Mappings: []mapping.Mapping{{Title: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", SubjectID: 900022}},
+		Blocked:  []mapping.Blocked{{Keyword: `(?i)\bpv\d*$`, Kind: mapping.Regex}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.mappings.Block(t.Context(), mapping.Blocked{Keyword: "预告", Kind: mapping.Contains, Source: mapping.ByPerson}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // asks has a record ask a question, as the engine does.

@@ -74,6 +74,7 @@ type Deps struct {
 	Records    Records
 	Feed       Feed
 	Questions  Questions
+	Mappings   Mappings
 	Accounts   Accounts
 	WebhookLog WebhookLog
 	Settings   Settings
@@ -183,6 +184,11 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /queue", s.page("queue", s.queue))
 	mux.HandleFunc("GET /tasks", s.page("tasks", s.tasks))
 	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
+	mux.HandleFunc("GET /mappings", s.page("mappings", s.mappings))
+	mux.HandleFunc("GET /mappings/new", s.page("mapping", s.newMapping))
+	mux.HandleFunc("GET /mappings/import", s.page("import_rules", s.importRules))
+	mux.HandleFunc("GET /mappings/blocked", s.page("blocked", s.blocked))
+	mux.HandleFunc("GET /mappings/{id}", s.page("mapping", s.mapping))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))

@@ -6,6 +6,7 @@ import "./find.js";
 import "./correct.js";
 import "./review.js";
 import "./settings.js";
+import "./mappings.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";

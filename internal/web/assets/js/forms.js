@@ -95,7 +95,7 @@ async function follow(form, body) {
 }
 
 /** The JSON body of a form; null when it has no fields. */
-function bodyOf(form) {
+export function bodyOf(form) {
   const body = {};
   for (const field of form.elements) {
     if (!field.name || field.disabled) continue;
