@@ -217,6 +217,7 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
 		},
+		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Settings: a.Settings, Tasks: a.tasks,
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth
 			if !s.WebhookAuthEnabled {

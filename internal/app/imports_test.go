@@ -68,7 +68,7 @@ var allowed = map[string][]string{
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "match", "record", "sse", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "candidate", "catalog", "dataset", "forecast", "importer", "match", "record", "settings", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
 	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "dataset", "db", "engine", "httpx", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},

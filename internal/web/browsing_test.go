@@ -134,10 +134,11 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
 	s := g.fill(t)
+	g.fillSources(t)
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts",
-		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom", "/nowhere"} {
+		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom", "/nas", "/device", "/tracker", "/import", "/nowhere"} {
 		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
 		if err != nil {

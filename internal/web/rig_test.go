@@ -26,6 +26,10 @@ import (
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
+	"watchmark/internal/settings"
+	"watchmark/internal/source/device"
+	"watchmark/internal/sse"
+	"watchmark/internal/task"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -44,6 +48,8 @@ type rig struct {
 	questions *candidate.Store
 	accounts  *account.Store
 	log       *webhook.Log
+	settings  *settings.Manager
+	environ   []string // of the settings
 	deps      web.Deps
 	server    *httptest.Server
 	base      string
@@ -53,11 +59,19 @@ type rig struct {
 	archive   archive.Status
 	dataset   dataset.Status
 	down      time.Time // since when the catalog does not answer; zero while it does
+	tasks     task.Registry
+	nas       nasStub
+	device    device.Status
+	tracker   trackerStub
 
 	mu    sync.Mutex
 	calls []apiCall
+	// queries are those of the calls that had one.
+	queries []string
 	// answer is what the API answers; nil is 200 {}.
 	answer func(apiCall) (status int, body string)
+	// retryAfter is the Retry-After of answers; empty for none.
+	retryAfter string
 }
 
 // apiCall is one request that the page's script made.
@@ -67,9 +81,10 @@ type apiCall struct {
 
 type option func(*rig)
 
-func underPath(base string) option { return func(g *rig) { g.base = base } }
-func beforeSetup(g *rig)           { g.needs = true }
-func asDemo(g *rig)                { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
+func underPath(base string) option       { return func(g *rig) { g.base = base } }
+func beforeSetup(g *rig)                 { g.needs = true }
+func withEnviron(pairs ...string) option { return func(g *rig) { g.environ = pairs } }
+func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
 
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
@@ -86,6 +101,10 @@ func newRig(t testing.TB, options ...option) *rig {
 		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Accounts: g.accounts, WebhookLog: g.log,
 		QueueLength:   func(context.Context) (int, error) { return g.queue, nil },
 		Reachability:  func() catalog.Reachability { return catalog.Reachability{Reachable: g.down.IsZero(), Since: g.down} },
+		Tasks:         &g.tasks,
+		NAS:           &g.nas,
+		Device:        func() device.Status { return g.device },
+		Tracker:       &g.tracker,
 		ArchiveStatus: func() archive.Status { return g.archive },
 		DatasetStatus: func() dataset.Status { return g.dataset },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
@@ -116,6 +135,10 @@ func newRig(t testing.TB, options ...option) *rig {
 	for _, o := range options {
 		o(g)
 	}
+	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
+		t.Fatal(err)
+	}
+	g.deps.Settings = g.settings
 	pages, err := web.New(g.deps)
 	if err != nil {
 		t.Fatal(err)
@@ -126,6 +149,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
 	t.Cleanup(func() {
 		g.stop()
+		g.tasks.Stop()
 		g.server.Close()
 	})
 	return g
@@ -143,8 +167,15 @@ func (g *rig) stop() {
 func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a cut body shows in the comparison
 	call := apiCall{r.Method, r.URL.Path, string(body)}
+	if id, streamed := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/api/tasks/"), "/stream"); streamed {
+		g.stream(w, r, id)
+		return
+	}
 	g.mu.Lock()
 	g.calls = append(g.calls, call)
+	if r.URL.RawQuery != "" {
+		g.queries = append(g.queries, r.URL.RawQuery)
+	}
 	answer := g.answer
 	g.mu.Unlock()
 	status, text := http.StatusOK, "{}"
@@ -155,8 +186,41 @@ func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: auth.CookieName, Value: sessionValue, Path: g.base + "/"})
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if g.retryAfter != "" {
+		w.Header().Set("Retry-After", g.retryAfter)
+	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)
+}
+
+// stream sends the log of a task until it ends, as the API does; tasks that the rig does not have send nothing.
+func (g *rig) stream(w http.ResponseWriter, r *http.Request, text string) {
+	out, _ := sse.Start(w)
+	id, _ := strconv.ParseInt(text, 10, 64)
+	t, err := g.tasks.Get(id)
+	if err != nil {
+		return
+	}
+	for seen := 0; ; {
+		status := t.Status()
+		lines, more := t.After(seen)
+		for _, line := range lines {
+			seen = line.ID
+			out.Send("log", strconv.Itoa(seen), line.Text)
+		}
+		if status.State != task.Running {
+			out.Send("result", strconv.Itoa(seen+1), status.JSON())
+			return
+		}
+		out.Send("progress", "", status.JSON())
+		select {
+		case <-r.Context().Done():
+			return
+		case <-g.shutdown:
+			return
+		case <-more:
+		}
+	}
 }
 
 func (g *rig) asked() []apiCall {

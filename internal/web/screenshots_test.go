@@ -15,6 +15,8 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
+	"watchmark/internal/importer"
+	"watchmark/internal/record"
 )
 
 // TestScreenshots writes a picture of every page at two widths, in both themes and both
@@ -30,6 +32,10 @@ func TestScreenshots(t *testing.T) {
 	tab := browsertest.Start(t)
 	full, empty, fresh := newRig(t), newRig(t, asDemo), newRig(t, beforeSetup)
 	s := full.fill(t)
+	full.fillSources(t)
+	full.answer = sourceAnswers
+	imported := newRig(t)
+	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
@@ -67,6 +73,17 @@ func TestScreenshots(t *testing.T) {
 		{"review", full, "/review", true, ""},
 		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
 		{"review-empty", empty, "/review", true, ""},
+		{"nas", full, "/nas", true, "#nas-earlier summary"},
+		{"nas-off", empty, "/nas", true, ""},
+		{"device", full, "/device", true, ""},
+		{"device-scan", full, "/device", true, "#scan button"},
+		{"device-off", empty, "/device", true, ""},
+		{"tracker", full, "/tracker", true, ".box .fold summary"},
+		{"tracker-code", full, "/tracker", true, "form[data-url$='/device/start'] button"},
+		{"tracker-off", empty, "/tracker", true, ""},
+		{"import", full, "/import", true, ""},
+		{"import-done", imported, "/import", true, ""},
+		{"import-empty", empty, "/import", true, ""},
 		{"archive-off", empty, "/archive", true, ""},
 		{"about", full, "/about", true, "#modules summary"},
 		{"about-off", empty, "/about", true, ""},

@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/record"
+	"watchmark/internal/source/device"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -75,6 +76,14 @@ type Deps struct {
 	FindInArchive func(context.Context, archive.Query) ([]archive.Found, error)
 	// DatasetStatus is where the id table stands.
 	DatasetStatus func() dataset.Status
+	// NAS, Device and Tracker are the sources that are asked.
+	NAS     NAS
+	Device  func() device.Status
+	Tracker Tracker
+	// Settings is what the rooms of these show and change of the settings.
+	Settings Settings
+	// Tasks is the work that takes longer.
+	Tasks Tasks
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
@@ -163,6 +172,10 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /review", s.page("review", s.review))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
+	mux.HandleFunc("GET /nas", s.page("nas", s.nas))
+	mux.HandleFunc("GET /device", s.page("device", s.device))
+	mux.HandleFunc("GET /tracker", s.page("tracker", s.tracker))
+	mux.HandleFunc("GET /import", s.page("import", s.importHistory))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))

@@ -1,5 +1,6 @@
 // Live parts: elements with data-live and an id are fetched anew when records change.
-// data-live="12" is about record 12 only.
+// data-live="12" is about record 12 only. data-again="5" in one has it fetched anew after 5
+// seconds as well, for what changes without a record.
 import { prepare } from "./ui.js";
 import { tell } from "./time.js";
 
@@ -81,6 +82,15 @@ function keyOf(element) {
 function concerns(ids) {
   return [...document.querySelectorAll("[data-live][id]")].some(({ dataset }) => dataset.live === "" || ids.includes(Number(dataset.live)));
 }
+
+async function repeat() {
+  const waits = [...document.querySelectorAll("[data-again]")].map(({ dataset }) => Number(dataset.again));
+  if (waits.length === 0) return;
+  await new Promise((resolve) => { setTimeout(resolve, 1000 * Math.min(...waits)); });
+  if (!document.hidden) await refresh();
+  repeat();
+}
+repeat();
 
 let stream = null;
 
