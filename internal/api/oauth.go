@@ -60,7 +60,7 @@ func (s *server) finishOAuth(ctx context.Context, in *struct {
 	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 }) (*redirect, error) {
 	if in.Error != "" {
-		return s.toAccounts("oauth_error", "denied"), nil
+		return s.toPage("/accounts", "oauth_error", "denied"), nil
 	}
 	connected, err := s.Keeper.FinishOAuth(ctx, in.State, in.Code)
 	if err != nil {
@@ -70,13 +70,13 @@ func (s *server) finishOAuth(ctx context.Context, in *struct {
 		} else {
 			s.Log.WarnContext(ctx, "an account could not be connected", "reason", reason, "error", err)
 		}
-		return s.toAccounts("oauth_error", reason), nil
+		return s.toPage("/accounts", "oauth_error", reason), nil
 	}
-	return s.toAccounts("connected", strconv.FormatInt(connected.ID, 10)), nil
+	return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
 }
 
-func (s *server) toAccounts(name, value string) *redirect {
-	return &redirect{s.Guard.BasePath + "/accounts?" + url.Values{name: {value}}.Encode()}
+func (s *server) toPage(path, name, value string) *redirect {
+	return &redirect{s.Guard.BasePath + path + "?" + url.Values{name: {value}}.Encode()}
 }
 
 // oauthReason is the word by which the accounts page knows what went wrong.

@@ -51,7 +51,7 @@ func (s *server) registerTracker() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: trackerCallbackPath, OperationID: "finish-tracker-oauth", Tags: []string{tag},
 		Summary: "The way back from the tracker",
-		Description: "Browsers come here from the tracker and are sent on to the accounts page, with tracker_connected=ID, or with tracker_error=" +
+		Description: "Browsers come here from the tracker and are sent on to the tracker page, with tracker_connected=ID, or with tracker_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, s.finishTrackerOAuth)
@@ -120,11 +120,11 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 }) (*redirect, error) {
 	if in.Error != "" {
-		return s.toAccounts("tracker_error", "denied"), nil
+		return s.toPage("/tracker", "tracker_error", "denied"), nil
 	}
 	u, err := s.Tracker.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
 	if err == nil {
-		return s.toAccounts("tracker_connected", strconv.FormatInt(u.ID, 10)), nil
+		return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 	}
 	reason := trackerReason(err)
 	if reason == "internal" {
@@ -132,7 +132,7 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 	} else {
 		s.Log.WarnContext(ctx, "a tracker user could not be connected", "reason", reason, "error", err)
 	}
-	return s.toAccounts("tracker_error", reason), nil
+	return s.toPage("/tracker", "tracker_error", reason), nil
 }
 
 // trackerReason is the word for what went wrong on the way back.

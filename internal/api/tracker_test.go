@@ -99,7 +99,7 @@ func TestTrackerLoginByBrowser(t *testing.T) {
 	}
 	comes := func(query, want string) {
 		t.Helper()
-		if got := r.do("GET", "/api/tracker/oauth/callback?"+query, nil).want(http.StatusSeeOther).header.Get("Location"); !strings.HasSuffix(got, "/accounts?"+want) {
+		if got := r.do("GET", "/api/tracker/oauth/callback?"+query, nil).want(http.StatusSeeOther).header.Get("Location"); !strings.HasSuffix(got, "/tracker?"+want) {
 			t.Errorf("%s leads to %s", query, got)
 		}
 	}

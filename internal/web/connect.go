@@ -82,6 +82,8 @@ type connectPage struct {
 	Loopback bool
 	HasKey   bool
 	Log      []webhook.Entry
+	// Asked are the sources that send nothing.
+	Asked []askedSource
 }
 
 // sourceTab is a source one can open here.
@@ -115,6 +117,9 @@ func (s *site) connect(r *http.Request) (content, error) {
 	for _, source := range watch.PushSources {
 		tab := sourceTab{sourceLine: lineOf(source, seen), Current: source == page.Source}
 		page.Sources = append(page.Sources, tab)
+	}
+	if page.Asked, err = s.askedSources(r.Context()); err != nil {
+		return content{}, err
 	}
 	public := s.PublicURL(r)
 	page.URL = public + "/webhook/" + string(page.Source)

@@ -12,12 +12,14 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/dataset"
 	"watchmark/internal/engine"
+	"watchmark/internal/forecast"
 	"watchmark/internal/importer"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 )
@@ -146,6 +148,31 @@ func TestKeysExist(t *testing.T) {
 	for _, fate := range []string{"applies", "behind", "unfit"} {
 		need("the trial of a draft", "script.trial_"+fate)
 	}
+	for _, kind := range []nas.Kind{nas.Missing, nas.Denied, nas.Unusable, nas.Busy, nas.Damaged, nas.Strange, nas.Failed, nas.NoUser, nas.NotTaken} {
+		need("the NAS", "nas.problem."+string(kind))
+	}
+	for _, handling := range []nas.Handling{nas.Live, nas.Quiet, nas.Copied} {
+		need("the NAS", "nas.handling."+string(handling))
+	}
+	for _, kind := range []device.Kind{device.Special, device.OVA, device.Film, device.Extra, device.Live, device.Unread} {
+		need("a TV box", "script.device.kind."+string(kind))
+	}
+	for _, state := range []device.State{device.Playing, device.Paused, device.Buffering, device.Stopped} {
+		need("a TV box", "script.device.state."+string(state))
+	}
+	for _, outcome := range []device.Outcome{device.Counted, device.Repeated, device.Skipped} {
+		need("a TV box", "script.device.outcome."+string(outcome))
+	}
+	for _, method := range []tracker.Method{tracker.ByMail, tracker.ByCode, tracker.ByDevice} {
+		need("the tracker", "tracker.method."+string(method))
+	}
+	for _, outcome := range []tracker.Outcome{tracker.Taken, tracker.UpToDate, tracker.Failed, tracker.Stopped} {
+		need("the tracker", "tracker.outcome."+string(outcome))
+		need("the tracker", "script.tracker_"+string(outcome))
+	}
+	for _, status := range []forecast.Status{forecast.Mark, forecast.Marked, forecast.DryRun, forecast.Review, forecast.NotFound, forecast.EpisodeNotFound, forecast.Blocked, forecast.NoAccount, forecast.Refused, forecast.Unreachable} {
+		need("a forecast", "forecast.is."+string(status))
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -166,7 +193,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|script\.(import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|script\.(import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

@@ -261,15 +261,16 @@ func TestOAuthAnswers(t *testing.T) {
 }
 
 var (
-	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-stream|data-also|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-stream|data-also|data-server|data-preview|data-run|data-accounts|data-records|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
 	static = regexp.MustCompile(`"(/static/[^"]+)"`)
 )
 
 func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
+	g.fillSources(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nowhere"} {
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nas", "/device", "/tracker", "/import", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))

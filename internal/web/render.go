@@ -13,15 +13,17 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/forecast"
 	"watchmark/internal/record"
+	"watchmark/internal/source/device"
 	"watchmark/internal/watch"
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts", "rules"}
+var shared = []string{"layout", "parts", "rules", "sources"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -103,6 +105,10 @@ func (s *site) funcs(lang string) template.FuncMap {
 			return s.words.text(lang, "review.season", season)
 		},
 		"subject": s.SubjectURL,
+		"spans":   spans,
+		// forecastlook is the look of what would become of an event.
+		"forecastlook": func(status forecast.Status) look { return forecastLooks[status] },
+		"reading":      func(r device.Reading) string { return s.reading(lang, r) },
 		// pair hands a choice of a question to a template of its own.
 		"pair": func(id int64, c candidateView) any {
 			return struct {
@@ -144,6 +150,10 @@ var navGroups = []navGroup{
 	}},
 	{"nav.sources", []navItem{
 		{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
+		{Path: "/nas", Icon: "hard-drive", Key: "nav.nas", Page: "nas", Aside: true},
+		{Path: "/device", Icon: "tv", Key: "nav.device", Page: "device", Aside: true},
+		{Path: "/tracker", Icon: "list-video", Key: "nav.tracker", Page: "tracker", Aside: true},
+		{Path: "/import", Icon: "import", Key: "nav.import", Page: "import", Aside: true},
 	}},
 	{"nav.service", []navItem{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},

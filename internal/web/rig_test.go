@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
+	"watchmark/internal/source/device"
 	"watchmark/internal/sse"
 	"watchmark/internal/task"
 	"watchmark/internal/web"
@@ -65,11 +66,18 @@ type rig struct {
 	tasks     task.Registry
 	polled    []web.Polled
 	covers    map[catalog.SubjectID]cover.Image
+	nas       nasStub
+	device    device.Status
+	tracker   trackerStub
 
 	mu    sync.Mutex
 	calls []apiCall
+	// queries are those of the calls that had one.
+	queries []string
 	// answer is what the API answers; nil is 200 {}.
 	answer func(apiCall) (status int, body string)
+	// retryAfter is the Retry-After of answers; empty for none.
+	retryAfter string
 }
 
 // apiCall is one request that the page's script made.
@@ -112,6 +120,9 @@ func newRig(t testing.TB, options ...option) *rig {
 		Scheduler:     func() replay.Standing { return g.scheduler },
 		MaxRetries:    func() int { return 50 },
 		Tasks:         &g.tasks,
+		NAS:           &g.nas,
+		Device:        func() device.Status { return g.device },
+		Tracker:       &g.tracker,
 		ArchiveStatus: func() archive.Status { return g.archive },
 		DatasetStatus: func() dataset.Status { return g.dataset },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
@@ -190,6 +201,9 @@ func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	g.mu.Lock()
 	g.calls = append(g.calls, call)
+	if r.URL.RawQuery != "" {
+		g.queries = append(g.queries, r.URL.RawQuery)
+	}
 	answer := g.answer
 	g.mu.Unlock()
 	status, text := http.StatusOK, "{}"
@@ -200,6 +214,9 @@ func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: auth.CookieName, Value: sessionValue, Path: g.base + "/"})
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if g.retryAfter != "" {
+		w.Header().Set("Retry-After", g.retryAfter)
+	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)
 }
@@ -223,6 +240,7 @@ func (g *rig) stream(w http.ResponseWriter, r *http.Request, text string) {
 			out.Send("result", strconv.Itoa(seen+1), status.JSON())
 			return
 		}
+		out.Send("progress", "", status.JSON())
 		select {
 		case <-r.Context().Done():
 			return

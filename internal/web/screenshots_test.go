@@ -15,6 +15,8 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
+	"watchmark/internal/importer"
+	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/web"
 )
@@ -37,6 +39,10 @@ func TestScreenshots(t *testing.T) {
 	running := full.fillTasks(t).Status().ID
 	full.fillSettings(t)
 	full.polled = []web.Polled{{Source: watch.NAS, Problem: "the database of the NAS cannot be opened: permission denied: let the user of this service read the folder /media/database"}, {Source: watch.Device}}
+	full.fillSources(t)
+	full.answer = sourceAnswers
+	imported := newRig(t)
+	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
@@ -89,6 +95,17 @@ func TestScreenshots(t *testing.T) {
 		{"mappings-empty", empty, "/mappings", true, ""},
 		{"mappings-none-found", full, "/mappings?q=nothing", true, ""},
 		{"blocked-empty", empty, "/mappings/blocked", true, ""},
+		{"nas", full, "/nas", true, "#nas-earlier summary"},
+		{"nas-off", empty, "/nas", true, ""},
+		{"device", full, "/device", true, ""},
+		{"device-scan", full, "/device", true, "#scan button"},
+		{"device-off", empty, "/device", true, ""},
+		{"tracker", full, "/tracker", true, ".box .fold summary"},
+		{"tracker-code", full, "/tracker", true, "form[data-url$='/device/start'] button"},
+		{"tracker-off", empty, "/tracker", true, ""},
+		{"import", full, "/import", true, ""},
+		{"import-done", imported, "/import", true, ""},
+		{"import-empty", empty, "/import", true, ""},
 		{"archive-off", empty, "/archive", true, ""},
 		{"settings", full, "/settings", true, ""},
 		{"settings-matching", full, "/settings?section=matching", true, "#setting-matching-arbiter_enabled"},

@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
+	"watchmark/internal/source/device"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -85,6 +86,10 @@ type Deps struct {
 	FindInArchive func(context.Context, archive.Query) ([]archive.Found, error)
 	// DatasetStatus is where the id table stands.
 	DatasetStatus func() dataset.Status
+	// NAS, Device and Tracker are the sources that are asked.
+	NAS     NAS
+	Device  func() device.Status
+	Tracker Tracker
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	// Cover is the cover of a subject; errors are those of package cover, or of the disk.
@@ -191,6 +196,10 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /mappings/{id}", s.page("mapping", s.mapping))
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
+	mux.HandleFunc("GET /nas", s.page("nas", s.nas))
+	mux.HandleFunc("GET /device", s.page("device", s.device))
+	mux.HandleFunc("GET /tracker", s.page("tracker", s.tracker))
+	mux.HandleFunc("GET /import", s.page("import", s.importHistory))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
 	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
 	mux.HandleFunc("GET /settings/access", s.page("access", s.access))

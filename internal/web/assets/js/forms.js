@@ -1,7 +1,8 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, authorize, run: follow the task, reveal: show it once), data-done the message of success,
+// what follows (refresh, go to data-next, authorize, run: follow the task, reveal: show it once, tell: the event "answered" has the answer), data-done the message of success,
 // data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
-// data-also an address to post to after it, whose answer then counts.
+// data-also an address to post to after it, whose answer then counts. With data-query the fields go into the
+// address. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
 import { text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
@@ -20,16 +21,21 @@ async function send(form) {
   clearErrors(form);
   form.dataset.busy = "yes";
   form.querySelectorAll("button:not([type=button])").forEach((b) => b.setAttribute("aria-disabled", "true"));
+  const working = form.querySelector("[data-working]");
+  if (working) working.textContent = working.dataset.working;
   try {
     await call(form);
   } finally {
     delete form.dataset.busy;
+    if (working) working.textContent = "";
     form.querySelectorAll("button[aria-disabled]").forEach((b) => b.removeAttribute("aria-disabled"));
   }
 }
 
 async function call(form) {
-  let body = await ask(form, form.dataset.api, form.dataset.url, bodyOf(form));
+  const fields = bodyOf(form);
+  const address = "query" in form.dataset ? `${form.dataset.url}?${new URLSearchParams(fields ?? {})}` : form.dataset.url;
+  let body = await ask(form, form.dataset.api, address, "query" in form.dataset ? null : fields);
   if (body && form.dataset.also) body = await ask(form, "POST", form.dataset.also, null);
   if (body) await follow(form, body);
 }
@@ -52,6 +58,7 @@ export async function ask(form, method, address, fields, isStale = () => false) 
   if (isStale()) return null;
   if (answer.ok) return body;
   explain(form, answer, body);
+  document.dispatchEvent(new CustomEvent("refused", { detail: { form, status: answer.status, wait: Number(answer.headers.get("Retry-After")) || 0 } }));
   return null;
 }
 
@@ -62,6 +69,9 @@ async function follow(form, body) {
       return;
     case "authorize":
       location.assign(body.authorize_url);
+      return;
+    case "tell":
+      document.dispatchEvent(new CustomEvent("answered", { detail: { form, body } })); // the form itself may be refreshed away
       return;
     case "run":
       if (form.dataset.done) toast(form.dataset.done);
@@ -141,14 +151,14 @@ export function explain(form, answer, problem) {
   }
   if (placed > 0) {
     form.querySelector("[aria-invalid=true]").focus();
-    showProblem(form, text("fields"), "");
+    showProblem(form, form.dataset[String(status)] ?? text("fields"), "");
     return;
   }
   const wait = Number(answer.headers.get("Retry-After")) || 0;
   const own = form.dataset[String(status)];
   const message = (own ?? text(`status_${status}`)).replace("{seconds}", wait);
   const known = own || message !== `status_${status}`;
-  showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own ? "" : (problem.detail ?? ""));
+  showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own && status < 500 ? "" : (problem.detail ?? ""));
 }
 
 export function showProblem(form, message, detail) {

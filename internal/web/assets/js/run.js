@@ -24,7 +24,9 @@ export function followTask(id) {
   stream.addEventListener("progress", ({ data }) => show(place, JSON.parse(data)));
   stream.addEventListener("result", ({ data }) => {
     stream.close();
-    show(place, JSON.parse(data));
+    const task = JSON.parse(data);
+    show(place, task);
+    document.dispatchEvent(new CustomEvent("ended", { detail: task }));
     refresh();
   });
   stream.addEventListener("error", () => {
@@ -57,7 +59,20 @@ const tellings = {
     if (task.state === "done") return text(`refreshed_${task.result.outcome}`, task.result);
     return ended(task);
   },
+  device_sync: (task) => told(task, "boxes_asked", "boxes_found"),
+  import_preview: (task) => told(task, "looking_up", "looked_up"),
+  tracker_preview: (task) => told(task, "looking_up", "looked_up"),
+  import: (task) => told(task, "taking_in", "taken_in"),
+  tracker_sync: (task) => task.state === "done" ? task.result.map((one) => text(`tracker_${one.outcome}`, one)).join(" ") : told(task, "history_read", ""),
+  tracker_device: (task) => told(task, "code_waits", "signed_in"),
 };
+
+// told is a task in the words of two keys, while it runs and once it is done.
+function told(task, running, done) {
+  if (task.state === "running") return text(running, { ...task, total: task.total || "?" });
+  if (task.state === "done") return text(done, task.result ?? {});
+  return ended(task);
+}
 
 function ended(task) {
   return text(`run_${task.state}`, task.state === "failed" ? { message: task.result?.reason ?? task.message } : task);

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"watchmark/internal/source/device"
+)
+
+// devicePage is the TV boxes that are known, and where they are looked for.
+type devicePage struct {
+	device.Status
+	Look     look
+	Settings map[string]control
+	Boxes    []boxView
+	// Following is the task that asks all boxes; 0 while none does.
+	Following int64
+	Again     int
+}
+
+// boxView is a box as people see it.
+type boxView struct {
+	device.Device
+	Accounts []string
+	Look     look
+	// Answered is set for what is a player; otherwise it is an address at which none was met yet.
+	Answered bool
+}
+
+func (s *site) device(r *http.Request) (content, error) {
+	leads, err := s.leads(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	status := s.Device()
+	page := devicePage{Status: status, Look: s.deviceLook(status), Settings: s.controls("device"), Following: s.following(0, device.TaskKind), Again: roomCalm}
+	if status.Scanning {
+		page.Again = roomBusy
+	}
+	for _, d := range status.Devices {
+		view := boxView{Device: d, Look: boxLook(d), Answered: d.Name != ""}
+		if view.Answered {
+			view.Accounts = leads(d.Name)
+		}
+		page.Boxes = append(page.Boxes, view)
+	}
+	slices.SortStableFunc(page.Boxes, func(a, b boxView) int { return boxRank(a) - boxRank(b) })
+	return content{Title: "device.title", Data: page}, nil
+}
+
+// boxRank has boxes that answer stand first, and addresses without a player last.
+func boxRank(b boxView) int {
+	switch {
+	case b.Online:
+		return 0
+	case b.Answered:
+		return 1
+	}
+	return 2
+}
+
+// deviceLook is how the boxes stand, in one word.
+func (s *site) deviceLook(status device.Status) look {
+	values := s.controls("device")
+	switch {
+	case !status.Enabled:
+		return look{"quiet", "power", "device.is.off"}
+	case values["addresses"].Lines() == "" && values["subnets"].Lines() == "":
+		return look{"warn", "triangle-alert", "device.is.nowhere"}
+	case boxesOnline(status) > 0:
+		return look{"good", "circle-check", "device.is.good"}
+	case status.Scanning:
+		return look{"busy", "loader", "device.is.looking"}
+	case len(status.Devices) == 0:
+		return look{"warn", "circle-question-mark", "device.is.none"}
+	}
+	return look{"quiet", "moon", "device.is.asleep"}
+}
+
+// boxLook is how a box stands.
+func boxLook(d device.Device) look {
+	switch {
+	case d.Online && d.Now != nil && d.Now.State == device.Playing:
+		return look{"good", "play", "device.box.playing"}
+	case d.Online:
+		return look{"good", "circle-check", "device.box.online"}
+	case d.LastSeen == nil && d.OfflineSince == nil:
+		return look{"quiet", "circle", "device.box.unasked"}
+	case d.LastSeen == nil:
+		return look{"warn", "wifi-off", "device.box.never"}
+	}
+	return look{"quiet", "moon", "device.box.offline"}
+}
+
+// reading tells what was read of a playback. The words are those of the script, which tells
+// it of what a scan finds.
+func (s *site) reading(lang string, r device.Reading) string {
+	fill := func(key, value string) string {
+		return strings.ReplaceAll(s.words.word(lang, "script.device", key), "{n}", value)
+	}
+	parts := []string{r.Base}
+	if r.Base == "" {
+		parts[0] = r.Title
+	}
+	switch {
+	case r.Season != nil && *r.Season == 0:
+		parts = append(parts, fill("specials", ""))
+	case r.Season != nil:
+		parts = append(parts, fill("season", number(float64(*r.Season))))
+	}
+	if len(r.Episodes) > 0 {
+		parts = append(parts, fill("episode", spans(r.Episodes)))
+	}
+	if r.Kind != device.Episode {
+		parts = append(parts, s.words.word(lang, "script.device.kind", string(r.Kind)))
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path"
+	"slices"
+	"time"
+
+	"watchmark/internal/source/nas"
+	"watchmark/internal/watch"
+)
+
+// nasPage is the state of the library of a NAS, and who uses it.
+type nasPage struct {
+	nas.Status
+	Look     look
+	Settings map[string]control
+	Users    []nasUser
+	// UsersProblem is why the users cannot be read; nil when they were, or were not asked for.
+	UsersProblem *nas.Problem
+	// UsersLater is set while they are not read, because that takes a copy of the library.
+	UsersLater bool
+	// Mount is what lets a container see the library, as a NAS has it.
+	Mount  string
+	Ranges []nas.Range
+	// Records is the path of what was taken in.
+	Records string
+	Again   int
+}
+
+// Odd are the values of the column watched that count for nothing.
+func (p nasPage) Odd() []string {
+	return slices.DeleteFunc(slices.Clone(p.WatchedValues), func(v string) bool { return v == "0" || v == "1" || v == "NULL" })
+}
+
+// ChosenElsewhere reports that the settings name a user who is not listed.
+func (p nasPage) ChosenElsewhere() bool {
+	chosen := p.Settings["user"].Value
+	return chosen != nas.AllUsers && !slices.ContainsFunc(p.Users, func(u nasUser) bool { return u.GUID == chosen })
+}
+
+// nasUser is a user of the NAS and where what they watch goes.
+type nasUser struct {
+	nas.User
+	Accounts []string
+}
+
+// usersTime is how long a page waits for the users of the NAS.
+const usersTime = 3 * time.Second
+
+func (s *site) nas(r *http.Request) (content, error) {
+	ctx := r.Context()
+	status, err := s.NAS.Status(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	values := s.controls("nas")
+	usual, _ := values["database_path"].Default.(string)
+	page := nasPage{
+		Status: status, Look: nasLook(status), Settings: values, Mount: "volumes:\n  - " + path.Dir(usual) + ":/nas:ro",
+		Ranges: []nas.Range{nas.Day, nas.Week, nas.Month, nas.All}, Records: withQuery("/records", map[string]string{"source": string(watch.NAS)}), Again: roomCalm,
+	}
+	if status.Scanning || status.Enabled && status.LastScan.IsZero() {
+		page.Again = roomBusy
+	}
+	if page.UsersLater = status.Handling == nas.Copied && !r.URL.Query().Has("users"); !page.UsersLater {
+		if err := s.nasUsers(ctx, &page); err != nil {
+			return content{}, err
+		}
+	}
+	return content{Title: "nas.title", Data: page}, nil
+}
+
+// nasUsers reads who uses the NAS.
+func (s *site) nasUsers(ctx context.Context, page *nasPage) error {
+	leads, err := s.leads(ctx)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, usersTime)
+	defer cancel()
+	users, err := s.NAS.Users(bounded)
+	switch {
+	case err == nil:
+	case errors.As(err, &page.UsersProblem):
+		return nil
+	case bounded.Err() != nil && ctx.Err() == nil:
+		page.UsersProblem = &nas.Problem{Kind: nas.Busy}
+		return nil
+	default:
+		return err
+	}
+	for _, u := range users {
+		page.Users = append(page.Users, nasUser{u, leads(u.UserName)})
+	}
+	return nil
+}
+
+// nasLook is how the source stands, in one word.
+func nasLook(s nas.Status) look {
+	switch {
+	case !s.Enabled:
+		return look{"quiet", "power", "nas.is.off"}
+	case s.LastErrorKind == nas.Busy:
+		return look{"warn", "hourglass", "nas.is.busy"}
+	case s.LastError != "":
+		return look{"bad", "circle-x", "nas.is.failed"}
+	case s.LastScan.IsZero():
+		return look{"busy", "loader", "nas.is.first"}
+	case len(s.Missing) > 0:
+		return look{"warn", "triangle-alert", "nas.is.partly"}
+	}
+	return look{"good", "circle-check", "nas.is.good"}
+}
