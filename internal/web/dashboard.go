@@ -143,7 +143,7 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 	}
 	for _, p := range polled {
 		if p.Problem != "" {
-			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem})
+			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: roomPath(p.Source)})
 		}
 	}
 	if failed > 0 {
@@ -206,6 +206,9 @@ const (
 	steadyDays  = 3
 )
 
+// roomPath is the room of a source that is polled.
+func roomPath(source watch.Source) string { return "/" + string(source) }
+
 // sourceLines are the sources that push, and those that are polled and switched on.
 func (s *site) sourceLines(ctx context.Context, now time.Time, polled []Polled) ([]sourceLine, error) {
 	requests, err := s.WebhookLog.LastSeen(ctx)
@@ -221,7 +224,7 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []Polled) 
 		lines = append(lines, lineOf(source, requests))
 	}
 	for _, p := range polled {
-		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: "/records?source=" + string(p.Source)}
+		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: roomPath(p.Source)}
 		if p.Problem != "" {
 			line.Look = look{"bad", "circle-x", "source.failing"}
 		}

@@ -115,7 +115,7 @@ func (s *site) askedSources(ctx context.Context) ([]askedSource, error) {
 	}
 	boxes := s.Device()
 	return []askedSource{
-		{watch.NAS, "/nas", nasLook(library)},
+		{watch.NAS, roomPath(watch.NAS), nasLook(library)},
 		{watch.Device, "/device", s.deviceLook(boxes)},
 		{watch.Tracker, "/tracker", trackerLook(history)},
 	}, nil

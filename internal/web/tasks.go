@@ -153,6 +153,12 @@ func roomOf(t task.Status) (path, key string) {
 		return questionPath(t.RecordID), "nav.review"
 	case "archive_import":
 		return "/archive", "nav.archive"
+	case "device_sync":
+		return "/device", "nav.device"
+	case "tracker_sync", "tracker_preview", "tracker_device":
+		return "/tracker", "nav.tracker"
+	case "import", "import_preview":
+		return "/import", "nav.import"
 	case "dataset_refresh":
 		return "/about", "task.room.about"
 	}
