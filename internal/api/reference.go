@@ -190,7 +190,7 @@ func fields(s *huma.Schema) []row {
 
 // example is a value that fits the schema.
 func example(doc *huma.OpenAPI, s *huma.Schema, depth int) any {
-	const deepest = 6
+	const deepest = 8
 	for s.Ref != "" {
 		s = doc.Components.Schemas.SchemaFromRef(s.Ref)
 	}

@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
@@ -63,6 +64,7 @@ type App struct {
 	device   *device.Keeper
 	plays    *device.Store
 	tracker  *tracker.Keeper
+	doctor   *diagnose.Doctor
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -103,6 +105,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
+	a.doctor = a.newDoctor()
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -189,7 +192,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, NextReplay: a.nextReplay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})

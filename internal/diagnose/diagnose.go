@@ -62,7 +62,7 @@ func (t Target) Host() string {
 
 // Result is how a target was found.
 type Result struct {
-	Kind  Kind   `json:"kind" doc:"What the host is asked for."`
+	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api" doc:"What the host is to this service."`
 	Host  string `json:"host" example:"api.example"`
 	InUse bool   `json:"in_use" doc:"Whether this service asks there as it is set now."`
 	// CheckedAt is nil before the first diagnosis.
