@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -220,6 +221,10 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 			counts, err := a.queue.Counts(ctx)
 			return counts[replay.Pending], err
 		},
+		TestMatch: a.engine.Preview,
+		Network:   a.doctor.State,
+		Logs:      a.lines,
+		LogLevel:  func() slog.Level { return a.Settings.Current().Log.Level },
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth
 			if !s.WebhookAuthEnabled {

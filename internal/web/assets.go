@@ -21,10 +21,10 @@ var files embed.FS
 const staticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "reference"}
+var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "debug", "reference"}
 
 // modules are the scripts, each after those it imports.
-var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "app"}
+var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "debug", "app"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -137,7 +138,8 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts",
-		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom", "/nowhere"} {
+		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
+		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
 		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
 		if err != nil {

@@ -11,8 +11,10 @@ import (
 
 	"watchmark/internal/archive"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
 )
 
 func catalogueOf(t *testing.T, lang string) map[string]string {
@@ -104,6 +106,24 @@ func TestKeysExist(t *testing.T) {
 	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate} {
 		need("the outcome of a refresh", "script.refreshed_"+string(outcome))
 	}
+	for _, kind := range diagnose.Kinds {
+		need("the target", "network.kind."+string(kind))
+	}
+	for _, stage := range diagnose.StageNames {
+		need("the stage", "network.stage."+string(stage))
+	}
+	for problem, advice := range diagnose.Problems {
+		if key := "network.problem." + string(problem); en[key] != advice {
+			t.Errorf("%s is %q, the API says %q", key, en[key], advice)
+		}
+	}
+	for _, via := range []diagnose.Via{diagnose.Direct, diagnose.ByProxy} {
+		need("the way", "network.via."+string(via))
+		need("the way", "script.way_"+string(via))
+	}
+	for _, outcome := range webhook.Outcomes {
+		need("the outcome of a request", "debug.outcome."+string(outcome))
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -120,7 +140,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|script\.(import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|record\.advice|archive\.(is|how|by|outcome)|about\.(table|outcome|credit)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|script\.(way|import|imported|refreshed)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

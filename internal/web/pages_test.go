@@ -256,7 +256,7 @@ func TestOAuthAnswers(t *testing.T) {
 }
 
 var (
-	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-tries|data-log|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
 	static = regexp.MustCompile(`"(/static/[^"]+)"`)
 )
 
@@ -264,7 +264,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/accounts", "/connect", "/nowhere"} {
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/accounts", "/connect", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))
@@ -303,7 +303,7 @@ func TestAssets(t *testing.T) {
 	for _, m := range static.FindAllStringSubmatch(page.body, -1) {
 		follow(m[1])
 	}
-	if len(seen) != 13 {
+	if len(seen) != 14 {
 		t.Errorf("the page loads %q", seen)
 	}
 	if total > 150_000 {

@@ -18,10 +18,10 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "archive", "review", "debug", "debug-webhooks", "debug-network", "debug-log", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts"}
+var shared = []string{"layout", "parts", "trace", "debug-parts"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -86,6 +86,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"themes":  func() any { return themes },
 		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
 		"number":  number,
+		"day":     func(t time.Time) string { return t.Format(time.DateOnly) },
 		"ms":      elapsed,
 		"look":    lookOf,
 		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
@@ -140,6 +141,7 @@ var navGroups = []navGroup{
 	}},
 	{"nav.service", []navItem{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
+		{Path: "/debug", Icon: "wrench", Key: "nav.debug", Page: "debug", Aside: true},
 	}},
 }
 

@@ -25,6 +25,9 @@ import (
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
+	"watchmark/internal/logring"
+	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -79,6 +82,13 @@ type Deps struct {
 	Reachability func() catalog.Reachability
 	// QueueLength is how many marks wait for the catalog.
 	QueueLength func(context.Context) (int, error)
+	// TestMatch matches an event and writes nothing.
+	TestMatch func(context.Context, watch.Event) (match.Trace, error)
+	// Network is how the services outside were found last.
+	Network func() []diagnose.Result
+	// Logs are the newest lines of the log, LogLevel is the least important level that it keeps.
+	Logs     *logring.Ring
+	LogLevel func() slog.Level
 	// WebhookKey is the last path segment of webhook addresses; empty when none is asked for.
 	WebhookKey func() string
 	// PublicURL is the address people reach the service by, base path included, without a slash at the end.
@@ -164,6 +174,10 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
 	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
+	mux.HandleFunc("GET /debug", s.page("debug", s.trial))
+	mux.HandleFunc("GET /debug/webhooks", s.page("debug-webhooks", s.webhooks))
+	mux.HandleFunc("GET /debug/network", s.page("debug-network", s.network))
+	mux.HandleFunc("GET /debug/log", s.page("debug-log", s.logs))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -5,6 +5,7 @@ import "./upload.js";
 import "./find.js";
 import "./correct.js";
 import "./review.js";
+import "./debug.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";

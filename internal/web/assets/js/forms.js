@@ -1,5 +1,5 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, authorize, run: follow the task), data-done the message of success,
+// what follows (refresh, go to data-next, record: go to that of the answer, authorize, run: follow the task), data-done the message of success,
 // data-failed that of an answer with "ok": false, data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts.
 import { text } from "./words.js";
@@ -60,6 +60,9 @@ async function follow(form, body) {
     case "go":
       location.assign(form.dataset.next);
       return;
+    case "record":
+      location.assign(form.dataset.next + body.record_ids[0]);
+      return;
     case "authorize":
       location.assign(body.authorize_url);
       return;
@@ -86,7 +89,7 @@ async function follow(form, body) {
 }
 
 /** The JSON body of a form; null when it has no fields. */
-function bodyOf(form) {
+export function bodyOf(form) {
   const body = {};
   for (const field of form.elements) {
     if (!field.name || field.disabled) continue;
