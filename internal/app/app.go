@@ -106,7 +106,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
-	a.doctor = a.newDoctor()
+	a.doctor = a.Doctor()
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {

@@ -6,11 +6,8 @@ import (
 	"watchmark/internal/diagnose"
 )
 
-// imageURL is where the catalog keeps its images.
-const imageURL = "https://lain.bgm.tv"
-
-// newDoctor looks at the services that the settings name.
-func (d *Data) newDoctor() *diagnose.Doctor {
+// Doctor looks at the services that the settings name.
+func (d *Data) Doctor() *diagnose.Doctor {
 	return diagnose.New(diagnose.Config{
 		Targets: d.outside, ProxyFor: d.http.ProxyFor, UserAgent: userAgent(), Masker: d.masker,
 		Timeout: func() time.Duration { return d.Settings.Current().Network.Timeout },
@@ -24,7 +21,7 @@ func (d *Data) outside() []diagnose.Target {
 		// What account.Keeper and the breaker ask first, with an answer of one line.
 		{Kind: diagnose.CatalogAPI, URL: s.Catalog.APIURL + "/v0/episodes?subject_id=1&limit=1", InUse: true, JSON: true},
 		{Kind: diagnose.CatalogWeb, URL: s.Catalog.WebURL + "/", InUse: s.Catalog.OAuthClientID != ""},
-		{Kind: diagnose.CatalogImages, URL: imageURL + "/"},
+		{Kind: diagnose.CatalogImages, URL: s.Catalog.ImageURL + "/"},
 		{Kind: diagnose.Archive, URL: s.CatalogArchive.PointerURL, InUse: s.CatalogArchive.Enabled},
 	}
 	for _, mirror := range s.CatalogArchive.Mirrors {

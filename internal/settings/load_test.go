@@ -24,7 +24,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Server:  settings.Server{Listen: "127.0.0.1:8787", MaxBody: 4 << 20, TrustedProxies: []netip.Prefix{}, WebhookLog: 7 * 24 * time.Hour},
 		Auth:    settings.Auth{Enabled: true, WebhookAuthEnabled: true, Session: 30 * 24 * time.Hour, LockoutAttempts: 5, Lockout: 15 * time.Minute},
 		Network: settings.Network{Timeout: 15 * time.Second},
-		Catalog: settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", RequestsPerMinute: 100, Burst: 800},
+		Catalog: settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", ImageURL: "https://lain.bgm.tv", RequestsPerMinute: 100, Burst: 800},
 		Sync:    settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4},
 		Matching: settings.Matching{DatasetEnabled: true, DatasetURL: "https://unpkg.com/bangumi-data@0.3/dist/data.json", DatasetCron: "30 8 * * 3",
 			AcceptScore: 0.85, ReviewScore: 0.5, Margin: 0.04},

@@ -69,6 +69,7 @@ type Network struct {
 type Catalog struct {
 	APIURL            string // without trailing slash
 	WebURL            string // without trailing slash
+	ImageURL          string // without trailing slash
 	RequestsPerMinute int
 	Burst             int
 	OAuthClientID     string

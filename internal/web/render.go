@@ -88,6 +88,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"number":  number,
 		"day":     func(t time.Time) string { return t.Format(time.DateOnly) },
 		"ms":      elapsed,
+		"clock":   func(ahead *float64) (string, error) { return s.clock(lang, *ahead) },
 		"look":    lookOf,
 		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
 		// specials reports that a season is the one of the specials.
@@ -220,6 +221,17 @@ func (s *site) distance(lang string, t, now time.Time) (string, error) {
 		return s.words.count(lang, direction+"days", int(gap.Hours()/24))
 	}
 	return t.Format("2006-01-02"), nil
+}
+
+// clock says how far this machine's clock is ahead, in seconds.
+func (s *site) clock(lang string, ahead float64) (string, error) {
+	switch seconds := int(math.Round(ahead)); {
+	case seconds > 0:
+		return s.words.text(lang, "network.clock_ahead", seconds)
+	case seconds < 0:
+		return s.words.text(lang, "network.clock_behind", -seconds)
+	}
+	return s.words.text(lang, "network.clock_same")
 }
 
 // label is the short name of an episode, such as S2 E7, or the word for a film.

@@ -73,7 +73,7 @@ func TestScreenshots(t *testing.T) {
 		{"debug-empty", empty, "/debug", true, ""},
 		{"debug-webhooks", full, "/debug/webhooks", true, "#request-6 summary"},
 		{"debug-webhooks-empty", empty, "/debug/webhooks", true, ""},
-		{"debug-network", full, "/debug/network", true, ".targets li:nth-child(2) summary"},
+		{"debug-network", full, "/debug/network", true, ".targets li:nth-child(1) summary"},
 		{"debug-network-empty", empty, "/debug/network", true, ""},
 		{"debug-log", full, "/debug/log", true, ""},
 		{"debug-log-empty", empty, "/debug/log", true, ""},
