@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
 	"watchmark/internal/mapping"
@@ -71,6 +72,7 @@ var statuses = []struct {
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
 	{importer.ErrRunning, http.StatusConflict},
+	{diagnose.ErrRunning, http.StatusConflict},
 	{tracker.ErrNotFound, http.StatusNotFound},
 	{tracker.ErrOff, http.StatusConflict},
 	{tracker.ErrNoClient, http.StatusConflict},

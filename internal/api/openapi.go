@@ -32,6 +32,7 @@ var tags = []*huma.Tag{
 	{Name: "Mappings", Description: "Which title is which subject, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},
 	{Name: "Settings", Description: "What the settings page shows and changes."},
+	{Name: "Diagnostics", Description: "Why something does not work: the network, the log, and a file for bug reports."},
 	{Name: "Login", Description: "The administrator, sessions of browsers, API keys of scripts."},
 	{Name: "Service", Description: "The service itself."},
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,8 +29,10 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
+	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -65,6 +68,11 @@ type rig struct {
 	archive   *archive.Archive
 	dataset   *dataset.Keeper
 	log       *lockedBuffer
+	slog      *slog.Logger
+	lines     *logring.Ring
+	masker    *secret.Masker
+	doctor    *diagnose.Doctor
+	targets   []diagnose.Target
 	doc       *huma.OpenAPI
 }
 
@@ -90,7 +98,13 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}
 	r.keeper = &testKeeper{accounts: r.accounts}
 	masker := &secret.Masker{}
-	log := slog.New(task.Handler(slog.NewTextHandler(r.log, nil)))
+	r.masker, r.lines = masker, logring.New(1<<20)
+	log := slog.New(masker.Handler(task.Handler(slog.NewMultiHandler(slog.NewTextHandler(r.log, nil), r.lines.Handler(slog.LevelDebug)))))
+	r.slog = log
+	r.doctor = diagnose.New(diagnose.Config{
+		Targets: func() []diagnose.Target { return r.targets }, Timeout: func() time.Duration { return 20 * time.Second }, Masker: masker,
+		ProxyFor: func(*url.URL) (*url.URL, error) { return nil, nil }, //nolint:nilnil // no proxy is an answer
+	})
 	r.tasks = &task.Registry{}
 	mappings := mapping.NewStore(d)
 	r.questions = candidate.NewStore(d, mappings)
@@ -128,8 +142,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 		},
 	}))(t)
 	deps := api.Deps{
-		Tracker: r.newTracker(box, masker, log),
-		NAS:     library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
+		Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
+		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },

@@ -33,8 +33,10 @@ import (
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -113,6 +115,12 @@ type Deps struct {
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
 	Subjects Subjects
+	// Doctor looks at the services outside.
+	Doctor *diagnose.Doctor
+	// Logs are the newest lines of the log.
+	Logs *logring.Ring
+	// Build says in one line what was built.
+	Build string
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
@@ -126,7 +134,9 @@ type server struct {
 	Deps
 	mux       *http.ServeMux
 	api       huma.API
+	started   time.Time
 	strangers *rate.Limiter
+	trials    *rate.Limiter       // of hosts that a caller names
 	bodies    *semaphore.Weighted // bytes of webhook bodies
 	uploading sync.Mutex          // held while a dump is uploaded: one at a time
 }
@@ -141,7 +151,7 @@ func New(deps Deps) http.Handler {
 }
 
 func newServer(deps Deps) *server {
-	s := &server{Deps: deps, mux: http.NewServeMux(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
+	s := &server{Deps: deps, mux: http.NewServeMux(), started: time.Now(), trials: newTrials(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
 	s.api = humago.New(s.mux, s.config())
 	s.registerWebhooks()
 	s.registerTrials()
@@ -164,6 +174,9 @@ func newServer(deps Deps) *server {
 	s.registerSettings()
 	s.registerWebhookLog()
 	s.registerStats()
+	s.registerNetwork()
+	s.registerLogs()
+	s.registerDiagnostics()
 	s.registerLogin()
 	s.registerKeys()
 	s.registerHealth()
@@ -367,6 +380,11 @@ var schemaNames = map[string]string{
 	"watchmark/internal/importer.About":        "MediaServer",
 	"watchmark/internal/importer.User":         "MediaServerUser",
 	"watchmark/internal/importer.Library":      "MediaServerLibrary",
+	"watchmark/internal/diagnose.Result":       "NetworkResult",
+	"watchmark/internal/diagnose.Route":        "NetworkRoute",
+	"watchmark/internal/diagnose.Stage":        "NetworkStage",
+	"watchmark/internal/diagnose.Reach":        "HostRoute",
+	"watchmark/internal/logring.Entry":         "LogLine",
 	"watchmark/internal/tracker.Status":        "TrackerStatus",
 	"watchmark/internal/tracker.SyncStatus":    "TrackerSyncStatus",
 	"watchmark/internal/tracker.User":          "TrackerUser",

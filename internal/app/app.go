@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,6 +24,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
 	"watchmark/internal/db"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
 	"watchmark/internal/replay"
@@ -66,6 +68,7 @@ type App struct {
 	// covers has those that the pages show; images is its way to the image host.
 	covers   *cover.Keeper
 	images   *httpx.Client
+	doctor   *diagnose.Doctor
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -111,6 +114,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
+	a.doctor = a.Doctor()
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -191,7 +195,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -218,6 +222,10 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		Cover: a.covers.Get, Polled: a.polled,
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
+		TestMatch: a.engine.Preview,
+		Network:   a.doctor.State,
+		Logs:      a.lines,
+		LogLevel:  func() slog.Level { return a.Settings.Current().Log.Level },
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth
 			if !s.WebhookAuthEnabled {

@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
+	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -50,6 +51,9 @@ type Options struct {
 	LocalDevices bool
 }
 
+// logBytes bounds what is remembered of the log.
+const logBytes = 1 << 20
+
 // DemoLogin is a login that everybody may know.
 type DemoLogin struct{ Name, Password string }
 
@@ -63,11 +67,13 @@ type Data struct {
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 
-	db      *db.DB
-	box     *secret.Box
-	masker  *secret.Masker
-	log     *slog.Logger
-	level   *slog.LevelVar
+	db     *db.DB
+	box    *secret.Box
+	masker *secret.Masker
+	log    *slog.Logger
+	level  *slog.LevelVar
+	// lines are the newest of the log.
+	lines   *logring.Ring
 	http    *httpx.Client
 	catalog *catalog.Client
 	cached  *catalog.Cached
@@ -117,7 +123,8 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	now := d.Settings.Current()
 	d.masker = &secret.Masker{}
 	d.level = new(slog.LevelVar)
-	d.log = slog.New(d.masker.Handler(task.Handler(logHandler(o.Logs, now.Log.Format, d.level))))
+	d.lines = logring.New(logBytes)
+	d.log = slog.New(d.masker.Handler(task.Handler(slog.NewMultiHandler(logHandler(o.Logs, now.Log.Format, d.level), d.lines.Handler(d.level)))))
 	if d.http, err = httpx.New(outbound(now), d.masker, d.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}

@@ -20,12 +20,15 @@ var allowed = map[string][]string{
 	"title":  {},
 	"secret": {},
 	"db":     {},
-	"task":   {},
 	"sse":    {},
 	"npm":    {},
 	"lan":    {},
 
+	"logring": {},
+	"task":    {"logring"},
+
 	"httpx":    {"secret"},
+	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
 	"auth":     {"db"},
 	"source":   {"source", "watch"},
@@ -69,9 +72,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "engine", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "match", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "engine", "httpx", "importer", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "logring", "match", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "task", "task", "tracker", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

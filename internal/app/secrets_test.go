@@ -88,10 +88,10 @@ func TestNoSecretIsSeen(t *testing.T) {
 
 	places := map[string]string{}
 	for _, path := range []string{"/api/records?limit=50", "/api/records/1", "/api/match-records", "/api/match-records/1/trace", "/api/match-records/3/trace", "/api/match-records/4/trace",
-		"/api/accounts", "/api/settings", "/api/settings/schema", "/api/webhook-log?limit=50", "/api/api-keys", "/api/stats", "/api/session", "/api/openapi.json"} {
+		"/api/accounts", "/api/settings", "/api/settings/schema", "/api/webhook-log?limit=50", "/api/logs?limit=200&level=debug", "/api/diagnostics", "/api/api-keys", "/api/stats", "/api/session", "/api/openapi.json"} {
 		places["GET "+path] = s.api(http.MethodGet, path, "", http.StatusOK, nil).body
 	}
-	for _, path := range []string{"/", "/records", "/records/1", "/records/3", "/records/4", "/accounts", "/connect", "/api/docs"} {
+	for _, path := range []string{"/", "/records", "/records/1", "/records/3", "/records/4", "/accounts", "/connect", "/debug/webhooks", "/debug/log", "/api/docs"} {
 		request := s.request(http.MethodGet, path, "", "")
 		request.AddCookie(&http.Cookie{Name: cookies.Name, Value: cookies.Value})
 		page := s.do(request)

@@ -134,7 +134,8 @@ type Client struct {
 // setup is a Config with what was made of it.
 type setup struct {
 	Config
-	http *http.Client
+	http  *http.Client
+	proxy func(*http.Request) (*url.URL, error) // nil where no proxy may be used
 }
 
 // New is a client with cfg. masker is applied to the debug log and to errors.
@@ -154,7 +155,7 @@ func (c *Client) Apply(cfg Config) error {
 	cfg = cfg.withDefaults()
 	proxy := http.ProxyFromEnvironment
 	if cfg.Proxy != "" {
-		u, err := parseProxy(cfg.Proxy)
+		u, err := ParseProxy(cfg.Proxy)
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func (c *Client) Apply(cfg Config) error {
 	}
 	transport.MaxIdleConnsPerHost = idleConns
 	transport.MaxResponseHeaderBytes = 256 << 10
-	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
+	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}, proxy: transport.Proxy}
 	if old := c.now.Swap(next); old != nil {
 		old.http.CloseIdleConnections()
 	}
@@ -192,8 +193,9 @@ func guarded(allow func(netip.Addr) error) *net.Dialer {
 	}}
 }
 
-// parseProxy never repeats the text in an error: it may hold a password.
-func parseProxy(text string) (*url.URL, error) {
+// ParseProxy reads the address of an http, https or socks5 proxy. It never repeats the text in
+// an error: it may hold a password.
+func ParseProxy(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return nil, errors.New("the proxy must be an address such as http://proxy.example:3128 or socks5://proxy.example:1080")
@@ -224,6 +226,16 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 		}
 	}
 	return nil
+}
+
+// ProxyFor is the proxy that a request to target goes through; nil is none. The error says that the
+// environment names a proxy that cannot be used.
+func (c *Client) ProxyFor(target *url.URL) (*url.URL, error) {
+	proxy := c.now.Load().proxy
+	if proxy == nil {
+		return nil, nil //nolint:nilnil // no proxy is an answer
+	}
+	return proxy(&http.Request{URL: target})
 }
 
 // Close gives up idle connections. Requests under way are not touched.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"watchmark/internal/logring"
 )
 
 // The errors a caller branches on.
@@ -57,7 +59,7 @@ type Status struct {
 // Task is one piece of work. Its methods may be used by several goroutines.
 type Task struct {
 	cancel context.CancelFunc
-	log    log
+	log    *logring.Ring
 
 	mu     sync.Mutex
 	status Status
@@ -75,7 +77,7 @@ func (t *Task) Progress(done, total int, message string) {
 	t.mu.Lock()
 	t.status.Done, t.status.Total, t.status.Message = done, total, message
 	t.mu.Unlock()
-	t.log.touch()
+	t.log.Touch()
 }
 
 // SetResult keeps what the task brought.
@@ -87,10 +89,12 @@ func (t *Task) SetResult(result any) {
 
 // After gives the log's lines with a number above last, and a channel that is closed
 // when there is more to see: a line, progress, or the end.
-func (t *Task) After(last int) (lines []Line, more <-chan struct{}) { return t.log.after(last) }
+func (t *Task) After(last int) (lines []logring.Line, more <-chan struct{}) {
+	return t.log.After(last, logring.Everything)
+}
 
 // EndNumber is the number that the end of the task has after the lines of its log.
-func (t *Task) EndNumber() int { return t.log.size() + 1 }
+func (t *Task) EndNumber() int { return t.log.Size() + 1 }
 
 // end stores how the task ended.
 func (t *Task) end(ctx context.Context, err error) {
@@ -106,7 +110,7 @@ func (t *Task) end(ctx context.Context, err error) {
 		t.status.State, t.status.Message = Failed, err.Error()
 	}
 	t.mu.Unlock()
-	t.log.touch()
+	t.log.Touch()
 }
 
 // Registry starts tasks and remembers them.
@@ -130,7 +134,7 @@ func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Cont
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.last++
-	t := &Task{cancel: cancel, log: newLog()}
+	t := &Task{cancel: cancel, log: logring.New(logBytes)}
 	t.status = Status{ID: r.last, Kind: kind, RecordID: recordID, State: Running, StartedAt: time.Now()}
 	r.tasks = append(r.tasks, t)
 	r.forgetOld()

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/logring"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
 )
 
 // ended waits for the end of a task and gives its log.
-func ended(t *testing.T, run *task.Task) (task.Status, []task.Line) {
+func ended(t *testing.T, run *task.Task) (task.Status, []logring.Line) {
 	t.Helper()
 	for {
 		status := run.Status()

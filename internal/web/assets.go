@@ -23,11 +23,11 @@ var files embed.FS
 const staticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "reference"}
+var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "reference"}
 
 // modules are the scripts, each after those it imports. What app.js does not import is of one
 // room only, whose template asks for it.
-var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "sources", "tracker", "import", "app"}
+var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "sources", "tracker", "import", "debug", "app"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/archive"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/forecast"
 	"watchmark/internal/importer"
@@ -22,6 +23,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
 )
 
 func catalogueOf(t *testing.T, lang string) map[string]string {
@@ -173,6 +175,24 @@ func TestKeysExist(t *testing.T) {
 	for _, status := range []forecast.Status{forecast.Mark, forecast.Marked, forecast.DryRun, forecast.Review, forecast.NotFound, forecast.EpisodeNotFound, forecast.Blocked, forecast.NoAccount, forecast.Refused, forecast.Unreachable} {
 		need("a forecast", "forecast.is."+string(status))
 	}
+	for _, kind := range diagnose.Kinds {
+		need("the target", "network.kind."+string(kind))
+	}
+	for _, stage := range diagnose.StageNames {
+		need("the stage", "network.stage."+string(stage))
+	}
+	for problem, advice := range diagnose.Problems {
+		if key := "network.problem." + string(problem); en[key] != advice {
+			t.Errorf("%s is %q, the API says %q", key, en[key], advice)
+		}
+	}
+	for _, via := range []diagnose.Via{diagnose.Direct, diagnose.ByProxy} {
+		need("the way", "network.via."+string(via))
+		need("the way", "script.way_"+string(via))
+	}
+	for _, outcome := range webhook.Outcomes {
+		need("the outcome of a request", "debug.outcome."+string(outcome))
+	}
 	for _, media := range []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction} {
 		need("the media kind", "media."+string(media))
 	}
@@ -193,7 +213,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|script\.(import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/diagnose"
 	"watchmark/internal/record"
 	"watchmark/internal/webhook"
 )
@@ -42,8 +43,8 @@ var healthLooks = map[health]look{
 	tokenless: {"bad", "circle-x", "account.health.tokenless"},
 }
 
-// lookOf is the look of a record's status, a step's status, an account's health, or a
-// webhook's answer.
+// lookOf is the look of a record's status, a step's status, an account's health, a
+// webhook's answer, or of how a service outside was found.
 func lookOf(state any) look {
 	switch state := state.(type) {
 	case record.Status:
@@ -54,6 +55,8 @@ func lookOf(state any) look {
 		return healthLooks[state]
 	case webhook.Entry:
 		return answerLook(state.Status)
+	case diagnose.Result:
+		return targetLook(state)
 	case string:
 		if l, known := stepLooks[state]; known {
 			return l

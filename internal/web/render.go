@@ -20,10 +20,10 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts", "rules", "sources"}
+var shared = []string{"layout", "parts", "rules", "sources", "trace", "debug-parts"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -94,6 +94,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
 		"number":  number,
 		"ms":      elapsed,
+		"clock":   func(ahead *float64) (string, error) { return s.clock(lang, *ahead) },
 		"look":    lookOf,
 		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
 		// specials reports that a season is the one of the specials.
@@ -159,6 +160,7 @@ var navGroups = []navGroup{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
 		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
 		{Path: "/settings", Icon: "settings", Key: "nav.settings", Page: "settings", Aside: true},
+		{Path: "/debug", Icon: "wrench", Key: "nav.debug", Page: "debug", Aside: true},
 	}},
 }
 
@@ -248,6 +250,17 @@ func (s *site) distance(lang string, t, now time.Time) (string, error) {
 		return s.words.count(lang, direction+"days", int(gap.Hours()/24))
 	}
 	return t.Format("2006-01-02"), nil
+}
+
+// clock says how far this machine's clock is ahead, in seconds.
+func (s *site) clock(lang string, ahead float64) (string, error) {
+	switch seconds := int(math.Round(ahead)); {
+	case seconds > 0:
+		return s.words.text(lang, "network.clock_ahead", seconds)
+	case seconds < 0:
+		return s.words.text(lang, "network.clock_behind", -seconds)
+	}
+	return s.words.text(lang, "network.clock_same")
 }
 
 // label is the short name of an episode, such as S2 E7, or the word for a film.

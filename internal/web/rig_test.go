@@ -24,6 +24,8 @@ import (
 	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/diagnose"
+	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -61,6 +63,8 @@ type rig struct {
 	open      bool // sign-in is turned off
 	archive   archive.Status
 	dataset   dataset.Status
+	network   []diagnose.Result
+	logs      *logring.Ring
 	down      time.Time // since when the catalog does not answer; zero while it does
 	scheduler replay.Standing
 	tasks     task.Registry
@@ -78,6 +82,8 @@ type rig struct {
 	answer func(apiCall) (status int, body string)
 	// retryAfter is the Retry-After of answers; empty for none.
 	retryAfter string
+	// logStream answers the log of the service; nil is a quiet one.
+	logStream http.HandlerFunc
 }
 
 // apiCall is one request that the page's script made.
@@ -99,7 +105,7 @@ func newRig(t testing.TB, options ...option) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	g := &rig{db: d, records: record.NewStore(d), log: webhook.NewLog(d), shutdown: make(chan struct{})}
+	g := &rig{db: d, records: record.NewStore(d), log: webhook.NewLog(d), logs: logring.New(1 << 16), shutdown: make(chan struct{})}
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.mappings = mapping.NewStore(d)
 	g.questions = candidate.NewStore(d, g.mappings)
@@ -131,6 +137,14 @@ func newRig(t testing.TB, options ...option) *rig {
 			}
 			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
 		},
+		TestMatch: g.testMatch,
+		Network: func() []diagnose.Result {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return slices.Clone(g.network)
+		},
+		Logs:       g.logs,
+		LogLevel:   func() slog.Level { return slog.LevelInfo },
 		WebhookKey: func() string { return webhookKey },
 		PublicURL:  func(r *http.Request) string { return "http://" + r.Host + g.base },
 		BasePath:   func() string { return g.base },
@@ -166,6 +180,18 @@ func newRig(t testing.TB, options ...option) *rig {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/", g.serveAPI)
+	mux.HandleFunc("/api/logs/stream", func(w http.ResponseWriter, r *http.Request) {
+		if g.logStream != nil {
+			g.logStream(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-g.shutdown:
+		}
+	})
 	mux.Handle("/", pages)
 	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
 	t.Cleanup(func() {

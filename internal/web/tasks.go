@@ -30,7 +30,7 @@ type tasksPage struct {
 type taskPage struct {
 	taskView
 	// Log is the end of the debug log.
-	Log []logLine
+	Log []taskLine
 }
 
 // taskView is a task as people see it.
@@ -50,8 +50,8 @@ type taskView struct {
 	Again int
 }
 
-// logLine is a line of a task's log.
-type logLine struct {
+// taskLine is a line of a task's log.
+type taskLine struct {
 	Time, Message, Facts string
 	Bad                  bool
 }
@@ -251,7 +251,7 @@ func (s *site) told(lang, key string, values map[string]any) string {
 }
 
 // readLine reads a line of a task's log as far as it can be read.
-func readLine(text string) logLine {
+func readLine(text string) taskLine {
 	var line struct {
 		Time  time.Time `json:"time"`
 		Level string    `json:"level"`
@@ -259,7 +259,7 @@ func readLine(text string) logLine {
 	}
 	facts := map[string]any{}
 	if json.Unmarshal([]byte(text), &line) != nil || json.Unmarshal([]byte(text), &facts) != nil {
-		return logLine{Message: text}
+		return taskLine{Message: text}
 	}
 	for _, name := range []string{"time", "level", "msg"} {
 		delete(facts, name)
@@ -269,5 +269,5 @@ func readLine(text string) logLine {
 		words = append(words, name+"="+factText(value))
 	}
 	slices.Sort(words)
-	return logLine{line.Time.Format("15:04:05.000"), line.Msg, strings.Join(words, " "), line.Level == "ERROR" || line.Level == "WARN"}
+	return taskLine{line.Time.Format("15:04:05.000"), line.Msg, strings.Join(words, " "), line.Level == "ERROR" || line.Level == "WARN"}
 }

@@ -27,6 +27,9 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
+	"watchmark/internal/diagnose"
+	"watchmark/internal/logring"
+	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/source/device"
@@ -103,6 +106,13 @@ type Deps struct {
 	MaxRetries func() int
 	// Tasks is the work that takes longer.
 	Tasks Tasks
+	// TestMatch matches an event and writes nothing.
+	TestMatch func(context.Context, watch.Event) (match.Trace, error)
+	// Network is how the services outside were found last.
+	Network func() []diagnose.Result
+	// Logs are the newest lines of the log, LogLevel is the least important level that it keeps.
+	Logs     *logring.Ring
+	LogLevel func() slog.Level
 	// WebhookKey is the last path segment of webhook addresses; empty when none is asked for.
 	WebhookKey func() string
 	// PublicURL is the address people reach the service by, base path included, without a slash at the end.
@@ -203,6 +213,10 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
 	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
 	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
+	mux.HandleFunc("GET /debug", s.page("debug", s.trial))
+	mux.HandleFunc("GET /debug/webhooks", s.page("debug-webhooks", s.webhooks))
+	mux.HandleFunc("GET /debug/network", s.page("debug-network", s.network))
+	mux.HandleFunc("GET /debug/log", s.page("debug-log", s.logs))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"watchmark/internal/db"
@@ -32,9 +33,28 @@ type Entry struct {
 	Body      string  `json:"body"`
 }
 
+// Outcome is what became of a request.
+type Outcome string
+
+// The outcomes: what was accepted became records, what was ignored is no watch, what was refused was answered as an error.
+const (
+	Accepted Outcome = "accepted"
+	Ignored  Outcome = "ignored"
+	Refused  Outcome = "refused"
+)
+
+// Outcomes are all of them.
+var Outcomes = []Outcome{Accepted, Ignored, Refused}
+
+// statuses are those that an outcome was answered with, from the first to the last.
+var statuses = map[Outcome][2]int{Accepted: {202, 202}, Ignored: {200, 201}, Refused: {300, 599}}
+
 // Filter selects entries for List; zero fields do not restrict.
 type Filter struct {
-	Source watch.Source
+	Source  watch.Source
+	Outcome Outcome
+	// Text stands in the title, the user name, the reason or the body; upper and lower case are the same in ASCII.
+	Text string
 	// Before is the cursor: only entries with a smaller id.
 	Before int64
 	// Limit is 1..200; 0 means 50.
@@ -70,14 +90,19 @@ func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
 
 const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, body`
 
+// likeLiteral takes the meaning from what LIKE understands.
+var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 // List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
 	limit := f.Limit
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`,
-		f.Source, f.Source, f.Before, f.Before, limit+1)
+	answered, like := statuses[f.Outcome], "%"+likeLiteral.Replace(f.Text)+"%"
+	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source = ?) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
+		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
+		f.Source, f.Source, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}

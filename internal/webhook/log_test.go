@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,42 @@ func TestOfRecordIsTheRequestThatBecameIt(t *testing.T) {
 		if e, err := l.OfRecord(t.Context(), id, now); !errors.Is(err, webhook.ErrNotFound) {
 			t.Errorf("record %d: %+v, %v", id, e, err)
 		}
+	}
+}
+
+func TestListIsFiltered(t *testing.T) {
+	at := func(status int, reason, title, user, body string) webhook.Entry {
+		return webhook.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: reason, Title: title, UserName: user, Body: body}
+	}
+	l := newLog(t, at(202, "accepted", "灯塔守望者", "mira", `{"a":"100%"}`), at(200, "media.pause is no watch", "Show", "alex", ""), at(401, "the key is wrong", "", "", ""), at(503, "busy", "", "", ""))
+	for _, c := range []struct {
+		name   string
+		filter webhook.Filter
+		want   string
+	}{
+		{"accepted", webhook.Filter{Outcome: webhook.Accepted}, "accepted"},
+		{"ignored", webhook.Filter{Outcome: webhook.Ignored}, "media.pause is no watch"},
+		{"refused", webhook.Filter{Outcome: webhook.Refused}, "busy, the key is wrong"},
+		{"a title", webhook.Filter{Text: "守望"}, "accepted"},
+		{"a user, in any case", webhook.Filter{Text: "ALEX"}, "media.pause is no watch"},
+		{"a reason", webhook.Filter{Text: "key"}, "the key is wrong"},
+		{"a body", webhook.Filter{Text: "100%"}, "accepted"},
+		{"signs of the database are letters", webhook.Filter{Text: "_"}, ""},
+		{"both", webhook.Filter{Outcome: webhook.Refused, Text: "mira"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			entries, _, err := l.List(t.Context(), c.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reasons []string
+			for _, e := range entries {
+				reasons = append(reasons, e.Reason)
+			}
+			if got := strings.Join(reasons, ", "); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

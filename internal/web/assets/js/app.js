@@ -7,6 +7,7 @@ import "./correct.js";
 import "./review.js";
 import "./settings.js";
 import "./mappings.js";
+import "./debug.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";

@@ -1,5 +1,5 @@
 // Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, authorize, run: follow the task, reveal: show it once, tell: the event "answered" has the answer), data-done the message of success,
+// what follows (refresh, go to data-next, record: go to that of the answer, authorize, run: follow the task, reveal: show it once, tell: the event "answered" has the answer), data-done the message of success,
 // data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts. With data-query the fields go into the
 // address. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
@@ -66,6 +66,9 @@ async function follow(form, body) {
   switch (form.dataset.then) {
     case "go":
       location.assign(form.dataset.next);
+      return;
+    case "record":
+      location.assign(form.dataset.next + body.record_ids[0]);
       return;
     case "authorize":
       location.assign(body.authorize_url);

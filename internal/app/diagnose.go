@@ -1,0 +1,36 @@
+package app
+
+import (
+	"time"
+
+	"watchmark/internal/diagnose"
+)
+
+// Doctor looks at the services that the settings name.
+func (d *Data) Doctor() *diagnose.Doctor {
+	return diagnose.New(diagnose.Config{
+		Targets: d.outside, ProxyFor: d.http.ProxyFor, UserAgent: userAgent(), Masker: d.masker,
+		Timeout: func() time.Duration { return d.Settings.Current().Network.Timeout },
+	})
+}
+
+// outside are the services that are asked, or would be if they were switched on.
+func (d *Data) outside() []diagnose.Target {
+	s := d.Settings.Current()
+	targets := []diagnose.Target{
+		// What account.Keeper and the breaker ask first, with an answer of one line.
+		{Kind: diagnose.CatalogAPI, URL: s.Catalog.APIURL + "/v0/episodes?subject_id=1&limit=1", InUse: true, JSON: true},
+		{Kind: diagnose.CatalogWeb, URL: s.Catalog.WebURL + "/", InUse: s.Catalog.OAuthClientID != ""},
+		{Kind: diagnose.CatalogImages, URL: s.Catalog.ImageURL + "/"},
+		{Kind: diagnose.Archive, URL: s.CatalogArchive.PointerURL, InUse: s.CatalogArchive.Enabled},
+	}
+	for _, mirror := range s.CatalogArchive.Mirrors {
+		targets = append(targets, diagnose.Target{Kind: diagnose.ArchiveMirror, URL: mirror, InUse: s.CatalogArchive.Enabled})
+	}
+	return append(targets,
+		diagnose.Target{Kind: diagnose.Dataset, URL: s.Matching.DatasetURL, InUse: s.Matching.DatasetEnabled},
+		diagnose.Target{Kind: diagnose.TrackerAuth, URL: s.Tracker.AuthURL + "/", InUse: s.Tracker.Enabled},
+		diagnose.Target{Kind: diagnose.TrackerAPI, URL: s.Tracker.APIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.ClientID != ""},
+		diagnose.Target{Kind: diagnose.TrackerAppAPI, URL: s.Tracker.AppAPIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.AppClientID != ""},
+	)
+}

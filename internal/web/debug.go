@@ -1,0 +1,313 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"watchmark/internal/account"
+	"watchmark/internal/diagnose"
+	"watchmark/internal/logring"
+	"watchmark/internal/match"
+	"watchmark/internal/watch"
+	"watchmark/internal/webhook"
+)
+
+// trialForm is what a person says was watched, as they typed it.
+type trialForm struct {
+	Title, Original, Season, Episode, Date, User string
+	Media                                        watch.Media
+}
+
+type trialPage struct {
+	Form trialForm
+	// Wrong are the keys of what is wrong with a field, by its name.
+	Wrong map[string]string
+	Media []watch.Media
+	// Names are the media-server users that accounts list.
+	Names []string
+	// Lists are the accounts that the event would be marked for.
+	Lists []account.Account
+	// The story has no trace before something was tried.
+	story
+	Look look
+}
+
+// mediaKinds are the kinds of items in the order people see them.
+var mediaKinds = []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction}
+
+// trial matches what the address says was watched, and marks nothing.
+func (s *site) trial(r *http.Request) (content, error) {
+	accounts, err := s.Accounts.List(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	q := r.URL.Query()
+	page := trialPage{
+		Media: mediaKinds,
+		Form: trialForm{
+			Title: strings.TrimSpace(q.Get("title")), Original: strings.TrimSpace(q.Get("ori_title")), Media: watch.Media(cmp.Or(q.Get("media_type"), string(watch.Episode))),
+			Season: cmp.Or(strings.TrimSpace(q.Get("season")), "1"), Episode: cmp.Or(strings.TrimSpace(q.Get("episode")), "1"), Date: strings.TrimSpace(q.Get("release_date")), User: q.Get("user_name"),
+		},
+	}
+	for _, a := range accounts {
+		page.Names = append(page.Names, a.MediaUserNames...)
+		if a.Enabled && slices.Contains(a.MediaUserNames, page.Form.User) {
+			page.Lists = append(page.Lists, a)
+		}
+	}
+	slices.Sort(page.Names)
+	page.Names = slices.Compact(page.Names)
+	if !q.Has("title") {
+		if len(page.Names) > 0 {
+			page.Form.User = page.Names[0]
+		}
+		return content{Title: "debug.title", Data: page}, nil
+	}
+	event, wrong := page.Form.event()
+	if page.Wrong = wrong; len(wrong) > 0 {
+		return content{Title: "debug.title", Data: page}, nil
+	}
+	trace, err := s.TestMatch(r.Context(), event)
+	if err != nil {
+		return content{}, err
+	}
+	raw, err := json.Marshal(trace)
+	if err != nil {
+		return content{}, err
+	}
+	page.story, err = storyOf(raw)
+	page.Look = resultLooks[trace.Result.Status]
+	return content{Title: "debug.title", Data: page}, err
+}
+
+var resultLooks = map[match.Status]look{
+	match.Matched:         {"good", "circle-check", "debug.result.matched"},
+	match.Review:          {"warn", "circle-question-mark", "debug.result.review"},
+	match.NotFound:        {"bad", "circle-x", "debug.result.not_found"},
+	match.EpisodeNotFound: {"bad", "circle-x", "debug.result.episode_not_found"},
+	match.Blocked:         {"quiet", "circle-slash", "debug.result.blocked"},
+	match.NoAccount:       {"bad", "users", "debug.result.no_account"},
+	match.Unreachable:     {"warn", "hourglass", "debug.result.unreachable"},
+}
+
+// event is what the form describes, or what is wrong with it by field.
+func (f trialForm) event() (e watch.Event, wrong map[string]string) {
+	wrong = map[string]string{}
+	e = watch.Event{Source: watch.Custom, Action: watch.Watched, Media: f.Media, Title: f.Title, OriginalTitle: f.Original, UserName: f.User, AirDate: watch.ParseDate(f.Date)}
+	if f.Title == "" {
+		wrong["title"] = "debug.wrong.title"
+	}
+	if f.Date != "" && e.AirDate.IsZero() {
+		wrong["release_date"] = "debug.wrong.date"
+	}
+	if !slices.Contains(mediaKinds, f.Media) {
+		e.Media = watch.Episode
+	}
+	for name, text := range map[string]string{"title": f.Title, "ori_title": f.Original, "user_name": f.User} {
+		if len(text) > watch.MaxText {
+			wrong[name] = "debug.wrong.long"
+		}
+	}
+	if e.IsFilm() {
+		return e, wrong
+	}
+	season, err := strconv.Atoi(f.Season)
+	if err != nil || season < 0 || season > watch.MaxSeason {
+		wrong["season"] = "debug.wrong.season"
+	}
+	episode, err := strconv.ParseFloat(f.Episode, 64)
+	if err != nil || !(episode >= 0 && episode <= watch.MaxEpisode) {
+		wrong["episode"] = "debug.wrong.episode"
+	}
+	e.Season, e.Episode = &season, &episode
+	return e, wrong
+}
+
+type webhooksPage struct {
+	Filter   webhook.Filter
+	Sources  []watch.Source
+	Outcomes []webhook.Outcome
+	Requests []request
+	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
+	Older  string
+	Newest string
+}
+
+// Filtered reports whether something restricts the list.
+func (p webhooksPage) Filtered() bool {
+	return p.Filter.Source != "" || p.Filter.Outcome != "" || p.Filter.Text != ""
+}
+
+// request is one that arrived, with its body made readable.
+type request struct {
+	webhook.Entry
+	Text string
+}
+
+// requestsAPage is how many requests a page of the webhook log has; each may have a body of some kilobytes.
+const requestsAPage = 25
+
+// webhooks lists what arrived. What a filter in the address cannot mean is left out.
+func (s *site) webhooks(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	f := webhook.Filter{Text: strings.TrimSpace(q.Get("q")), Limit: requestsAPage}
+	if source := watch.Source(q.Get("source")); slices.Contains(watch.PushSources, source) {
+		f.Source = source
+	}
+	if outcome := webhook.Outcome(q.Get("outcome")); slices.Contains(webhook.Outcomes, outcome) {
+		f.Outcome = outcome
+	}
+	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
+		f.Before = before
+	}
+	entries, next, err := s.WebhookLog.List(r.Context(), f)
+	if err != nil {
+		return content{}, err
+	}
+	page := webhooksPage{Filter: f, Sources: watch.PushSources, Outcomes: webhook.Outcomes}
+	for _, e := range entries {
+		page.Requests = append(page.Requests, request{e, readable(e.Body)})
+	}
+	if next > 0 {
+		page.Older = webhooksPath(f, next)
+	}
+	if f.Before > 0 {
+		page.Newest = webhooksPath(f, 0)
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}
+
+// readable is JSON with its structure shown, and any other text as it is.
+func readable(text string) string {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(text), "", "  "); err != nil {
+		return text // it was cut, or never was JSON
+	}
+	return indented.String()
+}
+
+func webhooksPath(f webhook.Filter, before int64) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	if len(q) == 0 {
+		return "/debug/webhooks"
+	}
+	return "/debug/webhooks?" + q.Encode()
+}
+
+type networkPage struct {
+	Targets []diagnose.Result
+	// Done of the targets were looked at by the diagnosis that runs.
+	Running bool
+	Done    int
+	Stages  []diagnose.StageName
+	// Problems are all there are, for the script to show.
+	Problems []diagnose.Problem
+}
+
+func (s *site) network(*http.Request) (content, error) {
+	page := networkPage{Targets: s.Network(), Stages: diagnose.StageNames, Problems: slices.Sorted(maps.Keys(diagnose.Problems))}
+	for _, t := range page.Targets {
+		if t.Running {
+			page.Running = true
+		} else {
+			page.Done++
+		}
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}
+
+// targetLook is how a target was found.
+func targetLook(r diagnose.Result) look {
+	switch {
+	case r.Running:
+		return look{"busy", "loader", "network.is.running"}
+	case r.CheckedAt == nil:
+		return look{"quiet", "circle", "network.is.unknown"}
+	case !r.OK && r.InUse:
+		return look{"bad", "circle-x", "network.is.failed"}
+	case !r.OK:
+		return look{"warn", "triangle-alert", "network.is.failed"}
+	case r.Routes[0].Problem != "":
+		return look{"warn", "triangle-alert", "network.is.warned"}
+	}
+	return look{"good", "circle-check", "network.is.ok"}
+}
+
+type logPage struct {
+	Level  string // least important that is shown
+	Levels []string
+	Text   string
+	Lines  []logLine
+	// Last is the number of the newest line there is, shown or not.
+	Last int
+	// Kept is the level from which the service keeps lines.
+	Kept string
+}
+
+// logLine is a line with its facts in one text.
+type logLine struct {
+	logring.Entry
+	Facts string
+}
+
+// Bad reports whether the line tells of trouble.
+func (l logLine) Bad() bool { return l.Level == "WARN" || l.Level == "ERROR" }
+
+// logFacts are the facts of a line, as the script shows them.
+func logFacts(values map[string]any) string {
+	all := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text, is := values[name].(string)
+		if !is {
+			encoded, _ := json.Marshal(values[name]) // what came from JSON goes back
+			text = string(encoded)
+		}
+		all = append(all, name+"="+text)
+	}
+	line := []rune(strings.Join(all, " "))
+	if len(line) > longestFacts {
+		return string(line[:longestFacts]) + "…"
+	}
+	return string(line)
+}
+
+// longestFacts is how many characters of the facts of a line are shown.
+const longestFacts = 600
+
+// linesShown is how many lines the page begins with.
+const linesShown = 300
+
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func (s *site) logs(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(s.LogLevel().String())}
+	if slices.Contains(logLevels, q.Get("level")) {
+		page.Level = q.Get("level")
+	}
+	filter := logring.Filter{Text: page.Text}
+	_ = filter.Level.UnmarshalText([]byte(page.Level)) // one of those above
+	page.Last = s.Logs.Size()
+	lines, _ := s.Logs.After(0, filter)
+	for _, line := range lines[max(0, len(lines)-linesShown):] {
+		e := line.Entry()
+		page.Lines = append(page.Lines, logLine{e, logFacts(e.Facts)})
+		page.Last = max(page.Last, e.ID)
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}

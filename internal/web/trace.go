@@ -1,0 +1,155 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"watchmark/internal/match"
+)
+
+// story is a trace made ready to be read.
+type story struct {
+	// Trace is nil when there is none.
+	Trace *match.Trace
+	Steps []stepView
+	// Raw is the trace as indented JSON.
+	Raw string
+}
+
+// stepView is a step of the trace with its facts in a fixed order.
+type stepView struct {
+	match.Step
+	Number     int
+	Input      []fact
+	Output     []fact
+	Candidates []candidateView
+}
+
+// stepKeys are the words for the status of steps that the usual ones do not fit.
+var stepKeys = map[[2]string]string{
+	{"mark", "hit"}:      "step.status.done",
+	{"correct", "hit"}:   "step.status.done",
+	{"block", "hit"}:     "step.status.blocked",
+	{"block", "miss"}:    "step.status.free",
+	{"decision", "hit"}:  "step.status.accepted",
+	{"decision", "miss"}: "step.status.unsure",
+}
+
+// Look is how the status of the step is shown.
+func (v stepView) Look() look {
+	l := lookOf(v.Status)
+	if key := stepKeys[[2]string{v.Name, v.Status}]; key != "" {
+		l.Key = key
+	}
+	return l
+}
+
+type candidateView struct {
+	match.Candidate
+	Parts []part
+	// Best marks the candidate the result names, Chosen the one that was certain enough.
+	Best   bool
+	Chosen bool
+}
+
+type fact struct{ Name, Value string }
+
+type part struct {
+	Name  string
+	Score float64
+}
+
+// storyOf reads a stored trace.
+func storyOf(raw json.RawMessage) (story, error) {
+	told := story{Raw: indented(string(raw)), Trace: &match.Trace{}}
+	if err := json.Unmarshal(raw, told.Trace); err != nil {
+		return story{}, err
+	}
+	for i, step := range told.Trace.Steps {
+		view := stepView{Step: step, Number: i + 1, Input: facts(step.Input), Output: facts(step.Output)}
+		for _, c := range step.Candidates {
+			best := c.SubjectID != 0 && c.SubjectID == told.Trace.Result.SubjectID
+			chosen := best && told.Trace.Result.Status != match.Review
+			view.Candidates = append(view.Candidates, candidateView{Candidate: c, Parts: parts(c.Parts), Best: best, Chosen: chosen})
+		}
+		told.Steps = append(told.Steps, view)
+	}
+	return told, nil
+}
+
+// factOrder puts what a person looks for first; other facts follow by name.
+var factOrder = []string{"title", "titles", "original_title", "season_title", "season", "episode", "air_date", "user_name", "account", "accounts",
+	"result", "best", "score", "next", "ahead", "accept", "review", "margin"}
+
+// place is where a fact stands among the others.
+func place(name string) int {
+	if i := slices.Index(factOrder, name); i >= 0 {
+		return i
+	}
+	return len(factOrder)
+}
+
+// facts are the values of a step worth a line, in the order people look for them.
+func facts(values map[string]any) []fact {
+	var all []fact
+	for name, value := range values {
+		if text := factText(value); text != "" {
+			all = append(all, fact{name, text})
+		}
+	}
+	slices.SortFunc(all, func(a, b fact) int {
+		return cmp.Or(cmp.Compare(place(a.Name), place(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// longestFact bounds what one value may take of the page, in runes; the raw trace has it whole.
+const longestFact = 300
+
+// factText is a value as a person reads it; empty for nothing.
+func factText(value any) string {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		text = v
+	case bool:
+		if !v {
+			return ""
+		}
+		text = "✓"
+	case float64:
+		text = number(v)
+	case []any:
+		items := make([]string, 0, len(v))
+		for _, item := range v {
+			items = append(items, factText(item))
+		}
+		text = strings.Join(items, ", ")
+	default:
+		encoded, err := json.Marshal(v)
+		if err != nil || string(encoded) == "{}" {
+			return ""
+		}
+		text = string(encoded)
+	}
+	if runes := []rune(text); len(runes) > longestFact {
+		return string(runes[:longestFact]) + "…"
+	}
+	return text
+}
+
+// parts are the pieces of a score, the strongest first.
+func parts(scores map[string]float64) []part {
+	all := make([]part, 0, len(scores))
+	for name, score := range scores {
+		all = append(all, part{name, score})
+	}
+	slices.SortFunc(all, func(a, b part) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
