@@ -100,8 +100,7 @@ func (g *rig) fill(t testing.TB) sample {
 		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: "accepted", UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
 		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: "media.pause is not a watch", UserName: "mira", Title: "葬送的芙莉莲"},
 		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: "accepted", UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
-			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","Account":{"title":"mira"},"token":"***","Metadata":{"grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26}}`,
-			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","user":true,"Account":{"title":"mira"},"Metadata":{"type":"episode","grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26,"token":"***"}}`},
+			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","user":true,"Account":{"title":"mira"},"token":"***","Metadata":{"grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26}}`},
 	} {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
 	}
