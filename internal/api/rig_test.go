@@ -73,6 +73,7 @@ type rig struct {
 	masker    *secret.Masker
 	doctor    *diagnose.Doctor
 	targets   []diagnose.Target
+	handler   http.Handler
 	doc       *huma.OpenAPI
 }
 
@@ -103,7 +104,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.slog = log
 	r.doctor = diagnose.New(diagnose.Config{
 		Targets: func() []diagnose.Target { return r.targets }, Timeout: func() time.Duration { return 20 * time.Second }, Masker: masker,
-		ProxyFor: func(*url.URL) (*url.URL, error) { return nil, nil }, //nolint:nilnil // no proxy is an answer
+		ProxyFor: func(*url.URL) (*url.URL, error) { return nil, nil },
 	})
 	r.tasks = &task.Registry{}
 	mappings := mapping.NewStore(d)
@@ -154,7 +155,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.doc = api.Document(deps)
 	handler := api.New(deps)
 	proxies := func() auth.Proxies { return auth.Proxies{} }
-	server := httptest.NewServer(auth.Clients(proxies, auth.CrossOrigin(guard.Authenticate(handler), "/webhook/")))
+	r.handler = auth.Clients(proxies, auth.CrossOrigin(guard.Authenticate(handler), "/webhook/"))
+	server := httptest.NewServer(r.handler)
 	t.Cleanup(server.Close)
 	r.url = server.URL
 	plain, _, err := r.store.CreateKey(ctx, "tests")

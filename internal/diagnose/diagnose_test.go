@@ -196,7 +196,7 @@ func TestDiagnosisByAProxy(t *testing.T) {
 
 func TestWhatWasFoundIsRemembered(t *testing.T) {
 	g := newRig(t)
-	started, release := make(chan bool), make(chan bool)
+	started, release := make(chan bool, 2), make(chan bool)
 	port := plain(t, func(http.ResponseWriter, *http.Request) {
 		started <- true
 		<-release
@@ -214,7 +214,9 @@ func TestWhatWasFoundIsRemembered(t *testing.T) {
 	if s := g.State(); !s[0].Running || s[0].Host != "service.test:"+port {
 		t.Errorf("while it runs: %+v", s[0])
 	}
-	if _, err := g.Diagnose(t.Context()); !errors.Is(err, diagnose.ErrRunning) {
+	second, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := g.Diagnose(second); !errors.Is(err, diagnose.ErrRunning) {
 		t.Errorf("a second one: %v", err)
 	}
 	close(release)

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -65,26 +64,21 @@ func connect(conn net.Conn, proxy *url.URL, to string) (detail string, p Problem
 	if err := req.Write(conn); err != nil {
 		return "", "", err
 	}
-	// One byte at a time: what comes after the head belongs to the tunnel.
-	answer, err := http.ReadResponse(bufio.NewReaderSize(&slow{io.LimitReader(conn, answerMost)}, 16), req)
+	// Nothing follows the head before we speak, so the reader takes nothing that belongs to the tunnel.
+	answer, err := readHead(conn, req)
 	if err != nil {
 		return "", "", err
 	}
-	switch status := answer.StatusCode; {
+	switch status := answer.code; {
 	case status/100 == 2:
-		return answer.Status, "", nil
+		return answer.status, "", nil
 	case status == http.StatusProxyAuthRequired, status == http.StatusUnauthorized:
-		return answer.Status, ProxyLogin, nil
+		return answer.status, ProxyLogin, nil
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return answer.Status, ProxyNoWay, nil
+		return answer.status, ProxyNoWay, nil
 	}
-	return answer.Status, ProxyForbids, nil
+	return answer.status, ProxyForbids, nil
 }
-
-// slow reads one byte at a time, so that its reader takes no more than it needs.
-type slow struct{ from io.Reader }
-
-func (s *slow) Read(buf []byte) (int, error) { return s.from.Read(buf[:min(len(buf), 1)]) }
 
 // socksReplies are the codes of a reply (RFC 1928, section 6).
 var socksReplies = map[byte]struct {

@@ -214,8 +214,8 @@ func (d *Doctor) ask(ctx context.Context, r *Route, conn net.Conn, t trip, toPro
 		if err != nil {
 			return "", requestProblem(err), err
 		}
-		r.Status, r.ClockDifference = answer.StatusCode, difference
-		return answer.Status, judge(answer, t, toProxy), nil
+		r.Status, r.ClockDifference = answer.code, difference
+		return answer.status, judge(answer, t, toProxy), nil
 	})
 	if r.Failed != "" {
 		return
@@ -226,13 +226,28 @@ func (d *Doctor) ask(ctx context.Context, r *Route, conn net.Conn, t trip, toPro
 	}
 }
 
-// request asks for path and gives the head of the answer, and how far our clock is ahead of the server's. The body
-// is left unread: it ends with the connection.
-func (d *Doctor) request(ctx context.Context, conn net.Conn, t trip, path string, toProxy bool) (*http.Response, *float64, error) {
+// head is that of an answer.
+type head struct {
+	status string // as "200 OK"
+	code   int
+	header http.Header
+}
+
+// readHead reads the head of the answer to req. The body is left unread: it ends with the connection.
+func readHead(conn net.Conn, req *http.Request) (head, error) {
+	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, answerMost)), req) //nolint:bodyclose // closing would read all of it
+	if err != nil {
+		return head{}, err
+	}
+	return head{answer.Status, answer.StatusCode, answer.Header}, nil
+}
+
+// request asks for path and gives the head of the answer, and how far our clock is ahead of the server's.
+func (d *Doctor) request(ctx context.Context, conn net.Conn, t trip, path string, toProxy bool) (head, *float64, error) {
 	defer limit(ctx, conn)()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.target.Scheme+"://"+t.target.Host+path, nil)
 	if err != nil {
-		return nil, nil, err
+		return head{}, nil, err
 	}
 	req.Header.Set("User-Agent", d.UserAgent)
 	req.Header.Set("Accept", "application/json, text/html;q=0.9, */*;q=0.8")
@@ -246,13 +261,13 @@ func (d *Doctor) request(ctx context.Context, conn net.Conn, t trip, path string
 	}
 	start := time.Now()
 	if err := write(conn); err != nil {
-		return nil, nil, err
+		return head{}, nil, err
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, answerMost)), req)
+	answer, err := readHead(conn, req)
 	if err != nil {
-		return nil, nil, err
+		return head{}, nil, err
 	}
-	return answer, clockDifference(answer.Header, start, time.Now()), nil
+	return answer, clockDifference(answer.header, start, time.Now()), nil
 }
 
 // limit ends what conn does when ctx ends, until the function that it gives is called.
@@ -291,9 +306,9 @@ func requestProblem(err error) Problem {
 	return HTTPBroken
 }
 
-func judge(answer *http.Response, t trip, toProxy bool) Problem {
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // what cannot be read is no JSON
-	switch status := answer.StatusCode; {
+func judge(answer head, t trip, toProxy bool) Problem {
+	kind, _, _ := mime.ParseMediaType(answer.header.Get("Content-Type")) // what cannot be read is no JSON
+	switch status := answer.code; {
 	case status == http.StatusProxyAuthRequired && toProxy:
 		return ProxyLogin
 	case status == http.StatusTooManyRequests:

@@ -233,7 +233,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 func (c *Client) ProxyFor(target *url.URL) (*url.URL, error) {
 	proxy := c.now.Load().proxy
 	if proxy == nil {
-		return nil, nil //nolint:nilnil // no proxy is an answer
+		return nil, nil
 	}
 	return proxy(&http.Request{URL: target})
 }
