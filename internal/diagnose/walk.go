@@ -210,7 +210,7 @@ func connectProblem(err error) Problem {
 // ask sends the request and judges the answer.
 func (d *Doctor) ask(ctx context.Context, r *Route, conn net.Conn, t trip, toProxy bool) {
 	d.attempt(ctx, r, HTTP, func(ctx context.Context) (string, Problem, error) {
-		answer, difference, err := d.request(ctx, conn, t, t.target.RequestURI(), toProxy) //nolint:bodyclose // it ends with the connection
+		answer, difference, err := d.request(ctx, conn, t, t.target.RequestURI(), toProxy)
 		if err != nil {
 			return "", requestProblem(err), err
 		}
@@ -326,7 +326,7 @@ func judge(answer head, t trip, toProxy bool) Problem {
 func (d *Doctor) judgeByClock(ctx context.Context, r *Route, conn net.Conn, t trip) {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout())
 	defer cancel()
-	_, difference, err := d.request(ctx, conn, t, "/", false) //nolint:bodyclose // it ends with the connection
+	_, difference, err := d.request(ctx, conn, t, "/", false)
 	if err != nil || difference == nil {
 		return
 	}
