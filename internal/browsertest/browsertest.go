@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -131,6 +132,19 @@ func WholePage(t *testing.T, tab context.Context, width int64) []byte {
 		t.Fatal(err)
 	}
 	return picture
+}
+
+// LeavesUnsaved has the tab say yes to pages that ask before they are left.
+func LeavesUnsaved(tab context.Context) {
+	questions := chromedp.Events(tab, page.JavascriptDialogOpening)
+	go func() {
+		for _, err := range questions {
+			if err != nil {
+				return // the tab is closed
+			}
+			_, _ = chromedp.Call(tab, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}) // a page that stays fails the test
+		}
+	}()
 }
 
 // Complaints fails the test for what the browser says is wrong with the tab's pages:

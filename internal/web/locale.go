@@ -3,8 +3,10 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 
 	"golang.org/x/text/language"
 
@@ -62,7 +64,8 @@ func loadCatalogue() (catalogue, error) {
 	return c, nil
 }
 
-// text is the text of key, with args put in as fmt does. An unknown key is an error.
+// text is the text of key, with args put in as fmt does, but numbers with their thousands apart.
+// Numbers that name something, such as a record, are handed in as strings. An unknown key is an error.
 func (c catalogue) text(lang, key string, args ...any) (string, error) {
 	text, known := c[lang][key]
 	if !known {
@@ -70,6 +73,14 @@ func (c catalogue) text(lang, key string, args ...any) (string, error) {
 	}
 	if len(args) == 0 {
 		return text, nil
+	}
+	for i, arg := range args {
+		switch n := arg.(type) {
+		case int:
+			args[i] = figure(n)
+		case int64:
+			args[i] = figure(n)
+		}
 	}
 	return fmt.Sprintf(text, args...), nil
 }
@@ -81,6 +92,19 @@ func (c catalogue) count(lang, key string, n int, args ...any) (string, error) {
 		form = ".one"
 	}
 	return c.text(lang, key+form, append([]any{n}, args...)...)
+}
+
+// figure is a number as people write it: 12345 is 12,345 in both languages.
+type figure int64
+
+func (f figure) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, f.String()) } // of fmt's own buffer
+
+func (f figure) String() string {
+	digits := strconv.FormatInt(int64(f), 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // word is the text of prefix.name, or name itself where it is unknown, as names of

@@ -1,15 +1,22 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
@@ -21,6 +28,7 @@ import (
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -201,6 +209,44 @@ func TestKeysExist(t *testing.T) {
 // taskKinds is every kind of task that the service starts.
 var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, engine.CorrectKind, engine.AnswerKind, archive.TaskKind, dataset.TaskKind, device.TaskKind,
 	importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
+
+func TestNumbersArePutApart(t *testing.T) {
+	g := newRig(t)
+	g.archive = archive.Status{Enabled: true, IndexReady: true, Info: archive.Info{Counts: archive.Counts{Subjects: 999, Episodes: 1_000, Titles: 1_234_567}}}
+	in := g.client(t, true)
+	mustContain(t, g.get(t, in, "/archive", "en").body, "999 shows and films, 1,000 episodes, 1,234,567 titles")
+	mustContain(t, g.get(t, in, "/archive", "zh-CN").body, "1,234,567")
+	g.ran(t, engine.RetryKind, 12_345, nil, nil)
+	mustContain(t, g.get(t, in, "/tasks", "en").body, `"/records/12345">Record 12345<`)
+}
+
+func TestBrowserTellsTimesAndNumbersToTheReader(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.insert(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Date(2025, 3, 9, 16, 30, 0, 0, time.UTC))
+	finish := make(chan struct{})
+	if _, err := g.tasks.Start(engine.RetryFailedKind, 0, func(_ context.Context, t *task.Task) error {
+		t.Progress(1_200, 80_000, "")
+		<-finish
+		t.SetResult(engine.Tally{Marked: 1_234})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	run := g.runs(t, engine.RetryKind, 8, 0, 0, "")
+	told := func(selector, words string) browsertest.Step {
+		return browsertest.Until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, words))
+	}
+	browsertest.Run(t, tab, g.signIn(), browsertest.Send(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"}),
+		speak("en"), chromedp.Navigate(g.server.URL+"/records"), told("#records time", "Mar 10, 2025"),
+		chromedp.Navigate(g.server.URL+"/tasks"), told("#tasks", "1,200 of 80,000"),
+		chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Until(`!document.getElementById("run").hidden`))
+	close(finish)
+	browsertest.Run(t, tab, told("#run [role=status]", "1,234 marked"),
+		speak("zh-CN"), chromedp.Navigate(g.server.URL+"/records"), told("#records time", "2025年3月10日"),
+		chromedp.Navigate(g.server.URL+fmt.Sprintf("/tasks/%d", run.Status().ID)), told(".log", "request sent"), browsertest.Until(`[...document.querySelectorAll(".log time")].every(
+			(time) => Number(time.textContent.slice(0, 2)) === (new Date(time.dateTime).getUTCHours() + 9) % 24)`))
+}
 
 // TestKeysAreUsed keeps texts that nobody shows out of the catalogue.
 func TestKeysAreUsed(t *testing.T) {

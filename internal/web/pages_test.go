@@ -81,7 +81,7 @@ func TestArchivePage(t *testing.T) {
 		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: "look for the newest dump: <b>502</b>", LastRun: time.Now(), NextRun: &next}, "/archive",
 			[]string{"Nothing is imported", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Look for a title"},
 		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/archive",
-			[]string{"In use", "2026-11-17.210306Z", "56500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56500 部作品"}, "data-follow"},
+			[]string{"In use", "2026-11-17.210306Z", "56,500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56,500 部作品"}, "data-follow"},
 		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: "not enough space", LastRun: time.Now()}, "/archive",
 			[]string{"In use, but not renewed", "not enough space"}, []string{"使用中，但未能更新"}, ""},
 		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
@@ -120,7 +120,7 @@ func TestAboutPage(t *testing.T) {
 		en, zh []string
 		never  string
 	}{
-		{"the snapshot", dataset.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8404 个条目", "程序自带", "立即更新"}, "data-follow"},
+		{"the snapshot", dataset.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
 		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "never by itself"}, []string{"已是最新", "不自动更新"}, "came with"},
 		{"not renewed", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
 		{"a refresh runs", dataset.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},

@@ -85,6 +85,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"day":     func(t time.Time) (string, error) { return s.date(lang, "time.day", t) },
 		"month":   func(t time.Time) (string, error) { return s.date(lang, "time.month", t) },
 		"at":      at,
+		"clock":   clock,
 		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
@@ -92,11 +93,13 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
-		"number":  number,
-		"ms":      elapsed,
-		"clock":   func(ahead *float64) (string, error) { return s.clock(lang, *ahead) },
-		"look":    lookOf,
-		"label":   func(r record.Record) (string, error) { return s.label(lang, r) },
+		// number is for what has decimals, such as an episode; figure for a number of things.
+		"number": number,
+		"figure": func(n int) figure { return figure(n) },
+		"ms":     elapsed,
+		"drift":  func(ahead *float64) (string, error) { return s.drift(lang, *ahead) },
+		"look":   lookOf,
+		"label":  func(r record.Record) (string, error) { return s.label(lang, r) },
 		// specials reports that a season is the one of the specials.
 		"specials": func(season int) bool { return season == 0 },
 		"season": func(season int) (string, error) {
@@ -227,6 +230,11 @@ func at(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04")))
 }
 
+// clock tells the time of t to the millisecond. The script retells it in the reader's zone.
+func clock(t time.Time) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000")))
+}
+
 // date is t in the form that the text of key shows, as package time takes it.
 func (s *site) date(lang, key string, t time.Time) (string, error) {
 	form, err := s.words.text(lang, key)
@@ -252,8 +260,8 @@ func (s *site) distance(lang string, t, now time.Time) (string, error) {
 	return t.Format("2006-01-02"), nil
 }
 
-// clock says how far this machine's clock is ahead, in seconds.
-func (s *site) clock(lang string, ahead float64) (string, error) {
+// drift says how far this machine's clock is ahead, in seconds.
+func (s *site) drift(lang string, ahead float64) (string, error) {
 	switch seconds := int(math.Round(ahead)); {
 	case seconds > 0:
 		return s.words.text(lang, "network.clock_ahead", seconds)

@@ -21,17 +21,18 @@ import (
 	"watchmark/internal/web"
 )
 
-// TestScreenshots writes a picture of every page at two widths, in both themes and both
-// languages, into the folder that WATCHMARK_SCREENSHOTS names.
-func TestScreenshots(t *testing.T) {
-	dir := os.Getenv("WATCHMARK_SCREENSHOTS")
-	if dir == "" {
-		t.Skip("set WATCHMARK_SCREENSHOTS to a folder to get pictures of every page")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	tab := browsertest.Start(t)
+// shot is a page in a state worth looking at.
+type shot struct {
+	name     string
+	rig      *rig
+	path     string
+	signedIn bool
+	click    string // what is clicked before it is looked at
+}
+
+// shots are all rooms, filled and empty: what is pictured, and what is held against the rules of accessibility.
+func shots(t *testing.T) []shot {
+	t.Helper()
 	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
 	full.year(t)
 	s := full.fill(t)
@@ -49,13 +50,7 @@ func TestScreenshots(t *testing.T) {
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	full.dataset = dataset.Status{Enabled: true, LastOutcome: dataset.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next, LastError: "fetch the id table: the address answered 502 Bad Gateway",
 		InUse: dataset.InUse{Version: "0.3.215", Entries: 8_521, Made: dataset.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
-	shots := []struct {
-		name     string
-		rig      *rig
-		path     string
-		signedIn bool
-		click    string // what to click before the picture is taken
-	}{
+	return []shot{
 		{"login", empty, "/login", false, ""},
 		{"setup", fresh, "/setup?token=abc", false, ""},
 		{"dashboard", full, "/", true, ""},
@@ -128,10 +123,24 @@ func TestScreenshots(t *testing.T) {
 		{"about-off", empty, "/about", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
 	}
+}
+
+// TestScreenshots writes a picture of every page at two widths, in both themes and both
+// languages, into the folder that WATCHMARK_SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("WATCHMARK_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("set WATCHMARK_SCREENSHOTS to a folder to get pictures of every page")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tab := browsertest.Start(t)
+	all := shots(t)
 	for _, width := range []int64{1280, 390} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, lang := range []string{"en", "zh-CN"} {
-				for _, shot := range shots {
+				for _, shot := range all {
 					name := fmt.Sprintf("%s-%d-%s-%s.png", shot.name, width, theme, lang)
 					steps := []browsertest.Step{
 						browsertest.Send(network.ClearBrowserCookies, cdp.Empty{}), speak(lang), browsertest.Sized(width, 844),

@@ -52,8 +52,9 @@ type taskView struct {
 
 // taskLine is a line of a task's log.
 type taskLine struct {
-	Time, Message, Facts string
-	Bad                  bool
+	Time           time.Time // zero where the line has none
+	Message, Facts string
+	Bad            bool
 }
 
 const (
@@ -241,7 +242,13 @@ var named = regexp.MustCompile(`\{(\w+)\}`)
 
 // filled is text with {name} replaced by the value of that name, as the script does it.
 func filled(text string, values map[string]any) string {
-	return named.ReplaceAllStringFunc(text, func(name string) string { return factText(values[strings.Trim(name, "{}")]) })
+	return named.ReplaceAllStringFunc(text, func(name string) string {
+		value := values[strings.Trim(name, "{}")]
+		if n, is := value.(float64); is {
+			return figure(n).String()
+		}
+		return factText(value)
+	})
 }
 
 // told is the text of a key, filled; empty for a key that no language has, for it was made of
@@ -269,5 +276,5 @@ func readLine(text string) taskLine {
 		words = append(words, name+"="+factText(value))
 	}
 	slices.Sort(words)
-	return taskLine{line.Time.Format("15:04:05.000"), line.Msg, strings.Join(words, " "), line.Level == "ERROR" || line.Level == "WARN"}
+	return taskLine{line.Time, line.Msg, strings.Join(words, " "), line.Level == "ERROR" || line.Level == "WARN"}
 }

@@ -45,7 +45,7 @@ async function look(form) {
 
 function show(place, { leads, same, marks, others, others_marked: marked, others_change: change, others_stay: stay, others_untold: untold }) {
   const found = leads.status === "matched";
-  const goal = [leads.subject_name, leads.episode_sort && text("correct_episode", { sort: leads.episode_sort, name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
+  const goal = [leads.subject_name, leads.episode_sort && text("correct_episode", { sort: String(leads.episode_sort), name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
   place.className = `preview note ${found ? "good" : "warn"}`;
   const lines = document.createElement("div");
   lines.append(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere"), "goal"));

@@ -3,7 +3,6 @@ import { text } from "./words.js";
 import { line } from "./ui.js";
 import { ask, bodyOf, clearErrors, showProblem } from "./forms.js";
 
-const lang = document.documentElement.lang;
 const pause = 250; // ms without typing before a trial
 let turn = 0; // the answer to an earlier trial than the last is not shown
 let waiting = 0;
@@ -76,7 +75,7 @@ function tell(trial, event, { blocked, mapping, draft, passed_over: passed, lead
   if (leads) {
     const found = leads.status === "matched";
     if (!found) tone = "warn";
-    const goal = [leads.subject_name || `#${leads.subject_id}`, leads.episode_sort && text("correct_episode", { sort: leads.episode_sort, name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
+    const goal = [leads.subject_name || `#${leads.subject_id}`, leads.episode_sort && text("correct_episode", { sort: String(leads.episode_sort), name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
     lines.push(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere")));
     if (!found) lines.push(inEnglish(leads.reason));
   } else if (mapping) {
@@ -176,16 +175,14 @@ function show(body) {
   const go = place.querySelector("[data-import-go]");
   const count = body.added + body.changed;
   go.hidden = count === 0;
-  go.textContent = text("import_go", { count: number(count) });
+  go.textContent = text("import_go", { count });
   place.hidden = false;
   place.scrollIntoView({ block: "nearest" });
   place.focus({ preventScroll: true });
 }
 
-const number = (n) => n.toLocaleString(lang);
-
 function tally({ added, changed, same, refused }) {
-  return text("import_tally", { added: number(added), changed: number(changed), same: number(same), refused: number(refused) });
+  return text("import_tally", { added, changed, same, refused });
 }
 
 // One fate: what it comes to, and the lines of it.
@@ -193,10 +190,10 @@ function group(fate, lines) {
   if (lines.length === 0) return null;
   const part = document.querySelector("#import-preview template").content.cloneNode(true).firstElementChild;
   part.open = fate !== "added" || lines.length <= 10;
-  part.querySelector("summary span").textContent = text(`import_${fate}`, { count: number(lines.length) });
+  part.querySelector("summary span").textContent = text(`import_${fate}`, { count: lines.length });
   const list = part.querySelector("ul");
   list.append(...lines.slice(0, shown).map((one) => told(fate, one)));
-  if (lines.length > shown) list.append(line("li", text("import_more", { count: number(lines.length - shown) }), "line muted"));
+  if (lines.length > shown) list.append(line("li", text("import_more", { count: lines.length - shown }), "line muted"));
   return part;
 }
 
@@ -208,7 +205,7 @@ function told(fate, { list, index, title, problem, mapping, was }) {
   if (list === "blocked_keywords") what.append(line("span", text("import_keyword"), "sub"));
   item.append(what);
   if (fate === "refused") {
-    item.append(line("span", text("import_line", { line: number(index + 1) }), "sub end"));
+    item.append(line("span", text("import_line", { line: index + 1 }), "sub end"));
     item.append(inEnglish(problem));
   } else if (mapping) {
     const to = line("span", "", "to end");
@@ -221,9 +218,9 @@ function told(fate, { list, index, title, problem, mapping, was }) {
 
 function scope({ season, first_season: first, episode }) {
   const words = [];
-  if (season !== undefined) words.push(text("import_season", { season }));
+  if (season !== undefined) words.push(text("import_season", { season: String(season) }));
   else words.push(text(first ? "import_first_season" : "import_every_season"));
-  if (episode !== undefined) words.push(text("import_episode", { episode }));
+  if (episode !== undefined) words.push(text("import_episode", { episode: String(episode) }));
   return words.join(" · ");
 }
 
@@ -244,7 +241,7 @@ async function send(form) {
   }
   form.reset();
   const done = document.getElementById("import-done");
-  done.querySelector(".said").textContent = text("import_done", { added: number(body.added), changed: number(body.changed) });
+  done.querySelector(".said").textContent = text("import_done", { added: body.added, changed: body.changed });
   done.hidden = false;
   done.querySelector("a").focus();
 }

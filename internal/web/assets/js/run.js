@@ -1,6 +1,7 @@
 // Follows a task of the service: its progress and its debug log, as they come.
 import { text } from "./words.js";
 import { line } from "./ui.js";
+import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
 
 const most = 500; // lines that the page keeps
@@ -86,7 +87,7 @@ function write(list, { time, level, msg, ...rest }) {
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
   const facts = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  item.append(line("time", time.slice(11, 23)), line("strong", msg), line("span", cut(facts.join(" ")), "muted"));
+  item.append(timeAs("clock", time), line("strong", msg), line("span", cut(facts.join(" ")), "muted"));
   list.append(item);
   while (list.children.length > most) list.firstChild.remove();
   list.hidden = false;

@@ -2,7 +2,7 @@
 // that filters as one types, and the next runs of a schedule.
 import { text } from "./words.js";
 import { line, toast } from "./ui.js";
-import { tell } from "./time.js";
+import { timeAs } from "./time.js";
 import { ask, clearErrors, valueOf } from "./forms.js";
 import { refresh } from "./live.js";
 
@@ -191,13 +191,6 @@ async function askRuns(field) {
   const place = field.parentElement.querySelector(".runs");
   if (answer.status === 422) place.replaceChildren(line("span", text("settings_no_schedule"), "bad"));
   if (!answer.ok) return;
-  place.replaceChildren(line("span", text(body.next.length ? "settings_next" : "settings_never")), ...body.next.map(timeAt));
-  tell(place);
+  place.replaceChildren(line("span", text(body.next.length ? "settings_next" : "settings_never")), ...body.next.map((when) => timeAs("at", when)));
 }
 
-function timeAt(when) {
-  const element = document.createElement("time");
-  element.dateTime = when;
-  element.dataset.at = "";
-  return element;
-}

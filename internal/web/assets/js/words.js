@@ -1,7 +1,9 @@
 // The texts that scripts show; the server puts them on <body> in the reader's language.
 const words = JSON.parse(document.body.dataset.words);
 
-/** The text of key; {name} in it is replaced by values.name. */
+const figures = new Intl.NumberFormat(document.documentElement.lang);
+
+/** The text of key; {name} in it is replaced by values.name. Numbers that name something, such as an episode, are handed in as strings. */
 export function text(key, values = {}) {
-  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figures.format(values[name]) : values[name] ?? ""));
 }

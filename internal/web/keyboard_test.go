@@ -1,0 +1,108 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"watchmark/internal/browsertest"
+)
+
+// TestBrowserOpensEveryDoorByKeys goes through every door with Tab and Enter alone, wide and on a phone, where some are in a menu.
+func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	// tabTo presses Tab until what a condition tells has the focus, at most as often as there are things that can have it.
+	tabTo := func(condition string) {
+		t.Helper()
+		for range 300 {
+			browsertest.Run(t, tab, chromedp.KeyEvent(kb.Tab))
+			there, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`((focus) => %s)(document.activeElement)`, condition)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				return
+			}
+		}
+		t.Fatalf("Tab never leads to where %s", condition)
+	}
+	for _, width := range []int64{1280, 390} {
+		browsertest.Run(t, tab, g.signIn(), browsertest.Sized(width, 844), chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+		tabTo(`focus.matches(".skip") && focus.getBoundingClientRect().top >= 0`)
+		browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(`document.activeElement.id === "main"`))
+		doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a")].map((door) => door.getAttribute("href"))`))
+		if err != nil || len(doors) == 0 {
+			t.Fatalf("doors %v: %v", doors, err)
+		}
+		for _, door := range doors {
+			browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+			behind, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`document.querySelector('#nav a[href="%s"]').checkVisibility() === false`, door)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if behind {
+				tabTo(`focus.matches(".menu summary")`)
+				browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(`document.querySelector(".menu").open`))
+			}
+			tabTo(fmt.Sprintf(`focus.getAttribute("href") === %q`, door))
+			browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(fmt.Sprintf(`location.pathname === %q && document.readyState === "complete"`, door)))
+		}
+	}
+}
+
+// TestBrowserShowsFocusAndHoldsStill looks in every room whether what has the focus shows it and is
+// in sight, and whether nothing moves for readers who want less motion.
+func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
+	const look = `(() => {
+		const wrong = [];
+		const name = (e) => e.id ? "#" + e.id : e.outerHTML.slice(0, 120);
+		const shows = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+		const place = document.querySelector("dialog[open]") ?? document;
+		for (const element of place.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")) {
+			if (!element.checkVisibility({ visibilityProperty: true }) || element.disabled) continue;
+			element.focus();
+			if (document.activeElement !== element) { wrong.push("cannot have the focus: " + name(element)); continue; }
+			// The link of a row shows it around the whole row.
+			if (!element.matches(":focus-visible") || !shows(getComputedStyle(element)) && !shows(getComputedStyle(element, "::after"))) wrong.push("does not show the focus: " + name(element));
+		}
+		for (const element of document.querySelectorAll("*")) for (const part of [null, "::before", "::after"]) {
+			const style = getComputedStyle(element, part);
+			if (style.animationName !== "none" || style.transitionDuration.split(", ").some((time) => parseFloat(time) > 0)) wrong.push("moves: " + name(element) + (part ?? ""));
+		}
+		return wrong;
+	})()`
+	tab := browsertest.Start(t)
+	browsertest.Run(t, tab, browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+	}))
+	browsertest.LeavesUnsaved(tab) // which is asked for once a key was pressed
+	for _, shot := range shots(t) {
+		steps := []browsertest.Step{browsertest.Send(network.ClearBrowserCookies, cdp.Empty{})}
+		if shot.signedIn {
+			steps = append(steps, shot.rig.signIn())
+		}
+		steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
+		if shot.click != "" {
+			steps = append(steps, browsertest.Click(shot.click))
+		}
+		// After a key was pressed the browser shows the focus wherever it goes.
+		browsertest.Run(t, tab, append(steps, chromedp.KeyEvent(kb.Tab))...)
+		for _, width := range []int64{1280, 390} {
+			browsertest.Run(t, tab, browsertest.Sized(width, 844))
+			wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](look))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, what := range wrong {
+				t.Errorf("%s (%s, %d px) %s", shot.name, shot.path, width, what)
+			}
+		}
+	}
+}
