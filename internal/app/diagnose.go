@@ -21,7 +21,7 @@ func (d *Data) outside() []diagnose.Target {
 		// What account.Keeper and the breaker ask first, with an answer of one line.
 		{Kind: diagnose.CatalogAPI, URL: s.Catalog.APIURL + "/v0/episodes?subject_id=1&limit=1", InUse: true, JSON: true},
 		{Kind: diagnose.CatalogWeb, URL: s.Catalog.WebURL + "/", InUse: s.Catalog.OAuthClientID != ""},
-		{Kind: diagnose.CatalogImages, URL: s.Catalog.ImageURL + "/"},
+		{Kind: diagnose.CatalogImages, URL: s.Catalog.ImageURL + "/", InUse: true},
 		{Kind: diagnose.Archive, URL: s.CatalogArchive.PointerURL, InUse: s.CatalogArchive.Enabled},
 	}
 	for _, mirror := range s.CatalogArchive.Mirrors {

@@ -95,7 +95,7 @@ function tellSync({ before, after, event }) {
 /** One box as it answered. */
 function seen(box, head = "") {
   const item = document.getElementById("seen-box").content.cloneNode(true).firstElementChild;
-  item.querySelector("h4").textContent = [head, box.name || box.address].filter(Boolean).join(" · ");
+  item.querySelector("h3").textContent = [head, box.name || box.address].filter(Boolean).join(" · ");
   item.querySelector("[data-on]").hidden = !box.online;
   item.querySelector("[data-off]").hidden = box.online;
   item.querySelector("p").textContent = box.address;
