@@ -21,9 +21,9 @@ import (
 // names are what Chromium is called on the systems where tests run.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// Start starts a browser for one test and returns its tab. Without a browser the test is
+// Start starts a browser for one test or benchmark and returns its tab. Without a browser it is
 // skipped, or fails when WATCHMARK_REQUIRE_BROWSER is 1.
-func Start(t *testing.T) context.Context {
+func Start(t testing.TB) context.Context {
 	t.Helper()
 	for _, name := range names {
 		path, err := exec.LookPath(name)
@@ -53,7 +53,7 @@ func Start(t *testing.T) context.Context {
 type Step = chromedp.Action[chromedp.Void]
 
 // Run does the steps within a minute, and fails the test when one fails.
-func Run(t *testing.T, tab context.Context, steps ...Step) {
+func Run(t testing.TB, tab context.Context, steps ...Step) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, time.Minute)
 	defer cancel()

@@ -6,9 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/browsertest"
@@ -51,22 +48,8 @@ func TestBrowserFindsPagesAccessible(t *testing.T) {
 		colours = `{ type: "rule", values: ["color-contrast"] }` // all that a theme can change
 	)
 	tab := browsertest.Start(t)
-	// Colours that still fade into one another would be measured halfway.
-	themed := func(theme string) browsertest.Step {
-		return browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
-		})
-	}
 	for _, shot := range shots(t) {
-		steps := []browsertest.Step{browsertest.Send(network.ClearBrowserCookies, cdp.Empty{}), browsertest.Sized(1280, 844)}
-		if shot.signedIn {
-			steps = append(steps, shot.rig.signIn())
-		}
-		steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
-		if shot.click != "" {
-			steps = append(steps, browsertest.Click(shot.click))
-		}
-		browsertest.Run(t, tab, append(steps, chromedp.Evaluate[chromedp.Void](string(axe)), chromedp.Evaluate[chromedp.Void](seeThrough))...)
+		browsertest.Run(t, tab, append(shot.open(), chromedp.Evaluate[chromedp.Void](string(axe)), chromedp.Evaluate[chromedp.Void](seeThrough))...)
 		for _, width := range []int64{1280, 390} {
 			for theme, rules := range map[string]string{"light": everything, "dark": colours} {
 				browsertest.Run(t, tab, browsertest.Sized(width, 844), themed(theme))

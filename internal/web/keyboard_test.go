@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -79,21 +76,11 @@ func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
 		return wrong;
 	})()`
 	tab := browsertest.Start(t)
-	browsertest.Run(t, tab, browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
-	}))
+	browsertest.Run(t, tab, themed("light"))
 	browsertest.LeavesUnsaved(tab) // which is asked for once a key was pressed
 	for _, shot := range shots(t) {
-		steps := []browsertest.Step{browsertest.Send(network.ClearBrowserCookies, cdp.Empty{})}
-		if shot.signedIn {
-			steps = append(steps, shot.rig.signIn())
-		}
-		steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
-		if shot.click != "" {
-			steps = append(steps, browsertest.Click(shot.click))
-		}
 		// After a key was pressed the browser shows the focus wherever it goes.
-		browsertest.Run(t, tab, append(steps, chromedp.KeyEvent(kb.Tab))...)
+		browsertest.Run(t, tab, append(shot.open(), chromedp.KeyEvent(kb.Tab))...)
 		for _, width := range []int64{1280, 390} {
 			browsertest.Run(t, tab, browsertest.Sized(width, 844))
 			wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](look))

@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/watch"
+	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
 
@@ -105,6 +106,47 @@ func (g *rig) fill(t testing.TB) sample {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhook.InsertTx(ctx, tx, e) })
 	}
 	return s
+}
+
+// calm fills the rig with a household in which all is well but for one title; show is a record with a trace.
+func (g *rig) calm(t testing.TB) (show int64) {
+	t.Helper()
+	g.year(t)
+	now := time.Now()
+	mira := g.addAccount(t, account.Draft{Username: "mira", Method: account.ByOAuth, Tokens: token("secret-token-of-mira"), MediaUserNames: []string{"mira", "Mira TV"}, Enabled: true, Preferred: true})
+	alex := g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), MediaUserNames: []string{"alex"}, Enabled: true})
+	g.covers = map[catalog.SubjectID]cover.Image{}
+	for i, c := range []struct {
+		source          watch.Source
+		who             account.Account
+		title, original string
+		subject         catalog.SubjectID
+		number          float64
+		hours           time.Duration
+	}{
+		{watch.Tautulli, alex, "孤独摇滚！", "ぼっち・ざ・ろっく！", 328609, 8, 29},
+		{watch.Jellyfin, alex, "摇曳露营△", "ゆるキャン△", 207195, 3, 26},
+		{watch.NAS, mira, "灵能百分百", "モブサイコ100", 155738, 11, 22},
+		{watch.Device, mira, "间谍过家家", "SPY×FAMILY", 329906, 4, 9},
+		{watch.Emby, alex, "迷宫饭", "ダンジョン飯", 395378, 12, 5},
+		{watch.Plex, mira, "药屋少女的呢喃", "薬屋のひとりごと", 900031, 24, 2},
+		{watch.Plex, mira, "葬送的芙莉莲", "葬送のフリーレン", 400602, 26, 0},
+	} {
+		at := now.Add(-c.hours*time.Hour - 6*time.Minute)
+		show = g.addRecord(t, episode(c.source, c.who.Username, c.title, c.original, 1, c.number, "2024-03-08"), at, record.Outcome{Status: record.Success, SubjectName: c.title, SubjectID: c.subject,
+			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: "marked as watched", Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
+		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+			return webhook.InsertTx(ctx, tx, webhook.Entry{At: at, Source: c.source, Status: 202, Reason: "accepted", UserName: c.who.Username, Title: c.title, RecordIDs: []int64{show}})
+		})
+		g.covers[c.subject] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(c.subject, 200), At: now}
+	}
+	season := 1
+	g.ask(t, "彩虹放送局", "", &season, now.Add(-3*time.Hour), []float64{1, 2}, watch.Plex, watch.Episode, wideCandidates()[0], wideCandidates()[2])
+	for _, subject := range []catalog.SubjectID{900021, 900030} {
+		g.covers[subject] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(subject, 200), At: now}
+	}
+	g.polled = []web.Polled{{Source: watch.NAS}, {Source: watch.Device}}
+	return show
 }
 
 // queue puts a record of the sample into the queue, as the engine does.

@@ -125,8 +125,28 @@ func shots(t *testing.T) []shot {
 	}
 }
 
+// open is what it takes to look at a shot.
+func (s shot) open() []browsertest.Step {
+	steps := []browsertest.Step{browsertest.Send(network.ClearBrowserCookies, cdp.Empty{})}
+	if s.signedIn {
+		steps = append(steps, s.rig.signIn())
+	}
+	steps = append(steps, chromedp.Navigate(s.rig.server.URL+s.path), browsertest.Until(`document.readyState === "complete"`))
+	if s.click != "" {
+		steps = append(steps, browsertest.Click(s.click))
+	}
+	return steps
+}
+
+// themed has the browser prefer a theme, and no motion: what still fades would be seen halfway.
+func themed(theme string) browsertest.Step {
+	return browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+}
+
 // TestScreenshots writes a picture of every page at two widths, in both themes and both
-// languages, into the folder that WATCHMARK_SCREENSHOTS names.
+// languages, and those of the README, into the folder that WATCHMARK_SCREENSHOTS names.
 func TestScreenshots(t *testing.T) {
 	dir := os.Getenv("WATCHMARK_SCREENSHOTS")
 	if dir == "" {
@@ -135,31 +155,34 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	write := func(name string, picture []byte, err error) {
+		t.Helper()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	tab := browsertest.Start(t)
+	calm := newRig(t)
+	record := calm.calm(t)
+	for _, shot := range []shot{
+		{"readme-dashboard", calm, "/", true, ""},
+		{"readme-record", calm, fmt.Sprintf("/records/%d", record), true, ""},
+		{"readme-review", calm, "/review", true, ""},
+	} {
+		browsertest.Run(t, tab, append([]browsertest.Step{speak("en"), browsertest.Sized(1280, 900), themed("light")}, shot.open()...)...)
+		picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+		write(shot.name, picture, err)
+	}
 	all := shots(t)
 	for _, width := range []int64{1280, 390} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, lang := range []string{"en", "zh-CN"} {
 				for _, shot := range all {
-					name := fmt.Sprintf("%s-%d-%s-%s.png", shot.name, width, theme, lang)
-					steps := []browsertest.Step{
-						browsertest.Send(network.ClearBrowserCookies, cdp.Empty{}), speak(lang), browsertest.Sized(width, 844),
-						browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-							Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
-						}),
-					}
-					if shot.signedIn {
-						steps = append(steps, shot.rig.signIn())
-					}
-					steps = append(steps, chromedp.Navigate(shot.rig.server.URL+shot.path), browsertest.Until(`document.readyState === "complete"`))
-					if shot.click != "" {
-						steps = append(steps, browsertest.Click(shot.click))
-					}
-					browsertest.Run(t, tab, steps...)
-					picture := browsertest.WholePage(t, tab, width)
-					if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
-						t.Fatal(err)
-					}
+					browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(width, 844), themed(theme)}, shot.open()...)...)
+					write(fmt.Sprintf("%s-%d-%s-%s", shot.name, width, theme, lang), browsertest.WholePage(t, tab, width), nil)
 				}
 			}
 		}
