@@ -122,7 +122,7 @@ func (g *rig) calm(t testing.TB) (show int64) {
 		title, original string
 		subject         catalog.SubjectID
 		number          float64
-		hours           time.Duration
+		hours           int
 	}{
 		{watch.Tautulli, alex, "孤独摇滚！", "ぼっち・ざ・ろっく！", 328609, 8, 29},
 		{watch.Jellyfin, alex, "摇曳露营△", "ゆるキャン△", 207195, 3, 26},
@@ -132,7 +132,7 @@ func (g *rig) calm(t testing.TB) (show int64) {
 		{watch.Plex, mira, "药屋少女的呢喃", "薬屋のひとりごと", 900031, 24, 2},
 		{watch.Plex, mira, "葬送的芙莉莲", "葬送のフリーレン", 400602, 26, 0},
 	} {
-		at := now.Add(-c.hours*time.Hour - 6*time.Minute)
+		at := now.Add(-time.Duration(c.hours)*time.Hour - 6*time.Minute)
 		show = g.addRecord(t, episode(c.source, c.who.Username, c.title, c.original, 1, c.number, "2024-03-08"), at, record.Outcome{Status: record.Success, SubjectName: c.title, SubjectID: c.subject,
 			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: "marked as watched", Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {

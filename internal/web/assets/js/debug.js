@@ -1,6 +1,7 @@
 // The tools: parts that are looked at again while something goes on (data-poll, in seconds), hosts and proxies
 // that are tried (data-tries), and the log of the service as it grows (data-log).
 import { text } from "./words.js";
+import { timeAs } from "./time.js";
 import { line } from "./ui.js";
 import { ask, bodyOf, clearErrors } from "./forms.js";
 import { refresh } from "./live.js";
@@ -77,7 +78,7 @@ function write({ id, time, level, message, facts }) {
   const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
   const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
   const rest = Object.keys(facts).sort().map((name) => `${name}=${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join(" ");
-  item.append(line("time", time.slice(11, 23)), line("span", level, "level"), line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
+  item.append(timeAs("clock", time), line("span", level, "level"), line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
   log.append(item);
   log.dataset.after = id;
   while (log.children.length > most) log.firstElementChild.remove();
