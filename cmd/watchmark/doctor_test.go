@@ -10,7 +10,7 @@ func TestDoctorTellsWhatCannotBeReached(t *testing.T) {
 	list := simulate(t)
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	environ := []string{"WATCHMARK_CATALOG_WEB_URL=" + list.url, "WATCHMARK_CATALOG_IMAGE_URL=" + gone.URL + "/i", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=" + gone.URL,
+	environ := []string{"WATCHMARK_CATALOG_WEB_URL=" + list.url, "WATCHMARK_CATALOG_IMAGE_URL=" + list.url, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=" + gone.URL,
 		"WATCHMARK_TRACKER_AUTH_URL=" + gone.URL + "/a", "WATCHMARK_TRACKER_API_URL=" + gone.URL + "/b", "WATCHMARK_TRACKER_APP_API_URL=" + gone.URL + "/c"}
 	doctor := func(more []string, args ...string) ran {
 		t.Helper()

@@ -51,8 +51,8 @@ func TestBrowserAbout(t *testing.T) {
 	)
 	up.Store(true)
 	const idle = `!document.querySelector("#table-refresh[data-busy]")` // a form that is under way takes no click
-	browsertest.Run(t, tab, browsertest.Until(idle), browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Refreshed and in use: 9000 entries.")),
-		browsertest.Until(browsertest.Says("#run .log", "the id table was refreshed")), browsertest.Until(browsertest.Says("#table", "9000 entries")),
+	browsertest.Run(t, tab, browsertest.Until(idle), browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Refreshed and in use: 9,000 entries.")),
+		browsertest.Until(browsertest.Says("#run .log", "the id table was refreshed")), browsertest.Until(browsertest.Says("#table", "9,000 entries")),
 		browsertest.Until(`document.querySelector("#table-state").innerText.trim() === "In use"`),
 		browsertest.Until(idle), browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "There is no newer table.")),
 	)
