@@ -25,6 +25,9 @@ var names = []string{"chromium", "chromium-browser", "google-chrome"}
 // skipped, or fails when WATCHMARK_REQUIRE_BROWSER is 1.
 func Start(t testing.TB) context.Context {
 	t.Helper()
+	if raceDetector {
+		t.Skip("what a browser does is tested without the race detector, beside which it takes minutes")
+	}
 	for _, name := range names {
 		path, err := exec.LookPath(name)
 		if err != nil {

@@ -34,9 +34,6 @@ func audit(t *testing.T, tab context.Context, rules string) []finding {
 // TestBrowserFindsPagesAccessible holds every room against the rules of axe-core for WCAG A and
 // AA and for good practice, wide and narrow, in both themes.
 func TestBrowserFindsPagesAccessible(t *testing.T) {
-	if raceDetector {
-		t.Skip("what axe-core does in the browser is no matter of the race detector, and takes minutes beside it")
-	}
 	axe, err := os.ReadFile("testdata/axe/axe.min.js")
 	if err != nil {
 		t.Fatal(err)

@@ -57,9 +57,6 @@ func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
 // TestBrowserShowsFocusAndHoldsStill looks in every room whether what has the focus shows it and is
 // in sight, and whether nothing moves for readers who want less motion.
 func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
-	if raceDetector {
-		t.Skip("every room in a browser takes minutes beside the race detector, and is no matter of it")
-	}
 	const look = `(() => {
 		const wrong = [];
 		const name = (e) => e.id ? "#" + e.id : e.outerHTML.slice(0, 120);

@@ -1,6 +1,6 @@
-//go:build !race
+//go:build race
 
-package web_test
+package browsertest
 
 // raceDetector tells that the test binary was built with -race.
-const raceDetector = false
+const raceDetector = true
