@@ -15,7 +15,7 @@ import (
 // ImportServer is where a media server is and what opens it.
 type ImportServer struct {
 	Source string      `json:"source" enum:"plex,emby,jellyfin"`
-	URL    string      `json:"url" maxLength:"2000" doc:"The address of the server as this service reaches it." example:"http://192.168.1.5:8096"`
+	URL    string      `json:"url" maxLength:"2000" doc:"The address of the server as this service reaches it, with scheme and port."`
 	Token  secret.Text `json:"token" maxLength:"500" writeOnly:"true" doc:"The token of the owner (Plex), or an API key (Emby, Jellyfin). It is not stored."`
 }
 

@@ -96,14 +96,6 @@ func (s *server) streamLogs(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-s.Stopping:
-			return
-		case <-beat.C:
-			there = stream.Beat()
-		case <-more:
-		}
+		there = s.await(r.Context(), stream, beat, more)
 	}
 }

@@ -135,7 +135,7 @@ func TestEveryOperationIsToldWhole(t *testing.T) {
 func TestDocsPageWorksOfflineUnderTheStrictPolicy(t *testing.T) {
 	r := newRig(t)
 	page := r.do("GET", "/api/docs", nil).want(200, "POST /base/api/test-match", `href="/base/static/app.css"`, `href="/base/api/openapi.json"`, "灯塔守望者")
-	for _, forbidden := range []string{"<script", "<style", "style=", "onclick", `="http:`, `="https:`, "url("} {
+	for _, forbidden := range []string{"<script", "<style", "style=", "onclick", "http://", "https://"} {
 		if strings.Contains(page.body, forbidden) {
 			t.Errorf("the page contains %s", forbidden)
 		}

@@ -131,18 +131,23 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, t *task.Task) {
 			stream.Send("result", strconv.Itoa(t.EndNumber()), status.JSON())
 			return
 		}
-		there = stream.Send("progress", "", status.JSON())
-		select {
-		case <-r.Context().Done():
-			return
-		case <-s.Stopping:
-			return
-		case <-beat.C:
-			there = stream.Beat()
-		case <-more:
-		}
+		there = stream.Send("progress", "", status.JSON()) && s.await(r.Context(), stream, beat, more)
 		// The status is read before the lines: what a task logged before it ended is then among them.
 		status = t.Status()
 		lines, more = t.After(seen)
+	}
+}
+
+// await waits until a stream has more to send, and keeps its connection alive; false ends it.
+func (s *server) await(ctx context.Context, stream *sse.Writer, beat *time.Ticker, more <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-s.Stopping:
+		return false
+	case <-beat.C:
+		return stream.Beat()
+	case <-more:
+		return true
 	}
 }

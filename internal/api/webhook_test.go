@@ -136,7 +136,7 @@ func TestBodiesAreKeptMaskedCutAndWithoutFiles(t *testing.T) {
 	long["secret"] = hookKey
 	r.anonymous("POST", "/webhook/custom/"+hookKey, long).want(202)
 	text = r.lastEntry()["body"].(string)
-	if len(text) > 8<<10+len("… (30000 bytes)")+2 || len(text) < 8000 || !utf8.ValidString(text) || strings.Contains(text, hookKey) {
+	if len(text) > 8<<10 || len(text) < 8000 || !utf8.ValidString(text) || strings.Contains(text, hookKey) {
 		t.Errorf("kept body has %d bytes: %.100s", len(text), text)
 	}
 	if strings.Contains(r.log.String(), "plex-token-value") {

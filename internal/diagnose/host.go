@@ -65,7 +65,7 @@ var ErrProxy = errors.New("the proxy must be an address such as http://proxy.exa
 type ProxyTest struct {
 	OK bool `json:"ok" doc:"Whether the catalog can be reached through the proxy."`
 	// Proxy shows neither user nor password.
-	Proxy     string  `json:"proxy" doc:"The proxy, without user and password; empty when there is none." example:"http://proxy.example:3128"`
+	Proxy     string  `json:"proxy" doc:"The proxy, without user and password; empty when there is none." example:"socks5://proxy.example:1080"`
 	Message   string  `json:"message" doc:"How it came out, in plain words."`
 	LatencyMS float64 `json:"latency_ms" doc:"How long a request through the proxy took; 0 without a proxy."`
 	// Routes begins with the way through the proxy, if there is one; the direct way is last.

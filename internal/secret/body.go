@@ -57,13 +57,14 @@ func (m *Masker) URL(u *url.URL) string {
 // Body is a request or response body fit for a log, by its content type: JSON
 // and forms by their structure, other text by pattern, everything else as its
 // length. What is not as its type says is masked by pattern. A result longer than most bytes
-// is cut there and tells the length of the body; of JSON no more is read than is shown.
+// is cut to that with the length of the body behind it; of JSON no more is read than is shown.
 func (m *Masker) Body(contentType string, body []byte, most int) string {
 	text := m.body(contentType, body, most)
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(body))
+	length := fmt.Sprintf("… (%d bytes)", len(body))
+	return strings.ToValidUTF8(text[:max(most-len(length), 0)], "") + length
 }
 
 // body may be longer than most. It is never cut before it is masked: a cut secret would not be known.
