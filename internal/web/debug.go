@@ -265,6 +265,11 @@ type logLine struct {
 	Facts string
 }
 
+func newLogLine(line logring.Line) logLine {
+	e := line.Entry()
+	return logLine{e, logFacts(e.Facts)}
+}
+
 // Bad reports whether the line tells of trouble.
 func (l logLine) Bad() bool { return l.Level == "WARN" || l.Level == "ERROR" }
 
@@ -305,9 +310,8 @@ func (s *site) logs(r *http.Request) (content, error) {
 	page.Last = s.Logs.Size()
 	lines, _ := s.Logs.After(0, filter)
 	for _, line := range lines[max(0, len(lines)-linesShown):] {
-		e := line.Entry()
-		page.Lines = append(page.Lines, logLine{e, logFacts(e.Facts)})
-		page.Last = max(page.Last, e.ID)
+		page.Lines = append(page.Lines, newLogLine(line))
+		page.Last = max(page.Last, line.ID)
 	}
 	return content{Title: "debug.title", Data: page}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"watchmark/internal/task"
 )
@@ -30,7 +29,7 @@ type tasksPage struct {
 type taskPage struct {
 	taskView
 	// Log is the end of the debug log.
-	Log []taskLine
+	Log []logLine
 }
 
 // taskView is a task as people see it.
@@ -48,13 +47,6 @@ type taskView struct {
 	Took float64
 	// Again is in how many seconds it is to be looked at anew; 0 once it ended.
 	Again int
-}
-
-// taskLine is a line of a task's log.
-type taskLine struct {
-	Time           time.Time // zero where the line has none
-	Message, Facts string
-	Bad            bool
 }
 
 const (
@@ -102,7 +94,7 @@ func (s *site) task(r *http.Request) (content, error) {
 	lines, _ := t.After(0)
 	page := taskPage{taskView: view}
 	for _, line := range lines[max(0, len(lines)-logShown):] {
-		page.Log = append(page.Log, readLine(line.Text))
+		page.Log = append(page.Log, newLogLine(line))
 	}
 	return content{Heading: s.words.word(lang, "task.kind", view.Kind), Data: page}, nil
 }
@@ -255,26 +247,4 @@ func filled(text string, values map[string]any) string {
 // what a task said.
 func (s *site) told(lang, key string, values map[string]any) string {
 	return filled(s.words[lang][key], values)
-}
-
-// readLine reads a line of a task's log as far as it can be read.
-func readLine(text string) taskLine {
-	var line struct {
-		Time  time.Time `json:"time"`
-		Level string    `json:"level"`
-		Msg   string    `json:"msg"`
-	}
-	facts := map[string]any{}
-	if json.Unmarshal([]byte(text), &line) != nil || json.Unmarshal([]byte(text), &facts) != nil {
-		return taskLine{Message: text}
-	}
-	for _, name := range []string{"time", "level", "msg"} {
-		delete(facts, name)
-	}
-	var words []string
-	for name, value := range facts {
-		words = append(words, name+"="+factText(value))
-	}
-	slices.Sort(words)
-	return taskLine{line.Time, line.Msg, strings.Join(words, " "), line.Level == "ERROR" || line.Level == "WARN"}
 }
