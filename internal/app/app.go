@@ -219,7 +219,7 @@ func (a *App) buildHandler(o Options) error {
 func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
-		Cover: a.covers.Get, Polled: a.polled,
+		Cover: a.covers.Get,
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
 		TestMatch: a.engine.Preview,

@@ -16,13 +16,6 @@ import (
 	"watchmark/internal/webhook"
 )
 
-// Polled is a source that the service asks itself and that is switched on.
-type Polled struct {
-	Source watch.Source
-	// Problem is why nothing comes from it, in plain words; empty while all is well.
-	Problem string
-}
-
 // need is something that waits for a person, the most urgent first.
 type need struct {
 	look
@@ -103,7 +96,7 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	polled, err := s.Polled(ctx)
+	polled, err := s.polled(ctx)
 	if err != nil {
 		return content{}, err
 	}
@@ -126,7 +119,7 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 
 // needs are the things that wait for a person: first what keeps marks from being made at
 // all, then what failed, then what waits, last what mends itself.
-func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []Polled, queue int) ([]need, error) {
+func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
 	failed, err := s.Records.FailedLately(ctx, now)
 	if err != nil {
 		return nil, err
@@ -206,11 +199,8 @@ const (
 	steadyDays  = 3
 )
 
-// roomPath is the room of a source that is polled.
-func roomPath(source watch.Source) string { return "/" + string(source) }
-
 // sourceLines are the sources that push, and those that are polled and switched on.
-func (s *site) sourceLines(ctx context.Context, now time.Time, polled []Polled) ([]sourceLine, error) {
+func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
 	requests, err := s.WebhookLog.LastSeen(ctx)
 	if err != nil {
 		return nil, err

@@ -19,8 +19,10 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/cover"
 	"watchmark/internal/record"
+	"watchmark/internal/source/device"
+	"watchmark/internal/source/nas"
+	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
-	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
 
@@ -71,7 +73,9 @@ func TestPolledSources(t *testing.T) {
 	if strings.Contains(body, "TV box") || strings.Contains(body, "NAS") {
 		t.Error("sources that are switched off are listed")
 	}
-	g.polled = []web.Polled{{Source: watch.NAS, Problem: "no <such> file"}, {Source: watch.Device}, {Source: watch.Tracker, Problem: "mira: sign in again"}}
+	g.nas.status = nas.Status{Enabled: true, LastError: "no <such> file"}
+	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: "switched off"}}}
+	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: "sign in again"}, {Name: "alex", State: tracker.Connected, Problem: "try later"}}}
 	body = g.get(t, in, "/", "en").body
 	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at the tracker has ended", "mira: sign in again", "TV box")
 	if n := strings.Count(body, ">Fails<"); n != 2 {
@@ -83,7 +87,7 @@ func TestPolledSources(t *testing.T) {
 func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {
 	g := newRig(t)
 	g.queue(t, g.fill(t).queued)
-	g.polled = []web.Polled{{Source: watch.NAS, Problem: "gone"}}
+	g.nas.status = nas.Status{Enabled: true, LastError: "gone"}
 	body := g.get(t, g.client(t, true), "/", "en").body
 	body = body[strings.Index(body, `id="needs-title"`):]
 	at := 0

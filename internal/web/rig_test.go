@@ -68,7 +68,6 @@ type rig struct {
 	down      time.Time // since when the catalog does not answer; zero while it does
 	scheduler replay.Standing
 	tasks     task.Registry
-	polled    []web.Polled
 	covers    map[catalog.SubjectID]cover.Image
 	nas       nasStub
 	device    device.Status
@@ -112,7 +111,6 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.deps = web.Deps{
 		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
-		Polled: func(context.Context) ([]web.Polled, error) { return g.polled, nil },
 		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
 			g.mu.Lock()
 			defer g.mu.Unlock()

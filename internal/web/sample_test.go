@@ -17,7 +17,6 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/watch"
-	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
 
@@ -145,7 +144,7 @@ func (g *rig) calm(t testing.TB) (show int64) {
 	for _, subject := range []catalog.SubjectID{900021, 900030} {
 		g.covers[subject] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(subject, 200), At: now}
 	}
-	g.polled = []web.Polled{{Source: watch.NAS}, {Source: watch.Device}}
+	g.nas.status.Enabled, g.device.Enabled = true, true
 	return show
 }
 

@@ -17,8 +17,6 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
 	"watchmark/internal/record"
-	"watchmark/internal/watch"
-	"watchmark/internal/web"
 )
 
 // shot is a page in a state worth looking at.
@@ -39,7 +37,6 @@ func shots(t *testing.T) []shot {
 	full.fillQueue(t)
 	running := full.fillTasks(t).Status().ID
 	full.fillSettings(t)
-	full.polled = []web.Polled{{Source: watch.NAS, Problem: "the database of the NAS cannot be opened: permission denied: let the user of this service read the folder /media/database"}, {Source: watch.Device}}
 	full.fillSources(t)
 	full.answer = sourceAnswers
 	imported := newRig(t)

@@ -96,6 +96,9 @@ func from(r *http.Request) int {
 	return max(n, 0)
 }
 
+// roomPath is the room of a source that is asked.
+func roomPath(source watch.Source) string { return "/" + string(source) }
+
 // askedSource is a source that is asked, as the page Connect lists it.
 type askedSource struct {
 	Source watch.Source
@@ -116,9 +119,45 @@ func (s *site) askedSources(ctx context.Context) ([]askedSource, error) {
 	boxes := s.Device()
 	return []askedSource{
 		{watch.NAS, roomPath(watch.NAS), nasLook(library)},
-		{watch.Device, "/device", s.deviceLook(boxes)},
-		{watch.Tracker, "/tracker", trackerLook(history)},
+		{watch.Device, roomPath(watch.Device), s.deviceLook(boxes)},
+		{watch.Tracker, roomPath(watch.Tracker), trackerLook(history)},
 	}, nil
+}
+
+// polledSource is a source that is asked and switched on.
+type polledSource struct {
+	Source watch.Source
+	// Problem is why nothing comes from it, in plain words; empty while all is well.
+	Problem string
+}
+
+// polled are the sources that are asked and switched on. That boxes are off is nothing unusual.
+func (s *site) polled(ctx context.Context) ([]polledSource, error) {
+	var on []polledSource
+	library, err := s.NAS.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if library.Enabled {
+		on = append(on, polledSource{watch.NAS, library.LastError})
+	}
+	if s.Device().Enabled {
+		on = append(on, polledSource{Source: watch.Device})
+	}
+	history, err := s.Tracker.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if history.Enabled {
+		source := polledSource{Source: watch.Tracker}
+		for _, user := range history.Users {
+			if user.State == tracker.Dead {
+				source.Problem = strings.TrimPrefix(user.Name+": "+user.Problem, ": ")
+			}
+		}
+		on = append(on, source)
+	}
+	return on, nil
 }
 
 // boxesOnline is how many players answer.

@@ -140,7 +140,7 @@ func (g *rig) fillSources(t testing.TB) {
 	g.tracker = trackerStub{
 		status: tracker.Status{Enabled: true, MailReady: true, AppReady: true, Users: []tracker.User{
 			{ID: 1, Name: "mira", Method: tracker.ByMail, State: tracker.Connected, ConnectedAt: time.Now().Add(-40 * 24 * time.Hour), RefreshedAt: ago(5 * time.Hour)},
-			{ID: 2, Name: "stranger", Method: tracker.ByDevice, State: tracker.Dead, ConnectedAt: time.Now().Add(-90 * 24 * time.Hour)},
+			{ID: 2, Name: "stranger", Method: tracker.ByDevice, State: tracker.Dead, Problem: tracker.ErrDead.Error(), ConnectedAt: time.Now().Add(-90 * 24 * time.Hour)},
 		}},
 		sync: tracker.SyncStatus{Enabled: true, NextRun: &later, Users: []tracker.UserSync{
 			{ID: 1, Name: "mira", State: tracker.Connected, LastRun: ago(2 * time.Hour), Outcome: tracker.Taken, ReadUntil: ago(2 * time.Hour), Taken: 31, Seen: 214},

@@ -97,8 +97,6 @@ type Deps struct {
 	Reachability func() catalog.Reachability
 	// Cover is the cover of a subject; errors are those of package cover, or of the disk.
 	Cover func(context.Context, catalog.SubjectID) (cover.Image, error)
-	// Polled are the sources that the service asks itself, those that are switched on.
-	Polled func(context.Context) ([]Polled, error)
 	// Queue is the marks that wait for the catalog, Scheduler how what sends them again stands,
 	// and MaxRetries after how many failed tries one is given up.
 	Queue      Queue
