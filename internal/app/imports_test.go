@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"sse":    {},
 	"npm":    {},
 	"lan":    {},
+	"bell":   {},
 
 	"logring": {},
 	"task":    {"logring"},
@@ -33,12 +34,12 @@ var allowed = map[string][]string{
 	"auth":     {"db"},
 	"source":   {"source", "watch"},
 
-	"source/device":            {"db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
+	"source/device":            {"bell", "db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
 	"source/device/devicetest": {},
 
 	"catalog": {"httpx", "secret", "watch"},
 
-	"source/nas":         {"db", "source", "title", "watch"},
+	"source/nas":         {"bell", "db", "source", "title", "watch"},
 	"source/nas/nastest": {},
 
 	"archive/dump":        {"catalog", "watch"},
@@ -54,12 +55,12 @@ var allowed = map[string][]string{
 	"record":    {"catalog", "db", "watch"},
 	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
 	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
-	"replay":    {"catalog", "db", "record", "watch"},
-	"engine":    {"account", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
+	"replay":    {"bell", "catalog", "db", "record", "watch"},
+	"engine":    {"account", "bell", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
 
 	"cover": {"catalog", "httpx"},
 
-	"dataset":     {"catalog", "httpx", "task", "title", "watch"},
+	"dataset":     {"bell", "catalog", "httpx", "task", "title", "watch"},
 	"dataset/gen": {"dataset", "npm"},
 	"title/gen":   {"npm"},
 
@@ -67,10 +68,10 @@ var allowed = map[string][]string{
 	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
 	"importer/servertest": {},
 
-	"tracker":             {"db", "forecast", "httpx", "secret", "task", "watch"},
+	"tracker":             {"bell", "db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {},
 
-	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
+	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "logring", "match", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "task", "task", "tracker", "watch", "webhook"},

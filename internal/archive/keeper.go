@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/archive/dump"
 	"watchmark/internal/archive/fetch"
+	"watchmark/internal/bell"
 	"watchmark/internal/task"
 )
 
@@ -77,7 +78,7 @@ type KeeperConfig struct {
 // failure, and takes up what another process has imported.
 type Keeper struct {
 	KeeperConfig
-	kick chan struct{}
+	bell bell.Bell
 
 	mu       sync.Mutex
 	running  *task.Task // nil when no import runs
@@ -88,23 +89,18 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that does nothing until Run.
 func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c, kick: make(chan struct{}, 1)}
+	k := &Keeper{KeeperConfig: c, bell: bell.New()}
 	k.last = k.readState()
 	return k
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() {
-	select {
-	case k.kick <- struct{}{}:
-	default:
-	}
-}
+func (k *Keeper) Kick() { k.bell.Ring() }
 
 // Run works until ctx ends. Imports are tasks, which the registry stops.
 func (k *Keeper) Run(ctx context.Context) {
 	enabled, said := false, ""
-	for {
+	for ctx.Err() == nil {
 		wait := pollIdle
 		said = k.refresh(ctx, said)
 		if !k.Enabled() {
@@ -125,12 +121,7 @@ func (k *Keeper) Run(ctx context.Context) {
 				wait = min(wait, time.Until(due))
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.kick:
-		case <-time.After(wait):
-		}
+		k.bell.Wait(ctx, wait)
 	}
 }
 

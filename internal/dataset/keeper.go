@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/httpx"
 	"watchmark/internal/task"
 )
@@ -66,7 +67,7 @@ type KeeperConfig struct {
 // after a failure. Until a new table was read whole, the old one serves.
 type Keeper struct {
 	KeeperConfig
-	kick  chan struct{}
+	bell  bell.Bell
 	began time.Time
 
 	// loading is held while the table in use is made or changed.
@@ -80,7 +81,7 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that gives the table out and refreshes nothing until Run.
 func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c, kick: make(chan struct{}, 1), began: time.Now()}
+	k := &Keeper{KeeperConfig: c, bell: bell.New(), began: time.Now()}
 	k.last = k.readState()
 	return k
 }
@@ -114,17 +115,12 @@ func (k *Keeper) use(table *Table) {
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() {
-	select {
-	case k.kick <- struct{}{}:
-	default:
-	}
-}
+func (k *Keeper) Kick() { k.bell.Ring() }
 
 // Run works until ctx ends. Refreshes are tasks, which the registry stops.
 func (k *Keeper) Run(ctx context.Context) {
 	k.clean()
-	for {
+	for ctx.Err() == nil {
 		wait := lookEvery
 		if _, why := k.Table(); why != "" { // it is loaded before somebody waits for it
 			k.cancel()
@@ -135,12 +131,7 @@ func (k *Keeper) Run(ctx context.Context) {
 				k.Log.Warn("the refresh of the id table does not start", "error", err)
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.kick:
-		case <-time.After(wait):
-		}
+		k.bell.Wait(ctx, wait)
 	}
 }
 

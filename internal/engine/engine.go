@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"watchmark/internal/account"
+	"watchmark/internal/bell"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
@@ -131,7 +132,7 @@ type Engine struct {
 
 	intake    chan arrival
 	lastBurst atomic.Int64 // unix ms
-	wake      chan struct{}
+	bell      bell.Bell
 	jobs      chan record.Work
 
 	mu      sync.Mutex
@@ -170,7 +171,7 @@ func New(c Config) *Engine {
 	return &Engine{
 		Config:   c,
 		intake:   make(chan arrival, intakeMost),
-		wake:     make(chan struct{}, 1),
+		bell:     bell.New(),
 		jobs:     make(chan record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
 		shows:    map[showKey][]record.Work{},
@@ -183,12 +184,7 @@ func New(c Config) *Engine {
 }
 
 // Wake makes the engine look for received records now.
-func (e *Engine) Wake() {
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
+func (e *Engine) Wake() { e.bell.Ring() }
 
 // Run works until ctx ends, then finishes what is in hand for up to grace; what is
 // not finished by then is given back to be taken up at the next start.
@@ -246,11 +242,7 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		if claimed == claimMost {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-e.wake:
-		case <-time.After(idle):
-		}
+		e.bell.Wait(ctx, idle)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/catalog"
 )
 
@@ -83,7 +84,7 @@ type Config struct {
 // Kick, and when a task or a trial of an unreachable catalog is due.
 type Scheduler struct {
 	Config
-	kick    chan struct{}
+	bell    bell.Bell
 	running atomic.Bool
 	last    atomic.Pointer[Round]
 	// wasEmpty is set after a round that found nothing, more after one that left due tasks;
@@ -92,16 +93,11 @@ type Scheduler struct {
 }
 
 // New is a scheduler; Run starts it.
-func New(c Config) *Scheduler { return &Scheduler{Config: c, kick: make(chan struct{}, 1)} }
+func New(c Config) *Scheduler { return &Scheduler{Config: c, bell: bell.New()} }
 
 // Kick asks for a round soon: something was queued, the catalog came back, or the
 // settings changed. It does not wait.
-func (s *Scheduler) Kick() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
-}
+func (s *Scheduler) Kick() { s.bell.Ring() }
 
 // Standing is how the scheduler stands now.
 func (s *Scheduler) Standing() Standing {
@@ -119,7 +115,7 @@ func (s *Scheduler) Standing() Standing {
 func (s *Scheduler) Run(ctx context.Context) {
 	s.running.Store(true)
 	defer s.running.Store(false)
-	for {
+	for ctx.Err() == nil {
 		if s.Enabled() {
 			outcome, count, err := s.round(ctx)
 			if ctx.Err() == nil {
@@ -129,20 +125,11 @@ func (s *Scheduler) Run(ctx context.Context) {
 				s.Log.ErrorContext(ctx, "replay round failed", "error", err)
 			}
 		}
-		timer := time.NewTimer(s.rest(ctx))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-s.kick:
-			timer.Reset(soon)
+		if s.bell.Wait(ctx, s.rest(ctx)) {
 			select {
 			case <-ctx.Done():
-			case <-timer.C:
+			case <-time.After(soon):
 			}
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return
 		}
 	}
 }

@@ -23,12 +23,7 @@ const (
 )
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() {
-	select {
-	case k.kick <- struct{}{}:
-	default:
-	}
-}
+func (k *Keeper) Kick() { k.bell.Ring() }
 
 // Run keeps credentials alive and reads histories by schedule until ctx ends. It does nothing
 // while the tracker is switched off. Readings are tasks, which the registry stops.
@@ -41,7 +36,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		k.mu.Unlock()
 	}
 	var beaten time.Time
-	for {
+	for ctx.Err() == nil {
 		wait := lookEvery
 		if k.Options().Enabled {
 			if since := time.Since(beaten); beaten.IsZero() || since >= heartbeat {
@@ -56,12 +51,7 @@ func (k *Keeper) Run(ctx context.Context) {
 				}
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.kick:
-		case <-time.After(wait):
-		}
+		k.bell.Wait(ctx, wait)
 	}
 }
 

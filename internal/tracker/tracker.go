@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/db"
 	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
@@ -102,7 +103,7 @@ type Keeper struct {
 	owner  string
 	logins logins
 	states *secret.Tickets[appLogin]
-	kick   chan struct{}
+	bell   bell.Bell
 
 	mu      sync.Mutex
 	locks   map[int64]chan struct{}
@@ -115,6 +116,6 @@ type Keeper struct {
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: secret.NewTickets[appLogin](stateLife, loginsMost), kick: make(chan struct{}, 1), last: time.Now(), locks: map[int64]chan struct{}{},
+		states: secret.NewTickets[appLogin](stateLife, loginsMost), bell: bell.New(), last: time.Now(), locks: map[int64]chan struct{}{},
 	}
 }

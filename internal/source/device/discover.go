@@ -131,18 +131,14 @@ func (k *Keeper) each(ctx context.Context, hosts chan<- string) {
 // as the settings say, and when a box has vanished, which may have got another address.
 func (k *Keeper) scanByItself(ctx context.Context) {
 	var scans scans
-	for {
+	for ctx.Err() == nil {
 		if scans.due(k.Config(), time.Now()) {
 			if found, err := k.scan(ctx); err == nil {
 				k.Log.Debug("looked for TV boxes", "found", found)
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.rescan:
+		if k.rescan.Wait(ctx, lookEvery) {
 			scans.vanished = true
-		case <-time.After(lookEvery):
 		}
 	}
 }

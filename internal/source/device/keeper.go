@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/lan"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
@@ -76,8 +77,8 @@ type Keeper struct {
 	KeeperConfig
 	client *client // to boxes that are known
 	quick  *client // to addresses at which there may be one
-	kick   chan struct{}
-	rescan chan struct{}
+	bell   bell.Bell
+	rescan bell.Bell
 	polls  chan struct{} // holds a token for each poll under way
 
 	mu       sync.Mutex
@@ -118,7 +119,7 @@ func (p *place) isMain() bool { return p.player == nil || p.player.place == p }
 
 // NewKeeper is a Keeper that asks nobody until Run, or until it is told to.
 func NewKeeper(c KeeperConfig) (*Keeper, error) {
-	k := &Keeper{KeeperConfig: c, kick: make(chan struct{}, 1), rescan: make(chan struct{}, 1), polls: make(chan struct{}, pollsAtOnce)}
+	k := &Keeper{KeeperConfig: c, bell: bell.New(), rescan: bell.New(), polls: make(chan struct{}, pollsAtOnce)}
 	var err error
 	if k.client, err = newClient(pollTimeout, c.Loopback, c.Masker, c.Log); err != nil {
 		return nil, err
@@ -128,21 +129,14 @@ func NewKeeper(c KeeperConfig) (*Keeper, error) {
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { wake(k.kick) }
-
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (k *Keeper) Kick() { k.bell.Ring() }
 
 // Run asks the boxes until ctx ends, and returns when nothing is under way any more.
 func (k *Keeper) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { k.scanByItself(ctx) })
-	for {
+	for ctx.Err() == nil {
 		wait := lookEvery
 		k.reconcile()
 		if k.Config().Enabled {
@@ -154,12 +148,7 @@ func (k *Keeper) Run(ctx context.Context) {
 			}
 			wait = min(wait, k.untilDue(time.Now()))
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.kick:
-		case <-time.After(wait):
-		}
+		k.bell.Wait(ctx, wait)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/db"
 	"watchmark/internal/watch"
 )
@@ -55,7 +56,7 @@ type Config struct {
 type Keeper struct {
 	Config
 	store store
-	kick  chan struct{}
+	bell  bell.Bell
 
 	// scanning is held during a scan, or while the state is changed.
 	scanning sync.Mutex
@@ -70,7 +71,7 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that reads nothing by itself until Run.
 func NewKeeper(c Config) *Keeper {
-	return &Keeper{Config: c, store: store{c.DB}, kick: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
+	return &Keeper{Config: c, store: store{c.DB}, bell: bell.New(), reading: make(chan struct{}, 1)}
 }
 
 // read has read read the library at path, when nobody else does. Errors are those of place.use.
@@ -91,27 +92,17 @@ func (k *Keeper) read(ctx context.Context, path string, read func(ctx context.Co
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() {
-	select {
-	case k.kick <- struct{}{}:
-	default:
-	}
-}
+func (k *Keeper) Kick() { k.bell.Ring() }
 
 // Run works until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
 	k.clean()
-	for {
+	for ctx.Err() == nil {
 		wait, err := k.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			k.Log.Error("the state of the NAS cannot be read or written", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-k.kick:
-		case <-time.After(wait):
-		}
+		k.bell.Wait(ctx, wait)
 	}
 }
 
