@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,9 +26,11 @@ const staticPrefix = "/static/"
 // stylesheets are joined in this order into app.css.
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "reference"}
 
-// modules are the scripts, each after those it imports. What app.js does not import is of one
-// room only, whose template asks for it.
-var modules = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "sources", "tracker", "import", "debug", "app"}
+// scripts are joined into app.js, each after those it imports, so that browsers ask for one file.
+var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "app"}
+
+// roomScripts are of one room only, whose template asks for them. They import of those that are joined.
+var roomScripts = []string{"sources", "tracker", "import"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.
@@ -40,9 +43,6 @@ type assets struct {
 // asset is a static file as it is, and packed with gzip. Pages themselves are not packed: they
 // hold secrets beside what a request can put into them.
 type asset struct{ plain, packed []byte }
-
-// importOf finds the modules that a module imports.
-var importOf = regexp.MustCompile(`(from|import) "\./([a-z]+\.js)"`)
 
 func loadAssets() (*assets, error) {
 	a := &assets{names: map[string]string{}, files: map[string]asset{}}
@@ -57,23 +57,19 @@ func loadAssets() (*assets, error) {
 	if err := a.add("app.css", css.Bytes()); err != nil {
 		return nil, err
 	}
-	for _, name := range modules {
+	app, err := joinScripts()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.add("app.js", app); err != nil {
+		return nil, err
+	}
+	for _, name := range roomScripts {
 		text, err := files.ReadFile("assets/js/" + name + ".js")
 		if err != nil {
 			return nil, err
 		}
-		var missing string
-		text = importOf.ReplaceAllFunc(text, func(statement []byte) []byte {
-			m := importOf.FindSubmatch(statement)
-			hashed, known := a.names[string(m[2])]
-			if !known {
-				missing = string(m[2])
-			}
-			return fmt.Appendf(nil, `%s "./%s"`, m[1], hashed)
-		})
-		if missing != "" {
-			return nil, fmt.Errorf("script %s.js imports %s, which is not declared before it", name, missing)
-		}
+		text = importLine.ReplaceAll(text, []byte(`import $1 from "./`+a.names["app.js"]+`";`))
 		if err := a.add(name+".js", text); err != nil {
 			return nil, err
 		}
@@ -87,9 +83,46 @@ func loadAssets() (*assets, error) {
 			return nil, err
 		}
 	}
-	var err error
 	a.icons, err = loadIcons()
 	return a, err
+}
+
+// The forms of import and export that our scripts use.
+var (
+	importLine = regexp.MustCompile(`(?m)^import (?:(\{.*\}) from )?"\./([a-z]+)\.js";$`)
+	exportLine = regexp.MustCompile(`(?m)^export ((?:async )?function (\w+))`)
+	otherForm  = regexp.MustCompile(`(?m)^(?:import|export)\b.*`)
+)
+
+// joinScripts makes one module of the scripts of all pages. Each becomes a function that is called where it
+// stands, so that its own names stay its own; what it exports is known to those after it, and exported by the whole.
+func joinScripts() ([]byte, error) {
+	var joined bytes.Buffer
+	for i, name := range scripts {
+		text, err := files.ReadFile("assets/js/" + name + ".js")
+		if err != nil {
+			return nil, err
+		}
+		var exports []string
+		for _, m := range exportLine.FindAllSubmatch(text, -1) {
+			exports = append(exports, string(m[2]))
+		}
+		text = exportLine.ReplaceAll(text, []byte("$1"))
+		text = importLine.ReplaceAllFunc(text, func(line []byte) []byte {
+			if slices.Contains(scripts[:i], string(importLine.FindSubmatch(line)[2])) {
+				return nil
+			}
+			return line
+		})
+		if line := otherForm.Find(text); line != nil {
+			return nil, fmt.Errorf("script %s.js cannot be joined because of %q: import what is declared before it, export functions", name, line)
+		}
+		if len(exports) > 0 {
+			fmt.Fprintf(&joined, "export const { %s } = ", strings.Join(exports, ", "))
+		}
+		fmt.Fprintf(&joined, "(() => {\n%s\nreturn { %s };\n})();\n", text, strings.Join(exports, ", "))
+	}
+	return joined.Bytes(), nil
 }
 
 func (a *assets) add(name string, content []byte) error {
