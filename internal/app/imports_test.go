@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
 	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":    {"catalog", "db", "record", "watch"},
-	"engine":    {"account", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
+	"engine":    {"account", "candidate", "catalog", "db", "forecast", "mapping", "match", "notify", "record", "replay", "task", "watch", "webhook"},
 
 	"cover": {"catalog", "httpx"},
 
@@ -66,6 +66,13 @@ var allowed = map[string][]string{
 	"forecast":            {"catalog", "watch"},
 	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
 	"importer/servertest": {},
+
+	"notify":         {"db", "notify/channel", "secret"},
+	"notify/channel": {"httpx", "secret"},
+
+	"llm":         {"httpx", "secret"},
+	"llm/llmtest": {},
+	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "task", "watch"},
 
 	"tracker":             {"db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {},
