@@ -175,8 +175,8 @@ func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error
 			return ErrFull
 		}
 		now := time.Now().UnixMilli()
-		err := tx.QueryRowContext(ctx, `INSERT INTO notification_channels (type, name, enabled, created_at, updated_at) VALUES (?, ?, ?, ?, ?) RETURNING id`,
-			c.Type, c.Name, c.Enabled, now, now).Scan(&c.ID)
+		err := tx.QueryRowContext(ctx, `INSERT INTO notification_channels (type, name, enabled, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+			c.Type, c.Name, c.Enabled, now, now, now).Scan(&c.ID) // the version is the time, for the id of a deleted channel may come again
 		if err != nil {
 			return fmt.Errorf("store a notification channel: %w", err)
 		}
@@ -218,7 +218,10 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 		if err != nil {
 			return fmt.Errorf("store notification channel %d: %w", c.ID, err)
 		}
-		return oneRow(result)
+		if err := oneRow(result); err != nil {
+			return err
+		}
+		return hurry(ctx, tx, c.ID)
 	})
 	if err != nil {
 		return Channel{}, err
@@ -229,7 +232,7 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 // DeleteChannel removes a channel with what waits for it and what is known of what it was sent. Rules that named it do
 // so no more; one that named no other is switched off, for without names it would be for all. It returns ErrNotFound.
 func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
-	return n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ?`, id)
 		if err != nil {
 			return fmt.Errorf("delete notification channel %d: %w", id, err)
@@ -239,6 +242,12 @@ func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
 		}
 		return forgetChannel(ctx, tx, id)
 	})
+	if err == nil {
+		n.mu.Lock()
+		delete(n.outlets, id)
+		n.mu.Unlock()
+	}
+	return err
 }
 
 func oneRow(result sql.Result) error {

@@ -2,9 +2,9 @@ package notify
 
 import "strings"
 
-// fill puts values in the place of {placeholders}, in one pass: a value is never read for placeholders itself.
-// Unknown ones become empty; braces that hold no name stay as they are. empty is told of each one that has no value.
-func fill(template string, values map[string]string, empty func(name string)) string {
+// expand puts values in the place of {placeholders}, names of lower-case letters, digits and _, in one pass: what a
+// value holds is never expanded itself. Other braces stay as they are.
+func expand(template string, value func(name string) string) string {
 	var out strings.Builder
 	for {
 		open := strings.IndexByte(template, '{')
@@ -15,16 +15,12 @@ func fill(template string, values map[string]string, empty func(name string)) st
 		out.WriteString(template[:open])
 		template = template[open:]
 		length := nameLength(template[1:])
-		if length == 0 || 1+length >= len(template) || template[1+length] != '}' {
+		if length == 0 || 1+length == len(template) || template[1+length] != '}' {
 			out.WriteByte('{')
 			template = template[1:]
 			continue
 		}
-		name := template[1 : 1+length]
-		if values[name] == "" && empty != nil {
-			empty(name)
-		}
-		out.WriteString(values[name])
+		out.WriteString(value(template[1 : 1+length]))
 		template = template[length+2:]
 	}
 }
@@ -32,22 +28,24 @@ func fill(template string, values map[string]string, empty func(name string)) st
 // nameLength is how many bytes at the start of text can be the name of a placeholder.
 func nameLength(text string) int {
 	for i := range len(text) {
-		c := text[i]
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+		if c := text[i]; c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
 			return i
 		}
 	}
 	return len(text)
 }
 
-// fillParts fills each part of a template between separators and leaves those out in which a placeholder is empty.
-func fillParts(template, separator string, values map[string]string) string {
+// expandParts expands each part of a template between separators, and leaves those out in which a value is empty.
+func expandParts(template, separator string, values map[string]string) string {
 	var parts []string
 	for part := range strings.SplitSeq(template, separator) {
 		whole := true
-		filled := fill(part, values, func(string) { whole = false })
+		expanded := expand(part, func(name string) string {
+			whole = whole && values[name] != ""
+			return values[name]
+		})
 		if whole {
-			parts = append(parts, filled)
+			parts = append(parts, expanded)
 		}
 	}
 	return strings.Join(parts, separator)

@@ -77,11 +77,12 @@ func (k KindInfo) words(l Language) words {
 	return k.en
 }
 
-// Common are the placeholders of all kinds.
-var Common = []string{"headline", "text", "type", "type_name", "severity", "timestamp", "user_name", "user", "account", "who", "error_message", "error", "link", "count"}
+// Common are the placeholders of all kinds, for templates of rules. {title} and {text} are the standard texts; the title
+// of what was watched is {anime}.
+var Common = []string{"title", "text", "type", "type_name", "severity", "timestamp", "user_name", "user", "account", "who", "error_message", "error", "link", "count"}
 
 // What more an event fills: what it is of, and what was found.
-var eventFacts = []string{"title", "anime", "what", "ori_title", "season", "episode", "media_type", "source", "subject_id", "subject_name", "episode_id", "error_type"}
+var eventFacts = []string{"anime", "what", "ori_title", "season", "episode", "media_type", "source", "subject_id", "subject_name", "episode_id", "error_type"}
 
 // kinds is the table of all kinds, in the order people see them.
 var kinds = []KindInfo{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The marks between the parts of a title, and the lines of a text.
@@ -15,50 +16,60 @@ const (
 )
 
 // Words are the standard title, one line, and text of an entry.
-func (e Entry) Words(l Language) (title, text string) {
-	return e.standard(l, e.placeholders(l, ""))
-}
+func (e Entry) Words(l Language) (title, text string) { return e.words(l, e.facts(l)) }
 
-func (e Entry) standard(l Language, values map[string]string) (title, text string) {
-	kind := InfoOf(e.Kind)
-	w := kind.words(l)
-	title = oneLine(fillParts(w.title, partMark, values))
-	text = strings.TrimSpace(fillParts(w.text, lineMark, values))
+func (e Entry) words(l Language, facts map[string]string) (title, text string) {
+	w := InfoOf(e.Kind).words(l)
+	title = oneLine(expandParts(w.title, partMark, facts))
+	text = strings.TrimSpace(expandParts(w.text, lineMark, facts))
 	return cmp.Or(title, w.name), text
 }
 
-// placeholders are all that a template may name: the facts, what is Common, and the names that other programs of the
-// kind give them. Base is the address of this service, empty when it is not known.
-func (e Entry) placeholders(l Language, base string) map[string]string {
+// facts are those that the notice was given, and what follows from them.
+func (e Entry) facts(l Language) map[string]string {
 	kind := InfoOf(e.Kind)
-	values := make(map[string]string, len(e.Facts)+24)
-	maps.Copy(values, e.Facts)
-	values["type"], values["type_name"], values["notification_type"], values["type_display_name"] = string(e.Kind), kind.Name(l), string(e.Kind), kind.Name(l)
-	values["severity"] = kind.Severity.String()
+	facts := make(map[string]string, len(e.Facts)+12)
+	maps.Copy(facts, e.Facts)
+	user := cmp.Or(e.User, facts["user_name"])
+	facts["user_name"], facts["user"] = user, user
+	facts["account"] = e.Account
+	facts["who"] = cmp.Or(e.Account, user)
+	facts["what"] = what(l, facts)
+	facts["anime"] = facts["title"]
+	facts["bgm_title"] = facts["subject_name"]
+	facts["error"] = facts["error_message"]
+	facts["type_name"] = kind.Name(l)
+	facts["severity"] = kind.Severity.String()
+	return facts
+}
+
+// told are the title and text of an entry by a rule: its templates, or the standard texts where it has none or they
+// come out empty.
+func (e Entry) told(l Language, base string, r Rule) (title, text string) {
+	values := e.facts(l)
+	title, text = e.words(l, values)
+	if r.Title == "" && r.Text == "" {
+		return title, text
+	}
+	values["title"], values["text"] = title, text
+	values["type"] = string(e.Kind)
 	values["timestamp"] = e.At.Local().Format(time.DateTime)
-	user := cmp.Or(e.User, values["user_name"])
-	values["user_name"], values["user"] = user, user
-	values["account"] = e.Account
-	values["who"] = cmp.Or(e.Account, user)
-	values["anime"], values["bgm_title"] = values["title"], values["subject_name"]
-	values["error"] = values["error_message"]
-	values["what"] = what(l, values)
 	values["link"] = e.link(base)
 	values["count"] = "1"
-	values["headline"], values["text"] = e.standard(l, values)
-	// Templates for every kind may rely on a title, also where nothing was watched.
-	values["title"] = cmp.Or(values["title"], values["headline"])
-	return values
+	own := func(template string) string {
+		return strings.TrimSpace(expand(template, func(name string) string { return values[name] }))
+	}
+	return cmp.Or(oneLine(own(r.Title)), title), cmp.Or(own(r.Text), text)
 }
 
 // what is the title and number of what was watched.
-func what(l Language, values map[string]string) string {
-	name := cmp.Or(values["title"], values["subject_name"], values["ori_title"])
+func what(l Language, facts map[string]string) string {
+	name := cmp.Or(facts["title"], facts["subject_name"], facts["ori_title"])
 	number := ""
-	if season := values["season"]; season != "" {
+	if season := facts["season"]; season != "" {
 		number = "S" + season
 	}
-	if episode := values["episode"]; episode != "" {
+	if episode := facts["episode"]; episode != "" {
 		number += "E" + episode
 	}
 	switch {
@@ -77,22 +88,22 @@ func what(l Language, values map[string]string) string {
 
 // link leads to the page that shows more; empty without a base.
 func (e Entry) link(base string) string {
-	base = strings.TrimRight(base, "/")
-	switch page := InfoOf(e.Kind).page; {
+	page := InfoOf(e.Kind).page
+	switch {
 	case base == "":
 		return ""
 	case e.RecordID != 0 && e.Kind != ReviewWaiting:
-		return base + "/records/" + strconv.FormatInt(e.RecordID, 10)
-	case page != "":
-		return base + page
+		page = "/records/" + strconv.FormatInt(e.RecordID, 10)
+	case page == "":
+		page = inboxPage
 	}
-	return base + inboxPage
+	return strings.TrimRight(base, "/") + page
 }
 
 // inboxPage is where the page shows the inbox.
 const inboxPage = "/inbox"
 
-// oneLine puts spaces in the place of line breaks, and of what else cannot be seen.
+// oneLine puts single spaces in the place of spaces, line breaks and what else cannot be seen.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

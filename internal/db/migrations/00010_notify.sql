@@ -20,7 +20,7 @@ CREATE INDEX notices_kind ON notices (kind, id);
 CREATE INDEX notices_attention ON notices (id) WHERE severity >= 2;
 CREATE INDEX notices_unread ON notices (id, severity) WHERE unread = 1;
 
--- Channels. config is sealed; version counts its changes. paused says why nothing is sent until a person mended it;
+-- Channels. config is sealed; version changes with them. paused says why nothing is sent until a person mended it;
 -- failures in a row and retry_at say when it is tried again, dropped counts what the next digest tells of.
 CREATE TABLE notification_channels (
     id            INTEGER PRIMARY KEY,
@@ -28,7 +28,7 @@ CREATE TABLE notification_channels (
     name          TEXT NOT NULL,
     enabled       BIGINT NOT NULL,
     config        TEXT NOT NULL DEFAULT '',
-    version       BIGINT NOT NULL DEFAULT 1,
+    version       BIGINT NOT NULL,
     paused        TEXT NOT NULL DEFAULT '',
     last_error    TEXT NOT NULL DEFAULT '',
     last_error_at BIGINT NOT NULL DEFAULT 0,
