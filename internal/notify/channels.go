@@ -110,7 +110,7 @@ func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any)
 	plain, err := n.Box.Open(sealed, channelPlace(c.ID))
 	if err != nil {
 		c.Paused = err.Error()
-		return c, nil
+		return c, nil //nolint:nilerr // it is a state of the channel, which people see
 	}
 	c.Config = secret.Text(plain)
 	return c, nil
@@ -121,13 +121,6 @@ func timeOrZero(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 const waitingOf = `(SELECT COUNT(*) FROM deliveries WHERE channel_id = notification_channels.id AND state = 'waiting')`

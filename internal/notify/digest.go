@@ -123,10 +123,14 @@ func digestTitle(l Language, count int, kinds []*ofKind) string {
 func (p parcel) digestText(l Language, kinds []*ofKind, link string) []string {
 	var out []string
 	told := 0
+	between := ": "
+	if l == Chinese {
+		between = "："
+	}
 	shown := kinds[:min(len(kinds), digestKinds)]
 	room := digestLines - len(shown)
 	for i, k := range shown {
-		out = append(out, fmt.Sprintf("%s: %d", k.info.Name(l), k.count))
+		out = append(out, fmt.Sprintf("%s%s%d", k.info.Name(l), between, k.count))
 		// A fair share of what is left; what a kind does not need falls to the next ones.
 		lines := k.lines[:min(len(k.lines), max(1, room/(len(shown)-i)))]
 		room -= len(lines)

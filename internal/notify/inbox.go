@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 	if len(f.Kinds) > 0 {
 		list, values := db.In(f.Kinds)
 		where("kind IN "+list, values...)
+		if !slices.ContainsFunc(f.Kinds, func(k Kind) bool { return InfoOf(k).Routine }) {
+			where("routine = 0") // which has an index
+		}
 	}
 	if f.Attention {
 		where("severity >= 2")

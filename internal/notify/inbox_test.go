@@ -120,14 +120,12 @@ func TestPrune(t *testing.T) {
 	old.At = time.Now().Add(-91 * 24 * time.Hour)
 	fresh := failed(1)
 	fresh.At = time.Now().Add(-89 * 24 * time.Hour)
-	notices := []notify.Notice{old, fresh}
-	for range 5_010 {
-		notices = append(notices, notify.Notice{Kind: notify.Marked})
+	r.add(old, fresh)
+	for kind, count := range map[notify.Kind]int{notify.Marked: 5_010, notify.ArchiveImported: 20_004} {
+		r.exec(`INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words)
+			WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+			SELECT ?, ?, 1, ?, 0, '', 0, '', 0, '{}', '' FROM numbers`, count, time.Now().UnixMilli(), kind, kind == notify.Marked)
 	}
-	for range 20_004 {
-		notices = append(notices, notify.Notice{Kind: notify.ArchiveImported})
-	}
-	r.add(notices...)
 	r.exec(`UPDATE notification_cooldowns SET until = 0`)
 	prune := func() (total int64) {
 		for {

@@ -16,7 +16,8 @@ CREATE TABLE notices (
     facts        TEXT NOT NULL,
     words        TEXT NOT NULL
 );
-CREATE INDEX notices_kind ON notices (kind, id);
+-- None for what is routine: every event brings some.
+CREATE INDEX notices_kind ON notices (kind, id) WHERE routine = 0;
 CREATE INDEX notices_attention ON notices (id) WHERE severity >= 2;
 CREATE INDEX notices_unread ON notices (id, severity) WHERE unread = 1;
 
