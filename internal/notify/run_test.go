@@ -258,16 +258,65 @@ func TestAMessageThatFailsAgainAndAgainLetsOthersPass(t *testing.T) {
 		r.channel("phone", notify.Webhook)
 		r.answers(func(_ context.Context, m message) error {
 			if strings.Contains(m.Title, "E1 ") {
-				return &channel.Failure{Problem: "the receiver answers 500"}
+				return &channel.Failure{Problem: "the receiver answers 500", RetryAfter: time.Hour}
 			}
 			return nil
 		})
 		r.add(failed(1))
 		after(10 * time.Second)
 		r.add(failed(2))
-		after(2 * time.Hour)
+		after(10 * time.Hour)
 		wantStates(t, r, map[notify.State]int{notify.Waiting: 1, notify.Sent: 1})
 	})
+}
+
+func TestATriedMessageKeepsWhatIsInIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.channel("phone", notify.Webhook)
+		r.fails(&channel.Failure{Problem: "no answer"})
+		r.add(failed(1), failed(2), failed(3), failed(4))
+		after(10 * time.Second)
+		must(t, r.Delete(t.Context(), 1, 2))
+		r.add(failed(5))
+		r.fails(nil)
+		after(time.Hour)
+		got := r.messages()
+		wantTitles(t, got, "4 notices · Not marked", "2 notices · Not marked", "Frieren S1E5 not marked · alex")
+		if got[0].ID != got[1].ID {
+			t.Error("it was tried again as another message")
+		}
+	})
+}
+
+func TestAMendedChannelDoesNotWait(t *testing.T) {
+	for name, mend := range map[string]func(t *testing.T, r *rig, c notify.Channel){
+		"a test works": func(t *testing.T, r *rig, c notify.Channel) {
+			_, err := r.Test(t.Context(), c.ID)
+			must(t, err)
+			wantTitles(t, r.messages(), "Test by Watchmark")
+		},
+		"it is changed": func(t *testing.T, r *rig, c notify.Channel) {
+			_, err := r.UpdateChannel(t.Context(), c)
+			must(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, r *rig) {
+				c := r.channel("phone", notify.Webhook)
+				r.fails(&channel.Failure{Problem: "no answer"})
+				r.add(failed(1))
+				after(10 * time.Hour)
+				if next := time.Until(r.is(c).RetryAt); next < 2*time.Minute {
+					after(next + time.Minute) // another try failed
+				}
+				r.fails(nil)
+				r.messages()
+				mend(t, r, c)
+				after(10 * time.Second)
+				wantTitles(t, r.messages(), "Frieren S1E1 not marked · alex")
+			})
+		})
+	}
 }
 
 func TestARefusedKeyPausesUntilMended(t *testing.T) {
@@ -361,8 +410,10 @@ func TestWhatIsSwitchedOffIsSilent(t *testing.T) {
 			_, err := r.UpdateRule(t.Context(), rule)
 			must(t, err)
 		},
-		"rule deleted": func(t *testing.T, r *rig, _ notify.Channel, rule notify.Rule) {
+		"rule deleted, and another one gets its id": func(t *testing.T, r *rig, _ notify.Channel, rule notify.Rule) {
 			must(t, r.DeleteRule(t.Context(), rule.ID))
+			_, err := r.CreateRule(t.Context(), notify.Rule{Name: "another", Enabled: true, Kinds: []notify.Kind{notify.TokenDead}})
+			must(t, err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -233,9 +233,6 @@ func (p parcel) store(ctx context.Context, tx *sql.Tx, o outcome) error {
 	if _, err := tx.ExecContext(ctx, statement+` WHERE id = ? AND version = ?`, append(args, p.channel.ID, p.channel.version)...); err != nil {
 		return fmt.Errorf("store how notification channel %d is: %w", p.channel.ID, err)
 	}
-	if o.pause {
-		return hurry(ctx, tx, p.channel.ID)
-	}
 	return nil
 }
 
