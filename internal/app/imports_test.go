@@ -67,8 +67,9 @@ var allowed = map[string][]string{
 	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
 	"importer/servertest": {},
 
-	"notify":         {"db", "notify/channel", "secret"},
-	"notify/channel": {"httpx", "secret"},
+	"notify":                     {"db", "notify/channel", "secret"},
+	"notify/channel":             {"httpx", "lan", "secret"},
+	"notify/channel/channeltest": {},
 
 	"llm":         {"httpx", "secret"},
 	"llm/llmtest": {},
