@@ -112,7 +112,7 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := server.Messages()[0]
-	if got.Header.Get("Bcc") != "" || got.Header.Get("X-Evil") != "" || len(got.To) != 1 || strings.Contains(got.HTML+got.Text, "javascript:") {
+	if got.Header.Get("Bcc") != "" || got.Header.Get("X-Evil") != "" || len(got.To) != 1 || strings.Contains(got.HTML+got.Text, "javascript:") || strings.Contains(got.HTML, "<a ") {
 		t.Errorf("%v", got.Header)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject"))
@@ -284,6 +284,13 @@ func TestMailServerThatDoesNotAnswer(t *testing.T) {
 	cfg.Port = door.Addr().(*net.TCPAddr).Port
 	_ = door.Close()
 	failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.Temporary)
+}
+
+func TestMailIsNotSentToMetadataServices(t *testing.T) {
+	cfg := channel.Email{Host: "169.254.169.254", Port: 25, TLS: channel.None, From: "a@example.org", To: []string{"b@example.org"}}
+	if f := failure(t, cfg.Open(tools(t)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "nothing is sent to") {
+		t.Error(f)
+	}
 }
 
 // A server that never ends its greeting gets no memory for it.

@@ -14,12 +14,25 @@ import (
 const service = "Watchmark"
 
 // Expand replaces each {name} in template, a name of lower-case letters, digits and _, by its
-// value. What values hold is not expanded again, and other braces stay as they are.
+// value, and {name:100} by at most 100 characters of it. What values hold is not expanded
+// again, and other braces stay as they are.
 func Expand(template string, value func(name string) string) string {
-	return placeholder.ReplaceAllStringFunc(template, func(found string) string { return value(found[1 : len(found)-1]) })
+	return placeholder.ReplaceAllStringFunc(template, func(found string) string {
+		name, limit, limited := strings.Cut(found[1:len(found)-1], ":")
+		text := value(name)
+		most, err := strconv.Atoi(limit)
+		if !limited || err != nil || utf8.RuneCountInString(text) <= most {
+			return text
+		}
+		runes := []rune(text)
+		return strings.TrimRight(string(runes[:max(most-1, 0)]), " \n") + ellipsis
+	})
 }
 
-var placeholder = regexp.MustCompile(`\{[a-z0-9_]+\}`)
+var placeholder = regexp.MustCompile(`\{[a-z0-9_]+(:[1-9][0-9]{0,4})?\}`)
+
+// ellipsis stands where something was cut off.
+const ellipsis = "…"
 
 // value is that of a placeholder; unknown ones are empty. {title} is the title of the message;
 // that of the show, the fact "title", is {anime}.
@@ -81,18 +94,17 @@ func clean(text string) string {
 
 // cut is text in at most limit bytes. What is cut ends at a whole character, with "…".
 func cut(text string, limit int) string {
-	const end = "…"
 	if len(text) <= limit {
 		return text
 	}
-	if limit < len(end) {
+	if limit < len(ellipsis) {
 		return ""
 	}
-	n := limit - len(end)
+	n := limit - len(ellipsis)
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return strings.TrimRight(text[:n], " \n") + end
+	return strings.TrimRight(text[:n], " \n") + ellipsis
 }
 
 // wide are the characters that make links, mentions, colours, emphasis and code in the markdown

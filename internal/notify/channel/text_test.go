@@ -11,13 +11,15 @@ import (
 )
 
 func TestExpandIsASinglePass(t *testing.T) {
-	values := map[string]string{"title": "{error}", "error": "boom", "s2": "two"}
+	values := map[string]string{"title": "{error}", "error": "boom", "s2": "two", "text": "葬送的 芙莉莲"}
 	for template, want := range map[string]string{
 		"{title}: {error}":            "{error}: boom",
 		"{unknown}!":                  "!",
 		"{s2} { title } {Title} {} {": "two { title } {Title} {} {",
 		"{{title}}":                   "{{error}}",
 		"":                            "",
+		"{text:7} {text:6}, {text:5}": "葬送的 芙莉莲 葬送的 芙…, 葬送的…",
+		"{text:1}{text:0}{text:x}":    "…{text:0}{text:x}",
 	} {
 		if got := channel.Expand(template, func(name string) string { return values[name] }); got != want {
 			t.Errorf("%q became %q, not %q", template, got, want)

@@ -111,18 +111,18 @@ func isHome(host string) bool {
 	return false
 }
 
-// client is the one that asks target.
+// client is the one that asks target. An address that a proxy would connect to is judged here.
 func (t *Tools) client(target *url.URL) (*httpx.Client, error) {
-	if addr, err := netip.ParseAddr(target.Hostname()); err == nil {
-		if err := allow(addr); err != nil {
-			return nil, err
-		}
-	}
 	if isHome(target.Hostname()) {
 		return t.direct, nil
 	}
 	if proxy, err := t.routed.ProxyFor(target); err == nil && proxy == nil {
 		return t.direct, nil
+	}
+	if addr, err := netip.ParseAddr(target.Hostname()); err == nil {
+		if err := allow(addr); err != nil {
+			return nil, err
+		}
 	}
 	return t.routed, nil
 }

@@ -192,9 +192,11 @@ func TestMetadataServicesAreNotAsked(t *testing.T) {
 			t.Errorf("%s: %q", address, got)
 		}
 		// Also when the check was before this rule, or a name leads there.
-		f := failure(t, channel.Webhook{URL: secret.Text(address), Method: "POST"}.Open(tools(t)).Send(t.Context(), message()), channel.OfChannel)
-		if !strings.Contains(f.Problem, "nothing is sent to") {
-			t.Errorf("%s: %v", address, f)
+		for _, made := range []*channel.Tools{tools(t), toolsWith(t, httpx.Config{Proxy: "http://127.0.0.1:9"}, time.Now)} {
+			f := failure(t, channel.Webhook{URL: secret.Text(address), Method: "POST"}.Open(made).Send(t.Context(), message()), channel.OfChannel)
+			if !strings.Contains(f.Problem, "nothing is sent to") {
+				t.Errorf("%s: %v", address, f)
+			}
 		}
 	}
 	for _, address := range []string{"http://192.168.1.5:8080/", "http://10.0.0.2", "http://bark/", "http://[fd12::5]/"} {
