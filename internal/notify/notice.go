@@ -67,4 +67,6 @@ type Notice struct {
 	// Facts are what its text is made of, and the placeholders of templates: title, ori_title,
 	// subject_name, season, episode, source, error_message and so on. Values come from outside.
 	Facts map[string]string
+	// Channels are the ids of the channels it goes to, past every rule; empty leaves that to the rules.
+	Channels []int64
 }
