@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"notify":         {"db", "notify/channel", "secret"},
 	"notify/channel": {"httpx", "secret"},
 
-	"llm":         {"httpx", "secret"},
+	"llm":         {"db", "httpx", "secret"},
 	"llm/llmtest": {},
 	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "task", "watch"},
 
