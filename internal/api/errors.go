@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/llm"
 	"watchmark/internal/mapping"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -23,6 +24,7 @@ import (
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 )
@@ -86,6 +88,11 @@ var statuses = []struct {
 	{tracker.ErrDead, http.StatusConflict},
 	{tracker.ErrRunning, http.StatusConflict},
 	{tracker.ErrNobody, http.StatusConflict},
+	{llm.ErrOff, http.StatusConflict},
+	{summary.ErrNotFound, http.StatusNotFound},
+	{summary.ErrTaken, http.StatusConflict},
+	{summary.ErrFull, http.StatusConflict},
+	{summary.ErrStopping, http.StatusServiceUnavailable},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -161,6 +168,8 @@ func fieldsOf(err error) []FieldProblem {
 		case *importer.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *auth.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *summary.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *settings.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Key, e.Problem})

@@ -31,6 +31,8 @@ var tags = []*huma.Tag{
 	{Name: "Subjects", Description: "The entries of the catalog, to choose one."},
 	{Name: "Mappings", Description: "Which title is which subject, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},
+	{Name: "Summaries", Description: "Short texts of what was watched, made by schedule, and what airs today."},
+	{Name: "Language model", Description: "The service that writes the summaries: whether it answers, and what it was used for."},
 	{Name: "Settings", Description: "What the settings page shows and changes."},
 	{Name: "Diagnostics", Description: "Why something does not work: the network, the log, and a file for bug reports."},
 	{Name: "Login", Description: "The administrator, sessions of browsers, API keys of scripts."},

@@ -32,15 +32,18 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -73,6 +76,8 @@ type rig struct {
 	masker    *secret.Masker
 	doctor    *diagnose.Doctor
 	targets   []diagnose.Target
+	summaries *summary.Keeper
+	told      []notify.Notice // of summaries
 	handler   http.Handler
 	doc       *huma.OpenAPI
 }
@@ -142,7 +147,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 			return device.Config{Enabled: c.Enabled, Addresses: c.Addresses, Subnets: c.Subnets, Threshold: float64(c.MinPercent) / 100}
 		},
 	}))(t)
+	model := r.newModel(masker, log)
+	r.summaries = r.newSummaries(model, log)
 	deps := api.Deps{
+		LLM: model, Summary: r.summaries, Airing: r.newAiring(log),
 		Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
 		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
@@ -455,6 +463,42 @@ func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	go func() { e.Run(ctx, time.Second); close(ended) }()
 	r.t.Cleanup(func() { r.tasks.Stop(); stop(); <-ended })
 	return &testEngine{Engine: e}
+}
+
+// newModel is the language model that the settings lead to.
+func (r *rig) newModel(masker *secret.Masker, log *slog.Logger) *llm.Client {
+	return llm.New(llm.Config{
+		HTTP: must(httpx.New(httpx.Config{PerMinute: 60000, Burst: 100, MaxBody: llm.MaxBody}, masker, log))(r.t), Usage: llm.NewUsage(r.db), Log: log,
+		Options: func() llm.Options {
+			s := r.settings.Current().LLM
+			return llm.Options{BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model, MaxTokens: s.MaxTokens}
+		},
+	})
+}
+
+// newSummaries keeps summary jobs; what it tells is in told.
+func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper {
+	return summary.NewKeeper(summary.Config{
+		DB: r.db, Records: r.records, Model: model, Language: func() string { return r.settings.Current().Notification.Language }, Next: settings.NextRun,
+		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
+			r.told = append(r.told, notices...)
+			return nil
+		},
+		Wake: func() {}, Log: log,
+	})
+}
+
+// newAiring tells what airs by the archive, while that is there.
+func (r *rig) newAiring(log *slog.Logger) *summary.Airing {
+	return summary.NewAiring(summary.AiringConfig{
+		DB: r.db, Accounts: r.accounts, Log: log, Language: func() string { return "en" }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
+		Guide: func() (summary.Guide, summary.Reason) {
+			if !r.archive.Ready() {
+				return nil, summary.ArchiveMissing
+			}
+			return r.archive, ""
+		},
+	})
 }
 
 // mira adds an account that names the user mira.

@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -45,6 +46,7 @@ import (
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
@@ -115,6 +117,11 @@ type Deps struct {
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
 	Subjects Subjects
+	// LLM is the language model that writes summaries.
+	LLM *llm.Client
+	// Summary keeps the summary jobs, Airing tells what airs today.
+	Summary *summary.Keeper
+	Airing  *summary.Airing
 	// Doctor looks at the services outside.
 	Doctor *diagnose.Doctor
 	// Logs are the newest lines of the log.
@@ -171,6 +178,8 @@ func newServer(deps Deps) *server {
 	s.registerSubjects()
 	s.registerMappings()
 	s.registerBlocked()
+	s.registerSummaries()
+	s.registerLLM()
 	s.registerSettings()
 	s.registerWebhookLog()
 	s.registerStats()
@@ -385,6 +394,13 @@ var schemaNames = map[string]string{
 	"watchmark/internal/diagnose.Stage":        "NetworkStage",
 	"watchmark/internal/diagnose.Reach":        "HostRoute",
 	"watchmark/internal/logring.Entry":         "LogLine",
+	"watchmark/internal/llm.Report":            "LLMUsage",
+	"watchmark/internal/llm.Used":              "LLMUsed",
+	"watchmark/internal/llm.Count":             "LLMCount",
+	"watchmark/internal/summary.Job":           "SummaryJob",
+	"watchmark/internal/summary.Last":          "SummaryLast",
+	"watchmark/internal/summary.Result":        "SummaryResult",
+	"watchmark/internal/summary.Told":          "AiringTold",
 	"watchmark/internal/tracker.Status":        "TrackerStatus",
 	"watchmark/internal/tracker.SyncStatus":    "TrackerSyncStatus",
 	"watchmark/internal/tracker.User":          "TrackerUser",

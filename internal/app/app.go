@@ -27,10 +27,12 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
+	"watchmark/internal/llm"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/tracker"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
@@ -66,12 +68,18 @@ type App struct {
 	plays   *device.Store
 	tracker *tracker.Keeper
 	// covers has those that the pages show; images is its way to the image host.
-	covers   *cover.Keeper
-	images   *httpx.Client
-	doctor   *diagnose.Doctor
-	handler  http.Handler
-	stopping chan struct{}
-	unlock   func() error
+	covers *cover.Keeper
+	images *httpx.Client
+	// llm writes the texts of summaries; models is its way to the language model.
+	llm       *llm.Client
+	models    *httpx.Client
+	summaries *summary.Keeper
+	airing    *summary.Airing
+	notices   Notices
+	doctor    *diagnose.Doctor
+	handler   http.Handler
+	stopping  chan struct{}
+	unlock    func() error
 }
 
 // New builds the service on its data folder, which it holds until Close. At the first
@@ -97,6 +105,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 func (a *App) Close() error {
 	if a.images != nil {
 		a.images.Close()
+	}
+	if a.models != nil {
+		a.models.Close()
 	}
 	return errors.Join(a.Data.Close(), a.unlock())
 }
@@ -164,6 +175,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.buildCovers(o); err != nil {
 		return err
 	}
+	if err := a.buildSummaries(); err != nil {
+		return err
+	}
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -196,6 +210,7 @@ func (a *App) buildHandler(o Options) error {
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
+		LLM: a.llm, Summary: a.summaries, Airing: a.airing,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -316,6 +331,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.device.Run(background) })
 	running.Go(func() { a.tracker.Run(background) })
 	running.Go(func() { a.covers.Run(background) })
+	running.Go(func() { a.summaries.Run(background) })
+	running.Go(func() { a.airing.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{
@@ -412,6 +429,10 @@ func (a *App) prune(ctx context.Context) error {
 		return err
 	}
 	err = inBatches(ctx, func(limit int) (int64, error) { return a.Questions.Prune(ctx, time.Now().Add(-keepUnasked), limit) })
+	if err != nil {
+		return err
+	}
+	err = inBatches(ctx, func(limit int) (int64, error) { return a.llm.Usage.Prune(ctx, time.Now().Add(-llm.KeepUsage), limit) })
 	if err != nil {
 		return err
 	}

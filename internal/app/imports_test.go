@@ -72,16 +72,16 @@ var allowed = map[string][]string{
 
 	"llm":         {"db", "httpx", "secret"},
 	"llm/llmtest": {},
-	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "task", "watch"},
+	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "watch"},
 
 	"tracker":             {"db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "logring", "match", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "notify", "record", "replay", "secret", "settings", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

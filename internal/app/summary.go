@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"watchmark/internal/httpx"
+	"watchmark/internal/lan"
+	"watchmark/internal/llm"
+	"watchmark/internal/notify"
+	"watchmark/internal/settings"
+	"watchmark/internal/summary"
+)
+
+// Notices takes in what people are to be told.
+type Notices interface {
+	AddTx(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
+	// Wake is called after the commit.
+	Wake()
+}
+
+// notify hands notices on within tx.
+func (a *App) notify(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error {
+	if a.notices == nil {
+		return nil
+	}
+	return a.notices.AddTx(ctx, tx, notices...)
+}
+
+// wake has what notify stored be sent.
+func (a *App) wake() {
+	if a.notices != nil {
+		a.notices.Wake()
+	}
+}
+
+// buildSummaries makes what writes summaries and tells what airs today.
+func (a *App) buildSummaries() error {
+	var err error
+	if a.models, err = httpx.New(outboundModel(a.Settings.Current()), a.masker, a.log); err != nil {
+		return fmt.Errorf("setting network.proxy: %w", err)
+	}
+	a.Settings.OnChange(func(_, now settings.Settings) {
+		if err := a.models.Apply(outboundModel(now)); err != nil {
+			a.log.Error("the proxy cannot be used; the language model is asked the old way", "error", err)
+		}
+	})
+	a.llm = llm.New(llm.Config{
+		HTTP: a.models, Usage: llm.NewUsage(a.db), Log: a.log,
+		Options: func() llm.Options {
+			s := a.Settings.Current().LLM
+			return llm.Options{BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model, MaxTokens: s.MaxTokens, Temperature: json.Number(s.Temperature)}
+		},
+	})
+	language := func() string { return a.Settings.Current().Notification.Language }
+	a.summaries = summary.NewKeeper(summary.Config{
+		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Notify: a.notify, Wake: a.wake, Log: a.log,
+	})
+	a.airing = summary.NewAiring(summary.AiringConfig{
+		DB: a.db, Accounts: a.Accounts, Lists: a.keeper, Language: language, Notify: a.notify, Wake: a.wake, Log: a.log,
+		Next: a.schedule("notification.airing_cron", func(s settings.Settings) string { return s.Notification.AiringCron }),
+		Guide: func() (summary.Guide, summary.Reason) {
+			switch {
+			case !a.Settings.Current().CatalogArchive.Enabled:
+				return nil, summary.ArchiveOff
+			case !a.Archive.Ready():
+				return nil, summary.ArchiveMissing
+			}
+			return a.Archive, ""
+		},
+	})
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.airing.Kick() })
+	return nil
+}
+
+// outboundModel is for the language model, which has a timeout of its own. One at home is not asked
+// by way of the proxy, which need not know the way back.
+func outboundModel(s settings.Settings) httpx.Config {
+	c := outbound(s)
+	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout, c.Direct = 60, 10, 0, llm.MaxBody, s.LLM.Timeout, isAtHome(s.LLM.BaseURL)
+	return c
+}
+
+// isAtHome reports whether an address leads to this machine or to one of the home network, as far
+// as its host tells: a private address, or a name that no public host has.
+func isAtHome(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback() || lan.Check(addr) == nil
+	}
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".lan") || strings.HasSuffix(host, ".localhost") ||
+		strings.HasSuffix(host, ".home.arpa") || strings.HasSuffix(host, ".internal")
+}
