@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"net/url"
-	"strings"
 
 	"watchmark/internal/httpx"
 	"watchmark/internal/lan"
@@ -82,21 +80,9 @@ func (a *App) buildSummaries() error {
 // by way of the proxy, which need not know the way back.
 func outboundModel(s settings.Settings) httpx.Config {
 	c := outbound(s)
-	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout, c.Direct = 60, 10, 0, llm.MaxBody, s.LLM.Timeout, isAtHome(s.LLM.BaseURL)
+	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout = 60, 10, 0, llm.MaxBody, s.LLM.Timeout
+	if base, err := url.Parse(s.LLM.BaseURL); err == nil {
+		c.Direct = lan.IsHome(base.Hostname())
+	}
 	return c
-}
-
-// isAtHome reports whether an address leads to this machine or to one of the home network, as far
-// as its host tells: a private address, or a name that no public host has.
-func isAtHome(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.Unmap().IsLoopback() || lan.Check(addr) == nil
-	}
-	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".lan") || strings.HasSuffix(host, ".localhost") ||
-		strings.HasSuffix(host, ".home.arpa") || strings.HasSuffix(host, ".internal")
 }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,6 +40,19 @@ func Check(addr netip.Addr) error {
 		what = "no address of a single machine"
 	}
 	return fmt.Errorf("%s %w: it is %s; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7", addr, ErrNotPrivate, what)
+}
+
+// IsHome reports whether a host is this machine or one of the home network as far as it tells
+// by itself: a loopback or private address, or a name that no public host has.
+func IsHome(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback() || Check(addr) == nil
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if !strings.Contains(host, ".") {
+		return host != ""
+	}
+	return slices.ContainsFunc([]string{".local", ".lan", ".localhost", ".home.arpa", ".internal"}, func(end string) bool { return strings.HasSuffix(host, end) })
 }
 
 // ParseHost takes host or host:port, also with http:// in front of it, and gives the host

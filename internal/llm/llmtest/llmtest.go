@@ -5,15 +5,16 @@ package llmtest
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
+	"time"
 )
 
 // Trap is a way in which services differ.
@@ -97,13 +98,44 @@ func politely(r Request) string {
 	return "A quiet day with good episodes. (This text is simulated.)"
 }
 
-// Start runs a service until the test ends; base is the address for llm.base_url.
-func Start(t *testing.T, cfg Config) (s *Server, base string) {
-	t.Helper()
+// Listen serves on addr until stop is called; url is the address that answers, to which /v1 is added
+// for llm.base_url.
+func (s *Server) Listen(ctx context.Context, addr string) (url string, stop func(), err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for the simulated language model: %w", err)
+	}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan struct{})
+	go func() {
+		_ = server.Serve(listener) // ends with Close
+		close(ended)
+	}()
+	return "http://" + listener.Addr().String(), func() {
+		_ = server.Close() // there is nothing to save
+		<-ended
+	}, nil
+}
+
+// TB is the part of testing.TB that Start needs; naming it here keeps package testing
+// out of the binary.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Fatal(args ...any)
+}
+
+// Start serves for one test on a free port of the loopback; base is the address for llm.base_url.
+func Start(tb TB, cfg Config) (s *Server, base string) {
+	tb.Helper()
 	s = New(cfg)
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	return s, server.URL + "/v1"
+	url, stop, err := s.Listen(tb.Context(), "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(stop)
+	return s, url + "/v1"
 }
 
 // Fall has the service fall into these traps, and no others, from now on.
