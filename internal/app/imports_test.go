@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"httpx":    {"secret"},
 	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
-	"auth":     {"db"},
+	"auth":     {"db", "lan"},
 	"source":   {"source", "watch"},
 
 	"source/device":            {"db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
