@@ -162,6 +162,9 @@ func (k *Keeper) Trigger(ctx context.Context, name string) (Result, error) {
 	}
 	k.runs.Go(func() {
 		result, err := k.run(k.ctx, name, time.Time{}, nil)
+		if k.ctx.Err() != nil && errors.Is(err, k.ctx.Err()) {
+			err = ErrStopping
+		}
 		end <- ended{result, err}
 	})
 	k.mu.Unlock()

@@ -334,6 +334,27 @@ func TestAJobRunsOnceAtATime(t *testing.T) {
 	}
 }
 
+// Both processes have seen the job due before either ran it.
+func TestATimeOfTheScheduleIsRunOnce(t *testing.T) {
+	r := newRig(t, t.TempDir())
+	one, other := r.keeper(), r.keeper()
+	r.create(one, func(d *summary.Draft) { d.SkipEmpty = false })
+	seen, err := one.Job(t.Context(), "daily")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := time.Now().Add(time.Minute)
+	if _, err := one.RunDue(t.Context(), slot, seen); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.RunDue(t.Context(), slot, seen); !errors.Is(err, summary.ErrRunning) {
+		t.Errorf("the second one: %v", err)
+	}
+	if got := r.results(one); len(got) != 1 || len(r.notices(notify.SummaryReady)) != 1 {
+		t.Errorf("%d results, told %d times", len(got), len(r.notices(notify.SummaryReady)))
+	}
+}
+
 // TestWhatCannotBeKeptIsToldOnce has the transaction of a run fail, as in a crash just before it.
 func TestWhatCannotBeKeptIsToldOnce(t *testing.T) {
 	dir := t.TempDir()
@@ -454,16 +475,30 @@ func TestFailedRunsAreTold(t *testing.T) {
 	}
 }
 
-func TestARunWhoseJobIsRemovedTellsNothing(t *testing.T) {
-	r := newRig(t, t.TempDir())
-	k := r.keeper()
-	r.create(k, nil)
-	r.watched(time.Now().Add(-time.Hour), "Mira", "Show", 1, 1, record.Success, 0)
-	r.model.set(func(ctx context.Context) (llm.Answer, error) {
-		return llm.Answer{Text: "Done."}, k.Delete(ctx, "daily")
-	})
-	if _, err := k.Trigger(t.Context(), "daily"); err == nil || len(r.told) != 0 {
-		t.Errorf("%v, told are %+v", err, r.told)
+func TestARunThatLostItsJobTellsNothing(t *testing.T) {
+	for name, lose := range map[string]string{
+		"the job is removed":                     `DELETE FROM summary_jobs`,
+		"another run holds it since it was slow": `UPDATE summary_jobs SET lease_owner = 'another'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir())
+			k := r.keeper()
+			r.create(k, nil)
+			r.watched(time.Now().Add(-time.Hour), "Mira", "Show", 1, 1, record.Success, 0)
+			r.model.set(func(ctx context.Context) (llm.Answer, error) {
+				return llm.Answer{Text: "Done."}, r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+					_, err := tx.ExecContext(ctx, lose)
+					return err
+				})
+			})
+			if _, err := k.Trigger(t.Context(), "daily"); err == nil || len(r.told) != 0 {
+				t.Errorf("%v, told are %+v", err, r.told)
+			}
+			var kept int
+			if err := r.db.Read().QueryRowContext(t.Context(), `SELECT COUNT(*) FROM summary_results`).Scan(&kept); err != nil || kept != 0 {
+				t.Errorf("%d results are kept, %v", kept, err)
+			}
+		})
 	}
 }
 
@@ -483,7 +518,7 @@ func TestStoppingGivesTheJobBack(t *testing.T) {
 	go func() { _, err := k.Trigger(t.Context(), "daily"); ended <- err }()
 	<-inside
 	stop()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, summary.ErrStopping) {
 		t.Errorf("it ends with %v", err)
 	}
 	if _, err := k.Trigger(t.Context(), "daily"); !errors.Is(err, summary.ErrStopping) {
