@@ -311,16 +311,7 @@ func TestAnAccountWhoseTokenIsRefused(t *testing.T) {
 	}
 }
 
-func (r *airingRig) execute(statement string, args ...any) {
-	r.t.Helper()
-	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, statement, args...)
-		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-}
+func (r *airingRig) execute(statement string, args ...any) { execute(r.t, r.db, statement, args...) }
 
 func (r *airingRig) private(name string) {
 	r.execute(`UPDATE accounts SET private = 1 WHERE id = ?`, r.ids[name])

@@ -135,7 +135,8 @@ func (k *Keeper) due(j Job, now time.Time) (slot time.Time) {
 		return time.Time{}
 	}
 	after := j.plannedFrom
-	if oldest := now.Add(-makeUp); after.Before(oldest) {
+	// What lies ahead was written by a clock that somebody has set back since.
+	if oldest := now.Add(-makeUp); after.Before(oldest) || after.After(now.Add(lookEvery)) {
 		after = oldest
 	}
 	for {
@@ -205,7 +206,7 @@ func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job
 	if ctx.Err() != nil {
 		return Result{}, errors.Join(ctx.Err(), k.store.release(storing, j.ID, owner))
 	}
-	r.ID, err = k.store.finish(storing, j.ID, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
+	r.ID, err = k.store.finish(storing, j, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
 		if n, tells := k.notice(j, r); tells {
 			return k.Notify(ctx, tx, n)
 		}

@@ -211,29 +211,33 @@ func (s store) release(ctx context.Context, id int64, owner string) error {
 // errLost is returned by finish for a run that does not hold its job any more.
 var errLost = errors.New("the summary job was removed, or run again, while this run was under way")
 
-// finish ends the hold of owner and keeps its result, and whatever more writes, all or nothing. slot
-// is the time of the schedule that was run; zero for a person.
-func (s store) finish(ctx context.Context, id int64, owner string, slot time.Time, r Result, more func(ctx context.Context, tx *sql.Tx) error) (int64, error) {
+// finish ends the hold of owner on a job, as it was claimed, and keeps the result of its run, and whatever
+// more writes, all or nothing. slot is the time of the schedule that was run; zero for a person.
+func (s store) finish(ctx context.Context, j Job, owner string, slot time.Time, r Result, more func(ctx context.Context, tx *sql.Tx) error) (int64, error) {
+	planned := slot
+	if slot.IsZero() {
+		planned = j.plannedFrom
+	}
 	var result int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0, planned_from = CASE WHEN ? THEN ? ELSE planned_from END
-			WHERE id = ? AND lease_owner = ?`, !slot.IsZero(), slot.UnixMilli(), id, owner)
+		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0, planned_from = CASE WHEN planned_from = ? THEN ? ELSE planned_from END
+			WHERE id = ? AND lease_owner = ?`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, owner)
 		if err != nil {
-			return fmt.Errorf("release summary job %d: %w", id, err)
+			return fmt.Errorf("release summary job %d: %w", j.ID, err)
 		}
 		if n, err := held.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, errLost)
 		}
 		err = tx.QueryRowContext(ctx, `INSERT INTO summary_results (job_id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, id, r.At.UnixMilli(), r.Starter, r.Outcome, r.From.UnixMilli(), r.To.UnixMilli(), r.Records,
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, j.ID, r.At.UnixMilli(), r.Starter, r.Outcome, r.From.UnixMilli(), r.To.UnixMilli(), r.Records,
 			r.Text, r.Model, r.PromptTokens, r.CompletionTokens, r.Problem).Scan(&result)
 		if err != nil {
-			return fmt.Errorf("keep the result of summary job %d: %w", id, err)
+			return fmt.Errorf("keep the result of summary job %d: %w", j.ID, err)
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM summary_results WHERE job_id = ? AND id <= (SELECT id FROM summary_results WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
-			id, id, resultsKept)
+			j.ID, j.ID, resultsKept)
 		if err != nil {
-			return fmt.Errorf("remove old results of summary job %d: %w", id, err)
+			return fmt.Errorf("remove old results of summary job %d: %w", j.ID, err)
 		}
 		return more(ctx, tx)
 	})

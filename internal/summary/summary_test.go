@@ -185,6 +185,17 @@ func trigger(t *testing.T, k *summary.Keeper) summary.Result {
 	return result
 }
 
+func execute(t *testing.T, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTheScheduleIsKept goes through some days, by a clock that need not be waited for.
 func TestTheScheduleIsKept(t *testing.T) {
 	dir := t.TempDir()
@@ -279,6 +290,27 @@ func TestTheScheduleIsKept(t *testing.T) {
 		if got := r.results(k); len(got) != 5 || !got[0].To.Equal(at(13, 6)) {
 			t.Errorf("by the new schedule: %d results, the last %+v", len(got), got[0])
 		}
+
+		// A schedule that is changed while the job runs stays as it was changed.
+		r.watched(at(13, 20), "Mira", "Show", 1, 3, record.Success, 0)
+		r.model.set(func(ctx context.Context) (llm.Answer, error) {
+			time.Sleep(2 * time.Minute)
+			_, err := k.Update(ctx, "daily", daily(func(d *summary.Draft) { d.Cron = "1 6 * * *" }))
+			return llm.Answer{Text: "Done."}, err
+		})
+		until(14, 6)
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if got := r.results(k); len(got) != 6 {
+			t.Errorf("it is run again: %+v", got[0])
+		}
+		// The clock was a year ahead when the job was made to run last.
+		r.model.set(nil)
+		execute(t, r.db, `UPDATE summary_jobs SET planned_from = ?, cron = '0 6 * * *'`, at(14+365, 6).UnixMilli())
+		until(15, 6)
+		if got := r.results(k); len(got) < 7 || !got[0].To.Equal(at(15, 6)) {
+			t.Errorf("after the clock was set back: %+v", got[0])
+		}
 		stop()
 	})
 }
@@ -314,14 +346,7 @@ func TestAJobRunsOnceAtATime(t *testing.T) {
 	}
 	r.model.set(answers("Done."))
 	hold := func(until time.Duration) {
-		t.Helper()
-		err := r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		execute(t, r.db, `UPDATE summary_jobs SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
 	}
 	for name, c := range map[string]struct {
 		until time.Duration
