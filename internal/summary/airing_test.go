@@ -41,6 +41,19 @@ type airingRig struct {
 	cron   string
 	reason summary.Reason
 	fails  error
+	// reading is called while a list is read.
+	reading func(account.Account)
+}
+
+// lists reads lists, and tells the rig.
+type lists struct {
+	summary.Lists
+	rig *airingRig
+}
+
+func (l lists) Doing(ctx context.Context, a account.Account) ([]catalog.SubjectID, error) {
+	l.rig.reading(a)
+	return l.Lists.Doing(ctx, a)
 }
 
 // guide is a dump in which two shows of anime and one of live action air today, one of them 60 times.
@@ -91,7 +104,7 @@ func newAiringRig(t *testing.T) *airingRig {
 			t.Fatal(err)
 		}
 	}
-	r := &airingRig{t: t, ids: map[string]int64{}, cron: "0 9 * * *"}
+	r := &airingRig{t: t, ids: map[string]int64{}, cron: "0 9 * * *", reading: func(account.Account) {}}
 	dir := t.TempDir()
 	var err error
 	r.db, err = db.Open(t.Context(), dir)
@@ -119,9 +132,9 @@ func newAiringRig(t *testing.T) *airingRig {
 	known := guide(t)
 	r.airing = summary.NewAiring(summary.AiringConfig{
 		DB: r.db, Accounts: accounts, Log: log, Language: func() string { return "en" }, Wake: func() {},
-		Lists: account.NewKeeper(account.KeeperConfig{
+		Lists: lists{account.NewKeeper(account.KeeperConfig{
 			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
-		}),
+		}), r},
 		Guide: func() (summary.Guide, summary.Reason) {
 			if r.reason != "" {
 				return nil, r.reason
@@ -308,6 +321,20 @@ func TestAnAccountWhoseTokenIsRefused(t *testing.T) {
 	status, err := r.airing.Status(t.Context())
 	if err != nil || len(status.Told) != 2 || status.Told[1].Problem == "" {
 		t.Errorf("it stands at %+v, %v", status, err)
+	}
+}
+
+func TestAnotherProcessIsFaster(t *testing.T) {
+	r := newAiringRig(t)
+	r.doing("mira", 1)
+	r.doing("alex", 1)
+	r.reading = func(a account.Account) {
+		if a.Username == "mira" {
+			r.execute(`INSERT INTO airing_days (account_id, day, at, episodes, problem) VALUES (?, '2026-05-29', 1, 1, '')`, a.ID)
+		}
+	}
+	if got := r.at(3 * time.Hour); len(got) != 1 || !strings.HasPrefix(got[0], "alex") {
+		t.Errorf("told is %q", got)
 	}
 }
 
