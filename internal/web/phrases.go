@@ -42,6 +42,13 @@ func (f phrase) weight() int {
 	return n
 }
 
+// vague reports whether the phrase fits nearly anything, such as "%s episode %s". It is only looked
+// for where it is all that stands in place of a verb.
+func (f phrase) vague() bool {
+	n := len(f.verbs)
+	return n > 0 && f.texts[0] == "" && f.texts[n] == "" && f.verbs[n-1] != 'd' && f.weight() < 12
+}
+
 const (
 	// longestPhrase bounds what is retold, in bytes; longer texts come from outside and stay as they are.
 	longestPhrase = 2000
@@ -141,7 +148,7 @@ func (p *phrases) sayWithin(text string, depth int) (told string, ok bool) {
 	if core == "" || len(core) > longestPhrase || depth == 0 {
 		return text, false
 	}
-	if first, size := utf8.DecodeRuneInString(core); unicode.IsUpper(first) && strings.HasSuffix(core, ".") && p.find(core, depth).weight == 0 {
+	if first, size := utf8.DecodeRuneInString(core); unicode.IsUpper(first) && strings.HasSuffix(core, ".") && p.find(core, depth, false).weight == 0 {
 		// The API makes sentences of errors.
 		if told, begins, _ := p.read(string(unicode.ToLower(first))+core[size:len(core)-1], depth); begins {
 			return strings.TrimSuffix(told, "。") + "。", true
@@ -161,7 +168,7 @@ func (p *phrases) read(text string, depth int) (told string, begins, some bool) 
 	for i := 0; i < len(all); {
 		last, found := i, finding{tell: func() string { return text[all[i].from:all[i].to] }}
 		for end := i; end < len(all); end++ {
-			if f := p.find(text[all[i].from:all[end].to], depth); f.weight > found.weight {
+			if f := p.find(text[all[i].from:all[end].to], depth, depth < deepest && end-i == len(all)-1); f.weight > found.weight {
 				last, found = end, f
 			}
 		}
@@ -187,12 +194,12 @@ type finding struct {
 	tell   func() string
 }
 
-// find looks for a text as a phrase, with a remark in brackets behind it or without.
-func (p *phrases) find(text string, depth int) finding {
+// find looks for a text as a phrase, a vague one too or not, with a remark in brackets behind it or without.
+func (p *phrases) find(text string, depth int, vague bool) finding {
 	word, _, _ := strings.Cut(text, " ")
 	var best finding
 	for _, list := range [][]phrase{p.byWord[word], p.loose} {
-		at := slices.IndexFunc(list, func(f phrase) bool { _, ok := fit(f.texts, f.verbs, text); return ok })
+		at := slices.IndexFunc(list, func(f phrase) bool { _, ok := fit(f.texts, f.verbs, text); return ok && (vague || !f.vague()) })
 		if at >= 0 && list[at].weight() > best.weight {
 			best = finding{list[at].weight(), func() string {
 				values, _ := fit(list[at].texts, list[at].verbs, text)
@@ -204,7 +211,7 @@ func (p *phrases) find(text string, depth int) finding {
 		return best
 	}
 	if at := strings.Index(text, " ("); at > 0 && text[len(text)-1] == ')' {
-		if head := p.find(text[:at], depth); head.weight > 0 {
+		if head := p.find(text[:at], depth, false); head.weight > 0 {
 			return finding{head.weight, func() string {
 				remark, _ := p.sayWithin(text[at+2:len(text)-1], depth-1)
 				return head.tell() + "（" + remark + "）"

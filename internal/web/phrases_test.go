@@ -8,6 +8,9 @@ import (
 	"go/parser"
 	gotoken "go/token"
 	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,9 +19,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"watchmark/internal/account"
+	"watchmark/internal/archive"
+	"watchmark/internal/browsertest"
+	"watchmark/internal/engine"
+	"watchmark/internal/record"
+	"watchmark/internal/task"
+	"watchmark/internal/watch"
 	"watchmark/internal/web"
 )
 
@@ -71,6 +83,10 @@ var speakers = []struct {
 	{dir: "webhook"},
 }
 
+// silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
+var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "backup", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo", "faults", "importer/servertest",
+	"logring", "memnet", "npm", "settings/gen", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
+
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{
 	"Blocked keywords": "a heading of the reference",
@@ -92,6 +108,7 @@ var unsaid = map[string]string{
 	"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()": "a header",
 	"panic": "of the log", "panic in a transaction": "of the log",
 	"request sent": "of the log", "request failed": "of the log", "answer received": "of the log",
+	"no_account": "a code, told by a key", "empty_token": "a code, told by a key", "unreachable": "a code, told by a key", "refused": "a code, told by a key",
 	"Basic %s":  "a header",
 	"Bearer %s": "a header",
 	"public openid profile email offline_access": "of the protocol",
@@ -131,6 +148,8 @@ var (
 	mute = []string{"Debug", "Info", "Warn", "Error", "DebugContext", "InfoContext", "WarnContext", "ErrorContext", "Log", "complain", "panic", "MustCompile", "stream", "response"}
 	// Values of these fields describe the API.
 	describing = []string{"Summary", "Description", "Tags"}
+	// A single word that one of these is set to is a text, too.
+	telling = []string{"Reason", "reason", "Message", "message", "Problem", "problem", "Detail", "LastError"}
 	// statement is SQL, the address of an API, a rule of the Content-Security-Policy.
 	statement = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|WHERE|FROM|ORDER BY|DESC|LIKE|IN|CASE|NULLIF|PRAGMA|CREATE|SAVEPOINT|ROLLBACK|RELEASE|DROP)\b|[=<>] \?|\w\.\w+ = |^[a-z_.]+, [a-z_.]+, ` +
 		`|^(GET|POST) /|'(self|none)'$`)
@@ -150,14 +169,16 @@ func collect(t *testing.T, dir, name string) []saying {
 		t.Fatal(err)
 	}
 	var all []saying
+	put := func(at ast.Node, text string, wrap bool) {
+		all = append(all, saying{text, fmt.Sprintf("%s/%s:%d", dir, name, fset.Position(at.Pos()).Line), wrap})
+	}
 	take := func(at ast.Node, text string) {
 		plain := formatVerb.ReplaceAllString(text, "")
 		if !strings.Contains(strings.TrimSpace(text), " ") || !lowerWord.MatchString(plain) || statement.MatchString(plain) {
 			return
 		}
-		said := saying{outerVerb.ReplaceAllString(strings.TrimSpace(text), ""), fmt.Sprintf("%s/%s:%d", dir, name, fset.Position(at.Pos()).Line), onlyWrap.MatchString(text)}
-		if lowerWord.MatchString(formatVerb.ReplaceAllString(said.text, "")) {
-			all = append(all, said)
+		if said := outerVerb.ReplaceAllString(strings.TrimSpace(text), ""); lowerWord.MatchString(formatVerb.ReplaceAllString(said, "")) {
+			put(at, said, onlyWrap.MatchString(text))
 		}
 	}
 	var visit func(n ast.Node) bool
@@ -177,18 +198,15 @@ func collect(t *testing.T, dir, name string) []saying {
 		case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:
 			return false
 		case *ast.KeyValueExpr:
-			key, is := n.Key.(*ast.Ident)
-			return !is || !slices.Contains(describing, key.Name)
+			return !slices.Contains(describing, nameOf(n.Key))
 		case *ast.CallExpr:
-			var called string
-			switch f := n.Fun.(type) {
-			case *ast.Ident:
-				called = f.Name
-			case *ast.SelectorExpr:
-				called = f.Sel.Name
-			}
-			return !slices.Contains(mute, called)
+			return !slices.Contains(mute, nameOf(n.Fun))
 		case *ast.AssignStmt:
+			for i, to := range n.Lhs[:min(len(n.Lhs), len(n.Rhs))] {
+				if text, is := textOf(n.Rhs[i]); is && slices.Contains(telling, nameOf(to)) && lowerWord.MatchString(text) && !strings.Contains(text, " ") {
+					put(n, text, false)
+				}
+			}
 			if text, is := textOf(n.Rhs[0]); is && n.Tok == gotoken.ADD_ASSIGN {
 				if !strings.HasSuffix(text, ": ") { // else it follows a joint
 					text = "%s" + text
@@ -208,6 +226,17 @@ func collect(t *testing.T, dir, name string) []saying {
 	}
 	ast.Inspect(file, visit)
 	return all
+}
+
+// nameOf is the name of a variable, field or function.
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
 }
 
 // textOf is the text of a literal, of a format, or of a sum with one.
@@ -272,6 +301,28 @@ func phrasesOf(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestEveryPackageIsHeard keeps a new package from saying in one language only what pages show of it.
+func TestEveryPackageIsHeard(t *testing.T) {
+	var heard []string
+	for _, s := range speakers {
+		heard = append(heard, s.dir)
+	}
+	heard = append(heard, silent...)
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		if dir := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), ".."+string(filepath.Separator))); !slices.Contains(heard, dir) {
+			heard = append(heard, dir)
+			t.Errorf("nobody says whether pages show what internal/%s says: add it to speakers in phrases_test.go, and its texts to locales/phrases.zh-CN.json, or to silent", dir)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestPhrasesAreComplete holds the phrases against the sources.
@@ -341,6 +392,9 @@ func TestServiceIsRetold(t *testing.T) {
 		{"letters where digits are due", "subject x is there twice", "subject x is there twice"},
 		{"unknown", "something: else; entirely, new", "something: else; entirely, new"},
 		{"a title", "Attack on Titan: The Final Season, Part 2", "Attack on Titan: The Final Season, Part 2"},
+		{"what stands in a verb's place", "dry run: Re: Zero episode 3 would have been marked for mira; switch dry run off at the account and retry the record to mark it",
+			"试运行：本应把 Re: Zero 第 3 集 标记到 mira；关闭该账号的试运行并重试这条记录，即可标记"},
+		{"what fits a verb's place alone", "the best episode of all", "the best episode of all"},
 		{"markup", "signed in as <b>&", "已登录：<b>&"},
 		{"braces within what is filled in", "signed in as {1}{2}", "已登录：{1}{2}"},
 		{"many parts", strings.Repeat("a: ", 2000), strings.Repeat("a: ", 2000)},
@@ -351,6 +405,83 @@ func TestServiceIsRetold(t *testing.T) {
 			}
 			if got, err := web.Retell("en", c.said); err != nil || got != c.said {
 				t.Errorf("in English it is %s, %v", got, err)
+			}
+		})
+	}
+}
+
+// word is a word of a sentence; addresses and statuses of HTTP have none.
+var word = regexp.MustCompile(`(?:^| )[a-z]{3,}\b`)
+
+// english is what a page says in English though it is a Chinese one.
+var english = regexp.MustCompile(`<(?:span|p|li|dd)[^>]* lang="en"[^>]*>([^<]*)`)
+
+func TestChinesePagesSpeakChinese(t *testing.T) {
+	for _, s := range shots(t) {
+		page := s.rig.get(t, s.rig.client(t, s.signedIn), s.path, "zh-CN")
+		for _, said := range english.FindAllStringSubmatch(page.body, -1) {
+			if word.MatchString(said[1]) && !strings.HasPrefix(said[1], "x509: ") {
+				t.Errorf("%s says %q", s.name, said[1])
+			}
+		}
+	}
+}
+
+// TestScriptsRetellTheAPI is about a problem at a field, one of a form, a test that failed, and a task.
+func TestScriptsRetellTheAPI(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.addAccount(t, account.Draft{Username: "mira", Method: account.ByToken, Tokens: token("x"), Enabled: true})
+	id := g.addRecord(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Failed, ErrorKind: record.Internal}, account.Account{})
+	g.answer = func(c apiCall) (int, string) {
+		switch {
+		case c.Path == "/api/accounts" && strings.Contains(c.Body, `"two words"`):
+			return http.StatusUnprocessableEntity, `{"status":422,"detail":"x","errors":[{"location":"body.access_token","message":"a token is one word without spaces or line breaks"}]}`
+		case c.Path == "/api/accounts":
+			return http.StatusConflict, `{"status":409,"detail":"Another account is this catalog user already."}`
+		case strings.HasSuffix(c.Path, "/test"):
+			return http.StatusOK, `{"ok":false,"message":"the account has no access token: enter one or connect it again"}`
+		}
+		task, err := g.tasks.Start(engine.RetryKind, 1, func(context.Context, *task.Task) error { return archive.ErrNone })
+		if err != nil {
+			t.Error(err)
+			return http.StatusInternalServerError, "{}"
+		}
+		return http.StatusAccepted, fmt.Sprintf(`{"task_id":%d}`, task.Status().ID)
+	}
+	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#by-token summary"), browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "two words"), browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says("#by-token .field-error", "令牌是一串字符，中间没有空格或换行")),
+		browsertest.Type("#token-new", "abc"), browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says("#by-token .form-error", "该 Bangumi 用户已属于另一个账号。")),
+		browsertest.Click("form[data-url$='/test'] button"), browsertest.Until(browsertest.Says("#toasts", "该账号没有令牌：请填写令牌或重新授权")),
+		chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Click("form[data-url$='/retry'] button"),
+		browsertest.Until(browsertest.Says("#run [role=status]", "失败：还没有离线数据")))
+}
+
+func TestRetellingNeedsNoSignIn(t *testing.T) {
+	g := newRig(t)
+	for _, c := range []struct {
+		name, lang string
+		texts      []string
+		status     int
+		want       string
+	}{
+		{"Chinese", "zh-CN", []string{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
+		{"English", "en", []string{"task not found"}, http.StatusOK, `["task not found"]`},
+		{"nothing", "zh-CN", nil, http.StatusOK, `[]`},
+		{"too much", "zh-CN", []string{strings.Repeat("x", 70_000)}, http.StatusBadRequest, "Send the texts"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.server.URL+"/phrases", strings.NewReader(url.Values{"text": c.texts}.Encode()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Accept-Language", c.lang)
+			answer := do(t, g.client(t, false), r)
+			if answer.status != c.status || !strings.HasPrefix(answer.body, c.want) {
+				t.Errorf("it answers %d %s, want %d %s", answer.status, answer.body, c.status, c.want)
 			}
 		})
 	}
