@@ -139,7 +139,7 @@ func (p *phrases) add(from, to string) {
 // say retells text; ok is false when no part of it is known, and then it stays as it is.
 //
 // Errors are wrapped and reasons stand in a row, so a text is read in parts, which joints end. From its beginning on
-// the run of parts is retold that has most text of a phrase; a part that begins none stays as it is.
+// the run of parts is retold that is a phrase, that with most text of its own; a part that begins none stays as it is.
 func (p *phrases) say(text string) (told string, ok bool) { return p.sayWithin(text, deepest) }
 
 // sayWithin is say for a text that stands in place of a verb; depth is how often that may go on.
@@ -168,7 +168,7 @@ func (p *phrases) read(text string, depth int) (told string, begins, some bool) 
 	for i := 0; i < len(all); {
 		last, found := i, finding{tell: func() string { return text[all[i].from:all[i].to] }}
 		for end := i; end < len(all); end++ {
-			if f := p.find(text[all[i].from:all[end].to], depth, depth < deepest && end-i == len(all)-1); f.weight > found.weight {
+			if f := p.find(text[all[i].from:all[end].to], depth, depth < deepest && end-i == len(all)-1); f.betters(found) {
 				last, found = end, f
 			}
 		}
@@ -188,31 +188,35 @@ func (p *phrases) read(text string, depth int) (told string, begins, some bool) 
 	return out.String(), begins, some
 }
 
-// finding is a text that is a phrase: how much of it is the phrase's own, and the text retold. Its weight is 0 when it is none.
+// finding is a text that is a phrase: how much of it is the phrase's own, whether what it begins with is filled in, and the text retold.
+// Its weight is 0 when it is none.
 type finding struct {
 	weight int
+	loose  bool
 	tell   func() string
+}
+
+// betters prefers what begins as a phrase does: else a phrase that begins with something filled in would take the one before it for that.
+func (f finding) betters(g finding) bool {
+	if f.weight == 0 || g.weight == 0 || f.loose == g.loose {
+		return f.weight > g.weight
+	}
+	return g.loose
 }
 
 // find looks for a text as a phrase, a vague one too or not, with a remark in brackets behind it or without.
 func (p *phrases) find(text string, depth int, vague bool) finding {
 	word, _, _ := strings.Cut(text, " ")
-	var best finding
 	for _, list := range [][]phrase{p.byWord[word], p.loose} {
-		at := slices.IndexFunc(list, func(f phrase) bool { _, ok := fit(f.texts, f.verbs, text); return ok && (vague || !f.vague()) })
-		if at >= 0 && list[at].weight() > best.weight {
-			best = finding{list[at].weight(), func() string {
-				values, _ := fit(list[at].texts, list[at].verbs, text)
-				return p.fill(list[at], values, depth)
-			}}
+		for _, f := range list {
+			if values, ok := fit(f.texts, f.verbs, text); ok && (vague || !f.vague()) {
+				return finding{f.weight(), f.texts[0] == "", func() string { return p.fill(f, values, depth) }}
+			}
 		}
-	}
-	if best.weight > 0 || text == "" {
-		return best
 	}
 	if at := strings.Index(text, " ("); at > 0 && text[len(text)-1] == ')' {
 		if head := p.find(text[:at], depth, false); head.weight > 0 {
-			return finding{head.weight, func() string {
+			return finding{head.weight, head.loose, func() string {
 				remark, _ := p.sayWithin(text[at+2:len(text)-1], depth-1)
 				return head.tell() + "（" + remark + "）"
 			}}
@@ -286,12 +290,16 @@ type piece struct {
 	joint    int // behind it, of joints; of no meaning for the last
 }
 
+// partsOf cuts text at its joints, but for those in brackets.
 func partsOf(text string) []piece {
 	var all []piece
 	from := 0
 	for at := 0; at < len(text) && len(all) < partsMost-1; at++ {
+		if text[at] == '(' {
+			at += strings.IndexByte(text[at:], ')') + 1 // one that nobody closes is no bracket
+		}
 		for i, joint := range joints {
-			if strings.HasPrefix(text[at:], joint.from) {
+			if strings.HasPrefix(text[min(at, len(text)):], joint.from) {
 				all = append(all, piece{from, at, i})
 				at += len(joint.from) - 1
 				from = at + 1

@@ -375,19 +375,22 @@ func TestServiceIsRetold(t *testing.T) {
 			"没有对应的账号：没有账号认领与“the archive is sure”完全一致（含大小写和空格）的媒体服务器用户；请到账号页面添加这个名字"},
 		{"quotes within a quoted text", `the keyword "a \"b\"" blocks this title: remove it from the blocked keywords to have the title marked`, "屏蔽词“a \"b\"”屏蔽了此标题：删除该屏蔽词后才会标记"},
 		{"a title in the middle", "Re: Zero, Season 2 is the subject, but episode 30 is not in the list, which ends with 25: look at its episodes in the catalog, or add a mapping with an episode offset",
-			"条目是 Re: Zero, Season 2，但章节列表中没有第 30 集，列表到第 25 集为止：请到 Bangumi 查看它的章节，或添加带集数偏移的映射"},
-		{"reasons in a row", "perhaps 灯塔, but not sure (the title is similar, it began or aired in 2019): confirm it on the page Review", "可能是 灯塔，但不够确定（标题相似，2019 年开播或放送）：请在待确认页面确认"},
+			"条目是《Re: Zero, Season 2》，但章节列表中没有第 30 集，列表到第 25 集为止：请到 Bangumi 查看它的章节，或添加带集数偏移的映射"},
+		{"reasons in a row", "perhaps 灯塔, but not sure (the title is similar, it began or aired in 2019): confirm it on the page Review", "可能是《灯塔》，但不够确定（标题相似，2019 年开播或放送）：请在待确认页面确认"},
 		{"a quoted title within", `no entry matched "Nowhere" season 3: look for it in the catalog and add a mapping for the title, or block it if it does not belong there`,
 			"没有与“Nowhere” 第 3 季匹配的条目：请在 Bangumi 上查找，并为该标题添加映射；如果它不该被标记，就屏蔽它"},
 		{"what follows a message", "marked as watched: the mark is removed from the list of mira", "已标记为看过：标记已从 mira 的收藏中撤回"},
 		{"an end that is not always there", "the catalog cannot be reached: this waits and is repeated by itself", "无法连接 Bangumi：正在等待，会自动重试"},
 		{"words of somebody else", "the catalog refuses the mark (it says: locked): look at the subject there, set a mapping if it is the wrong one, then retry",
 			"Bangumi 拒绝了标记（返回信息：locked）：请到 Bangumi 查看该条目，如果条目不对就设置映射，然后重试"},
+		{"a remark with a joint", "the catalog cannot be reached (it says: busy): this waits and is repeated by itself", "无法连接 Bangumi（返回信息：busy）：正在等待，会自动重试"},
+		{"a bracket that nobody closes", "signed in as :( mira: task not found", "已登录：:( mira：没有这个任务"},
 		{"wrapped, with a cause of the system", "download the dump: no connection to example.org: check that the service runs and that the network or proxy lets this machine reach it (dial tcp 192.0.2.1:443: connect: connection refused)",
 			"下载数据文件：无法连接 example.org：请确认该服务正在运行，且网络或代理允许本机访问（dial tcp 192.0.2.1:443: connect：连接被拒绝）"},
 		{"a place in a file", "the dump cannot be used: episode.jsonlines: line 5: it is not JSON", "数据文件无法使用：episode.jsonlines：第 5 行：不是 JSON"},
 		{"made a sentence", "Account not found.", "没有这个账号。"},
 		{"fields of a problem", "body.name: give a name; body.limit: expected number <= 200", "body.name：请填写名字；body.limit：应不大于 200"},
+		{"a phrase before one that begins with what is filled in", "the title is nearly the same, the episode was counted 12 episodes come before this sequel", "标题几乎相同，集数的定位：这部续作之前有 12 集"},
 		{"a percentage", "it ended at 62 %, and counts from 80 %", "在 62% 处结束，达到 80% 才计入"},
 		{"letters where digits are due", "subject x is there twice", "subject x is there twice"},
 		{"unknown", "something: else; entirely, new", "something: else; entirely, new"},
@@ -410,18 +413,22 @@ func TestServiceIsRetold(t *testing.T) {
 	}
 }
 
-// word is a word of a sentence; addresses and statuses of HTTP have none.
-var word = regexp.MustCompile(`(?:^| )[a-z]{3,}\b`)
-
-// english is what a page says in English though it is a Chinese one.
-var english = regexp.MustCompile(`<(?:span|p|li|dd)[^>]* lang="en"[^>]*>([^<]*)`)
+var (
+	// retoldText is what the service says of itself on a page.
+	retoldText = regexp.MustCompile(`<(?:span|p|li|dd)[^>]* lang="(en|zh-CN)"[^>]*>([^<]*)`)
+	// word is a word of a sentence, which addresses and statuses of HTTP have not; words are several in a row.
+	word = regexp.MustCompile(`(?:^| )[a-z]{3,}\b`)
+	// standard is what the standard library says first.
+	standard = regexp.MustCompile(`^(?:x509: |(?:read|dial) tcp|lookup )`)
+	words    = regexp.MustCompile(`(?:^|[^\w]| )[a-z]{2,} [a-z]{2,}\b`)
+)
 
 func TestChinesePagesSpeakChinese(t *testing.T) {
 	for _, s := range shots(t) {
 		page := s.rig.get(t, s.rig.client(t, s.signedIn), s.path, "zh-CN")
-		for _, said := range english.FindAllStringSubmatch(page.body, -1) {
-			if word.MatchString(said[1]) && !strings.HasPrefix(said[1], "x509: ") {
-				t.Errorf("%s says %q", s.name, said[1])
+		for _, said := range retoldText.FindAllStringSubmatch(page.body, -1) {
+			if lang, text := said[1], said[2]; (words.MatchString(text) || lang == "en" && word.MatchString(text)) && !standard.MatchString(text) {
+				t.Errorf("%s says %q", s.name, text)
 			}
 		}
 	}

@@ -206,7 +206,7 @@ func (g *rig) reachability() catalog.Reachability {
 	if g.down.IsZero() {
 		return catalog.Reachability{Reachable: true}
 	}
-	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "asking for the subject: the catalog cannot be reached: connection refused"}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)"}
 }
 
 // stop ends the live connections, as the service does before it stops.
