@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/llm/llmtest"
 	"watchmark/internal/tracker/trackertest"
 )
 
@@ -17,6 +18,8 @@ type simulateCommand struct {
 
 	Tracker     string   `help:"Address for a simulated tracker to listen on; none when not given." placeholder:"HOST:PORT"`
 	TrackerUser []string `help:"Somebody with an account there; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
+
+	LLM string `name:"llm" help:"Address for a simulated language model to listen on; none when not given." placeholder:"HOST:PORT"`
 }
 
 // What the simulated tracker knows: a web client with the default tracker.redirect_uri, and an
@@ -54,6 +57,14 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 			return errors.Join(err, running.Close())
 		}
 		defer stop()
+	}
+	if c.LLM != "" {
+		url, stop, err := llmtest.New(llmtest.Config{}).Listen(ctx, c.LLM)
+		if err != nil {
+			return errors.Join(err, running.Close())
+		}
+		defer stop()
+		_, _ = fmt.Fprintf(std.out, "simulated language model on %s/v1 (model: m-1, no key)\n", url)
 	}
 	<-ctx.Done()
 	return running.Close()

@@ -306,6 +306,46 @@ func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.Subject
 	return watched, err
 }
 
+// Doing reads what the account's list has as being watched: anime and live action, as far as the
+// person wants others to know. Entries that they hid themselves are left out; where the account
+// makes every entry private, that says nothing. Errors as Mark's.
+func (k *Keeper) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return nil, err
+	}
+	username := a.Username
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		entries, err := doingOf(ctx, s, username)
+		if errors.Is(err, catalog.ErrNotFound) { // the person may have another name now
+			me, failed := s.Me(ctx)
+			if failed != nil {
+				return failed
+			}
+			if username = me.Username; username != a.Username {
+				entries, err = doingOf(ctx, s, username)
+			}
+		}
+		doing = nil
+		for _, e := range entries {
+			if !e.Private || a.Private {
+				doing = append(doing, e.Subject)
+			}
+		}
+		return err
+	})
+	k.rename(ctx, a, username)
+	return doing, err
+}
+
+func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog.Collection, error) {
+	anime, err := s.Collections(ctx, username, catalog.Anime, catalog.Doing)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.Collections(ctx, username, catalog.Real, catalog.Doing)
+	return append(anime, live...), err
+}
+
 func entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
 	return catalog.ListEntry{AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject}
 }

@@ -1,7 +1,10 @@
 package account_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,5 +168,40 @@ func TestMarkWithoutATokenOrACatalog(t *testing.T) {
 	}
 	if got := r.account(a.ID).Problem; got != "" {
 		t.Errorf("an outage is shown as %q", got)
+	}
+}
+
+func TestDoingIsWhatThePersonWatches(t *testing.T) {
+	r := newRig(t)
+	a := r.byHand("mira", func(d *account.Draft) { d.Username = "typed" })
+	r.list.AddSubject(catalogtest.Subject{ID: 7, Type: catalog.Real, Name: "live"}, catalogtest.Subject{ID: 8, Type: catalog.Book, Name: "a book"})
+	for id, state := range map[catalog.SubjectID]catalog.CollectionType{900001: catalog.Doing, 900002: catalog.Doing, 900003: catalog.Wish, 7: catalog.Doing, 8: catalog.Doing} {
+		must(t, r.list.Collect("mira", id, state, id == 900002))
+	}
+	must(t, r.list.Collect("alex", 900003, catalog.Doing, false))
+	doing := func() []catalog.SubjectID {
+		t.Helper()
+		got, err := r.keeper.Doing(t.Context(), r.account(a.ID))
+		must(t, err)
+		slices.Sort(got)
+		return got
+	}
+	if got := doing(); !slices.Equal(got, []catalog.SubjectID{7, 900001}) {
+		t.Errorf("doing are %v", got)
+	}
+	if got := r.account(a.ID).Username; got != "mira" {
+		t.Errorf("the account is named %q", got)
+	}
+	// The person has got another name since.
+	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE accounts SET username = 'before', private = 1 WHERE id = ?`, a.ID)
+		return err
+	}))
+	if got := doing(); !slices.Equal(got, []catalog.SubjectID{7, 900001, 900002}) || r.account(a.ID).Username != "mira" {
+		t.Errorf("by another name doing are %v, of %s", got, r.account(a.ID).Username)
+	}
+	r.list.RevokeToken("by-hand-of-mira")
+	if _, err := r.keeper.Doing(t.Context(), r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem == "" {
+		t.Errorf("with a dead token: %v", err)
 	}
 }

@@ -16,13 +16,16 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/llm"
 	"watchmark/internal/mapping"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 )
@@ -50,6 +53,10 @@ var statuses = []struct {
 	{mapping.ErrExpressions, http.StatusConflict},
 	{auth.ErrKeyTaken, http.StatusConflict},
 	{auth.ErrSetupDone, http.StatusConflict},
+	{notify.ErrNotFound, http.StatusNotFound},
+	{notify.ErrFull, http.StatusConflict},
+	{notify.ErrNotFailed, http.StatusConflict},
+	{notify.ErrOff, http.StatusConflict},
 	{engine.ErrInProgress, http.StatusConflict},
 	{engine.ErrRetrying, http.StatusConflict},
 	{engine.ErrNothingMarked, http.StatusConflict},
@@ -86,6 +93,11 @@ var statuses = []struct {
 	{tracker.ErrDead, http.StatusConflict},
 	{tracker.ErrRunning, http.StatusConflict},
 	{tracker.ErrNobody, http.StatusConflict},
+	{llm.ErrOff, http.StatusConflict},
+	{summary.ErrNotFound, http.StatusNotFound},
+	{summary.ErrTaken, http.StatusConflict},
+	{summary.ErrFull, http.StatusConflict},
+	{summary.ErrStopping, http.StatusServiceUnavailable},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
 }
@@ -160,7 +172,11 @@ func fieldsOf(err error) []FieldProblem {
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *importer.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *notify.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *auth.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+		case *summary.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *settings.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Key, e.Problem})

@@ -25,7 +25,7 @@ func (r *rig) queued(title string, tries int) int64 {
 	id := r.record(title, record.Queued, true)
 	for range tries + 1 {
 		err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			status, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: "no answer", Asked: true}, 1)
+			status, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: "no answer", Asked: true}, 1)
 			if err == nil && status == replay.Abandoned {
 				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up")
 			}

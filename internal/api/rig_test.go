@@ -32,15 +32,19 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
+	"watchmark/internal/notify/channel"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -62,6 +66,7 @@ type rig struct {
 	questions *candidate.Store
 	accounts  *account.Store
 	store     *auth.Store
+	notices   *notify.Notifier
 	engine    *testEngine
 	keeper    *testKeeper
 	tasks     *task.Registry
@@ -73,6 +78,8 @@ type rig struct {
 	masker    *secret.Masker
 	doctor    *diagnose.Doctor
 	targets   []diagnose.Target
+	summaries *summary.Keeper
+	told      []notify.Notice // of summaries
 	handler   http.Handler
 	doc       *huma.OpenAPI
 }
@@ -109,6 +116,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.tasks = &task.Registry{}
 	mappings := mapping.NewStore(d)
 	r.questions = candidate.NewStore(d, mappings)
+	r.notices = newNotifier(t, d, box, masker, log)
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{
 		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
@@ -142,8 +150,11 @@ func newRig(t *testing.T, environ ...string) *rig {
 			return device.Config{Enabled: c.Enabled, Addresses: c.Addresses, Subnets: c.Subnets, Threshold: float64(c.MinPercent) / 100}
 		},
 	}))(t)
+	model := r.newModel(masker, log)
+	r.summaries = r.newSummaries(model, log)
 	deps := api.Deps{
-		Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
+		LLM: model, Summary: r.summaries, Airing: r.newAiring(log),
+		Notices: r.notices, Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
 		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
@@ -165,6 +176,36 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}
 	r.key = plain
 	return r
+}
+
+// newNotifier runs a notifier until the test ends.
+func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker, log *slog.Logger) *notify.Notifier {
+	t.Helper()
+	tools := must(channel.NewTools(httpx.Config{Timeout: 20 * time.Second}, time.Now, masker, log))(t)
+	t.Cleanup(tools.Close)
+	n := must(notify.New(t.Context(), notify.Config{
+		DB: d, Box: box, Masker: masker, Log: log,
+		Open: func(c notify.Channel) (channel.Sender, error) {
+			config, err := channel.Read(c.Type, c.Config.Reveal())
+			if err != nil {
+				return nil, err
+			}
+			return config.Open(tools), nil
+		},
+		Secrets: func(c notify.Channel) []string {
+			config, err := channel.Read(c.Type, c.Config.Reveal())
+			if err != nil {
+				return nil
+			}
+			return config.Secrets()
+		},
+		Language: func() notify.Language { return notify.English }, Base: func() string { return "https://watch.example" },
+	}))(t)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { n.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return n
 }
 
 func must[T any](v T, err error) func(t *testing.T) T {
@@ -447,7 +488,7 @@ func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	mappings := mapping.NewStore(d)
 	e := engine.New(engine.Config{
 		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, Log: log,
-		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {},
+		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -455,6 +496,42 @@ func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	go func() { e.Run(ctx, time.Second); close(ended) }()
 	r.t.Cleanup(func() { r.tasks.Stop(); stop(); <-ended })
 	return &testEngine{Engine: e}
+}
+
+// newModel is the language model that the settings lead to.
+func (r *rig) newModel(masker *secret.Masker, log *slog.Logger) *llm.Client {
+	return llm.New(llm.Config{
+		HTTP: must(httpx.New(httpx.Config{PerMinute: 60000, Burst: 100, MaxBody: llm.MaxBody}, masker, log))(r.t), Usage: llm.NewUsage(r.db), Log: log,
+		Options: func() llm.Options {
+			s := r.settings.Current().LLM
+			return llm.Options{BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model, MaxTokens: s.MaxTokens}
+		},
+	})
+}
+
+// newSummaries keeps summary jobs; what it tells is in told.
+func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper {
+	return summary.NewKeeper(summary.Config{
+		DB: r.db, Records: r.records, Model: model, Language: func() string { return r.settings.Current().Notification.Language }, Next: settings.NextRun,
+		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
+			r.told = append(r.told, notices...)
+			return nil
+		},
+		Wake: func() {}, Log: log,
+	})
+}
+
+// newAiring tells what airs by the archive, while that is there.
+func (r *rig) newAiring(log *slog.Logger) *summary.Airing {
+	return summary.NewAiring(summary.AiringConfig{
+		DB: r.db, Accounts: r.accounts, Log: log, Language: func() string { return "en" }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
+		Guide: func() (summary.Guide, summary.Reason) {
+			if !r.archive.Ready() {
+				return nil, summary.ArchiveMissing
+			}
+			return r.archive, ""
+		},
+	})
 }
 
 // mira adds an account that names the user mira.

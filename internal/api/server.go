@@ -36,15 +36,18 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/importer"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
@@ -110,11 +113,18 @@ type Deps struct {
 	// Importer takes in what media servers remember.
 	Importer *importer.Keeper
 	// Tracker keeps the sign-ins at the tracker and reads histories.
-	Tracker   *tracker.Keeper
+	Tracker *tracker.Keeper
+	// Notices tells people what happened.
+	Notices   *notify.Notifier
 	Mappings  *mapping.Store
 	Questions *candidate.Store
 	// Subjects are looked up in the catalog.
 	Subjects Subjects
+	// LLM is the language model that writes summaries.
+	LLM *llm.Client
+	// Summary keeps the summary jobs, Airing tells what airs today.
+	Summary *summary.Keeper
+	Airing  *summary.Airing
 	// Doctor looks at the services outside.
 	Doctor *diagnose.Doctor
 	// Logs are the newest lines of the log.
@@ -167,10 +177,13 @@ func newServer(deps Deps) *server {
 	s.registerDevice()
 	s.registerTracker()
 	s.registerImport()
+	s.registerNotifications()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
 	s.registerBlocked()
+	s.registerSummaries()
+	s.registerLLM()
 	s.registerSettings()
 	s.registerWebhookLog()
 	s.registerStats()
@@ -355,41 +368,54 @@ func short(text string) string {
 
 // schemaNames are those of types whose own name says too little outside of their package.
 var schemaNames = map[string]string{
-	"watchmark/internal/auth.Key":              "APIKey",
-	"watchmark/internal/settings.Key":          "SettingsKey",
-	"watchmark/internal/settings.Section":      "SettingsSection",
-	"watchmark/internal/webhook.Entry":         "WebhookLogEntry",
-	"watchmark/internal/match.Result":          "TraceResult",
-	"watchmark/internal/match.Step":            "TraceStep",
-	"watchmark/internal/mapping.Blocked":       "BlockedKeyword",
-	"watchmark/internal/mapping.Tally":         "ImportTally",
-	"watchmark/internal/candidate.Question":    "PendingCandidate",
-	"watchmark/internal/replay.Entry":          "QueueTask",
-	"watchmark/internal/task.Status":           "Task",
-	"watchmark/internal/archive.Progress":      "ArchiveProgress",
-	"watchmark/internal/dataset.Status":        "DatasetStatus",
-	"watchmark/internal/source/nas.Status":     "NASStatus",
-	"watchmark/internal/source/nas.Reason":     "NASReason",
-	"watchmark/internal/source/nas.User":       "NASUser",
-	"watchmark/internal/source/device.Status":  "DeviceStatus",
-	"watchmark/internal/source/device.Scanned": "DeviceScan",
-	"watchmark/internal/source/device.Synced":  "DeviceSync",
-	"watchmark/internal/source/device.Event":   "DeviceEvent",
-	"watchmark/internal/source/device.Now":     "DevicePlayback",
-	"watchmark/internal/source/device.Reading": "DeviceReading",
-	"watchmark/internal/importer.About":        "MediaServer",
-	"watchmark/internal/importer.User":         "MediaServerUser",
-	"watchmark/internal/importer.Library":      "MediaServerLibrary",
-	"watchmark/internal/diagnose.Result":       "NetworkResult",
-	"watchmark/internal/diagnose.Route":        "NetworkRoute",
-	"watchmark/internal/diagnose.Stage":        "NetworkStage",
-	"watchmark/internal/diagnose.Reach":        "HostRoute",
-	"watchmark/internal/logring.Entry":         "LogLine",
-	"watchmark/internal/tracker.Status":        "TrackerStatus",
-	"watchmark/internal/tracker.SyncStatus":    "TrackerSyncStatus",
-	"watchmark/internal/tracker.User":          "TrackerUser",
-	"watchmark/internal/tracker.UserSync":      "TrackerUserSync",
-	"watchmark/internal/tracker.Device":        "TrackerDevice",
+	"watchmark/internal/auth.Key":                "APIKey",
+	"watchmark/internal/settings.Key":            "SettingsKey",
+	"watchmark/internal/settings.Section":        "SettingsSection",
+	"watchmark/internal/webhook.Entry":           "WebhookLogEntry",
+	"watchmark/internal/match.Result":            "TraceResult",
+	"watchmark/internal/match.Step":              "TraceStep",
+	"watchmark/internal/mapping.Blocked":         "BlockedKeyword",
+	"watchmark/internal/mapping.Tally":           "ImportTally",
+	"watchmark/internal/candidate.Question":      "PendingCandidate",
+	"watchmark/internal/replay.Entry":            "QueueTask",
+	"watchmark/internal/task.Status":             "Task",
+	"watchmark/internal/archive.Progress":        "ArchiveProgress",
+	"watchmark/internal/dataset.Status":          "DatasetStatus",
+	"watchmark/internal/source/nas.Status":       "NASStatus",
+	"watchmark/internal/source/nas.Reason":       "NASReason",
+	"watchmark/internal/source/nas.User":         "NASUser",
+	"watchmark/internal/source/device.Status":    "DeviceStatus",
+	"watchmark/internal/source/device.Scanned":   "DeviceScan",
+	"watchmark/internal/source/device.Synced":    "DeviceSync",
+	"watchmark/internal/source/device.Event":     "DeviceEvent",
+	"watchmark/internal/source/device.Now":       "DevicePlayback",
+	"watchmark/internal/source/device.Reading":   "DeviceReading",
+	"watchmark/internal/notify.Rule":             "NotificationRule",
+	"watchmark/internal/notify/channel.Webhook":  "WebhookConfig",
+	"watchmark/internal/notify/channel.Email":    "EmailConfig",
+	"watchmark/internal/notify/channel.WeCom":    "WeComConfig",
+	"watchmark/internal/notify/channel.DingTalk": "DingTalkConfig",
+	"watchmark/internal/notify/channel.Header":   "WebhookHeader",
+	"watchmark/internal/importer.About":          "MediaServer",
+	"watchmark/internal/importer.User":           "MediaServerUser",
+	"watchmark/internal/importer.Library":        "MediaServerLibrary",
+	"watchmark/internal/diagnose.Result":         "NetworkResult",
+	"watchmark/internal/diagnose.Route":          "NetworkRoute",
+	"watchmark/internal/diagnose.Stage":          "NetworkStage",
+	"watchmark/internal/diagnose.Reach":          "HostRoute",
+	"watchmark/internal/logring.Entry":           "LogLine",
+	"watchmark/internal/tracker.Status":          "TrackerStatus",
+	"watchmark/internal/tracker.SyncStatus":      "TrackerSyncStatus",
+	"watchmark/internal/tracker.User":            "TrackerUser",
+	"watchmark/internal/tracker.UserSync":        "TrackerUserSync",
+	"watchmark/internal/tracker.Device":          "TrackerDevice",
+	"watchmark/internal/llm.Report":              "LLMUsage",
+	"watchmark/internal/llm.Used":                "LLMUsed",
+	"watchmark/internal/llm.Count":               "LLMCount",
+	"watchmark/internal/summary.Job":             "SummaryJob",
+	"watchmark/internal/summary.Last":            "SummaryLast",
+	"watchmark/internal/summary.Result":          "SummaryResult",
+	"watchmark/internal/summary.Told":            "AiringTold",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

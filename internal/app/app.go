@@ -27,10 +27,14 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
+	"watchmark/internal/llm"
+	"watchmark/internal/notify"
+	"watchmark/internal/notify/channel"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/summary"
 	"watchmark/internal/tracker"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
@@ -66,9 +70,17 @@ type App struct {
 	plays   *device.Store
 	tracker *tracker.Keeper
 	// covers has those that the pages show; images is its way to the image host.
-	covers   *cover.Keeper
-	images   *httpx.Client
-	doctor   *diagnose.Doctor
+	covers *cover.Keeper
+	images *httpx.Client
+	// llm writes the texts of summaries; models is its way to the language model.
+	llm       *llm.Client
+	models    *httpx.Client
+	summaries *summary.Keeper
+	airing    *summary.Airing
+	doctor    *diagnose.Doctor
+	// Notices tells people; senders is its way out.
+	Notices  *notify.Notifier
+	senders  *channel.Tools
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -98,6 +110,12 @@ func (a *App) Close() error {
 	if a.images != nil {
 		a.images.Close()
 	}
+	if a.senders != nil {
+		a.senders.Close()
+	}
+	if a.models != nil {
+		a.models.Close()
+	}
 	return errors.Join(a.Data.Close(), a.unlock())
 }
 
@@ -115,6 +133,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
 	a.doctor = a.Doctor()
+	if err := a.buildNotices(ctx); err != nil {
+		return err
+	}
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -126,7 +147,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
 		Catalog: knowledge{a.Data}, Lists: a.keeper, Log: a.log,
-		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() },
+		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()
 			return engine.Options{
@@ -164,6 +185,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.buildCovers(o); err != nil {
 		return err
 	}
+	if err := a.buildSummaries(); err != nil {
+		return err
+	}
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -195,7 +219,8 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker,
+		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker, Notices: a.Notices,
+		LLM: a.llm, Summary: a.summaries, Airing: a.airing,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
 		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
 	})
@@ -222,10 +247,11 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		Cover: a.covers.Get,
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
-		TestMatch: a.engine.Preview,
-		Network:   a.doctor.State,
-		Logs:      a.lines,
-		LogLevel:  func() slog.Level { return a.Settings.Current().Log.Level },
+		TestMatch:   a.engine.Preview,
+		Network:     a.doctor.State,
+		Logs:        a.lines,
+		SilentAfter: func() time.Duration { return a.Settings.Current().Notification.SilentAfter },
+		LogLevel:    func() slog.Level { return a.Settings.Current().Log.Level },
 		WebhookKey: func() string {
 			s := a.Settings.Current().Auth
 			if !s.WebhookAuthEnabled {
@@ -316,6 +342,10 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.device.Run(background) })
 	running.Go(func() { a.tracker.Run(background) })
 	running.Go(func() { a.covers.Run(background) })
+	running.Go(func() { a.Notices.Run(background) })
+	running.Go(func() { a.lookOut(background) })
+	running.Go(func() { a.summaries.Run(background) })
+	running.Go(func() { a.airing.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
 	server := &http.Server{
@@ -412,6 +442,13 @@ func (a *App) prune(ctx context.Context) error {
 		return err
 	}
 	err = inBatches(ctx, func(limit int) (int64, error) { return a.Questions.Prune(ctx, time.Now().Add(-keepUnasked), limit) })
+	if err != nil {
+		return err
+	}
+	if err := inBatches(ctx, func(limit int) (int64, error) { return a.Notices.Prune(ctx, limit) }); err != nil {
+		return err
+	}
+	err = inBatches(ctx, func(limit int) (int64, error) { return a.llm.Usage.Prune(ctx, time.Now().Add(-llm.KeepUsage), limit) })
 	if err != nil {
 		return err
 	}

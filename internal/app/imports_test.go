@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"httpx":    {"secret"},
 	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
-	"auth":     {"db"},
+	"auth":     {"db", "lan"},
 	"source":   {"source", "watch"},
 
 	"source/device":            {"bell", "db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
 	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":    {"bell", "catalog", "db", "record", "watch"},
-	"engine":    {"account", "bell", "candidate", "catalog", "db", "forecast", "mapping", "match", "record", "replay", "task", "watch", "webhook"},
+	"engine":    {"account", "bell", "candidate", "catalog", "db", "forecast", "mapping", "match", "notify", "record", "replay", "task", "watch", "webhook"},
 
 	"cover": {"catalog", "httpx"},
 
@@ -68,14 +68,22 @@ var allowed = map[string][]string{
 	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
 	"importer/servertest": {},
 
+	"notify":                     {"db", "notify/channel", "secret"},
+	"notify/channel":             {"httpx", "lan", "secret"},
+	"notify/channel/channeltest": {},
+
+	"llm":         {"db", "httpx", "secret"},
+	"llm/llmtest": {},
+	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "watch"},
+
 	"tracker":             {"bell", "db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "task", "tracker", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "logring", "match", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "logring", "mapping", "match", "record", "replay", "secret", "settings", "source/device", "source/nas", "task", "tracker", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

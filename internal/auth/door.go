@@ -94,6 +94,19 @@ func (d *door) knock(p Policy, keys ...string) error {
 	return nil
 }
 
+// locked is whom the door keeps out longest of those it keeps out, as addressKey and
+// nameKey name them, and until when; empty when nobody.
+func (d *door) locked(p Policy) (key string, until time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for k, f := range d.failures {
+		if end := f.last.Add(p.LockoutTime); f.count >= max(1, p.LockoutAttempts) && end.After(time.Now()) && end.After(until) {
+			key, until = k, end
+		}
+	}
+	return key, until
+}
+
 // forgive forgets the failures of the keys.
 func (d *door) forgive(keys ...string) {
 	d.mu.Lock()

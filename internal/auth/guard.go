@@ -8,9 +8,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
+
+	"watchmark/internal/lan"
 )
 
 // CookieName is the cookie that carries a session's token.
@@ -119,9 +120,6 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, erro
 
 var errStrangeHost = errors.New("a host name that anybody may point here")
 
-// homeDomains end the names that only a home network gives out.
-var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".box"}
-
 // ownHost reports whether host can be meant for this service alone: an address, a name
 // without a domain or of a home network, or the public address. Anybody may point another
 // name here (DNS rebinding), and a strange page would then pass for one of ours.
@@ -130,10 +128,8 @@ func ownHost(host, publicURL string) bool {
 	if public, err := url.Parse(publicURL); err == nil && publicURL != "" && name == strings.ToLower(public.Hostname()) {
 		return true
 	}
-	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {
-		return true
-	}
-	return slices.ContainsFunc(homeDomains, func(domain string) bool { return strings.HasSuffix(name, domain) })
+	_, err := netip.ParseAddr(name)
+	return err == nil || lan.IsHomeName(name)
 }
 
 // complain logs a failure, unless the caller went away.

@@ -63,6 +63,10 @@ func (s *Store) Login(ctx context.Context, name, password, userAgent string, rem
 	return token, expires, nil
 }
 
+// Locked is whom too many failed attempts keep out at the moment, an address or a name, and
+// until when; empty when nobody.
+func (s *Store) Locked() (who string, until time.Time) { return s.door.locked(s.policy()) }
+
 // credentials are the id and the password hash behind the name; the decoy for an unknown one.
 func (s *Store) credentials(ctx context.Context, name string) (id int64, hash string, err error) {
 	err = s.db.Read().QueryRowContext(ctx, `SELECT id, password_hash FROM admins WHERE name = ?`, name).Scan(&id, &hash)

@@ -18,6 +18,8 @@ import (
 type Asked struct {
 	// Again: the answer came after the record was claimed, so the record is to be run again.
 	Again bool
+	// Before: another record waits for the same answer already.
+	Before bool
 	// Told is what the record says instead of the reason it came out as review; empty when it waits for an answer.
 	Told string
 }
@@ -64,6 +66,10 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 			return Asked{Told: answeredMessage}, waitTx(ctx, tx, id, w.ID)
 		}
 	}
+	before, err := waitedForTx(ctx, tx, id, w.ID)
+	if err != nil {
+		return Asked{}, err
+	}
 	candidates, err := json.Marshal(of(trace))
 	if err != nil {
 		return Asked{}, fmt.Errorf("encode the candidates of record %d: %w", w.ID, err)
@@ -78,7 +84,17 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 	if err != nil {
 		return Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
 	}
-	return Asked{}, waitTx(ctx, tx, id, w.ID)
+	return Asked{Before: before}, waitTx(ctx, tx, id, w.ID)
+}
+
+// waitedForTx reports whether another record waits for a question, or recordID did at its last run.
+func waitedForTx(ctx context.Context, tx *sql.Tx, id, recordID int64) (waited bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE question_id = ? AND status = 'review')
+		OR EXISTS (SELECT 1 FROM records WHERE id = ? AND question_id = ?)`, id, recordID, id).Scan(&waited)
+	if err != nil {
+		return false, fmt.Errorf("look who waits for the question of record %d: %w", recordID, err)
+	}
+	return waited, nil
 }
 
 // waitTx has a record wait for a question.

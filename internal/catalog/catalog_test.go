@@ -328,3 +328,25 @@ func TestSearchSwitchedOffInTheWholeCatalog(t *testing.T) {
 		t.Errorf("%+v, %v", hits, err)
 	}
 }
+
+// Entries of subjects that are gone count and are not there.
+func TestListsArePagedByWhereTheyBegin(t *testing.T) {
+	var asked []string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		asked = append(asked, r.URL.EscapedPath()+" "+q.Get("subject_type")+" "+q.Get("type")+" "+q.Get("limit")+" "+q.Get("offset")+" "+r.Header.Get("Authorization"))
+		data := map[string]string{"0": `[{"subject_id":1,"type":3,"private":true},{"subject_id":2,"type":3}]`, "50": `null`, "100": `[{"subject_id":3,"type":3}]`}[q.Get("offset")]
+		say(200, asJSON, `{"data":`+data+`,"total":101,"limit":50,"offset":0}`)(w, r)
+	})
+	got, err := c.As("token").Collections(t.Context(), "mi/ra", catalog.Anime, catalog.Doing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]catalog.Collection{{Subject: 1, Type: catalog.Doing, Private: true}, {Subject: 2, Type: catalog.Doing}, {Subject: 3, Type: catalog.Doing}}, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	const path = "/v0/users/mi%2Fra/collections 2 3 50 "
+	if diff := cmp.Diff([]string{path + "0 Bearer token", path + "50 Bearer token", path + "100 Bearer token"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}

@@ -33,6 +33,8 @@ type Reachability struct {
 	Reachable bool
 	// Since is when it became unreachable; zero while it is reachable.
 	Since time.Time
+	// Answered is when it answered last; zero when it has not since the start.
+	Answered time.Time
 	// NextTrial is from when on one request is let through to see whether it answers
 	// again; zero while it is reachable.
 	NextTrial time.Time
@@ -49,15 +51,16 @@ type reach struct {
 	// returned is called, when set, after the host answered again.
 	returned func()
 
-	mu        sync.Mutex
-	open      bool
-	host      string
-	since     time.Time
-	nextTrial time.Time
-	trying    bool
-	trials    int // failed ones since it opened
-	bad       int // bad answers in a row while closed
-	problem   string
+	mu         sync.Mutex
+	open       bool
+	host       string
+	since      time.Time
+	answeredAt time.Time
+	nextTrial  time.Time
+	trying     bool
+	trials     int // failed ones since it opened
+	bad        int // bad answers in a row while closed
+	problem    string
 }
 
 type passKey struct{}
@@ -141,13 +144,14 @@ func (r *reach) answered() bool {
 		r.log.Info("catalog reachable again", "host", r.host, "after", time.Since(r.since).Round(time.Millisecond))
 	}
 	r.reset()
+	r.answeredAt = time.Now()
 	return ended
 }
 
 // reset forgets what is known of the host. The caller holds mu.
 func (r *reach) reset() {
 	r.open, r.trying, r.trials, r.bad, r.problem = false, false, 0, 0, ""
-	r.since, r.nextTrial = time.Time{}, time.Time{}
+	r.since, r.nextTrial, r.answeredAt = time.Time{}, time.Time{}, time.Time{}
 }
 
 // notAsked is the error of a request that was not sent.
@@ -168,5 +172,5 @@ func (r *reach) moved(host string) {
 func (r *reach) state() Reachability {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Reachability{Reachable: !r.open, Since: r.since, NextTrial: r.nextTrial, Problem: r.problem}
+	return Reachability{Reachable: !r.open, Since: r.since, Answered: r.answeredAt, NextTrial: r.nextTrial, Problem: r.problem}
 }

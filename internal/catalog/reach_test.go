@@ -151,7 +151,7 @@ func TestOpenBreakerSendsNothingUntilItsTrial(t *testing.T) {
 		if sent, err := s.ask(t.Context()); !sent || err != nil {
 			t.Fatalf("sent %v, %v", sent, err)
 		}
-		if got := s.Reachability(); got != (catalog.Reachability{Reachable: true}) || s.returns != 1 {
+		if got := s.Reachability(); got != (catalog.Reachability{Reachable: true, Answered: time.Now()}) || s.returns != 1 {
 			t.Errorf("after the return it is %+v, told %d times", got, s.returns)
 		}
 	})

@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"watchmark/internal/secret"
 )
 
 // marksPage is the server's maximum for the list of marks (upstreams/catalog.md section 9).
 const marksPage = 1000
+
+// entriesPage is how many entries of a list are asked for at once; the server takes up to 100, its
+// documentation says 50 (upstreams/catalog.md section 9).
+const entriesPage = 50
 
 // Session is the client with a person's token.
 type Session struct {
@@ -75,6 +80,42 @@ func (s Session) Collection(ctx context.Context, username string, subject Subjec
 		return Collection{}, &Error{Op: k.op, Kind: ErrUnreachable, Status: 200, Description: "the answer is not a list entry"}
 	}
 	return Collection{Subject: subject, Type: entry.Type, Private: entry.Private}, nil
+}
+
+// Collections reads the entries of username of one type in one state, newest update first, those
+// that only the owner sees among them. ErrNotFound: there is no such user.
+func (s Session) Collections(ctx context.Context, username string, of SubjectType, state CollectionType) ([]Collection, error) {
+	type row struct {
+		Subject SubjectID      `json:"subject_id"`
+		Type    CollectionType `json:"type"`
+		Private bool           `json:"private"`
+	}
+	k := call{
+		op:    "read a list",
+		path:  fmt.Sprintf("/v0/users/%s/collections", url.PathEscape(username)),
+		query: url.Values{"subject_type": {strconv.Itoa(int(of))}, "type": {strconv.Itoa(int(state))}},
+		token: s.token,
+	}
+	entries := []Collection{}
+	// Entries of subjects that are gone count in the total and are not there, so pages are told by
+	// where they begin.
+	for offset := 0; ; offset += entriesPage {
+		k.query.Set("limit", strconv.Itoa(entriesPage))
+		k.query.Set("offset", strconv.Itoa(offset))
+		var p page[row]
+		if err := s.c.do(ctx, k, &p); err != nil {
+			return nil, err
+		}
+		for _, r := range p.Data {
+			entries = append(entries, Collection(r))
+		}
+		if offset+entriesPage >= p.Total {
+			return entries, nil
+		}
+		if offset > maxRows {
+			return nil, &Error{Op: k.op, Kind: ErrRefused, Description: fmt.Sprintf("more than %d rows", maxRows)}
+		}
+	}
 }
 
 // Collect puts a subject on the list, or changes its entry. private nil leaves

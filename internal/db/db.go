@@ -34,6 +34,7 @@ type DB struct {
 	writer  *sql.DB
 	reader  *sql.DB
 	crashed bool // the last run did not close it
+	schema  int64
 
 	writes  chan *write
 	close   sync.Once

@@ -33,6 +33,7 @@ func (d *DB) migrate(ctx context.Context, path string, migrations fs.FS) error {
 	if has > want {
 		return fmt.Errorf("database %s has schema version %d, this program knows up to %d: run the newer program, or restore an older copy", path, has, want)
 	}
+	d.schema = want
 	if has == want {
 		return nil
 	}
@@ -46,6 +47,9 @@ func (d *DB) migrate(ctx context.Context, path string, migrations fs.FS) error {
 	}
 	return nil
 }
+
+// SchemaVersion is the number of the newest migration, which the database has.
+func (d *DB) SchemaVersion() int64 { return d.schema }
 
 // copyBefore writes the copy for version and removes the oldest ones.
 func (d *DB) copyBefore(ctx context.Context, path string, version int64) error {

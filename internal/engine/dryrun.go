@@ -21,12 +21,11 @@ func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 	if r.EpisodeSort != nil {
 		what += " episode " + strconv.FormatFloat(*r.EpisodeSort, 'f', -1, 64)
 	}
-	would := "would have been marked for "
+	would := "dry run: %s would have been marked for %s; switch dry run off at the account and retry the record to mark it"
 	if isStart(s.work.Event) {
-		would = "would have been put on the list of what is being watched of "
+		would = "dry run: %s would have been put on the list of what is being watched of %s; switch dry run off at the account and retry the record to mark it"
 	}
-	s.outcome = record.Outcome{Status: record.Ignored, Message: "dry run: " + what + " " + would + s.account.Username +
-		"; switch dry run off at the account and retry the record to mark it"}
+	s.outcome = record.Outcome{Status: record.Ignored, Message: fmt.Sprintf(would, what, s.account.Username)}
 	step := match.Step{
 		Name: "mark", Status: "skipped", Candidates: []match.Candidate{},
 		Input:  map[string]any{"account": s.account.Username, "subject_id": r.SubjectID, "episode_id": r.EpisodeID},

@@ -123,7 +123,9 @@ type Config struct {
 	Options  func() Options
 	// Queued is told that something waits in the queue now.
 	Queued func()
-	Log    *slog.Logger
+	// Notices are told what came in, and how it came out.
+	Notices Notices
+	Log     *slog.Logger
 }
 
 // Engine is the way of an event. Run must be running for anything but Preview to end.
@@ -411,13 +413,16 @@ func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, er
 func (e *Engine) AcceptTest(ctx context.Context, event watch.Event) (int64, error) {
 	var id int64
 	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		id, err = record.Insert(ctx, tx, event, true, time.Now())
-		return err
+		if id, err = record.Insert(ctx, tx, event, true, time.Now()); err != nil {
+			return err
+		}
+		return e.Notices.AddTx(ctx, tx, arrived(event, id))
 	})
 	if err != nil {
 		return 0, err
 	}
 	e.Records.Feed.Publish(id)
+	e.Notices.Wake()
 	e.Wake()
 	return id, nil
 }

@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
@@ -37,6 +38,7 @@ type house struct {
 	accounts  *account.Store
 	queue     *replay.Queue
 	tasks     *task.Registry
+	notices   *notify.Notifier
 	log       *webhook.Log
 	list      *list
 	matcher   *matcher
@@ -254,11 +256,18 @@ func newHouse(t *testing.T) *house {
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
 	h.questions = candidate.NewStore(d, h.mappings)
+	h.notices, err = notify.New(t.Context(), notify.Config{
+		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+		Language: func() notify.Language { return notify.English }, Base: func() string { return "" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
 		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
-		Queue: h.queue, Tasks: h.tasks, Queued: func() {},
+		Queue: h.queue, Tasks: h.tasks, Queued: func() {}, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})
 	return h

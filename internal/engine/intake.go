@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -114,6 +115,7 @@ func (e *Engine) commit(batch []arrival) {
 	results := make([]accepted, len(batch))
 	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
 		now := time.Now()
+		var notices []notify.Notice
 		for i, a := range batch {
 			results[i].ids = nil
 			for _, event := range a.Events {
@@ -122,6 +124,7 @@ func (e *Engine) commit(batch []arrival) {
 					return err
 				}
 				results[i].ids = append(results[i].ids, id)
+				notices = append(notices, arrived(event, id))
 			}
 			entry := a.Entry
 			entry.At, entry.RecordIDs = now, results[i].ids
@@ -129,7 +132,7 @@ func (e *Engine) commit(batch []arrival) {
 				return err
 			}
 		}
-		return nil
+		return e.Notices.AddTx(ctx, tx, notices...)
 	})
 	for i, a := range batch {
 		if err != nil {
@@ -141,6 +144,7 @@ func (e *Engine) commit(batch []arrival) {
 			e.Records.Feed.Publish(id)
 		}
 	}
+	e.Notices.Wake()
 	e.Wake()
 }
 
@@ -151,6 +155,7 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 	var ids []int64
 	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		ids = make([]int64, 0, len(events))
+		notices := make([]notify.Notice, 0, len(events))
 		now := time.Now()
 		for _, event := range events {
 			id, err := record.Insert(ctx, tx, event, false, now)
@@ -158,6 +163,10 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 				return err
 			}
 			ids = append(ids, id)
+			notices = append(notices, arrived(event, id))
+		}
+		if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
+			return err
 		}
 		return also(ctx, tx, ids)
 	})
@@ -167,6 +176,7 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 	for _, id := range ids {
 		e.Records.Feed.Publish(id)
 	}
+	e.Notices.Wake()
 	e.Wake()
 	return ids, nil
 }

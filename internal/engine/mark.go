@@ -121,8 +121,9 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		if err != nil {
 			s.outcome, s.cause = markFailure(a, err), err
 		} else {
+			s.found = held(result, episode, seen[episode])
 			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
-			if wrote(result, key.start, episode, seen[episode]) {
+			if !key.start && !s.found {
 				s.outcome.Mark = &record.Written{Completed: result.Completed}
 			}
 		}
@@ -197,12 +198,11 @@ func episodesOf(batch []markJob) []catalog.EpisodeID {
 	return slices.Compact(ids)
 }
 
-// wrote reports whether what became of one record is a mark of its own: one that can be
-// taken back. Nothing tells apart what an earlier try wrote whose answer was lost; that
-// counts as found.
-func wrote(r catalog.MarkResult, start bool, episode catalog.EpisodeID, twice bool) bool {
-	found := r.Was == catalog.Done || r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
-	return !start && !found && !twice
+// held reports whether the list held what one record says already, so that it has no mark
+// of its own that could be taken back. Nothing tells apart what an earlier try wrote whose
+// answer was lost; that counts as held.
+func held(r catalog.MarkResult, episode catalog.EpisodeID, twice bool) bool {
+	return twice || r.Was == catalog.Done || r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
 }
 
 // markMessage says what became of one record; twice is set for an event that another one of the batch repeats.

@@ -26,6 +26,8 @@ type settled struct {
 	outcome record.Outcome
 	// cause is why a queued record waits; nil when the catalog was not asked for it.
 	cause error
+	// found is set when the list held the mark already, so that nothing was written.
+	found bool
 	// online is set when the match was made without the archive because the catalog
 	// refused what the archive had led to.
 	online bool
@@ -58,6 +60,7 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 	if slices.ContainsFunc(batch, func(s settled) bool { return s.outcome.Status == record.Queued }) {
 		e.Queued()
 	}
+	e.Notices.Wake()
 	if again {
 		e.Wake()
 	}
@@ -71,7 +74,7 @@ func (e *Engine) storeAll(work context.Context, batch []settled) (again bool, er
 		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
 			again = false
 			for _, s := range batch {
-				answered, err := s.store(ctx, tx, maxRetries)
+				answered, err := e.store(ctx, tx, s, maxRetries)
 				if err != nil {
 					return err
 				}
@@ -93,9 +96,9 @@ func (e *Engine) storeAll(work context.Context, batch []settled) (again bool, er
 	}
 }
 
-// store writes one outcome within tx. It reports that the record is given back instead,
+// store writes one outcome within tx, with the notice of it. It reports that the record is given back instead,
 // when a person answered its question while it was worked on.
-func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answered bool, err error) {
+func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (answered bool, err error) {
 	o, r := s.outcome, s.trace.Result
 	o.RecordID = s.work.ID
 	o.AccountID, o.AccountName = s.account.ID, s.account.Username
@@ -105,6 +108,7 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answere
 	o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort = r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort
 	o.Method, o.Confidence = r.Method, r.Confidence
 
+	var before told
 	if o.Status == record.Queued {
 		task := replay.Task{
 			RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
@@ -121,7 +125,8 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answere
 		if o.EpisodeID != 0 {
 			task.Episodes = []catalog.EpisodeID{o.EpisodeID}
 		}
-		status, err := replay.PutTx(ctx, tx, task, maxRetries)
+		status, waited, err := replay.PutTx(ctx, tx, task, maxRetries)
+		before.waited = waited
 		switch {
 		case errors.Is(err, replay.ErrNoAccount):
 			o.Status, o.ErrorKind = record.Failed, record.NoAccount
@@ -132,7 +137,7 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answere
 			o.Status, o.ErrorKind = record.Failed, record.Abandoned
 			o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
 		}
-	} else if err := replay.DoneTx(ctx, tx, o.RecordID); err != nil {
+	} else if before.waited, err = replay.DoneTx(ctx, tx, o.RecordID); err != nil {
 		return false, err
 	}
 	if o.Status == record.Review {
@@ -143,8 +148,14 @@ func (s settled) store(ctx context.Context, tx *sql.Tx, maxRetries int) (answere
 		if asked.Told != "" {
 			o.Message = asked.Told
 		}
+		before.asked = asked.Before
 		if answered = asked.Again; answered {
 			o.Status = record.Received
+		}
+	}
+	if kind := s.kindOf(o, before); kind != "" {
+		if err := e.Notices.AddTx(ctx, tx, news(kind, s.work.Event, o)); err != nil {
+			return false, err
 		}
 	}
 	if s.trace.Steps != nil {

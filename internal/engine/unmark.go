@@ -210,7 +210,8 @@ func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, mes
 			return "", err
 		}
 	}
-	return message, replay.DoneTx(ctx, tx, t.RecordID)
+	_, err := replay.DoneTx(ctx, tx, t.RecordID)
+	return message, err
 }
 
 // unmarkProblem says in plain words why a mark could not be taken back.

@@ -47,6 +47,8 @@ type Config struct {
 	// Proxy is the address of an http, https or socks5 proxy; empty takes
 	// HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment.
 	Proxy string
+	// Direct uses no proxy, whatever Proxy and the environment say.
+	Direct bool
 	// Timeout bounds one attempt, from connecting to the last byte; 0 = 15 s.
 	// Waiting for the rate limit does not count. For a Stream it bounds the way to
 	// the answer's head, and then each wait for more bytes.
@@ -163,8 +165,10 @@ func (c *Client) Apply(cfg Config) error {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = proxy
-	if cfg.Allow != nil {
+	if cfg.Direct || cfg.Allow != nil {
 		transport.Proxy = nil
+	}
+	if cfg.Allow != nil {
 		transport.DialContext = guarded(cfg.Allow).DialContext
 	}
 	transport.MaxIdleConnsPerHost = idleConns

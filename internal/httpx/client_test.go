@@ -233,6 +233,15 @@ func TestProxyIsUsedAndChecked(t *testing.T) {
 	if _, err := c.Do(t.Context(), httpx.Request{URL: "http://service.example/y"}); err != nil {
 		t.Errorf("the old settings are gone: %v", err)
 	}
+	asked.Store(nil)
+	home := serve(t, func(http.ResponseWriter, *http.Request) {})
+	cfg.Proxy, cfg.Direct = proxy.URL, true
+	if err := c.Apply(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(t.Context(), httpx.Request{URL: home.URL}); err != nil || asked.Load() != nil {
+		t.Errorf("the direct way: %v, the proxy was asked for %v", err, asked.Load())
+	}
 }
 
 // What may be connected to is judged after names were resolved, and no proxy stands between.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,6 +40,25 @@ func Check(addr netip.Addr) error {
 		what = "no address of a single machine"
 	}
 	return fmt.Errorf("%s %w: it is %s; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7", addr, ErrNotPrivate, what)
+}
+
+// homeDomains end the names that only a home network gives out.
+var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".box"}
+
+// IsHomeName reports whether no public host has a name like this: it has no domain, or one of home
+// networks.
+func IsHomeName(name string) bool {
+	name = strings.ToLower(name)
+	return !strings.Contains(name, ".") || slices.ContainsFunc(homeDomains, func(domain string) bool { return strings.HasSuffix(name, domain) })
+}
+
+// IsHome reports whether a host is this machine or one of the home network as far as it tells
+// by itself: a loopback or private address, or a name as IsHomeName judges it.
+func IsHome(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback() || Check(addr) == nil
+	}
+	return host != "" && IsHomeName(host)
 }
 
 // ParseHost takes host or host:port, also with http:// in front of it, and gives the host

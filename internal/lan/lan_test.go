@@ -76,3 +76,14 @@ func TestHostsOfANetwork(t *testing.T) {
 		break
 	}
 }
+
+func TestIsHome(t *testing.T) {
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "::1": true, "192.168.1.5": true, "::ffff:10.0.0.1": true, "localhost": true, "ollama": true, "nas.local": true, "NAS.lan": true, "fritz.box": true,
+		"api.openai.com": false, "8.8.8.8": false, "169.254.169.254": false, "0.0.0.0": false, "local.example.com": false, "": false,
+	} {
+		if got := lan.IsHome(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}

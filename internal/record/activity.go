@@ -76,6 +76,24 @@ type Heard struct {
 	Days int
 }
 
+// A source has gone silent when nothing came from it for a while although it had brought
+// something on steadyDays of the 30 days before that. After silentUntil it counts as not
+// used any more.
+const (
+	silentUntil = 90 * 24 * time.Hour
+	steadyDays  = 3
+)
+
+// Silent is for how many days nothing came, where that is unusual: for after at least; 0
+// when it is not, or after is 0.
+func (h Heard) Silent(now time.Time, after time.Duration) int {
+	gap := now.Sub(h.Last)
+	if after <= 0 || gap < after || gap >= silentUntil || h.Days < steadyDays {
+		return 0
+	}
+	return int(gap.Hours() / 24)
+}
+
 // Heard tells of every source that records came from.
 func (s *Store) Heard(ctx context.Context) (map[watch.Source]Heard, error) {
 	all := map[watch.Source]Heard{}

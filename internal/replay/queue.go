@@ -73,14 +73,15 @@ func NewQueue(d *db.DB) *Queue { return &Queue{db: d} }
 
 // PutTx queues a task within tx; when it is pending already and the catalog was asked,
 // that counts as one more failed try. The answer is Abandoned when that was one more
-// than maxRetries. It returns ErrNoAccount when the account was deleted meanwhile.
-func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, error) {
+// than maxRetries; waited says that the task was pending before. It returns ErrNoAccount
+// when the account was deleted meanwhile.
+func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (status Status, waited bool, err error) {
 	if t.Episodes == nil {
 		t.Episodes = []catalog.EpisodeID{}
 	}
 	episodes, err := json.Marshal(t.Episodes)
 	if err != nil {
-		return "", fmt.Errorf("encode episodes: %w", err)
+		return "", false, fmt.Errorf("encode episodes: %w", err)
 	}
 	retries := 0
 	err = tx.QueryRowContext(ctx, `SELECT retry_count FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.RecordID).Scan(&retries)
@@ -88,9 +89,10 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 	case err == nil && t.Asked:
 		retries++
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
-		return "", fmt.Errorf("read task of record %d: %w", t.RecordID, err)
+		return "", false, fmt.Errorf("read task of record %d: %w", t.RecordID, err)
 	}
-	status := Pending
+	waited = err == nil
+	status = Pending
 	if retries > maxRetries {
 		status = Abandoned
 	}
@@ -108,12 +110,12 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Status, err
 		t.RecordID, t.SubjectID, string(episodes), t.Action, retries, status, t.LastError,
 		next.UnixMilli(), now.UnixMilli(), now.UnixMilli(), t.AccountID)
 	if err != nil {
-		return "", fmt.Errorf("queue record %d: %w", t.RecordID, err)
+		return "", waited, fmt.Errorf("queue record %d: %w", t.RecordID, err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return "", errors.Join(ErrNoAccount, err)
+		return "", waited, errors.Join(ErrNoAccount, err)
 	}
-	return status, nil
+	return status, waited, nil
 }
 
 // wait is how long a task rests after its nth failed replay, with up to a quarter of
@@ -129,14 +131,16 @@ func wait(retries int) time.Duration {
 	return d + rand.N(d/4)
 }
 
-// DoneTx closes the task of a record that came out otherwise than queued, if it has one.
-func DoneTx(ctx context.Context, tx *sql.Tx, recordID int64) error {
-	_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'synced', updated_at = ? WHERE record_id = ? AND status <> 'synced'`,
+// DoneTx closes the task of a record that came out otherwise than queued, if it has one:
+// then the record waited.
+func DoneTx(ctx context.Context, tx *sql.Tx, recordID int64) (waited bool, err error) {
+	result, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'synced', updated_at = ? WHERE record_id = ? AND status <> 'synced'`,
 		time.Now().UnixMilli(), recordID)
 	if err != nil {
-		return fmt.Errorf("close task of record %d: %w", recordID, err)
+		return false, fmt.Errorf("close task of record %d: %w", recordID, err)
 	}
-	return nil
+	n, err := result.RowsAffected()
+	return n > 0, err
 }
 
 // Behind reports whether earlier records of the account and subject still wait. With

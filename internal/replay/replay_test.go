@@ -144,7 +144,7 @@ func (b *bench) put(task replay.Task) (id int64) {
 func (b *bench) fails(task replay.Task) (status replay.Status) {
 	b.t.Helper()
 	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
-		if status, err = replay.PutTx(ctx, tx, task, 3); err != nil {
+		if status, _, err = replay.PutTx(ctx, tx, task, 3); err != nil {
 			return err
 		}
 		o := record.Outcome{RecordID: task.RecordID, Status: record.Queued, AccountID: task.AccountID, SubjectID: task.SubjectID}
@@ -437,7 +437,8 @@ func TestByHand(t *testing.T) {
 		}
 		done := b.put(replay.Task{AccountID: 1})
 		must(t, b.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			return errors.Join(replay.DoneTx(ctx, tx, done), record.SettleTx(ctx, tx, record.Outcome{RecordID: done, Status: record.Success}))
+			_, err := replay.DoneTx(ctx, tx, done)
+			return errors.Join(err, record.SettleTx(ctx, tx, record.Outcome{RecordID: done, Status: record.Success}))
 		}))
 		const unknown = 99
 		for _, c := range []struct {
@@ -525,7 +526,7 @@ func TestPruneRemovesOnlyWhatIsDone(t *testing.T) {
 	play(t, false, func(t *testing.T, b *bench) {
 		for range 3 {
 			id := b.put(replay.Task{AccountID: 1})
-			must(t, b.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return replay.DoneTx(ctx, tx, id) }))
+			must(t, b.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { _, err := replay.DoneTx(ctx, tx, id); return err }))
 		}
 		pending := b.put(replay.Task{AccountID: 1})
 		if n, err := b.queue.Prune(t.Context(), time.Now().Add(-time.Hour), 10); err != nil || n != 0 {

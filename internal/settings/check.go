@@ -108,6 +108,25 @@ func checkMirror(text string) (string, error) {
 	return prefix + "/", err
 }
 
+// checkAPIKey takes a key that can stand in a header, and drops what people copy with it. It
+// never repeats it.
+func checkAPIKey(text string) (string, error) {
+	key := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
+	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("is not an API key: it has spaces, or characters that no key has")
+	}
+	return key, nil
+}
+
+// checkTemperature takes a number from 0 to 2.
+func checkTemperature(text string) (string, error) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(n >= 0 && n <= 2) {
+		return "", errors.New("is not a number from 0 to 2, such as 0.7")
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64), nil
+}
+
 // checkFolder takes the path of a folder.
 func checkFolder(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" || strings.ContainsRune(text, 0) {

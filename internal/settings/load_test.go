@@ -37,6 +37,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Device: settings.Device{Addresses: []string{}, Subnets: []netip.Prefix{}, ScanEvery: 6 * time.Hour, MinPercent: 80},
 		Tracker: settings.Tracker{AuthURL: "https://auth.trakt.tv", APIURL: "https://apiz.trakt.tv", RedirectURI: "https://app.trakt.tv/callback",
 			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
+		Notification: settings.Notification{Language: "en", AiringCron: "0 9 * * *", SilentAfter: 14 * 24 * time.Hour}, LLM: settings.LLM{Timeout: time.Minute, MaxTokens: 2000},
 		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
@@ -87,6 +88,7 @@ func TestValuesAreNormalised(t *testing.T) {
 		{"a number", "WATCHMARK_MATCHING_MARGIN=0.2", "matching.margin", 0.2},
 		{"listening on every address", "WATCHMARK_SERVER_LISTEN=:80", "server.listen", ":80"},
 		{"an empty variable counts as not set", "WATCHMARK_SYNC_WORKERS=", "sync.workers", int64(4)},
+		{"a number that may be left out", "WATCHMARK_LLM_TEMPERATURE= 0.70", "llm.temperature", "0.7"},
 		{"variables of other parts", "WATCHMARK_SECRET_KEY=x", "sync.workers", int64(4)},
 		{"variables that a cluster sets", "WATCHMARK_SERVICE_PORT_HTTP=8787", "sync.workers", int64(4)},
 		{"a link to the service's port", "WATCHMARK_PORT_8787_TCP_ADDR=10.0.0.1", "sync.workers", int64(4)},
@@ -182,6 +184,13 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 				"watchmark.toml line 6: server.base_path: \"/a/../b\" is not a path such as /watchmark (letters, digits, - . _ ~ between single slashes)",
 				"watchmark.toml line 5: server.listen: localhost is not host:port, such as 127.0.0.1:8787",
 				"watchmark.toml line 7: server.public_url: must not carry a query or fragment"}},
+		{name: "the language model",
+			file: "[llm]\nbase_url = \"localhost:11434\"\napi_key = \"my key\"\ntemperature = \"3\"\ntimeout = 300",
+			want: []string{
+				"watchmark.toml line 3: llm.api_key: is not an API key: it has spaces, or characters that no key has",
+				"watchmark.toml line 2: llm.base_url: is not an absolute http:// or https:// address",
+				"watchmark.toml line 4: llm.temperature: is not a number from 0 to 2, such as 0.7",
+				"watchmark.toml line 5: llm.timeout: 300 is not between 5 and 270"}},
 		{name: "rules between keys",
 			file: "[server]\nlisten = \"0.0.0.0:8787\"\n[auth]\nenabled = false\n[matching]\nreview_score = 0.9\n[catalog]\nrequests_per_minute = 240",
 			want: []string{

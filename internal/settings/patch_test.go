@@ -223,6 +223,16 @@ func TestSecretsAreSealedAndNeverShown(t *testing.T) {
 	}
 }
 
+func TestAnAPIKeyIsFreedOfWhatWasCopiedWithIt(t *testing.T) {
+	m := newHouse(t).start(t)
+	if err := m.Patch(t.Context(), one("llm.api_key", " Bearer sk-0123456789 ")); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Current().LLM.APIKey.Reveal(); got != "sk-0123456789" {
+		t.Errorf("the key is %q", got)
+	}
+}
+
 func TestMaskOfALockedSecretIsNoChange(t *testing.T) {
 	h := newHouse(t)
 	h.opts.Environ = []string{"WATCHMARK_AUTH_WEBHOOK_KEY=abc"}

@@ -36,6 +36,19 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 	return runs, nil
 }
 
+// NextRun is when a cron expression, in the local time where it names no zone, is due after t. The
+// error says what is wrong with the expression.
+func NextRun(expression string, t time.Time) (time.Time, error) {
+	if _, err := checkCron(expression); err != nil {
+		return time.Time{}, err
+	}
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return schedule.Next(t), nil
+}
+
 // inZone is expression with the zone of o where it names none.
 func (o *option) inZone(expression string) string {
 	if o.zone == "" || strings.HasPrefix(expression, "TZ=") || strings.HasPrefix(expression, "CRON_TZ=") {

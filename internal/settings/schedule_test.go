@@ -57,3 +57,16 @@ func TestNextRuns(t *testing.T) {
 		})
 	}
 }
+
+func TestNextRunOfAnExpressionAlone(t *testing.T) {
+	tokyo := time.FixedZone("", 9*60*60)
+	next, err := settings.NextRun("0 21 * * *", time.Date(2026, 3, 27, 21, 0, 0, 0, tokyo))
+	if err != nil || !next.Equal(time.Date(2026, 3, 28, 21, 0, 0, 0, tokyo)) {
+		t.Errorf("next is %v, %v", next, err)
+	}
+	for _, wrong := range []string{"", "9 o'clock", "0 0 30 2 *"} {
+		if _, err := settings.NextRun(wrong, time.Now()); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}

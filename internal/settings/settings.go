@@ -35,6 +35,8 @@ type Settings struct {
 	NAS            NAS
 	Device         Device
 	Tracker        Tracker
+	Notification   Notification
+	LLM            LLM
 	Log            Log
 }
 
@@ -153,6 +155,23 @@ type Tracker struct {
 	Cron            string // as ParseStandard of go-cron reads it; "" = never
 	Genres          []string
 	Overlap         time.Duration
+}
+
+// Notification is the section [notification]: what people are told, and in which language.
+type Notification struct {
+	Language    string        // "en" or "zh-CN"
+	AiringCron  string        // as ParseStandard of go-cron reads it; "" = never
+	SilentAfter time.Duration // how long a source may be silent until that is told; 0 = for ever
+}
+
+// LLM is the section [llm]: the service that writes summaries.
+type LLM struct {
+	BaseURL     string // without trailing slash; "" = off
+	APIKey      secret.Text
+	Model       string
+	Timeout     time.Duration // of one request
+	MaxTokens   int           // of an answer; 0 = not sent
+	Temperature string        // a number from 0 to 2; "" = not sent
 }
 
 // Log is the section [log].

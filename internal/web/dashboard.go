@@ -190,15 +190,6 @@ func latest(newest []record.Record) []shown {
 	return list[:min(len(list), latestShown)]
 }
 
-// A source has gone silent when nothing came from it for silentAfter although it had brought
-// something on steadyDays of the 30 days before that. After silentUntil it counts as not
-// used any more.
-const (
-	silentAfter = 14 * 24 * time.Hour
-	silentUntil = 90 * 24 * time.Hour
-	steadyDays  = 3
-)
-
 // sourceLines are the sources that push, and those that are polled and switched on.
 func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
 	requests, err := s.WebhookLog.LastSeen(ctx)
@@ -232,8 +223,9 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 				line.Look = look{"good", "circle-check", "answer.accepted"}
 			}
 		}
-		if gap := now.Sub(*line.Seen); gap >= silentAfter && gap < silentUntil && heard.Days >= steadyDays && line.Look.Tone != "bad" {
-			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, int(gap.Hours()/24)
+		heard.Last = *line.Seen
+		if days := heard.Silent(now, s.SilentAfter()); days > 0 && line.Look.Tone != "bad" {
+			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, days
 		}
 	}
 	// What was heard of comes first.

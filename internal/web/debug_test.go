@@ -93,7 +93,7 @@ func TestToolsPages(t *testing.T) {
 		{"no match", "/debug?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd>2.5</dd>", "<dd>2024-05</dd>", "<dd> alex </dd>", "<dd>ova</dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
 		{"a film has no numbers", "/debug?title=x&media_type=movie&season=7&episode=8", []string{"<dd>movie</dd>"}, nil, "<dd>7</dd>"},
 		{"wrong fields", "/debug?title=+&season=x&episode=-1&release_date=soon", []string{"Enter a title.", "A whole number from 0", "A number from 0 to 99999", "A date such as", `aria-invalid="true"`}, []string{"请输入标题"}, "Run it for real"},
-		{"webhooks", "/debug/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a watch"}, []string{"已接收", "密钥错误"}, "None"},
+		{"webhooks", "/debug/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a finished playback."}, []string{"已接收", "密钥错误"}, "None"},
 		{"webhooks that were refused", "/debug/webhooks?outcome=refused", []string{"Wrong key", "Not understood"}, nil, "media.pause"},
 		{"webhooks with a text", "/debug/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
 		{"webhooks of a source", "/debug/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},

@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
 		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
 		{"accounts", "/accounts", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
-		{"connect plex", "/connect", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a watch", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
+		{"connect plex", "/connect", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a finished playback.", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
 		{"connect jellyfin", "/connect?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
 		{"connect custom", "/connect?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
 	}

@@ -34,8 +34,8 @@ func (g *rig) waits(t testing.TB, e watch.Event, subject string, tries int, rest
 	id := g.addRecord(t, e, time.Now().Add(-30*time.Minute), record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, SubjectID: catalog.SubjectID(900000 + len(subject)), SubjectName: subject}, account.Account{ID: 1, Username: "mira"})
 	for range tries + 1 {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-			status, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
-				LastError: "mark the episodes: the catalog cannot be reached: <b>502</b> Bad Gateway", Asked: true, RetryAfter: rest}, 3)
+			status, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
+				LastError: "the catalog cannot be reached (it says: <b>502</b> Bad Gateway): this waits and is repeated by itself", Asked: true, RetryAfter: rest}, 3)
 			if err == nil && status == replay.Abandoned {
 				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up after 3 tries")
 			}
@@ -52,7 +52,7 @@ func (g *rig) fillQueue(t testing.TB) (waiting, given int64) {
 	g.waits(t, film(watch.Emby, "mira", hostileTitle, "", ""), "A film with a rather long title that does not fit into one line of a phone", 0, 0)
 	given = g.waits(t, episode(watch.NAS, "mira", "间谍过家家", "", 2, 5, ""), "间谍过家家 Season 2", 4, 0)
 	done := g.waits(t, episode(watch.Tracker, "mira", "摇曳露营", "", 3, 2, ""), "摇曳露营△ 第三季", 1, 0)
-	g.write(t, func(ctx context.Context, tx *sql.Tx) error { return replay.DoneTx(ctx, tx, done) })
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error { _, err := replay.DoneTx(ctx, tx, done); return err })
 	next := time.Now().Add(4 * time.Minute)
 	g.scheduler = replay.Standing{Enabled: true, Running: true, NextRun: next, Last: replay.Round{At: time.Now().Add(-time.Minute), Outcome: replay.Sent, Count: 2}}
 	return waiting, given
@@ -108,7 +108,7 @@ func (g *rig) fillTasks(t testing.TB) (running *task.Task) {
 	g.ran(t, "import", 0, importer.Result{Taken: 812, Known: 5, Skipped: importer.Skipped{Count: 3}}, nil)
 	g.ran(t, "device_sync", 0, map[string]int{"devices": 2, "online": 1}, nil)
 	g.ran(t, "dataset_refresh", 0, map[string]any{"outcome": "refreshed", "entries": 8521}, nil)
-	g.ran(t, "archive_import", 0, map[string]any{"outcome": "failed", "reason": "502"}, errors.New("look for the newest dump: it answered <b>502</b>"))
+	g.ran(t, "archive_import", 0, map[string]any{"outcome": "failed", "reason": "502"}, errors.New("look for the newest dump: it answered 502 <b>Bad</b> Gateway"))
 	g.ran(t, "correct", 4, engine.CorrectTally{TakenBack: 2, Tally: tally}, nil)
 	g.ran(t, "answer", 3, tally, nil)
 	g.ran(t, "retry", 2, record.Record{ID: 2, Status: record.Failed, ErrorKind: record.NotMatched}, nil)
@@ -182,7 +182,7 @@ func TestTaskPages(t *testing.T) {
 	running := g.fillTasks(t)
 	page := g.get(t, in, "/tasks", "en").body
 	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at the tracker by code", "Signed in as mira@tracker.", "7 plays taken in, 42 known from before, 0 passed over, 1 not understood.",
-		"812 taken in, 5 known from before, 3 passed over.", "2 found, 1 of them on.", "Refreshed and in use: 8,521 entries.", "it answered &lt;b&gt;502", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again, 0 uncertain or ignored.",
+		"812 taken in, 5 known from before, 3 passed over.", "2 found, 1 of them on.", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again, 0 uncertain or ignored.",
 		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The table of what would be marked is ready.")
 	zh := g.get(t, in, "/tasks", "zh-CN").body
 	mustContain(t, zh, "正在读取：42 %", "导入媒体服务器的观看历史", "导入 812 项", "重试全部失败记录")

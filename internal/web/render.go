@@ -71,6 +71,8 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"t":    func(key string, args ...any) (string, error) { return s.words.text(lang, key, args...) },
 		"n":    func(key string, n int, args ...any) (string, error) { return s.words.count(lang, key, n, args...) },
 		"word": func(prefix string, name any) string { return s.words.word(lang, prefix, fmt.Sprint(name)) },
+		// said is what the service says of itself, which it says in English.
+		"said": func(text any) *retold { return s.retell(lang, text) },
 		// rich is t with **strong** and `code` in the text.
 		"rich": func(key string, args ...any) (template.HTML, error) {
 			text, err := s.words.text(lang, key, args...)

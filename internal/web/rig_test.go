@@ -110,7 +110,8 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.deps = web.Deps{
-		Records: g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
+		SilentAfter: func() time.Duration { return 14 * 24 * time.Hour },
+		Records:     g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
 		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -204,7 +205,7 @@ func (g *rig) reachability() catalog.Reachability {
 	if g.down.IsZero() {
 		return catalog.Reachability{Reachable: true}
 	}
-	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "asking for the subject: the catalog cannot be reached: connection refused"}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)"}
 }
 
 // stop ends the live connections, as the service does before it stops.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -53,11 +54,11 @@ func (g *rig) fill(t testing.TB) sample {
 	g.addRecord(t, episode(watch.Emby, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 3, "2023-10-06"), now.Add(-50*time.Hour), record.Outcome{
 		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: "marked as watched"}, mira)
 	s.hostile = g.addRecord(t, episode(watch.Custom, "mira", hostileTitle, "", 1, 1, ""), now.Add(-27*time.Hour), record.Outcome{
-		Status: record.Failed, ErrorKind: record.NotMatched, Message: "no entry matched: nothing in the catalog fits"}, mira)
+		Status: record.Failed, ErrorKind: record.NotMatched, Message: fmt.Sprintf("no entry matched %q: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", hostileTitle)}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "迷宫饭", "ダンジョン飯", 1, 12, "2024-03-21"), now.Add(-9*time.Hour), record.Outcome{
 		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: "marked as watched"}, mira)
 	g.addRecord(t, episode(watch.Jellyfin, "mira", "购物频道", "", 1, 120, ""), now.Add(-5*time.Hour), record.Outcome{
-		Status: record.Ignored, Message: "the title contains the blocked keyword 购物"}, mira)
+		Status: record.Ignored, Message: "the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked"}, mira)
 	g.addRecord(t, film(watch.Plex, "mira", "铃芽之旅", "すずめの戸締まり", "2022-11-11"), now.Add(-4*time.Hour), record.Outcome{
 		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: "marked as watched; the subject is complete"}, mira)
 	g.addRecord(t, episode(watch.Tautulli, "bench", "孤独摇滚！", "ぼっち・ざ・ろっく！", 1, 8, "2022-11-27"), now.Add(-3*time.Hour), record.Outcome{
@@ -82,7 +83,7 @@ func (g *rig) fill(t testing.TB) sample {
 	})
 	g.rule(t)
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
-		Status: record.Review, Method: "api", Confidence: .61, Message: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed", Trace: encode(t, reviewTrace())}, mira)
+		Status: record.Review, Method: "api", Confidence: .61, Message: "perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review", Trace: encode(t, reviewTrace())}, mira)
 	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
@@ -96,9 +97,9 @@ func (g *rig) fill(t testing.TB) sample {
 	for _, e := range []webhook.Entry{
 		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: "episode: missing", UserName: "mira", Title: "灯塔守望者"},
 		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: "accepted", UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
-		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: "the webhook key is wrong: copy the address from the connect page again"},
+		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."},
 		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: "accepted", UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
-		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: "media.pause is not a watch", UserName: "mira", Title: "葬送的芙莉莲"},
+		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: "media.pause is not a finished playback.", UserName: "mira", Title: "葬送的芙莉莲"},
 		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: "accepted", UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
 			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","user":true,"Account":{"title":"mira"},"token":"***","Metadata":{"grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26}}`},
 	} {
@@ -152,7 +153,7 @@ func (g *rig) calm(t testing.TB) (show int64) {
 func (g *rig) queue(t testing.TB, id int64) {
 	t.Helper()
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 413741, Episodes: []catalog.EpisodeID{1237821}, Action: watch.Watched}, 50)
+		_, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 413741, Episodes: []catalog.EpisodeID{1237821}, Action: watch.Watched}, 50)
 		return err
 	})
 }
@@ -231,7 +232,7 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 	for _, n := range episodes {
 		numbers = append(numbers, &n)
 	}
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: "two entries fit nearly alike: choose one"}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	for _, n := range numbers {
 		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
 		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
@@ -299,19 +300,19 @@ func film(source watch.Source, user, title, original, date string) watch.Event {
 func successTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Matched, SubjectID: 400602, SubjectName: "葬送的芙莉莲", EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-			Reason: "title and air date fit, and the chapter list has episode 26"},
+			Reason: "the title is the same, the episode aired on 2024-03-08"},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "mira"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "block", Status: "miss", ElapsedMS: .1},
 			{Name: "mapping", Status: "miss", Input: map[string]any{"title": "葬送的芙莉莲", "season": 1}, ElapsedMS: .1},
-			{Name: "dataset", Status: "skipped", Output: map[string]any{"reason": "switched off in the settings"}},
+			{Name: "dataset", Status: "skipped", Output: map[string]any{"because": "the id table is switched off"}},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "葬送的芙莉莲", "original_title": "葬送のフリーレン", "season": 1, "air_date": "2024-03-08"},
 				Candidates: []match.Candidate{
 					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: "the title is the same", Date: "2023-09-29", Platform: "TV"},
-					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: "it is season 2, season 1 was watched", Date: "2026-01-16", Platform: "TV"},
+					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: "the title is similar, the season is another one or unknown", Date: "2026-01-16", Platform: "TV"},
 					{SubjectID: 460152, Name: "葬送のフリーレン ●●の魔法", NameCN: "葬送的芙莉莲 ●●的魔法", Score: .31, Parts: map[string]float64{"title": .71, "date": .4, "platform": 0}, Source: "api", Date: "2023-10-11", Platform: "WEB"},
 				}, ElapsedMS: 412.7},
-			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "reason": "the number is in the chapter list and the air date is the same"}, ElapsedMS: 188.4},
+			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "how": "by its number, the air date agrees"}, ElapsedMS: 188.4},
 			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": "marked as watched", "moved_to_watching": true}, ElapsedMS: 1240},
 		},
 		ElapsedMS: 1841.6,
@@ -321,7 +322,7 @@ func successTrace() match.Trace {
 func reviewTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Review, SubjectID: catalog.SubjectID(900002), SubjectName: "灯塔守望者 第二季", Method: "api", Confidence: .61,
-			Reason: "two entries fit almost equally well; the better one reaches 61 %, 80 % is needed"},
+			Reason: "perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review"},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "Mira TV"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "灯塔守望者", "season": 2}, Candidates: []match.Candidate{

@@ -43,7 +43,7 @@ func shots(t *testing.T) []shot {
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
-		LastError: "look for the newest dump: the original: it answered 502 Bad Gateway",
+		LastError: "look for the newest dump: it answered 502 Bad Gateway",
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	full.dataset = dataset.Status{Enabled: true, LastOutcome: dataset.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next, LastError: "fetch the id table: the address answered 502 Bad Gateway",
 		InUse: dataset.InUse{Version: "0.3.215", Entries: 8_521, Made: dataset.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}

@@ -92,13 +92,13 @@ func (g *rig) ended(t testing.TB, kind string, result any) {
 func table() *forecast.Table {
 	first, second := 1, 2
 	rows := []forecast.Row{
-		{Title: "灯塔守望者", Season: &second, Episodes: []float64{1, 2, 3, 4, 5, 7}, Status: forecast.Mark, SubjectID: 900002, SubjectName: "灯塔守望者 第二季", Reason: "title, season and air date fit"},
+		{Title: "灯塔守望者", Season: &second, Episodes: []float64{1, 2, 3, 4, 5, 7}, Status: forecast.Mark, SubjectID: 900002, SubjectName: "灯塔守望者 第二季", Reason: "the title is the same, the episode aired on 2024-05-19"},
 		{Title: hostileTitle, Film: true, Status: forecast.Mark, SubjectID: 900003, SubjectName: "北の光", Reason: "the title is the same"},
-		{Title: "彩虹放送局", Season: &first, Episodes: []float64{1, 2}, Status: forecast.Review, Reason: "two entries fit nearly alike: choose one"},
-		{Title: "A Home Video", Season: &first, Episodes: []float64{3}, Status: forecast.NotFound, Reason: "nothing in the catalog fits"},
-		{Title: "迷宫饭", Season: &second, Episodes: []float64{13.5}, Status: forecast.EpisodeNotFound, SubjectID: 395378, SubjectName: "迷宫饭", Reason: "the chapter list has no episode 13.5"},
-		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: forecast.Blocked, Reason: "the title contains the blocked keyword 购物"},
-		{Title: "葬送的芙莉莲", Season: &first, Episodes: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Status: forecast.Marked, SubjectID: 400602, SubjectName: "葬送的芙莉莲", Reason: "already watched"},
+		{Title: "彩虹放送局", Season: &first, Episodes: []float64{1, 2}, Status: forecast.Review, Reason: "彩虹放送局 and 彩虹放送局 第二季 fit nearly alike: choose one on the page Review"},
+		{Title: "A Home Video", Season: &first, Episodes: []float64{3}, Status: forecast.NotFound, Reason: `no entry matched "A Home Video": look for it in the catalog and add a mapping for the title, or block it if it does not belong there`},
+		{Title: "迷宫饭", Season: &second, Episodes: []float64{13.5}, Status: forecast.EpisodeNotFound, SubjectID: 395378, SubjectName: "迷宫饭", Reason: "迷宫饭 is the subject, but episode 13.5 is not in the list, which ends with 24: look at its episodes in the catalog, or add a mapping with an episode offset"},
+		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: forecast.Blocked, Reason: "the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked"},
+		{Title: "葬送的芙莉莲", Season: &first, Episodes: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Status: forecast.Marked, SubjectID: 400602, SubjectName: "葬送的芙莉莲", Reason: "already watched: nothing written"},
 	}
 	made := forecast.NewTable(nil)
 	made.Rows = rows
@@ -150,7 +150,7 @@ func (g *rig) fillSources(t testing.TB) {
 	g.ended(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 31, Skipped: 180, Unreadable: 2})
 	g.ended(t, importer.RunTask, importer.Result{Server: "home", User: "bench", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	g.ended(t, importer.PreviewTask, importer.Preview{Server: "home", User: "Mira TV", Table: table(), Known: 12,
-		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: "no episode number"}, {Title: "Trailer", Reason: "no episode number"}}}})
+		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: "import is about an episode without an episode number."}, {Title: "Trailer", Reason: "import is about an episode without an episode number."}}}})
 }
 
 // sourceAnswers is what the API answers the rooms of the sources.
@@ -234,7 +234,7 @@ func TestSourcePages(t *testing.T) {
 		{"the tracker, refused", full, "/tracker?tracker_error=denied", []string{"You did not allow access"}, []string{"你没有在 Trakt 授权"}, nil},
 		{"the tracker, refused otherwise", full, "/tracker?tracker_error=call+0900", []string{"Signing in did not work"}, nil, []string{"call 0900"}},
 		{"the tracker, being read", running, "/tracker", []string{`data-follow="2"`}, []string{`data-follow="2"`}, nil},
-		{"the import", full, "/import", []string{"Imported: bench on home", "61 were taken in.", "/records?status=review&amp;user=bench", "Preview: Mira TV on home", "no episode number", "X-Plex-Token", "Dashboard → API Keys"}, []string{"已导入：bench（home）", "预览：Mira TV（home）"}, []string{"There is no account yet"}},
+		{"the import", full, "/import", []string{"Imported: bench on home", "61 were taken in.", "/records?status=review&amp;user=bench", "Preview: Mira TV on home", "import is about an episode without an episode number.", "X-Plex-Token", "Dashboard → API Keys"}, []string{"已导入：bench（home）", "预览：Mira TV（home）"}, []string{"There is no account yet"}},
 		{"the import, empty", empty, "/import", []string{"There is no account yet"}, []string{"还没有可以标记的账号"}, []string{"Preview:", "Imported: bench"}},
 		{"the import, broken off", failed, "/import", []string{"The import broke off: mira on home", "the server has gone", "Import again to go on"}, []string{"导入中断"}, nil},
 		{"the import, under way", running, "/import", []string{`data-follow="3"`}, []string{`data-follow="3"`}, nil},

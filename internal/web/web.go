@@ -82,6 +82,8 @@ type Deps struct {
 	Accounts   Accounts
 	WebhookLog WebhookLog
 	Settings   Settings
+	// SilentAfter is how long nothing may come from a source before it counts as silent; 0 is for ever.
+	SilentAfter func() time.Duration
 	// APIKeys lists the API keys, without the keys themselves.
 	APIKeys func(context.Context) ([]auth.Key, error)
 	// ArchiveStatus is where the offline archive stands; FindInArchive looks for a title in it.
@@ -147,7 +149,7 @@ type DemoLogin struct{ Name, Password string }
 type Module struct{ Path, Version string }
 
 // openPaths need no sign-in.
-var openPaths = []string{"/login", "/setup", "/preferences"}
+var openPaths = []string{"/login", "/setup", "/preferences", "/phrases"}
 
 // Open reports whether path (without the base path) is served to people who are not signed in.
 func Open(path string) bool {
@@ -159,6 +161,7 @@ type site struct {
 	Deps
 	assets    *assets
 	words     catalogue
+	phrases   map[string]*phrases                      // by language
 	templates map[string]map[string]*template.Template // by language, then page
 }
 
@@ -180,12 +183,19 @@ func New(d Deps) (Pages, error) {
 	if s.words, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
+	s.phrases = map[string]*phrases{}
+	for _, lang := range languages {
+		if s.phrases[lang.Tag], err = loadPhrases(s.words, lang.Tag); err != nil {
+			return Pages{}, fmt.Errorf("load translations: %w", err)
+		}
+	}
 	if s.templates, err = s.parseTemplates(); err != nil {
 		return Pages{}, fmt.Errorf("load templates: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
+	mux.HandleFunc("POST /phrases", s.retellings)
 	mux.HandleFunc("GET /live", s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
 	mux.HandleFunc("GET /login", s.login)

@@ -3,7 +3,7 @@
 // data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts. With data-query the fields go into the
 // address. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
-import { text } from "./words.js";
+import { retold, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
 import { followTask } from "./run.js";
@@ -57,7 +57,7 @@ export async function ask(form, method, address, fields, isStale = () => false) 
   const body = await answer.json().catch(() => ({}));
   if (isStale()) return null;
   if (answer.ok) return body;
-  explain(form, answer, body);
+  await explain(form, answer, body);
   document.dispatchEvent(new CustomEvent("refused", { detail: { form, status: answer.status, wait: Number(answer.headers.get("Retry-After")) || 0 } }));
   return null;
 }
@@ -97,7 +97,7 @@ async function follow(form, body) {
         form.reset();
         fold.open = false;
       }
-      if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: body.message ?? "" });
+      if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: (await retold([body.message ?? ""]))[0] });
       else if (form.dataset.done) toast(form.dataset.done);
       if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
       if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });
@@ -141,14 +141,16 @@ export function subjectIn(value) {
 }
 
 /** Shows a problem document (RFC 9457): at the fields it names, else at the form. */
-export function explain(form, answer, problem) {
+export async function explain(form, answer, problem) {
   const status = answer.status;
+  const errors = problem.errors ?? [];
+  const [detail, ...messages] = await retold([problem.detail ?? "", ...errors.map(({ message = "" }) => message)]);
   let placed = 0;
-  for (const { location = "", message = "" } of problem.errors ?? []) {
+  for (const [i, { location = "" }] of errors.entries()) {
     const name = location.replace(/^(body|query)\.?/, "");
     const field = name && (form.elements.namedItem(name) ?? form.elements.namedItem(name.replace(/[.[].*$/, "")));
     if (field instanceof HTMLElement && field.type !== "hidden") {
-      markField(field, message);
+      markField(field, messages[i]);
       placed++;
     }
   }
@@ -161,7 +163,7 @@ export function explain(form, answer, problem) {
   const own = form.dataset[String(status)];
   const message = (own ?? text(`status_${status}`)).replace("{seconds}", wait);
   const known = own || message !== `status_${status}`;
-  showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own && status < 500 ? "" : (problem.detail ?? ""));
+  showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own && status < 500 ? "" : detail);
 }
 
 export function showProblem(form, message, detail) {

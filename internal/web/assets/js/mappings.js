@@ -1,6 +1,6 @@
 // Mappings and blocked keywords: the trial of a title, which follows what is typed, and the import with its preview.
 import { text } from "./words.js";
-import { line } from "./ui.js";
+import { line, said } from "./ui.js";
 import { ask, bodyOf, clearErrors, showProblem } from "./forms.js";
 
 const pause = 250; // ms without typing before a trial
@@ -54,7 +54,7 @@ async function attempt(trial) {
   if (own !== turn) return;
   if (answer?.ok) tell(trial, event, body);
   // What is half typed may be wrong for a moment: nothing is marked, and the focus stays.
-  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), inEnglish(body.errors?.map(({ message }) => message).join("; ") ?? body.detail ?? ""));
+  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), said(body.errors?.map(({ message }) => message).join("; ") ?? body.detail ?? ""));
 }
 
 function tell(trial, event, { blocked, mapping, draft, passed_over: passed, leads }) {
@@ -70,14 +70,14 @@ function tell(trial, event, { blocked, mapping, draft, passed_over: passed, lead
   if (mapping && draft !== "applies") lines.push(linked(text(mapping.is_regex ? "trial_by_expression" : "trial_by_title", { title: mapping.title }), `${trial.dataset.mappings}/${mapping.id}`, text("trial_open")));
   if (passed) {
     tone = "warn";
-    lines.push(line("p", text("trial_passed_over")), inEnglish(passed));
+    lines.push(line("p", text("trial_passed_over")), said(passed));
   }
   if (leads) {
     const found = leads.status === "matched";
     if (!found) tone = "warn";
     const goal = [leads.subject_name || `#${leads.subject_id}`, leads.episode_sort && text("correct_episode", { sort: String(leads.episode_sort), name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
     lines.push(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere")));
-    if (!found) lines.push(inEnglish(leads.reason));
+    if (!found) lines.push(said(leads.reason));
   } else if (mapping) {
     lines.push(line("p", text("trial_no_subject")));
   } else if (!blocked) {
@@ -97,12 +97,6 @@ function say(trial, tone, ...lines) {
   all.append(...lines);
   place.replaceChildren(all);
   place.hidden = false;
-}
-
-function inEnglish(words) {
-  const sub = line("p", words, "sub");
-  sub.lang = "en";
-  return sub;
 }
 
 function linked(words, address, name) {
@@ -206,7 +200,7 @@ function told(fate, { list, index, title, problem, mapping, was }) {
   item.append(what);
   if (fate === "refused") {
     item.append(line("span", text("import_line", { line: index + 1 }), "sub end"));
-    item.append(inEnglish(problem));
+    item.append(said(problem));
   } else if (mapping) {
     const to = line("span", "", "to end");
     if (was) to.append(line("s", goal(was), "muted"), " → ");

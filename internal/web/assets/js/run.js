@@ -1,5 +1,5 @@
 // Follows a task of the service: its progress and its debug log, as they come.
-import { text } from "./words.js";
+import { retold, text } from "./words.js";
 import { line } from "./ui.js";
 import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
@@ -23,9 +23,12 @@ export function followTask(id) {
   stream = new EventSource(`${address}/stream`);
   stream.addEventListener("log", ({ data }) => write(list, JSON.parse(data)));
   stream.addEventListener("progress", ({ data }) => show(place, JSON.parse(data)));
-  stream.addEventListener("result", ({ data }) => {
+  stream.addEventListener("result", async ({ data }) => {
     stream.close();
     const task = JSON.parse(data);
+    let reason;
+    [task.message, reason] = await retold([task.message ?? "", task.result?.reason ?? ""]);
+    if (reason) task.result.reason = reason;
     show(place, task);
     document.dispatchEvent(new CustomEvent("ended", { detail: task }));
     refresh();

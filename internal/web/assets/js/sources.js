@@ -1,6 +1,6 @@
 // The rooms of the NAS and of the TV boxes: what an answer of the API says, in words, and the
 // links of a table that swap it without leaving the page.
-import { text } from "./words.js";
+import { retold, text } from "./words.js";
 import { line } from "./ui.js";
 import { refresh } from "./live.js";
 
@@ -84,11 +84,12 @@ function tellScan({ complete, devices }) {
   show(line("p", words.join(" "), "goal"), list);
 }
 
-function tellSync({ before, after, event }) {
+async function tellSync({ before, after, event }) {
   const list = document.createElement("ul");
   list.className = "boxes";
   list.append(seen(before, text("device.before")), seen(after, text("device.after")));
-  const words = event ? [text(`device.outcome.${event.outcome}`), event.title, event.label, event.reason && why(event.reason)].filter(Boolean).join(" · ") : text("device.undecided");
+  const [reason] = await retold([event?.reason ?? ""]);
+  const words = event ? [text(`device.outcome.${event.outcome}`), event.title, event.label, reason && why(reason)].filter(Boolean).join(" · ") : text("device.undecided");
   show(line("p", after.online ? words : text("device.silent"), "goal"), list);
 }
 

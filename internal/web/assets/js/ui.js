@@ -1,5 +1,5 @@
 // Small parts of the pages: messages, questions, copying, the list of user names, menus.
-import { text } from "./words.js";
+import { retold, text } from "./words.js";
 
 /** Shows a message for a while; detail is a second, quieter line. */
 export function toast(message, { tone = "good", detail = "" } = {}) {
@@ -20,6 +20,18 @@ export function line(tag, content, className = "") {
   element.textContent = content;
   element.className = className;
   return element;
+}
+
+/** A quieter line with what the API says, in the language of the page where that has words for it. */
+export function said(words) {
+  const sub = line("p", words, "sub");
+  sub.lang = "en";
+  retold([words]).then(([told]) => {
+    if (told === words) return;
+    sub.textContent = told;
+    sub.lang = document.documentElement.lang;
+  });
+  return sub;
 }
 
 /** Asks a question; resolves to true when the person says yes. */

@@ -7,3 +7,11 @@ const figures = new Intl.NumberFormat(document.documentElement.lang);
 export function text(key, values = {}) {
   return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figures.format(values[name]) : values[name] ?? ""));
 }
+
+/** What the API said, in the language of the page; the API speaks English alone. Texts that nobody translated, and all when the server does not answer, stay as they are. */
+export async function retold(texts) {
+  const { phrases } = document.body.dataset;
+  if (!phrases || !texts.some(Boolean)) return texts;
+  const answer = await fetch(phrases, { method: "POST", body: new URLSearchParams(texts.map((said) => ["text", said])) }).catch(() => null);
+  return answer?.ok ? answer.json() : texts;
+}

@@ -1,0 +1,317 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/archive"
+	"watchmark/internal/dataset"
+	"watchmark/internal/importer"
+	"watchmark/internal/notify"
+	"watchmark/internal/replay"
+	"watchmark/internal/task"
+	"watchmark/internal/tracker"
+	"watchmark/internal/watch"
+)
+
+const (
+	// lookEvery is how often the lookout looks at how everything stands.
+	lookEvery = 20 * time.Second
+	// sourcesEvery is how often it looks whether a source has gone silent: that is told in days.
+	sourcesEvery = time.Hour
+	// outagePatience is how long the catalog may be unreachable before people are told.
+	outagePatience = time.Minute
+	// expiringSoon is how long before its end a token is told of that only a person can renew.
+	expiringSoon = 14 * 24 * time.Hour
+)
+
+// lookOut tells people of what stays in a state, when it changes, until ctx ends: the
+// catalog, the accounts, the sources, and the work that runs by schedule. It compares with
+// what people were told last, which is stored, so nothing is told twice, or not at all, for
+// a restart.
+func (a *App) lookOut(ctx context.Context) {
+	looks := []func(context.Context) error{
+		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor,
+	}
+	for {
+		for _, look := range looks {
+			if err := look(ctx); err != nil && ctx.Err() == nil {
+				a.log.ErrorContext(ctx, "cannot look whether there is something to tell", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// seldom is look at its first call, and then once in a while.
+func seldom(every time.Duration, look func(context.Context) error) func(context.Context) error {
+	var last time.Time
+	return func(ctx context.Context) error {
+		if !last.IsZero() && time.Since(last) < every {
+			return nil
+		}
+		last = time.Now()
+		return look(ctx)
+	}
+}
+
+// lookAtProgram tells of a new version and a new form of the database. A first start is no news.
+func (a *App) lookAtProgram(ctx context.Context) error {
+	version := Version()
+	err := a.Notices.Once(ctx, "version", version, func(before string) []notify.Notice {
+		if before == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.NewVersion, About: version, Facts: map[string]string{"current_version": version, "previous_version": before}}}
+	})
+	now := strconv.FormatInt(a.db.SchemaVersion(), 10)
+	return errors.Join(err, a.Notices.Once(ctx, "schema", now, func(before string) []notify.Notice {
+		if before == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.DatabaseMigrated, About: now, Facts: map[string]string{"current_version": now, "previous_version": before}}}
+	}))
+}
+
+func (a *App) lookAtCatalog(ctx context.Context) error {
+	r := a.catalog.Reachability()
+	state := ""
+	if r.Reachable && r.Answered.IsZero() {
+		return nil // nobody has asked it yet
+	}
+	if !r.Reachable {
+		if time.Since(r.Since) < outagePatience {
+			return nil
+		}
+		state = r.Since.UTC().Format(time.RFC3339)
+	}
+	return a.Notices.Once(ctx, "catalog", state, func(before string) []notify.Notice {
+		if state != "" && before != "" { // it was told before the service was started anew
+			return nil
+		}
+		if state != "" {
+			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: map[string]string{"error_message": r.Problem, "since": r.Since.Format(time.RFC3339)}}}
+		}
+		n := notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{}}
+		if since, err := time.Parse(time.RFC3339, before); err == nil {
+			n.Facts["duration"] = time.Since(since).Round(time.Second).String()
+		}
+		if counts, err := a.queue.Counts(ctx); err == nil { // the number is only told along
+			n.Facts["pending_count"] = strconv.Itoa(counts[replay.Pending])
+		}
+		return []notify.Notice{n}
+	})
+}
+
+func (a *App) lookAtAccounts(ctx context.Context) error {
+	accounts, err := a.Accounts.List(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, one := range accounts {
+		if !one.Enabled {
+			continue
+		}
+		key := fmt.Sprintf("account %d", one.ID)
+		about := notify.Notice{AccountID: one.ID, Account: one.Username, About: key}
+		problems = append(problems, a.Notices.Once(ctx, key, one.Problem, func(string) []notify.Notice {
+			if one.Problem == "" {
+				return nil
+			}
+			about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem, "service": "Bangumi"}
+			return []notify.Notice{about}
+		}))
+		ends := ""
+		if one.ExpiresAt != nil && one.Method == account.ByToken && time.Until(*one.ExpiresAt) < expiringSoon && one.Problem == "" {
+			ends = one.ExpiresAt.Format(time.DateOnly)
+		}
+		problems = append(problems, a.Notices.Once(ctx, key+" expires", ends, func(string) []notify.Notice {
+			if ends == "" {
+				return nil
+			}
+			about.Kind, about.Facts = notify.TokenExpiring, map[string]string{"service": "Bangumi", "expires_at": ends}
+			return []notify.Notice{about}
+		}))
+	}
+	return errors.Join(problems...)
+}
+
+// lookAtSources tells of sources that used to be heard of and have gone silent.
+func (a *App) lookAtSources(ctx context.Context) error {
+	after := a.Settings.Current().Notification.SilentAfter
+	heard, err := a.Records.Heard(ctx)
+	if err != nil {
+		return err
+	}
+	requests, err := a.webhooks.LastSeen(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, source := range watch.Sources {
+		h, known := heard[source]
+		if !known {
+			continue
+		}
+		if entry, asked := requests[source]; asked && entry.At.After(h.Last) {
+			h.Last = entry.At
+		}
+		days := h.Silent(time.Now(), after)
+		state := ""
+		if days > 0 {
+			state = "silent since " + h.Last.UTC().Format(time.DateOnly)
+		}
+		problems = append(problems, a.Notices.Once(ctx, "source "+string(source), state, func(string) []notify.Notice {
+			if state == "" {
+				return nil
+			}
+			return []notify.Notice{{Kind: notify.SourceSilent, About: string(source), Facts: map[string]string{
+				"source": string(source), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}}
+		}))
+	}
+	return errors.Join(problems...)
+}
+
+func (a *App) lookAtArchive(ctx context.Context) error {
+	s := a.archiver.Status()
+	if s.LastRun.IsZero() || s.ImportInProgress {
+		return nil
+	}
+	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
+	return a.Notices.Once(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported), func(string) []notify.Notice {
+		if kind == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}}}
+	})
+}
+
+func (a *App) lookAtDataset(ctx context.Context) error {
+	s := a.Dataset.Status()
+	if s.LastRun.IsZero() || s.Refreshing {
+		return nil
+	}
+	problem := ""
+	if s.LastOutcome == dataset.Failed {
+		problem = s.LastError
+	}
+	return a.failedJob(ctx, "dataset_refresh", problem)
+}
+
+func (a *App) lookAtNAS(ctx context.Context) error {
+	s, err := a.nas.Status(ctx)
+	if err != nil || s.Scanning {
+		return err
+	}
+	if !s.Enabled {
+		s.LastError = ""
+	}
+	return a.failedJob(ctx, "nas_scan", s.LastError)
+}
+
+// failedJob tells that scheduled work fails, once until it comes to its end again; problem
+// is empty when it did.
+func (a *App) failedJob(ctx context.Context, job, problem string) error {
+	state := ""
+	if problem != "" {
+		state = "failing"
+	}
+	return a.Notices.Once(ctx, "job "+job, state, func(string) []notify.Notice {
+		if problem == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.JobFailed, About: job, Facts: map[string]string{"job_name": job, "error_message": problem}}}
+	})
+}
+
+func (a *App) lookAtTracker(ctx context.Context) error {
+	s, err := a.tracker.SyncStatus(ctx)
+	if err != nil || s.Running {
+		return err
+	}
+	var problems []error
+	for _, u := range s.Users {
+		key := fmt.Sprintf("tracker %d", u.ID)
+		dead := ""
+		if u.State == tracker.Dead {
+			dead = "dead"
+		}
+		problems = append(problems, a.Notices.Once(ctx, key, dead, func(string) []notify.Notice {
+			if dead == "" {
+				return nil
+			}
+			return []notify.Notice{{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": tracker.ErrDead.Error(), "service": "Trakt"}}}
+		}))
+		if u.LastRun == nil || dead != "" {
+			continue
+		}
+		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
+		problems = append(problems, a.Notices.Once(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken), func(string) []notify.Notice {
+			if kind == "" {
+				return nil
+			}
+			return []notify.Notice{{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}}}
+		}))
+	}
+	return errors.Join(problems...)
+}
+
+// lookAtImports tells how the import of what a media server remembers ended.
+func (a *App) lookAtImports(ctx context.Context) error {
+	t, err := a.tasks.Newest(importer.RunTask, 0)
+	if errors.Is(err, task.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s := t.Status()
+	if s.EndedAt == nil {
+		return nil
+	}
+	kind := map[task.State]notify.Kind{task.Done: notify.ImportDone, task.Failed: notify.ImportFailed}[s.State]
+	return a.Notices.Once(ctx, "import", ended(*s.EndedAt, s.State, true), func(string) []notify.Notice {
+		if kind == "" {
+			return nil
+		}
+		n := notify.Notice{Kind: kind, Facts: map[string]string{"total": strconv.Itoa(s.Done)}}
+		if kind == notify.ImportFailed {
+			n.Facts["error_message"] = s.Message
+		}
+		return []notify.Notice{n}
+	})
+}
+
+// lookAtDoor tells that somebody guessed passwords until the door was locked.
+func (a *App) lookAtDoor(ctx context.Context) error {
+	key, until := a.Auth.Locked()
+	state := ""
+	if key != "" {
+		state = key + " until " + until.UTC().Format(time.RFC3339)
+	}
+	return a.Notices.Once(ctx, "login", state, func(string) []notify.Notice {
+		if state == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}}}
+	})
+}
+
+// ended names how some work ended. When each end is news it tells them apart; otherwise,
+// as with failures that repeat until somebody mends something, only another outcome is.
+func ended[T ~string](at time.Time, outcome T, each bool) string {
+	if !each {
+		return string(outcome)
+	}
+	return string(outcome) + " " + at.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,251 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"watchmark/internal/account"
+	"watchmark/internal/app"
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/memnet"
+	"watchmark/internal/notify"
+	"watchmark/internal/secret"
+)
+
+// home is a service whose clock is that of a bubble.
+type home struct {
+	*app.App
+	t       *testing.T
+	network *memnet.Network
+	list    *catalogtest.Server
+	dir     string
+	stop    func()
+}
+
+// inBubble runs test on a service with the account of mira and the settings, whose clock is a fake one.
+func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := &home{t: t, network: memnet.New(t), dir: dir, list: catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}}})}
+		longShows(h.list)
+		site, ended := &http.Server{Handler: h.list, ReadHeaderTimeout: time.Minute}, make(chan struct{})
+		door := h.network.Listen("catalog")
+		go func() { _ = site.Serve(door); close(ended) }()
+		defer func() { _ = site.Close(); <-ended }()
+		h.start(environ)
+		defer func() { h.stop() }()
+		_, err := h.Accounts.Create(t.Context(), account.Draft{Username: "mira", Tokens: account.Tokens{Access: secret.Text(miraToken)}, Method: account.ByToken, Enabled: true, MediaUserNames: []string{"mira"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, h)
+	})
+}
+
+// start runs the service on its folder; again starts it anew.
+func (h *home) start(environ []string) {
+	service, err := app.New(h.t.Context(), app.Options{DataDir: h.dir, Logs: &logs{}, Environ: append([]string{
+		"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
+		"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false"}, environ...)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.App = service
+	ctx, stop := context.WithCancel(h.t.Context())
+	ended := make(chan error, 1)
+	door := h.network.Listen("watchmark")
+	go func() { ended <- service.Serve(ctx, door) }()
+	h.stop = sync.OnceFunc(func() {
+		stop()
+		if err := <-ended; err != nil {
+			h.t.Error(err)
+		}
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+}
+
+func (h *home) again(environ ...string) {
+	h.stop()
+	h.start(environ)
+}
+
+// told are the notices of the kinds that are no routine, the oldest first, since the last call.
+func (h *home) told(after *int64) []notify.Entry {
+	h.t.Helper()
+	entries, _, err := h.Notices.List(h.t.Context(), notify.Filter{Limit: 200})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	entries = slices.DeleteFunc(entries, func(e notify.Entry) bool { return e.ID <= *after || notify.InfoOf(e.Kind).Routine })
+	slices.Reverse(entries)
+	for _, e := range entries {
+		*after = max(*after, e.ID)
+	}
+	return entries
+}
+
+// wants checks the kinds of what was told since the last call.
+func (h *home) wants(after *int64, when string, want ...notify.Kind) []notify.Entry {
+	h.t.Helper()
+	got := h.told(after)
+	kinds := []notify.Kind{}
+	for _, e := range got {
+		kinds = append(kinds, e.Kind)
+	}
+	if !slices.Equal(kinds, append([]notify.Kind{}, want...)) {
+		h.t.Errorf("%s: told %v, want %v", when, kinds, want)
+	}
+	return got
+}
+
+func (h *home) watched(episode int) {
+	h.t.Helper()
+	post(h.t, fmt.Sprintf(`{"title":"晨雾邮局","season":1,"episode":%d,"user_name":"mira"}`, episode))
+}
+
+func (h *home) catalog(mode catalogtest.FaultMode) {
+	h.t.Helper()
+	if err := h.list.SetFault(catalogtest.Fault{Mode: mode}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func TestAnOutageOfTheCatalogIsToldOnce(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, h *home) {
+		var last int64
+		time.Sleep(time.Minute)
+		h.wants(&last, "at the first start")
+		h.catalog(catalogtest.Refuse)
+		h.watched(1)
+		time.Sleep(30 * time.Second)
+		h.wants(&last, "after a moment")
+		h.catalog(catalogtest.None)
+		time.Sleep(3 * time.Minute)
+		h.wants(&last, "after a moment's outage")
+		h.catalog(catalogtest.Refuse)
+		h.watched(2)
+		time.Sleep(2 * time.Minute)
+		h.wants(&last, "after two minutes", notify.CatalogUnreachable)
+		h.again()
+		h.watched(3)
+		time.Sleep(time.Hour)
+		h.wants(&last, "after a restart and an hour")
+		h.catalog(catalogtest.None)
+		time.Sleep(5 * time.Minute)
+		back := h.wants(&last, "after the return", notify.CatalogBack)
+		if len(back) == 1 && back[0].Facts["duration"] == "" {
+			t.Errorf("the return says %v", back[0].Facts)
+		}
+	})
+}
+
+func TestADeadTokenIsToldOnceUntilItWorksAgain(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, h *home) {
+		var last int64
+		revoked := secret.Text("a-token-that-was-revoked-since")
+		if _, err := h.Accounts.Update(t.Context(), 1, account.Change{AccessToken: &revoked}); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 {
+			h.watched(n + 1)
+			time.Sleep(time.Minute)
+		}
+		told := h.told(&last)
+		dead := slices.DeleteFunc(slices.Clone(told), func(e notify.Entry) bool { return e.Kind != notify.TokenDead })
+		if len(dead) != 1 || dead[0].Account != "mira" || dead[0].Facts["error_message"] == "" || len(told) != 4 {
+			t.Errorf("told %+v, want one dead token and three marks that failed", told)
+		}
+		h.again()
+		time.Sleep(time.Hour)
+		h.wants(&last, "after a restart")
+	})
+}
+
+func TestATokenThatEndsSoonIsTold(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, h *home) {
+		var last int64
+		_, err := h.Accounts.Create(t.Context(), account.Draft{Username: "noah", Tokens: account.Tokens{Access: "another-token-of-noah", ExpiresAt: time.Now().Add(14*24*time.Hour + 2*time.Hour)},
+			Method: account.ByToken, Enabled: true, MediaUserNames: []string{"noah"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		h.wants(&last, "more than two weeks before")
+		time.Sleep(4 * time.Hour)
+		h.wants(&last, "two weeks before, and later", notify.TokenExpiring)
+	})
+}
+
+func TestASourceThatGoesSilentIsTold(t *testing.T) {
+	inBubble(t, []string{"WATCHMARK_NOTIFICATION_SILENT_DAYS=1"}, func(t *testing.T, h *home) {
+		var last int64
+		for n := range 4 {
+			h.watched(n + 1)
+			time.Sleep(20 * time.Hour)
+		}
+		h.wants(&last, "while it brings something")
+		time.Sleep(6 * time.Hour)
+		silent := h.wants(&last, "after a day", notify.SourceSilent)
+		if len(silent) == 1 && silent[0].Facts["source"] != "custom" {
+			t.Errorf("it says %v", silent[0].Facts)
+		}
+		time.Sleep(12 * time.Hour)
+		h.wants(&last, "after more than a day")
+		h.watched(5)
+		time.Sleep(26 * time.Hour)
+		h.wants(&last, "when it goes silent again", notify.SourceSilent)
+	})
+}
+
+func TestWorkThatFailsIsToldOnce(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none.db")
+	inBubble(t, []string{"WATCHMARK_NAS_ENABLED=true", "WATCHMARK_NAS_DATABASE_PATH=" + missing, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true"}, func(t *testing.T, h *home) {
+		var last int64
+		time.Sleep(3 * time.Hour)
+		kinds := map[notify.Kind]int{}
+		for _, e := range h.told(&last) {
+			kinds[e.Kind]++
+		}
+		if kinds[notify.JobFailed] != 1 || kinds[notify.ArchiveFailed]+kinds[notify.ArchiveSkipped] != 1 || len(kinds) != 2 {
+			t.Errorf("told %v, want one failure of the NAS and one of the archive", kinds)
+		}
+	})
+}
+
+func TestGuessedPasswordsAreTold(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, h *home) {
+		var last int64
+		for range 10 {
+			_, _, _ = h.Auth.Login(t.Context(), "admin", "guess", "", netip.MustParseAddr("198.51.100.7"))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		h.wants(&last, "after ten guesses", notify.LoginLocked)
+	})
+}
+
+func TestAnUpdateIsToldAndAFirstStartIsNot(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, h *home) {
+		var last int64
+		time.Sleep(time.Minute)
+		h.wants(&last, "at the first start")
+		if err := h.Notices.Once(t.Context(), "version", "0.0.1", func(string) []notify.Notice { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		h.again()
+		time.Sleep(time.Minute)
+		updated := h.wants(&last, "after an update", notify.NewVersion)
+		if len(updated) == 1 && updated[0].Facts["previous_version"] != "0.0.1" {
+			t.Errorf("it says %v", updated[0].Facts)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"watchmark/internal/notify"
+	"watchmark/internal/notify/channel"
+	"watchmark/internal/settings"
+)
+
+// buildNotices makes what tells people, and what it sends with.
+func (a *App) buildNotices(ctx context.Context) error {
+	tools, err := channel.NewTools(outbound(a.Settings.Current()), time.Now, a.masker, a.log)
+	if err != nil {
+		return fmt.Errorf("setting network.proxy: %w", err)
+	}
+	a.senders = tools
+	a.Settings.OnChange(func(_, now settings.Settings) {
+		if err := tools.Apply(outbound(now)); err != nil {
+			a.log.Error("the proxy cannot be used; messages go the old way", "error", err)
+		}
+	})
+	a.Notices, err = notify.New(ctx, notify.Config{
+		DB: a.db, Box: a.box, Masker: a.masker, Log: a.log,
+		Open: func(c notify.Channel) (channel.Sender, error) {
+			config, err := channel.Read(c.Type, c.Config.Reveal())
+			if err != nil {
+				return nil, err
+			}
+			return config.Open(tools), nil
+		},
+		Secrets: func(c notify.Channel) []string {
+			config, err := channel.Read(c.Type, c.Config.Reveal())
+			if err != nil { // it is not sent to either, and says so
+				return nil
+			}
+			return config.Secrets()
+		},
+		Language: func() notify.Language { return notify.Language(a.Settings.Current().Notification.Language) },
+		Base:     func() string { return a.Settings.Current().Server.PublicURL },
+	})
+	return err
+}

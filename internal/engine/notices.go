@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+
+	"watchmark/internal/notify"
+	"watchmark/internal/record"
+	"watchmark/internal/watch"
+)
+
+// Notices takes what people are told of; *notify.Notifier is one.
+type Notices interface {
+	// AddTx stores notices in the transaction of what they tell of.
+	AddTx(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
+	// Wake is called after the commit.
+	Wake()
+}
+
+// told is how a settled record stood before, as far as people were told of it.
+type told struct {
+	// waited: its task was in the queue. asked: others of its title wait for the same answer.
+	waited, asked bool
+}
+
+// kindOf is what kind of news the outcome of a record is; empty when it is none, since
+// people were told before.
+func (s settled) kindOf(o record.Outcome, before told) notify.Kind {
+	switch o.Status {
+	case record.Success:
+		switch {
+		case before.waited:
+			return notify.Replayed
+		case s.found:
+			return notify.AlreadyWatched
+		}
+		return notify.Marked
+	case record.Ignored:
+		return notify.Ignored
+	case record.Review:
+		if before.asked {
+			return ""
+		}
+		return notify.ReviewWaiting
+	case record.Queued:
+		if before.waited {
+			return ""
+		}
+		return notify.Queued
+	case record.Failed:
+		return failureKind(o.ErrorKind)
+	}
+	return "" // given back
+}
+
+func failureKind(kind record.ErrorKind) notify.Kind {
+	switch kind {
+	case record.NoAccount, record.UserNameMissing:
+		return notify.NoAccount
+	case record.NotMatched:
+		return notify.NotMatched
+	case record.EpisodeNotFound:
+		return notify.EpisodeNotFound
+	case record.Abandoned:
+		return notify.Abandoned
+	}
+	return notify.MarkFailed
+}
+
+// arrived is the notice of an event that was accepted.
+func arrived(event watch.Event, recordID int64) notify.Notice {
+	return notify.Notice{Kind: notify.RequestReceived, User: event.UserName, RecordID: recordID, About: aboutEpisode(event), Facts: facts(event)}
+}
+
+// news is the notice of how a record came out.
+func news(kind notify.Kind, event watch.Event, o record.Outcome) notify.Notice {
+	n := notify.Notice{
+		Kind: kind, User: event.UserName, AccountID: o.AccountID, Account: o.AccountName, RecordID: o.RecordID,
+		About: aboutEpisode(event), Facts: facts(event),
+	}
+	switch kind {
+	case notify.NoAccount:
+		n.About = event.UserName
+	case notify.NotMatched, notify.ReviewWaiting:
+		n.About = aboutShow(event)
+	}
+	if o.Status != record.Success {
+		n.Facts["error_message"], n.Facts["error_type"] = o.Message, string(o.ErrorKind)
+	}
+	subject := ""
+	if o.SubjectID != 0 {
+		subject = strconv.Itoa(int(o.SubjectID))
+	}
+	if kind == notify.ReviewWaiting {
+		n.Facts["top_candidate_id"], n.Facts["top_candidate_name"] = subject, o.SubjectName
+	} else {
+		n.Facts["subject_id"], n.Facts["subject_name"] = subject, o.SubjectName
+	}
+	if o.EpisodeID != 0 {
+		n.Facts["episode_id"] = strconv.Itoa(int(o.EpisodeID))
+	}
+	return n
+}
+
+// facts are what a notice can tell of an event.
+func facts(event watch.Event) map[string]string {
+	f := map[string]string{
+		"title": event.Title, "ori_title": event.OriginalTitle, "episode_title": event.EpisodeTitle,
+		"source": string(event.Source), "media_type": string(event.Media),
+	}
+	if event.Season != nil {
+		f["season"] = strconv.Itoa(*event.Season)
+	}
+	if event.Episode != nil {
+		f["episode"] = number(*event.Episode)
+	}
+	return f
+}
+
+// aboutShow is what a matter of a whole season is called by, aboutEpisode one of an episode.
+func aboutShow(event watch.Event) string {
+	about := strings.ToLower(event.Title)
+	if event.Season != nil {
+		about += " s" + strconv.Itoa(*event.Season)
+	}
+	return about
+}
+
+func aboutEpisode(event watch.Event) string {
+	if event.Episode == nil {
+		return aboutShow(event)
+	}
+	return aboutShow(event) + " e" + number(*event.Episode)
+}
+
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -1,0 +1,64 @@
+// Package channel sends messages out: to a webhook, by mail, to a WeCom or a DingTalk
+// group. A channel is sent to by one caller at a time and keeps nothing between messages.
+// The protocols are those of upstreams/channels.md.
+package channel
+
+import (
+	"context"
+	"time"
+)
+
+// Message is what a channel sends.
+type Message struct {
+	// ID names the message. It is the same at every try, so that a receiver can tell a repeat.
+	ID string
+	// Kind is the kind of its notices; empty when they are of several.
+	Kind string
+	// Title is one line.
+	Title string
+	// Text is plain text of one or several lines, without the title.
+	Text string
+	// Link leads to the page that shows more; empty when the service does not know its address.
+	Link string
+	// At is when the newest of its notices happened.
+	At time.Time
+	// Count is how many notices it tells of, at least 1.
+	Count int
+	// Facts are the placeholders of the first notice (title, season, user_name, …), all of
+	// them from outside.
+	Facts map[string]string
+}
+
+// Sender is a channel that is ready to send.
+type Sender interface {
+	// Send sends m and returns nil only when the receiver has taken it; otherwise a *Failure,
+	// or the error of ctx.
+	Send(ctx context.Context, m Message) error
+}
+
+// Blame is what a failure says of what comes next.
+type Blame int
+
+// Temporary is worth another try. OfMessage is this message's own fault: others may pass.
+// OfChannel is the channel's fault: nothing passes until a person mends its settings.
+const (
+	Temporary Blame = iota
+	OfMessage
+	OfChannel
+)
+
+// Failure is why a message was not taken. It holds no secret.
+type Failure struct {
+	Blame Blame
+	// Problem is what happened, Advice what to do about it; Advice may be empty.
+	Problem, Advice string
+	// RetryAfter is how long the receiver wants to be left alone; 0 when it did not say.
+	RetryAfter time.Duration
+}
+
+func (f *Failure) Error() string {
+	if f.Advice == "" {
+		return f.Problem
+	}
+	return f.Problem + "; " + f.Advice
+}

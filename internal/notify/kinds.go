@@ -1,0 +1,207 @@
+package notify
+
+import (
+	"slices"
+	"strings"
+)
+
+// Language is the language of texts.
+type Language string
+
+// The languages, by the names that the pages use too. Every other one reads English.
+const (
+	English Language = "en"
+	Chinese Language = "zh-CN"
+)
+
+// Group is what kinds stand together under.
+type Group string
+
+// The groups, in the order people see them.
+const (
+	Events   Group = "events"
+	Matching Group = "matching"
+	Accounts Group = "accounts"
+	Catalog  Group = "catalog"
+	Sources  Group = "sources"
+	Work     Group = "work"
+	System   Group = "system"
+)
+
+// Severity is how much a notice matters.
+type Severity int
+
+// The severities, the least first. Warning and Failure want somebody's attention.
+const (
+	Info Severity = iota
+	Success
+	Warning
+	Failure
+)
+
+// String is the word of the API: info, success, warning, error.
+func (s Severity) String() string {
+	return [...]string{"info", "success", "warning", "error"}[min(max(s, Info), Failure)]
+}
+
+// MarshalText is String.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// KindInfo is what is known of a kind.
+type KindInfo struct {
+	Kind     Kind     `json:"kind"`
+	Group    Group    `json:"group"`
+	Severity Severity `json:"severity"`
+	// First is set for the kinds of the rule that is there at first.
+	First bool `json:"first"`
+	// Routine is set for what comes with every event: the inbox keeps fewer of it, and it is never unread.
+	Routine bool `json:"routine"`
+	// Placeholders are those that the kind fills, beside Common.
+	Placeholders []string `json:"placeholders"`
+
+	page   string // where the link leads when there is no record
+	en, zh words
+}
+
+// words are the texts of a kind in one language. Of a title, a part between two middle dots, and of a text, a line,
+// is left out when a placeholder in it is empty.
+type words struct{ name, title, text string }
+
+// Name is what people call the kind.
+func (k KindInfo) Name(l Language) string { return k.words(l).name }
+
+func (k KindInfo) words(l Language) words {
+	if l == Chinese {
+		return k.zh
+	}
+	return k.en
+}
+
+// Common are the placeholders of all kinds, for templates of rules. {title} and {text} are the standard texts; the title
+// of what was watched is {anime}.
+var Common = []string{"title", "text", "type", "type_name", "severity", "timestamp", "user_name", "user", "account", "who", "error_message", "error", "link", "count"}
+
+// What more an event fills: what it is of, and what was found.
+var eventFacts = []string{"anime", "what", "ori_title", "season", "episode", "media_type", "source", "subject_id", "subject_name", "episode_id", "error_type"}
+
+// kinds is the table of all kinds, in the order people see them.
+var kinds = []KindInfo{
+	{Kind: RequestReceived, Group: Events, Severity: Info, Routine: true, Placeholders: eventFacts,
+		en: words{"Request received", "{what} received · {user_name}", "Source: {source}"},
+		zh: words{"收到请求", "收到{what} · {user_name}", "来源：{source}"}},
+	{Kind: Marked, Group: Events, Severity: Success, Routine: true, Placeholders: eventFacts,
+		en: words{"Marked", "{what} marked · {who}", "Entry: {subject_name}\nSource: {source}"},
+		zh: words{"已标记", "{what} 已标记 · {who}", "条目：{subject_name}\n来源：{source}"}},
+	{Kind: AlreadyWatched, Group: Events, Severity: Info, Routine: true, Placeholders: eventFacts,
+		en: words{"Watched already", "{what} was watched already · {who}", "Entry: {subject_name}\nSource: {source}"},
+		zh: words{"此前已看过", "{what} 此前已标记看过 · {who}", "条目：{subject_name}\n来源：{source}"}},
+	{Kind: Ignored, Group: Events, Severity: Info, Routine: true, Placeholders: eventFacts,
+		en: words{"Ignored", "{what} ignored · {who}", "{error_message}\nSource: {source}"},
+		zh: words{"已忽略", "{what} 已忽略 · {who}", "{error_message}\n来源：{source}"}},
+	{Kind: Queued, Group: Events, Severity: Info, Routine: true, Placeholders: eventFacts, page: "/queue",
+		en: words{"Waits for Bangumi", "{what} waits for Bangumi · {who}", "{error_message}"},
+		zh: words{"等待 Bangumi", "{what} 正在等待 Bangumi · {who}", "{error_message}"}},
+	{Kind: Replayed, Group: Events, Severity: Success, Routine: true, Placeholders: eventFacts,
+		en: words{"Marked after waiting", "{what} marked after waiting · {who}", "Entry: {subject_name}"},
+		zh: words{"补标成功", "{what} 已补标 · {who}", "条目：{subject_name}"}},
+	{Kind: MarkFailed, Group: Events, Severity: Failure, First: true, Placeholders: eventFacts,
+		en: words{"Not marked", "{what} not marked · {who}", "{error_message}\nEntry: {subject_name}\nSource: {source}"},
+		zh: words{"标记失败", "{what} 标记失败 · {who}", "{error_message}\n条目：{subject_name}\n来源：{source}"}},
+	{Kind: Abandoned, Group: Events, Severity: Failure, First: true, Placeholders: eventFacts, page: "/queue",
+		en: words{"Given up", "{what} given up · {who}", "{error_message}\nRevive it in the queue when Bangumi works again."},
+		zh: words{"放弃补标", "{what} 已放弃补标 · {who}", "{error_message}\nBangumi 恢复后可在等待队列中重新激活。"}},
+
+	{Kind: NoAccount, Group: Matching, Severity: Warning, First: true, Placeholders: eventFacts,
+		en: words{"No account", "{what} has no account · {user_name}", "{error_message}\nAdd the user name to an account, then retry.\nSource: {source}"},
+		zh: words{"没有对应账号", "{what} 没有对应账号 · {user_name}", "{error_message}\n请将该用户名加入一个账号，然后重试。\n来源：{source}"}},
+	{Kind: NotMatched, Group: Matching, Severity: Warning, First: true, Placeholders: eventFacts,
+		en: words{"Not found", "{what} not found on Bangumi · {who}", "{error_message}\nAdd a mapping, then retry.\nSource: {source}"},
+		zh: words{"未找到条目", "{what} 未找到条目 · {who}", "{error_message}\n请添加映射后重试。\n来源：{source}"}},
+	{Kind: ReviewWaiting, Group: Matching, Severity: Warning, First: true, page: "/review",
+		Placeholders: append(slices.Clone(eventFacts), "candidates_count", "top_candidate_id", "top_candidate_name"),
+		en:           words{"Waits for your answer", "{what} waits for your answer · {who}", "{error_message}\nBest guess: {top_candidate_name}\nSource: {source}"},
+		zh:           words{"等待人工确认", "{what} 等待人工确认 · {who}", "{error_message}\n最可能的条目：{top_candidate_name}\n来源：{source}"}},
+	{Kind: EpisodeNotFound, Group: Matching, Severity: Warning, First: true, Placeholders: eventFacts,
+		en: words{"Episode not found", "{what}: episode not found · {who}", "{error_message}\nEntry: {subject_name}\nSource: {source}"},
+		zh: words{"未找到章节", "{what} 未找到对应章节 · {who}", "{error_message}\n条目：{subject_name}\n来源：{source}"}},
+
+	{Kind: TokenExpiring, Group: Accounts, Severity: Warning, First: true, page: "/accounts", Placeholders: []string{"service", "expires_at"},
+		en: words{"Sign-in ends soon", "Sign-in ends soon · {account} · {service}", "It ends at {expires_at}.\nSign in again before then, so that nothing waits."},
+		zh: words{"登录即将过期", "登录即将过期 · {account} · {service}", "过期时间：{expires_at}\n请在此之前重新登录，以免标记受阻。"}},
+	{Kind: TokenDead, Group: Accounts, Severity: Failure, First: true, page: "/accounts", Placeholders: []string{"service"},
+		en: words{"Sign-in refused", "Sign-in refused · {account} · {service}", "{error_message}\nSign in again."},
+		zh: words{"登录已失效", "登录已失效 · {account} · {service}", "{error_message}\n请重新登录。"}},
+
+	{Kind: CatalogUnreachable, Group: Catalog, Severity: Failure, First: true, page: "/queue", Placeholders: []string{"pending_count"},
+		en: words{"Bangumi unreachable", "Bangumi unreachable", "{error_message}\nMarks wait, and go out by themselves when it is back."},
+		zh: words{"Bangumi 无法连接", "Bangumi 无法连接", "{error_message}\n标记会排队等待，恢复后自动补标。"}},
+	{Kind: CatalogBack, Group: Catalog, Severity: Success, First: true, page: "/queue", Placeholders: []string{"duration", "pending_count"},
+		en: words{"Bangumi back", "Bangumi reachable again", "It was away for {duration}.\nMarks that go out now: {pending_count}"},
+		zh: words{"Bangumi 已恢复", "Bangumi 已恢复连接", "中断时长：{duration}\n正在补标：{pending_count}"}},
+	{Kind: ArchiveImported, Group: Catalog, Severity: Success, page: "/archive", Placeholders: []string{"archive", "total"},
+		en: words{"Archive imported", "Archive imported · {archive}", "Entries: {total}"},
+		zh: words{"离线数据已导入", "离线数据已导入 · {archive}", "条目数：{total}"}},
+	{Kind: ArchiveFailed, Group: Catalog, Severity: Failure, First: true, page: "/archive", Placeholders: []string{"archive"},
+		en: words{"Archive import failed", "Archive import failed · {archive}", "{error_message}"},
+		zh: words{"离线数据导入失败", "离线数据导入失败 · {archive}", "{error_message}"}},
+	{Kind: ArchiveSkipped, Group: Catalog, Severity: Info, page: "/archive", Placeholders: []string{"archive"},
+		en: words{"Archive import skipped", "Archive import skipped · {archive}", "{error_message}"},
+		zh: words{"离线数据未更新", "离线数据未更新 · {archive}", "{error_message}"}},
+
+	{Kind: SourceSilent, Group: Sources, Severity: Warning, First: true, page: "/connect", Placeholders: []string{"source", "days"},
+		en: words{"Source silent", "Nothing comes from a source any more · {source}", "Silent for {days} days.\n{error_message}\nSee whether it still runs and sends."},
+		zh: words{"来源长时间无消息", "来源长时间无消息 · {source}", "已 {days} 天没有消息。\n{error_message}\n请检查它是否仍在运行并发送。"}},
+	{Kind: TrackerSyncDone, Group: Sources, Severity: Success, page: "/tracker", Placeholders: []string{"total", "failed"},
+		en: words{"Tracker history read", "Tracker history read · {user_name}", "Plays taken in: {total}\nFailed: {failed}"},
+		zh: words{"Trakt 记录已同步", "Trakt 记录已同步 · {user_name}", "新增播放：{total}\n失败：{failed}"}},
+	{Kind: TrackerSyncFailed, Group: Sources, Severity: Failure, First: true, page: "/tracker",
+		en: words{"Tracker history failed", "Tracker history could not be read · {user_name}", "{error_message}"},
+		zh: words{"Trakt 记录同步失败", "Trakt 记录同步失败 · {user_name}", "{error_message}"}},
+
+	{Kind: ImportDone, Group: Work, Severity: Success, page: "/import", Placeholders: []string{"source", "total", "failed", "skipped"},
+		en: words{"Import done", "Import done · {source}", "Taken in: {total}\nSkipped: {skipped}\nFailed: {failed}"},
+		zh: words{"导入完成", "导入完成 · {source}", "已导入：{total}\n跳过：{skipped}\n失败：{failed}"}},
+	{Kind: ImportFailed, Group: Work, Severity: Failure, First: true, page: "/import", Placeholders: []string{"source"},
+		en: words{"Import failed", "Import failed · {source}", "{error_message}"},
+		zh: words{"导入失败", "导入失败 · {source}", "{error_message}"}},
+	{Kind: JobFailed, Group: Work, Severity: Failure, First: true, page: "/tasks", Placeholders: []string{"job_name"},
+		en: words{"Job failed", "Job failed · {job_name}", "{error_message}"},
+		zh: words{"任务失败", "任务失败 · {job_name}", "{error_message}"}},
+	{Kind: SummaryReady, Group: Work, Severity: Info, Placeholders: []string{"job_name", "date_range", "record_count", "lookback_days", "model", "tokens_used", "summary_text"},
+		en: words{"Summary ready", "What was watched · {job_name} · {date_range}", "{summary_text}"},
+		zh: words{"观看总结", "观看总结 · {job_name} · {date_range}", "{summary_text}"}},
+	{Kind: AiringToday, Group: Work, Severity: Info, Placeholders: []string{"airdate", "total", "list"},
+		en: words{"Airing today", "Airing today · {airdate} · {total}", "{list}"},
+		zh: words{"今日放送", "今日放送 · {airdate} · {total} 部", "{list}"}},
+
+	{Kind: NewVersion, Group: System, Severity: Info, page: "/about", Placeholders: []string{"current_version", "previous_version"},
+		en: words{"Watchmark updated", "Watchmark was updated · {current_version}", "Before it was {previous_version}."},
+		zh: words{"Watchmark 已更新", "Watchmark 已更新 · {current_version}", "更新前版本：{previous_version}"}},
+	{Kind: DatabaseMigrated, Group: System, Severity: Info, page: "/about", Placeholders: []string{"current_version", "previous_version"},
+		en: words{"Database brought up to date", "Database brought up to date · {current_version}", "A copy from before is kept beside it."},
+		zh: words{"数据库已升级", "数据库已升级 · {current_version}", "升级前的副本保存在同一文件夹中。"}},
+	{Kind: LoginLocked, Group: System, Severity: Warning, page: "/settings/access", Placeholders: []string{"ip", "locked_until"},
+		en: words{"Login locked", "Login locked after wrong tries · {ip}", "Locked until {locked_until}."},
+		zh: words{"登录已锁定", "多次输错，登录已锁定 · {ip}", "锁定至：{locked_until}"}},
+}
+
+// Kinds are all kinds, in the order people see them.
+func Kinds() []KindInfo { return slices.Clone(kinds) }
+
+// byKind finds a kind's line in the table.
+var byKind = func() map[Kind]KindInfo {
+	found := make(map[Kind]KindInfo, len(kinds))
+	for _, k := range kinds {
+		found[k.Kind] = k
+	}
+	return found
+}()
+
+// InfoOf is what is known of a kind; of one that an older program knew, its name.
+func InfoOf(kind Kind) KindInfo {
+	if k, known := byKind[kind]; known {
+		return k
+	}
+	name := strings.ReplaceAll(string(kind), "_", " ")
+	return KindInfo{Kind: kind, Group: System, en: words{name: name}, zh: words{name: name}}
+}

@@ -1,0 +1,36 @@
+package notify
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Once keeps that something, named by key, is in a state now, with the notices that tell of
+// the change, in one transaction. It does nothing while the state is the one that was kept,
+// so a state is told once, whenever the service is started anew. The empty state is the one
+// of what was never kept: nothing is wrong with it. tell is given the state before.
+func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before string) []Notice) error {
+	var before string
+	err := n.DB.Read().QueryRowContext(ctx, `SELECT state FROM notice_states WHERE key = ?`, key).Scan(&before)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("read what was told of %s: %w", key, err)
+	}
+	if before == state {
+		return nil
+	}
+	err = n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO notice_states (key, state, updated_at) VALUES (?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`, key, state, time.Now().UnixMilli())
+		if err != nil {
+			return fmt.Errorf("keep what was told of %s: %w", key, err)
+		}
+		return n.AddTx(ctx, tx, tell(before)...)
+	})
+	if err == nil {
+		n.Wake()
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package notify
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// State is how a delivery stands.
+type State string
+
+// The states. Unsure was being sent when the process ended: it may have arrived, and only a person sends it again.
+// Dropped was not sent: too much waited for the channel, or channel or rule were switched off.
+const (
+	Waiting State = "waiting"
+	Sending State = "sending"
+	Sent    State = "sent"
+	Failed  State = "failed"
+	Unsure  State = "unsure"
+	Dropped State = "dropped"
+)
+
+// Delivery is one notice on its way to one channel.
+type Delivery struct {
+	ID        int64
+	NoticeID  int64
+	ChannelID int64
+	// Channel is the name of the channel.
+	Channel string
+	// RuleID is the rule that told it; 0 for what went past the rules.
+	RuleID int64
+	State  State
+	Tries  int
+	// Problem is why it was not sent, in plain words.
+	Problem   string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Deliveries are those of a notice, in the order they were stored.
+func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, error) {
+	rows, err := n.DB.Read().QueryContext(ctx, `SELECT d.id, d.notice_id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
+		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? ORDER BY d.id`, noticeID)
+	if err != nil {
+		return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	deliveries := []Delivery{}
+	for rows.Next() {
+		var d Delivery
+		var created, updated int64
+		if err := rows.Scan(&d.ID, &d.NoticeID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated); err != nil {
+			return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
+		}
+		d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+		deliveries = append(deliveries, d)
+	}
+	return deliveries, rows.Err()
+}
+
+// Resend sends a delivery again that failed, was dropped, or may not have arrived: by a message of its own, whatever
+// the rules say now. It returns ErrNotFound, ErrNotFailed or ErrOff.
+func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
+	err := n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var state State
+		var enabled bool
+		err := tx.QueryRowContext(ctx, `SELECT d.state, c.enabled FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.id = ?`, deliveryID).Scan(&state, &enabled)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return ErrNotFound
+		case err != nil:
+			return fmt.Errorf("read delivery %d: %w", deliveryID, err)
+		case state != Failed && state != Unsure && state != Dropped:
+			return ErrNotFailed
+		case !enabled:
+			return ErrOff
+		}
+		now := time.Now().UnixMilli()
+		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = 'waiting', rule_id = 0, message_id = '', tries = 0, tried_at = 0, due_at = 0, problem = '', created_at = ?, updated_at = ?
+			WHERE id = ?`, now, now, deliveryID)
+		if err != nil {
+			return fmt.Errorf("send delivery %d again: %w", deliveryID, err)
+		}
+		return nil
+	})
+	if err == nil {
+		n.Wake()
+	}
+	return err
+}
+
+// takeUp makes unsure what the last process had begun to send.
+func (n *Notifier) takeUp(ctx context.Context) error {
+	return n.exec(ctx, `UPDATE deliveries SET state = 'unsure', problem = 'the service ended while it was being sent: it may have arrived', updated_at = ? WHERE state = 'sending'`,
+		time.Now().UnixMilli())
+}
+
+// dropOfRule drops what waits for a rule that is gone or off.
+func dropOfRule(ctx context.Context, tx *sql.Tx, ruleID int64) error {
+	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'dropped', problem = 'its rule was switched off or removed', updated_at = ?
+		WHERE state = 'waiting' AND channel_id IN (SELECT id FROM notification_channels) AND rule_id = ?`, time.Now().UnixMilli(), ruleID)
+	if err != nil {
+		return fmt.Errorf("drop what waits for notification rule %d: %w", ruleID, err)
+	}
+	return nil
+}

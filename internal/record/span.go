@@ -1,0 +1,47 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"watchmark/internal/watch"
+)
+
+// Span selects what was watched between two times.
+type Span struct {
+	// From is included, To is not.
+	From, To time.Time
+	// User is the media-server user, compared exactly; empty is everybody.
+	User string
+	// Limit is the most records to answer.
+	Limit int
+}
+
+// Watched is what was watched in a span, the newest first, and how many records that is without
+// the limit. Tests, playbacks that only began and blocked titles do not count. It reads the
+// records of the span alone.
+func (s *Store) Watched(ctx context.Context, span Span) (records []Record, total int, err error) {
+	// What is put together with '' has no index, so the planner stays on that of created_at.
+	where := `WHERE created_at >= ? AND created_at < ? AND is_test = 0 AND action = ? AND NOT (status || '' = 'ignored' AND subject_id = 0)`
+	args := []any{span.From.UnixMilli(), span.To.UnixMilli(), watch.Watched}
+	if span.User != "" {
+		where, args = where+` AND user_name || '' = ?`, append(args, span.User)
+	}
+	if err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records `+where, args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count what was watched: %w", err)
+	}
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records `+where+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(args, span.Limit)...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list what was watched: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var r Record
+		if err := scan(rows, &r); err != nil {
+			return nil, 0, err
+		}
+		records = append(records, r)
+	}
+	return records, total, rows.Err()
+}

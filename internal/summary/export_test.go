@@ -1,0 +1,20 @@
+package summary
+
+import (
+	"context"
+	"time"
+)
+
+// SetLongest bounds the runs of a Keeper. Call it before the first.
+func (k *Keeper) SetLongest(d time.Duration) { k.longest = d }
+
+// RunDue runs a job by its schedule, as it was seen before.
+func (k *Keeper) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
+	return k.run(ctx, seen.Name, slot, &seen)
+}
+
+// Round is one look at the clock, at a time of the test.
+func (a *Airing) Round(ctx context.Context, now time.Time) error {
+	_, err := a.round(ctx, now)
+	return err
+}

@@ -1,0 +1,147 @@
+// Package summary tells what was watched: jobs turn the records of some days into a short
+// text, written by a language model where one is set up and of plain figures otherwise; and
+// once a day people are told which episodes of what they are watching air.
+//
+// What it promises: a job runs once at a time, whoever starts it, in this process or another;
+// its result and the notice of it are one transaction, so that a crash neither loses nor
+// doubles one; titles and names are data to the model, and what the model answers is only ever shown.
+package summary
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The errors a caller branches on.
+var (
+	ErrNotFound = errors.New("there is no summary job of this name")
+	ErrTaken    = errors.New("there is a summary job of this name already")
+	ErrFull     = errors.New("there are 50 summary jobs already: remove one first")
+	// ErrRunning is returned while a run of the job is under way.
+	ErrRunning = errors.New("the summary job is running already")
+	// ErrStopping is returned while the service stops.
+	ErrStopping = errors.New("the service is stopping")
+)
+
+const (
+	jobsMost = 50
+	// recordsMost is how many records a job looks at in detail.
+	recordsMost = 500
+	// resultsKept is how many results of a job are kept.
+	resultsKept = 100
+)
+
+// Draft is a job as a person enters it.
+type Draft struct {
+	Name     string `json:"name" doc:"Its name, which is part of the paths: letters, digits, - and _." example:"daily"`
+	Enabled  bool   `json:"enabled" doc:"Whether it runs by its schedule."`
+	Cron     string `json:"cron" doc:"When it runs, as a cron expression of five fields in the local time." example:"0 21 * * *"`
+	DaysBack int    `json:"days_back" doc:"How many days before a run it looks at." example:"1"`
+	// User is the media-server user; empty is everybody.
+	User string `json:"user" doc:"The media-server user, compared exactly; empty for everybody."`
+	// Prompt is empty for the standard one.
+	Prompt     string  `json:"prompt" doc:"What the model is told to do; empty for the standard prompt in the language of notifications."`
+	MaxRecords int     `json:"max_records" doc:"How many records are told in detail at most, the newest; 0 for 500."`
+	Channels   []int64 `json:"channels" doc:"The channels it is sent to; empty leaves that to the rules."`
+	SkipEmpty  bool    `json:"skip_empty" doc:"Whether nothing is sent when nothing was watched."`
+}
+
+// Job is a stored job.
+type Job struct {
+	ID int64 `json:"id"`
+	Draft
+	Running   bool      `json:"running" doc:"Whether a run is under way, here or in another process."`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// NextRun is nil while nothing is planned.
+	NextRun *time.Time `json:"next_run" doc:"When it runs next by its schedule; null while it is switched off."`
+	// Last is nil before the first run.
+	Last *Last `json:"last,omitempty" doc:"How the last run came out; not there before the first."`
+
+	// plannedFrom is the time after which the next run of the schedule is looked for.
+	plannedFrom time.Time
+}
+
+// Last is how the last run of a job came out.
+type Last struct {
+	At      time.Time `json:"at"`
+	Outcome Outcome   `json:"outcome" enum:"done,empty,failed"`
+	Problem string    `json:"problem" doc:"Why it failed, or why the model did not write the text; empty when it did."`
+}
+
+// Outcome is how a run came out.
+type Outcome string
+
+// The outcomes.
+const (
+	Done   Outcome = "done"
+	Empty  Outcome = "empty" // nothing was watched, and nothing sent
+	Failed Outcome = "failed"
+)
+
+// Starter is who started a run.
+type Starter string
+
+// The starters.
+const (
+	ByCron   Starter = "cron"
+	ByPerson Starter = "person"
+)
+
+// Result is what a run brought.
+type Result struct {
+	ID      int64     `json:"id" doc:"Its number; 0 of a test, which is not kept."`
+	At      time.Time `json:"at" doc:"When the run ended."`
+	Starter Starter   `json:"started_by" enum:"cron,person" doc:"The schedule or a person."`
+	Outcome Outcome   `json:"outcome" enum:"done,empty,failed" doc:"empty: nothing was watched, so nothing was sent."`
+	From    time.Time `json:"from" doc:"The beginning of the time it tells of."`
+	To      time.Time `json:"to" doc:"The end of it."`
+	Records int       `json:"records" doc:"How many records there are in that time."`
+	Text    string    `json:"text" doc:"The summary: plain text, to be escaped like anything from outside."`
+	// Model is empty for a text of figures.
+	Model            string `json:"model" doc:"The model that wrote the text; empty when it is made of figures."`
+	PromptTokens     int    `json:"prompt_tokens"`
+	CompletionTokens int    `json:"completion_tokens"`
+	Problem          string `json:"problem" doc:"Why it failed, or why the model did not write the text; empty when it did."`
+}
+
+// FieldError says which field is wrong, and how.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+// Error is the field and what is wrong with it.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// checked is the draft in its normal form, or a *FieldError.
+func (d Draft) checked(next func(expression string, after time.Time) (time.Time, error)) (Draft, error) {
+	const longestName, longestUser, longestPrompt, daysMost, channelsMost = 64, 500, 4000, 366, 100
+	d.Cron, d.Prompt = strings.TrimSpace(d.Cron), strings.TrimSpace(d.Prompt)
+	foreign := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
+	slices.Sort(d.Channels)
+	d.Channels = slices.Compact(d.Channels)
+	switch {
+	case d.Name == "" || utf8.RuneCountInString(d.Name) > longestName || strings.ContainsFunc(d.Name, foreign) || !utf8.ValidString(d.Name):
+		return d, &FieldError{"name", fmt.Sprintf("give 1 to %d letters, digits, - or _", longestName)}
+	case d.DaysBack < 1 || d.DaysBack > daysMost:
+		return d, &FieldError{"days_back", fmt.Sprintf("%d is not between 1 and %d", d.DaysBack, daysMost)}
+	case len(d.User) > longestUser:
+		return d, &FieldError{"user", fmt.Sprintf("longer than %d bytes", longestUser)}
+	case utf8.RuneCountInString(d.Prompt) > longestPrompt:
+		return d, &FieldError{"prompt", fmt.Sprintf("longer than %d characters", longestPrompt)}
+	case d.MaxRecords < 0 || d.MaxRecords > recordsMost:
+		return d, &FieldError{"max_records", fmt.Sprintf("%d is not between 0 and %d", d.MaxRecords, recordsMost)}
+	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
+		return d, &FieldError{"channels", "give the ids of channels"}
+	}
+	if _, err := next(d.Cron, time.Now()); err != nil {
+		return d, &FieldError{"cron", err.Error()}
+	}
+	return d, nil
+}
