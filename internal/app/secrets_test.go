@@ -72,7 +72,22 @@ func TestNoSecretIsSeen(t *testing.T) {
 	s.do(s.request(http.MethodPost, "/webhook/custom?key="+s.hook[2:], "application/json", `{}`))
 	s.do(s.request(http.MethodPost, "/webhook/plex/"+s.hook, "application/json", `{"token":"`+alexToken+`","broken`))
 
+	// Messages go nowhere: each channel fails in its own way, and so does the language model.
+	const hookSecret, wecomKey, dingSign, mailPassword, modelKey = "hook-7c1f-2e9a-44d0", "5d1f7c3e-90ab-4c2d-8e6f-1a2b3c4d5e6f", "SEC3f9a7d1c5b2e8f604a", "mail-pass-61c07e", "sk-model-8842aa17"
+	for path, channel := range map[string]string{
+		"webhooks":  `{"name":"hook","config":{"url":"http://127.0.0.1:9/` + hookSecret + `","headers":[{"name":"X-Key","value":"` + hookSecret + `"}]}}`,
+		"wecoms":    `{"name":"group","config":{"url":"http://127.0.0.1:9/send","key":"` + wecomKey + `"}}`,
+		"dingtalks": `{"name":"team","config":{"url":"http://127.0.0.1:9/send","token":"` + wecomKey + `","secret":"` + dingSign + `"}}`,
+		"emails":    `{"name":"mail","config":{"host":"127.0.0.1","port":9,"tls":"none","user":"mira@example.org","password":"` + mailPassword + `","to":["mira@example.org"]}}`,
+	} {
+		s.api(http.MethodPost, "/api/notification/"+path, channel, http.StatusCreated, nil)
+	}
+	s.api(http.MethodPost, "/api/notification/test", "", http.StatusOK, nil)
+	s.api(http.MethodPatch, "/api/settings", `{"llm":{"base_url":"http://127.0.0.1:9/v1","model":"m-1","api_key":"`+modelKey+`"}}`, http.StatusOK, nil)
+	s.api(http.MethodPost, "/api/llm/test", "", http.StatusOK, nil)
+
 	secrets := map[string]string{
+		"key of a webhook": hookSecret, "key of a WeCom robot": wecomKey, "secret of a DingTalk robot": dingSign, "password of the mail": mailPassword, "key of the language model": modelKey,
 		"mira's token": miraToken, "alex's token": alexToken, "client secret": clientSecret, "password": password,
 		"API key": s.key, "session": cookies.Value, "OAuth code": back.Query().Get("code"),
 	}
@@ -88,7 +103,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 
 	places := map[string]string{}
 	for _, path := range []string{"/api/records?limit=50", "/api/records/1", "/api/match-records", "/api/match-records/1/trace", "/api/match-records/3/trace", "/api/match-records/4/trace",
-		"/api/accounts", "/api/settings", "/api/settings/schema", "/api/webhook-log?limit=50", "/api/logs?limit=200&level=debug", "/api/diagnostics", "/api/api-keys", "/api/stats", "/api/session", "/api/openapi.json"} {
+		"/api/accounts", "/api/settings", "/api/settings/schema", "/api/webhook-log?limit=50", "/api/logs?limit=200&level=debug", "/api/diagnostics", "/api/api-keys", "/api/stats", "/api/notification/webhooks", "/api/notification/wecoms", "/api/notification/dingtalks", "/api/notification/emails", "/api/notification/inbox", "/api/summary/jobs", "/api/llm/usage", "/api/session", "/api/openapi.json"} {
 		places["GET "+path] = s.api(http.MethodGet, path, "", http.StatusOK, nil).body
 	}
 	for _, path := range []string{"/", "/records", "/records/1", "/records/3", "/records/4", "/accounts", "/connect", "/debug/webhooks", "/debug/log", "/api/docs"} {
