@@ -131,7 +131,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		t.Progress(0, 1, "waiting for somebody to type the code in at the tracker")
 		u, err := k.awaitDevice(bounded, o, said.DeviceCode, every)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return errors.New("nobody typed the code in before it ended: start again")
+			return errCodeEnded
 		}
 		if err != nil {
 			return err
@@ -146,6 +146,9 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	d.TaskID = t.Status().ID
 	return d, nil
 }
+
+// errCodeEnded is told when the clock of the tracker, or of this service, says that a code is over.
+var errCodeEnded = errors.New("nobody typed the code in before it ended: start again")
 
 // awaitDevice asks every so often whether the code was approved. What fails in passing is asked again.
 func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, every time.Duration) (User, error) {
@@ -172,8 +175,10 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 			every = min(every*2, deviceSlowest)
 		case http.StatusTeapot:
 			return User{}, errors.New("the person refused at the tracker: start again if that was a mistake")
-		case http.StatusGone, http.StatusNotFound, http.StatusConflict:
-			return User{}, errors.New("the code has ended or was used: start again")
+		case http.StatusGone:
+			return User{}, errCodeEnded
+		case http.StatusNotFound, http.StatusConflict:
+			return User{}, errors.New("the code was used, or is not known any more: start again")
 		default:
 			if !passing(err) {
 				return User{}, err
