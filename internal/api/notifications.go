@@ -330,7 +330,8 @@ type NoticeAnswer struct {
 }
 
 func (s *server) noticeOf(e notify.Entry) NoticeAnswer {
-	title, text := e.Words(s.Notices.Language())
+	language := s.Notices.Language()
+	title, text := e.Retold(func(said string) string { return s.Notices.Say(language, said) }).Words(language)
 	return NoticeAnswer{e.ID, e.Kind, e.At, e.Severity.String(), e.Unread, title, text, e.User, e.AccountID, e.Account, e.RecordID, e.Facts}
 }
 

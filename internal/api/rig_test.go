@@ -199,7 +199,7 @@ func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker,
 			}
 			return config.Secrets()
 		},
-		Language: func() notify.Language { return notify.English }, Base: func() string { return "https://watch.example" },
+		Language: func() notify.Language { return notify.English }, Base: func() string { return "https://watch.example" }, Say: func(_ notify.Language, said string) string { return said },
 	}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -79,8 +79,10 @@ type App struct {
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
 	// Notices tells people; senders is its way out.
-	Notices  *notify.Notifier
-	senders  *channel.Tools
+	Notices *notify.Notifier
+	senders *channel.Tools
+	// say says in a language what the service says of itself.
+	say      func(lang, said string) string
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
@@ -216,6 +218,7 @@ func (a *App) buildHandler(o Options) error {
 	if err != nil {
 		return err
 	}
+	a.say = pages.Say
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
@@ -246,7 +249,7 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		Cover: a.covers.Get,
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
-		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
+		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Notices: a.Notices,
 		TestMatch:   a.engine.Preview,
 		Network:     a.doctor.State,
 		Logs:        a.lines,

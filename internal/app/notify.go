@@ -39,7 +39,9 @@ func (a *App) buildNotices(ctx context.Context) error {
 			return config.Secrets()
 		},
 		Language: func() notify.Language { return notify.Language(a.Settings.Current().Notification.Language) },
-		Base:     func() string { return a.Settings.Current().Server.PublicURL },
+		// The pages, which have the words, are built later and before anything is sent.
+		Say:  func(l notify.Language, said string) string { return a.say(string(l), said) },
+		Base: func() string { return a.Settings.Current().Server.PublicURL },
 	})
 	return err
 }

@@ -258,7 +258,7 @@ func newHouse(t *testing.T) *house {
 	h.questions = candidate.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
-		Language: func() notify.Language { return notify.English }, Base: func() string { return "" },
+		Language: func() notify.Language { return notify.English }, Base: func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,8 @@ type Entry struct {
 // Filter selects entries for List; zero fields do not restrict.
 type Filter struct {
 	Kinds []Kind
+	// Notable leaves out what is routine.
+	Notable bool
 	// Attention selects warnings and errors, Unread what nobody has read.
 	Attention, Unread bool
 	// Text stands in one of the facts or in a name; upper and lower case are the same in ASCII.
@@ -87,6 +89,9 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 		if !slices.ContainsFunc(f.Kinds, func(k Kind) bool { return InfoOf(k).Routine }) {
 			where("routine = 0") // which has an index
 		}
+	}
+	if f.Notable {
+		where("routine = 0")
 	}
 	if f.Attention {
 		where("severity >= 2")

@@ -41,6 +41,7 @@ func TestTheInbox(t *testing.T) {
 		"all":                  {notify.Filter{}, "9 8 7 6 5 4 3 2 1"},
 		"kinds":                {notify.Filter{Kinds: []notify.Kind{notify.Marked, notify.MarkFailed}}, "2 1"},
 		"what wants attention": {notify.Filter{Attention: true}, "3 2"},
+		"without routine":      {notify.Filter{Notable: true}, "4 3 2"},
 		"unread":               {notify.Filter{Unread: true}, "4 3 2"},
 		"by a word of a fact":  {notify.Filter{Text: "frier"}, "2"},
 		"by a sign":            {notify.Filter{Text: "0%"}, "1"},

@@ -37,6 +37,8 @@ type Config struct {
 	// are asked at each use.
 	Language func() Language
 	Base     func() string
+	// Say says in a language what the service says of itself in English; what nobody has translated stays.
+	Say func(l Language, said string) string
 }
 
 // Notifier keeps what happened and tells it. It is safe for concurrent use.

@@ -68,7 +68,7 @@ func (r *rig) open() {
 		},
 		Secrets:  func(c notify.Channel) []string { return []string{c.Config.Reveal()} },
 		Language: func() notify.Language { return notify.English },
-		Base:     func() string { return "http://house/" },
+		Base:     func() string { return "http://house/" }, Say: func(_ notify.Language, said string) string { return said },
 	})
 	must(r.t, err)
 }

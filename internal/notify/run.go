@@ -257,7 +257,11 @@ func (n *Notifier) send(ctx context.Context, o *outlet, c Channel, g group) {
 	if p.digest {
 		o.digested[p.rule.ID] = time.Now()
 	}
-	err = trySend(ctx, o.sender, p.compose(n.Language(), n.Base()), sendMost)
+	language := n.Language()
+	for i, e := range p.entries {
+		p.entries[i] = e.Retold(func(said string) string { return n.Say(language, said) })
+	}
+	err = trySend(ctx, o.sender, p.compose(language, n.Base()), sendMost)
 	n.settle(ctx, p, n.judge(p, err))
 }
 

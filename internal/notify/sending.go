@@ -258,14 +258,14 @@ func hurry(ctx context.Context, tx *sql.Tx, channelID int64) error {
 
 // dropAll drops what waits for a channel that is off.
 func (n *Notifier) dropAll(ctx context.Context, channelID int64) error {
-	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = 'the channel was switched off', updated_at = ?
-		WHERE state = 'waiting' AND channel_id = ? AND channel_id IN (SELECT id FROM notification_channels WHERE enabled = 0)`, time.Now().UnixMilli(), channelID)
+	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ?
+		WHERE state = 'waiting' AND channel_id = ? AND channel_id IN (SELECT id FROM notification_channels WHERE enabled = 0)`, "the channel was switched off", time.Now().UnixMilli(), channelID)
 }
 
 // dropGroup drops what waits for a channel by a rule that is gone or off.
 func (n *Notifier) dropGroup(ctx context.Context, channelID, ruleID int64) error {
-	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = 'its rule was switched off or removed', updated_at = ?
-		WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND rule_id NOT IN (SELECT id FROM notification_rules WHERE enabled = 1)`, time.Now().UnixMilli(), channelID, ruleID)
+	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ?
+		WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND rule_id NOT IN (SELECT id FROM notification_rules WHERE enabled = 1)`, ruleGone, time.Now().UnixMilli(), channelID, ruleID)
 }
 
 // dropOldest drops the oldest of what waits for a channel and is too much.

@@ -17,6 +17,15 @@ const (
 	lineMark = "\n"
 )
 
+// Retold is e with what the service says of itself, in English, as say says it.
+func (e Entry) Retold(say func(said string) string) Entry {
+	if said := e.Facts["error_message"]; said != "" {
+		e.Facts = maps.Clone(e.Facts)
+		e.Facts["error_message"] = say(said)
+	}
+	return e
+}
+
 // Words are the standard title, one line, and text of an entry.
 func (e Entry) Words(l Language) (title, text string) { return e.words(l, e.facts(l)) }
 
@@ -88,18 +97,21 @@ func what(l Language, facts map[string]string) string {
 	return name + " " + number
 }
 
-// link leads to the page that shows more; empty without a base.
+// link leads to the page that shows more, or to the inbox; empty without a base.
 func (e Entry) link(base string) string {
-	page := InfoOf(e.Kind).page
-	switch {
-	case base == "":
+	if base == "" {
 		return ""
-	case e.RecordID != 0 && e.Kind != ReviewWaiting:
-		page = "/records/" + strconv.FormatInt(e.RecordID, 10)
-	case page == "":
-		page = inboxPage
 	}
-	return strings.TrimRight(base, "/") + page
+	return strings.TrimRight(base, "/") + cmp.Or(e.Page(), inboxPage)
+}
+
+// Page is the path of the page that shows more, without the base path: that of its record, or of what its kind is about.
+// It is empty when no page does.
+func (e Entry) Page() string {
+	if e.RecordID != 0 && e.Kind != ReviewWaiting {
+		return "/records/" + strconv.FormatInt(e.RecordID, 10)
+	}
+	return InfoOf(e.Kind).page
 }
 
 // inboxPage is where the page shows the inbox.

@@ -139,6 +139,15 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: roomPath(p.Source)})
 		}
 	}
+	channels, err := s.Notices.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range channels {
+		if c.Enabled && c.Paused != "" {
+			needs = append(needs, need{look: channelLook(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
+		}
+	}
 	if failed > 0 {
 		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
 	}

@@ -23,6 +23,8 @@ import (
 	"watchmark/internal/forecast"
 	"watchmark/internal/importer"
 	"watchmark/internal/mapping"
+	"watchmark/internal/notify"
+	"watchmark/internal/notify/channel"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
@@ -198,6 +200,14 @@ func TestKeysExist(t *testing.T) {
 		need("the way", "network.via."+string(via))
 		need("the way", "script.way_"+string(via))
 	}
+	for _, kind := range notify.Kinds() {
+		need("the kind of a notice", "notify.group."+string(kind.Group))
+	}
+	for _, kind := range channel.Types {
+		for _, prefix := range []string{"channel.type.", "channel.about.", "channel.new.", "channel.guide.", "channel.name_example."} {
+			need("the channel", prefix+string(kind))
+		}
+	}
 	for _, outcome := range webhook.Outcomes {
 		need("the outcome of a request", "debug.outcome."+string(outcome))
 	}
@@ -259,7 +269,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|mail_tls)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

@@ -261,7 +261,7 @@ func TestOAuthAnswers(t *testing.T) {
 }
 
 var (
-	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-stream|data-also|data-server|data-preview|data-run|data-accounts|data-records|data-tries|data-log|data-confirms|data-next|data-live|data-login)="(/[^"]*)"`)
+	local  = regexp.MustCompile(`(?:href|src|action|data-url|data-subjects|data-stream|data-also|data-server|data-preview|data-run|data-accounts|data-records|data-tries|data-log|data-confirms|data-next|data-live|data-login|data-channel)="(/[^"]*)"`)
 	static = regexp.MustCompile(`"(/static/[^"]+)"`)
 )
 
@@ -269,8 +269,9 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	g.fillSources(t)
+	notice := g.fillNotices(t)
 	in := g.client(t, true)
-	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nas", "/device", "/tracker", "/import", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
+	for _, path := range []string{fmt.Sprintf("/inbox/%d", notice), "/inbox", "/notifications", "/notifications/channels/1", "/notifications/rules/1", "/debug/notifications", "/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nas", "/device", "/tracker", "/import", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))

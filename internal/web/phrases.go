@@ -310,6 +310,14 @@ func partsOf(text string) []piece {
 	return append(all, piece{from: from, to: len(text)})
 }
 
+// say is what the service says, in lang where that has a phrase for it.
+func (s *site) say(lang, said string) string {
+	if phrases := s.phrases[lang]; phrases != nil {
+		said, _ = phrases.say(said)
+	}
+	return said
+}
+
 // retell is what the service says, for a page in lang; nil for nothing, which is what templates ask.
 func (s *site) retell(lang string, said any) *retold {
 	text := fmt.Sprint(said)
@@ -332,8 +340,7 @@ func (s *site) retellings(w http.ResponseWriter, r *http.Request) {
 	}
 	told := []string{}
 	for _, text := range r.PostForm["text"] {
-		said, _ := s.phrases[s.language(r)].say(text)
-		told = append(told, said)
+		told = append(told, s.say(s.language(r), text))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -25,8 +25,11 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/diagnose"
+	"watchmark/internal/httpx"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
+	"watchmark/internal/notify"
+	"watchmark/internal/notify/channel"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/secret"
@@ -65,6 +68,7 @@ type rig struct {
 	dataset   dataset.Status
 	network   []diagnose.Result
 	logs      *logring.Ring
+	notices   *notify.Notifier
 	down      time.Time // since when the catalog does not answer; zero while it does
 	scheduler replay.Standing
 	tasks     task.Registry
@@ -109,6 +113,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.mappings = mapping.NewStore(d)
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
+	g.notices = noticesOn(t, d)
 	g.deps = web.Deps{
 		SilentAfter: func() time.Duration { return 14 * 24 * time.Hour },
 		Records:     g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
@@ -122,6 +127,7 @@ func newRig(t testing.TB, options ...option) *rig {
 		},
 		Reachability:  g.reachability,
 		Queue:         replay.NewQueue(d),
+		Notices:       g.notices,
 		Scheduler:     func() replay.Standing { return g.scheduler },
 		MaxRetries:    func() int { return 50 },
 		Tasks:         &g.tasks,
@@ -199,6 +205,36 @@ func newRig(t testing.TB, options ...option) *rig {
 		g.server.Close()
 	})
 	return g
+}
+
+// noticesOn is what tells people, on a database, with the real channels.
+func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
+	t.Helper()
+	box, err := secret.OpenBox(t.TempDir(), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := channel.NewTools(httpx.Config{}, time.Now, &secret.Masker{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tools.Close)
+	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+		Open: func(c notify.Channel) (channel.Sender, error) {
+			config, err := channel.Read(c.Type, c.Config.Reveal())
+			if err != nil {
+				return nil, err
+			}
+			return config.Open(tools), nil
+		},
+		Secrets:  func(notify.Channel) []string { return nil },
+		Language: func() notify.Language { return notify.English },
+		Base:     func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func (g *rig) reachability() catalog.Reachability {

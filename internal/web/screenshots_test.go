@@ -38,6 +38,7 @@ func shots(t *testing.T) []shot {
 	running := full.fillTasks(t).Status().ID
 	full.fillSettings(t)
 	full.fillSources(t)
+	notice := full.fillNotices(t)
 	full.answer = sourceAnswers
 	imported := newRig(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
@@ -116,6 +117,23 @@ func shots(t *testing.T) []shot {
 		{"debug-network-empty", empty, "/debug/network", true, ""},
 		{"debug-log", full, "/debug/log", true, ""},
 		{"debug-log-empty", empty, "/debug/log", true, ""},
+		{"inbox", full, "/inbox", true, ""},
+		{"inbox-all", full, "/inbox?view=all&q=Mira", true, ""},
+		{"inbox-empty", empty, "/inbox", true, ""},
+		{"inbox-read", empty, "/inbox?view=unread", true, ""},
+		{"notice", full, fmt.Sprintf("/inbox/%d", notice), true, ""},
+		{"notifications", full, "/notifications", true, "form[data-tests=tested-3] button"},
+		{"notifications-empty", empty, "/notifications", true, ""},
+		{"channel-webhook", full, "/notifications/channels/1", true, "#more summary"},
+		{"channel-webhook-new", full, "/notifications/channels/new?type=webhook", true, "[data-preset=telegram]"},
+		{"channel-mail", full, "/notifications/channels/2", true, "#more summary"},
+		{"channel-mail-new", full, "/notifications/channels/new?type=email", true, "[data-preset=qq]"},
+		{"channel-wecom", full, "/notifications/channels/3", true, "#more summary"},
+		{"channel-dingtalk-new", full, "/notifications/channels/new?type=dingtalk", true, ""},
+		{"rule", full, "/notifications/rules/2", true, "#placeholders summary"},
+		{"rule-new", empty, "/notifications/rules/new", true, "[data-ticks=none]"},
+		{"debug-notifications", full, "/debug/notifications", true, ""},
+		{"debug-notifications-empty", empty, "/debug/notifications", true, ""},
 		{"about", full, "/about", true, "#modules summary"},
 		{"about-off", empty, "/about", true, ""},
 		{"not-found", full, "/nowhere", true, ""},

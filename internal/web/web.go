@@ -81,6 +81,7 @@ type Deps struct {
 	Mappings   Mappings
 	Accounts   Accounts
 	WebhookLog WebhookLog
+	Notices    Notices
 	Settings   Settings
 	// SilentAfter is how long nothing may come from a source before it counts as silent; 0 is for ever.
 	SilentAfter func() time.Duration
@@ -170,6 +171,8 @@ type Pages struct {
 	http.Handler
 	// Stylesheet is the path of the style of all pages, base path included.
 	Stylesheet string
+	// Say says in a language of the pages what the service says of itself in English; what nobody has translated stays.
+	Say func(lang, said string) string
 }
 
 // New makes the pages. It fails when a declared template, a translation or an asset is
@@ -204,6 +207,8 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /records", s.page("records", s.records))
 	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
 	mux.HandleFunc("GET /review", s.page("review", s.review))
+	mux.HandleFunc("GET /inbox", s.page("inbox", s.inbox))
+	mux.HandleFunc("GET /inbox/{id}", s.page("notice", s.notice))
 	mux.HandleFunc("GET /queue", s.page("queue", s.queue))
 	mux.HandleFunc("GET /tasks", s.page("tasks", s.tasks))
 	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
@@ -219,11 +224,17 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /tracker", s.page("tracker", s.tracker))
 	mux.HandleFunc("GET /import", s.page("import", s.importHistory))
 	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
+	mux.HandleFunc("GET /notifications", s.page("notifications", s.notifications))
+	mux.HandleFunc("GET /notifications/channels/new", s.page("channel", s.newChannel))
+	mux.HandleFunc("GET /notifications/channels/{id}", s.page("channel", s.channel))
+	mux.HandleFunc("GET /notifications/rules/new", s.page("rule", s.newRule))
+	mux.HandleFunc("GET /notifications/rules/{id}", s.page("rule", s.rule))
 	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
 	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
 	mux.HandleFunc("GET /debug", s.page("debug", s.trial))
 	mux.HandleFunc("GET /debug/webhooks", s.page("debug-webhooks", s.webhooks))
 	mux.HandleFunc("GET /debug/network", s.page("debug-network", s.network))
+	mux.HandleFunc("GET /debug/notifications", s.page("debug-notifications", s.notificationTrial))
 	mux.HandleFunc("GET /debug/log", s.page("debug-log", s.logs))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
@@ -232,7 +243,7 @@ func New(d Deps) (Pages, error) {
 		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
 	})
 	stylesheet, err := s.assetURL("app.css")
-	return Pages{mux, stylesheet}, err
+	return Pages{mux, stylesheet, s.say}, err
 }
 
 // content is what a page shows: Title is a key of the catalogue, or Heading a text of the
@@ -257,6 +268,15 @@ type frame struct {
 	Badges map[string]int
 }
 
+// badge is how many things of a kind wait for a person.
+type badge struct {
+	Kind  string
+	Count int
+}
+
+// Badge is that of a kind; its Count is 0 where nothing waits.
+func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
+
 // page serves a page by its template, to people who are signed in unless its path is open.
 func (s *site) page(name string, load func(*http.Request) (content, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -280,10 +300,11 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	if f.SignedIn {
 		failed, err := s.Records.FailedLately(r.Context(), time.Now())
 		open, failure := s.Questions.Open(r.Context())
-		if err = errors.Join(err, failure); err != nil && r.Context().Err() == nil {
+		unread, third := s.Notices.Unread(r.Context())
+		if err = errors.Join(err, failure, third); err != nil && r.Context().Err() == nil {
 			s.Log.ErrorContext(r.Context(), "cannot count for a page what needs somebody", "error", err)
 		}
-		f.Badges = map[string]int{"error": failed, "review": open}
+		f.Badges = map[string]int{"error": failed, "review": open, "notice": unread.Attention}
 	}
 	var page bytes.Buffer
 	if err := s.templates[f.Lang][name].ExecuteTemplate(&page, "layout", f); err != nil {

@@ -19,6 +19,9 @@ const (
 	TypeDingTalk Type = "dingtalk"
 )
 
+// Types are all of them, in the order people see them.
+var Types = []Type{TypeWebhook, TypeEmail, TypeWeCom, TypeDingTalk}
+
 // Config is the settings of one channel: a Webhook, Email, WeCom or DingTalk. Encoded as JSON
 // its secrets are masked; only Plain tells them.
 type Config interface {

@@ -2,7 +2,7 @@
 // what follows (refresh, go to data-next, record: go to that of the answer, authorize, run: follow the task, reveal: show it once, tell: the event "answered" has the answer), data-done the message of success,
 // data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
 // data-also an address to post to after it, whose answer then counts. With data-query the fields go into the
-// address. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
+// address. data-body is the JSON to send in place of the fields. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
 import { retold, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
@@ -109,12 +109,16 @@ async function follow(form, body) {
 
 /** The JSON body of a form; null when it has no fields. */
 export function bodyOf(form) {
+  if (form.dataset.body) return JSON.parse(form.dataset.body);
   const body = {};
   for (const field of form.elements) {
     if (!field.name || field.disabled) continue;
     const [name, section] = field.name.split(".").reverse(); // section.name is a setting
     const place = section ? (body[section] ??= {}) : body;
-    if (!("optional" in field.dataset && field.value === "")) place[name] = valueOf(field);
+    if ("list" in field.dataset) { // one of several checkboxes
+      place[name] ??= [];
+      if (field.checked) place[name].push(field.dataset.type === "number" ? Number(field.value) : field.value);
+    } else if (!("optional" in field.dataset && field.value === "")) place[name] = valueOf(field);
   }
   return Object.keys(body).length ? body : null;
 }
@@ -126,7 +130,14 @@ export function valueOf(field) {
     case "bool":
       return field.value === "true";
     case "number":
-      return Number(field.value);
+      return field.dataset.times ? Math.round(field.value * field.dataset.times) : Number(field.value);
+    case "list": // which the API takes apart
+      return field.value.trim() ? [field.value] : [];
+    case "headers":
+      return linesOf(field).map((header) => {
+        const [name, ...value] = header.split(":");
+        return { name: name.trim(), value: value.join(":").trim() };
+      });
     case "subject":
       return Number(subjectIn(field.value));
     case "lines":
@@ -148,7 +159,7 @@ export async function explain(form, answer, problem) {
   let placed = 0;
   for (const [i, { location = "" }] of errors.entries()) {
     const name = location.replace(/^(body|query)\.?/, "");
-    const field = name && (form.elements.namedItem(name) ?? form.elements.namedItem(name.replace(/[.[].*$/, "")));
+    const field = name && fieldAt(form, name);
     if (field instanceof HTMLElement && field.type !== "hidden") {
       markField(field, messages[i]);
       placed++;
@@ -164,6 +175,14 @@ export async function explain(form, answer, problem) {
   const message = (own ?? text(`status_${status}`)).replace("{seconds}", wait);
   const known = own || message !== `status_${status}`;
   showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own && status < 500 ? "" : detail);
+}
+
+/** The field for what a problem names, config.headers[0].value, or for what that is part of. */
+function fieldAt(form, name) {
+  const field = form.elements.namedItem(name);
+  if (field instanceof RadioNodeList) return field[0];
+  const outer = name.replace(/(\[\d+\]|[.[][^.[]*)$/, "");
+  return field ?? (outer && outer !== name ? fieldAt(form, outer) : null);
 }
 
 export function showProblem(form, message, detail) {
