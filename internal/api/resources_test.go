@@ -319,6 +319,8 @@ func TestScheduleIsPreviewed(t *testing.T) {
 	}
 	ask("tracker.cron", "").want(200, `"next":[]`)
 	ask("nas.cron", "").problem(422, "query.cron", "is not a cron expression")
+	ask("", "0 21 * * *").want(200, `"next":["`)
+	ask("", "").problem(422, "query.cron", "is not a cron expression")
 	ask("nas.cron", "every day").problem(422, "query.cron", "is not a cron expression")
 	ask("nas.limit", "* * * * *").problem(422, "query.key", "is no key that holds a cron expression")
 	ask("nas.no", "* * * * *").problem(422, "query.key")

@@ -56,16 +56,16 @@ func (s *server) registerSettings() {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/settings/schedule", OperationID: "preview-schedule", Tags: []string{tag},
-		Summary: "Ask when a schedule is due", Description: "What a cron expression would mean for a key that holds one, in the time zone of that key. It changes nothing.",
+		Summary: "Ask when a schedule is due", Description: "What a cron expression would mean for a key that holds one, in the time zone of that key, or for a job in the local time. It changes nothing.",
 	}, func(_ context.Context, in *struct {
-		Key  string `query:"key" required:"true" doc:"The path of the key." example:"nas.cron"`
+		Key  string `query:"key" doc:"The path of the key; left out for a schedule that is no setting, such as that of a summary job." example:"nas.cron"`
 		Cron string `query:"cron" doc:"The expression; empty for one that never comes, where the key allows that." example:"*/5 * * * *"`
 	}) (*JSON[schedule], error) {
 		next, err := settings.NextRuns(in.Key, in.Cron, time.Now(), runsShown)
 		var wrong *settings.FieldError
 		if errors.As(err, &wrong) {
 			location := "query.cron"
-			if wrong.Key == "" {
+			if wrong.Key == "" && in.Key != "" {
 				location = "query.key"
 			}
 			return nil, fieldProblem(location, wrong.Problem)

@@ -8,14 +8,22 @@ import (
 )
 
 // NextRuns are the next n times after t at which the key at path is due when its value is
-// expression; none when that is empty and the key may be. The error is a *FieldError: of
-// path when expression is wrong, of no key when path is not that of a schedule.
+// expression; none when that is empty and the key may be. Without a path they are those of a
+// schedule that is no setting, in the local time. The error is a *FieldError: of path when
+// expression is wrong, of no key when path is not that of a schedule.
 func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) {
-	o, known := options()[path]
-	if !known || o.form != Cron {
-		return nil, &FieldError{Problem: shown(path) + " is no key that holds a cron expression"}
+	var value any
+	var err error
+	var o option
+	if path == "" {
+		value, err = checkCron(expression)
+	} else {
+		var known bool
+		if o, known = options()[path]; !known || o.form != Cron {
+			return nil, &FieldError{Problem: shown(path) + " is no key that holds a cron expression"}
+		}
+		value, err = o.parse(expression)
 	}
-	value, err := o.parse(expression)
 	if err != nil {
 		return nil, &FieldError{Key: path, Problem: err.Error()}
 	}

@@ -28,10 +28,11 @@ var (
 	ErrStopping = errors.New("the service is stopping")
 )
 
+// MostRecords is how many records a job looks at in detail at most.
+const MostRecords = 500
+
 const (
 	jobsMost = 50
-	// recordsMost is how many records a job looks at in detail.
-	recordsMost = 500
 	// resultsKept is how many results of a job are kept.
 	resultsKept = 100
 )
@@ -135,8 +136,8 @@ func (d Draft) checked(next func(expression string, after time.Time) (time.Time,
 		return d, &FieldError{"user", fmt.Sprintf("longer than %d bytes", longestUser)}
 	case utf8.RuneCountInString(d.Prompt) > longestPrompt:
 		return d, &FieldError{"prompt", fmt.Sprintf("longer than %d characters", longestPrompt)}
-	case d.MaxRecords < 0 || d.MaxRecords > recordsMost:
-		return d, &FieldError{"max_records", fmt.Sprintf("%d is not between 0 and %d", d.MaxRecords, recordsMost)}
+	case d.MaxRecords < 0 || d.MaxRecords > MostRecords:
+		return d, &FieldError{"max_records", fmt.Sprintf("%d is not between 0 and %d", d.MaxRecords, MostRecords)}
 	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
 		return d, &FieldError{"channels", "give the ids of channels"}
 	}

@@ -248,7 +248,7 @@ func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.T
 func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
 	most := j.MaxRecords
 	if most == 0 {
-		most = recordsMost
+		most = MostRecords
 	}
 	records, total, err := k.Records.Watched(ctx, record.Span{From: r.From, To: r.To, User: j.User, Limit: most})
 	if err != nil {

@@ -94,6 +94,10 @@ var chinese = words{
 	model:        "大模型未能撰写本总结：%s",
 }
 
+// StandardPrompt is what the model is told to do where a job has no prompt of its own, in the
+// language of notifications.
+func StandardPrompt(language string) string { return wordsOf(language).prompt }
+
 func wordsOf(language string) words {
 	if language == "zh-CN" {
 		return chinese

@@ -24,13 +24,13 @@ var files embed.FS
 const staticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "reference"}
+var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
 
 // scripts are joined into app.js, each after those it imports, so that browsers ask for one file.
 var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "app"}
 
 // roomScripts are of one room only, whose template asks for them. They import of those that are joined.
-var roomScripts = []string{"sources", "tracker", "import", "notices"}
+var roomScripts = []string{"sources", "tracker", "import", "notices", "summaries"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

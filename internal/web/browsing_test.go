@@ -139,11 +139,12 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	running := g.fillTasks(t).Status().ID
 	g.fillSources(t)
 	notice := g.fillNotices(t)
+	g.fillSummaries(t)
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts", "/queue", "/queue?status=abandoned", "/tasks", fmt.Sprintf("/tasks/%d", running), "/mappings", "/mappings/1", "/mappings/new", "/mappings/import", "/mappings/blocked",
 		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
-		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/nowhere"} {
+		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
 		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
 		if err != nil {

@@ -20,10 +20,10 @@ import (
 )
 
 // pages are the templates of pages; each defines "content" and is parsed with the shared ones.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
 
 // shared are the templates that every page may use.
-var shared = []string{"layout", "parts", "rules", "sources", "trace", "debug-parts", "notices"}
+var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
 
 // parseTemplates parses every page once for each language. A declared template that is
 // missing, and one that nobody declared, is an error.
@@ -165,6 +165,8 @@ var navGroups = []navGroup{
 	{"nav.service", []navItem{
 		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
 		{Path: "/notifications", Icon: "send", Key: "nav.notifications", Page: "notifications", Aside: true},
+		{Path: "/summaries", Icon: "newspaper", Key: "nav.summaries", Page: "summaries", Aside: true},
+		{Path: "/llm", Icon: "sparkles", Key: "nav.llm", Page: "llm", Aside: true},
 		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
 		{Path: "/settings", Icon: "settings", Key: "nav.settings", Page: "settings", Aside: true},
 		{Path: "/debug", Icon: "wrench", Key: "nav.debug", Page: "debug", Aside: true},

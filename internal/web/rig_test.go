@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/db"
 	"watchmark/internal/diagnose"
 	"watchmark/internal/httpx"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/notify"
@@ -36,6 +37,7 @@ import (
 	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 	"watchmark/internal/sse"
+	"watchmark/internal/summary"
 	"watchmark/internal/task"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
@@ -76,6 +78,8 @@ type rig struct {
 	nas       nasStub
 	device    device.Status
 	tracker   trackerStub
+	summaries *summary.Keeper
+	airing    summary.AiringStatus
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -114,6 +118,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.questions = candidate.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
+	g.summaries = g.newSummaries()
 	g.deps = web.Deps{
 		SilentAfter: func() time.Duration { return 14 * 24 * time.Hour },
 		Records:     g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
@@ -134,6 +139,9 @@ func newRig(t testing.TB, options ...option) *rig {
 		NAS:           &g.nas,
 		Device:        func() device.Status { return g.device },
 		Tracker:       &g.tracker,
+		Summaries:     g.summaries,
+		Airing:        func(context.Context) (summary.AiringStatus, error) { return g.airing, nil },
+		ModelUsage:    llm.NewUsage(d).Report,
 		ArchiveStatus: func() archive.Status { return g.archive },
 		DatasetStatus: func() dataset.Status { return g.dataset },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {

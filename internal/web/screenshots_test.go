@@ -39,6 +39,7 @@ func shots(t *testing.T) []shot {
 	full.fillSettings(t)
 	full.fillSources(t)
 	notice := full.fillNotices(t)
+	full.fillSummaries(t)
 	full.answer = sourceAnswers
 	imported := newRig(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
@@ -99,6 +100,15 @@ func shots(t *testing.T) []shot {
 		{"import", full, "/import", true, ""},
 		{"import-done", imported, "/import", true, ""},
 		{"import-empty", empty, "/import", true, ""},
+		{"summaries", full, "/summaries", true, ""},
+		{"summaries-new", full, "/summaries", true, "#new-job summary"},
+		{"summaries-try", full, "/summaries", true, ".job form[data-url$='/test'] button"},
+		{"summaries-empty", empty, "/summaries", true, ""},
+		{"summary", full, "/summaries/daily", true, "#job-edit summary"},
+		{"summary-empty", full, "/summaries/family", true, ""},
+		{"llm", full, "/llm", true, "#usage-days summary"},
+		{"llm-test", full, "/llm", true, "form[data-url$='/llm/test'] button"},
+		{"llm-off", empty, "/llm", true, ""},
 		{"archive-off", empty, "/archive", true, ""},
 		{"settings", full, "/settings", true, ""},
 		{"settings-matching", full, "/settings?section=matching", true, "#setting-matching-arbiter_enabled"},

@@ -28,11 +28,13 @@ import (
 	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/diagnose"
+	"watchmark/internal/llm"
 	"watchmark/internal/logring"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/source/device"
+	"watchmark/internal/summary"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -107,6 +109,12 @@ type Deps struct {
 	MaxRetries func() int
 	// Tasks is the work that takes longer.
 	Tasks Tasks
+	// Summaries are the jobs that tell what was watched, Airing is how telling what airs stands, and Channels
+	// are where messages go.
+	Summaries Summaries
+	Airing    func(context.Context) (summary.AiringStatus, error)
+	// ModelUsage is what the language model was used for in the last days, today included.
+	ModelUsage func(ctx context.Context, now time.Time, days int) (llm.Report, error)
 	// TestMatch matches an event and writes nothing.
 	TestMatch func(context.Context, watch.Event) (match.Trace, error)
 	// Network is how the services outside were found last.
@@ -229,6 +237,9 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /notifications/channels/{id}", s.page("channel", s.channel))
 	mux.HandleFunc("GET /notifications/rules/new", s.page("rule", s.newRule))
 	mux.HandleFunc("GET /notifications/rules/{id}", s.page("rule", s.rule))
+	mux.HandleFunc("GET /summaries", s.page("summaries", s.summaries))
+	mux.HandleFunc("GET /summaries/{name}", s.page("summary", s.summaryJob))
+	mux.HandleFunc("GET /llm", s.page("llm", s.llm))
 	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
 	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
 	mux.HandleFunc("GET /debug", s.page("debug", s.trial))

@@ -176,7 +176,7 @@ func (w *Webhook) checkHeaders(wrong *problems) {
 		case slices.Contains(ownHeaders, key):
 			wrong.add("headers", "%s is set by Watchmark itself", name)
 		case seen[key]:
-			wrong.add("headers", "%s is there twice", name)
+			wrong.add("headers", "the header %s is there twice", name)
 		case wrong.again("headers", h.Value):
 		case len(value) > maxAddress || strings.ContainsFunc(value, unicode.IsControl):
 			wrong.add("headers", "the value of %s holds a line break or another control character, or more than %d bytes", name, maxAddress)

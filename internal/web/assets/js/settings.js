@@ -1,5 +1,5 @@
 // The page of settings: a form for each section that sends what was changed in it, the search
-// that filters as one types, and the next runs of a schedule.
+// that filters as one types, and the next runs of a schedule, which other rooms have, too.
 import { text } from "./words.js";
 import { line, toast } from "./ui.js";
 import { timeAs } from "./time.js";
@@ -52,9 +52,9 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("input", ({ target }) => {
   if (target.id === "q" && target.form.id === "settings-find") find(target.value);
+  if ("cron" in target.dataset) foretell(target);
   if (!isSettings(target.form)) return;
   delete target.dataset.toStandard;
-  if (target.dataset.cron) foretell(target);
   show(target.form);
 });
 

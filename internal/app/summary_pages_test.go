@@ -1,0 +1,55 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/browsertest"
+	"watchmark/internal/llm/llmtest"
+)
+
+// TestBrowserHasTheDayTold sets up a language model, is refused with a wrong key, makes a first summary, tries it, and sends it.
+func TestBrowserHasTheDayTold(t *testing.T) {
+	const key = "sk-of-the-language-model-0123456789"
+	tab := browsertest.Start(t)
+	remote, base := llmtest.Start(t, llmtest.Config{Key: key, Models: []string{"qwen"}})
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
+	s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`))
+	browsertest.Complaints(t, tab)
+	save, test := browsertest.Click("#llm-settings button.primary"), browsertest.Click("form[data-url$='/llm/test'] button")
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/llm"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says("#llm", "summaries work without one")),
+		browsertest.Type("#llm-url", base), browsertest.Type("#llm-model", "qwen"), browsertest.Type("#llm-key", "sk-that-is-a-wrong-one"), save,
+		browsertest.Until(browsertest.Says("#llm", "qwen is asked at")),
+		browsertest.Until(browsertest.Says("#llm-told", "The service of the language model refuses the key")), browsertest.Until(browsertest.Says("#llm-told", "Check llm.api_key")),
+		browsertest.Until(browsertest.Says("#llm", "Last problem")),
+		browsertest.Type("#llm-key", key), save, browsertest.Until(browsertest.Says("#llm-told", "qwen answers.")), browsertest.Until(`document.getElementById("llm-key").value === ""`),
+		test, browsertest.Until(browsertest.Says("#llm-usage", "3 requests")),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+
+		chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#airing", "The offline archive is switched off")),
+		browsertest.Click("#jobs .empty form button"), browsertest.Until(browsertest.Says("#jobs", "Every day at 21:00")),
+	)
+	written := make(chan struct{})
+	remote.Next(llmtest.Reply{Wait: written, Body: `{"model":"qwen","choices":[{"message":{"role":"assistant","content":"Mira watched <b>the lighthouse</b>.\n\nA fine day."},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":12}}`})
+	try, send := browsertest.Click(".job form[data-url$='/test'] button"), browsertest.Click(".job form[data-url$='/trigger'] button")
+	// While one is being written another press does nothing.
+	browsertest.Run(t, tab, try, browsertest.Until(browsertest.Says(".job .told", "It is being written; nothing is sent.")), send)
+	close(written)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".job .told", "Mira watched <b>the lighthouse</b>.\n\nA fine day.")), browsertest.Until(browsertest.Says(".job .told", "Nothing was kept or sent.")),
+		browsertest.Until(browsertest.Says(".job .told", "written by qwen")), browsertest.Until(browsertest.Says(".job", "Not yet")),
+		send, browsertest.Until(browsertest.Says(".job .told", "Made, kept, and on its way.")),
+		browsertest.Until(`!document.querySelector(".job").innerText.includes("Not yet")`),
+		browsertest.Click(".job h3 a"), browsertest.Until(browsertest.Says("#results", "A quiet day with good episodes.")), browsertest.Until(browsertest.Says("#results", "by hand")),
+	)
+	if n := len(remote.Requests()); n != 5 {
+		t.Errorf("the model was asked %d times, want 5: three tests, a try, and a run", n)
+	}
+	var inbox struct{ Items []struct{ Kind string } }
+	s.api(http.MethodGet, "/api/notification/inbox?kind=summary_ready", "", http.StatusOK, &inbox)
+	if len(inbox.Items) != 1 {
+		t.Errorf("%d summaries stand in the inbox", len(inbox.Items))
+	}
+}
