@@ -73,11 +73,11 @@ var allowed = map[string][]string{
 	"notify/channel/channeltest": {},
 
 	"llm":         {"db", "httpx", "secret"},
-	"llm/llmtest": {},
-	"summary":     {"account", "archive", "catalog", "db", "llm", "notify", "record", "watch"},
+	"llm/llmtest": {"simulated"},
+	"summary":     {"account", "archive", "bell", "catalog", "db", "llm", "notify", "record", "watch"},
 
 	"tracker":             {"bell", "db", "forecast", "httpx", "secret", "task", "watch"},
-	"tracker/trackertest": {},
+	"tracker/trackertest": {"simulated"},
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
@@ -88,6 +88,7 @@ var allowed = map[string][]string{
 	"browsertest": {},
 	"faults":      {},
 	"memnet":      {},
+	"simulated":   {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }
 

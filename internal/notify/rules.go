@@ -35,6 +35,9 @@ type Rule struct {
 	Cooldown int `json:"cooldown"`
 }
 
+// FirstRule is the name of the rule that is there at first, until somebody gives it another one.
+const FirstRule = "What needs you"
+
 // The bounds of a rule.
 const (
 	maxUsers    = 200

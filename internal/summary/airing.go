@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/bell"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/notify"
@@ -68,7 +69,7 @@ type AiringConfig struct {
 // Lists are read once a day for it, and again only while the catalog does not answer.
 type Airing struct {
 	AiringConfig
-	kick chan struct{}
+	bell bell.Bell
 
 	mu    sync.Mutex
 	again time.Time // when a catalog that did not answer is asked again
@@ -76,15 +77,12 @@ type Airing struct {
 
 // NewAiring is an Airing that tells nothing until Run.
 func NewAiring(c AiringConfig) *Airing {
-	return &Airing{AiringConfig: c, kick: make(chan struct{}, 1)}
+	return &Airing{AiringConfig: c, bell: bell.New()}
 }
 
 // Kick has the settings and the clock looked at anew.
 func (a *Airing) Kick() {
-	select {
-	case a.kick <- struct{}{}:
-	default:
-	}
+	a.bell.Ring()
 }
 
 // Run works until ctx ends. A day that the service was off for at its time is made up for on that day.
@@ -94,11 +92,8 @@ func (a *Airing) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			a.Log.ErrorContext(ctx, "cannot tell what airs today", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if a.bell.Wait(ctx, wait); ctx.Err() != nil {
 			return
-		case <-a.kick:
-		case <-time.After(wait):
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/bell"
 	"watchmark/internal/db"
 	"watchmark/internal/llm"
 	"watchmark/internal/notify"
@@ -55,7 +56,7 @@ type Config struct {
 type Keeper struct {
 	Config
 	store store
-	kick  chan struct{}
+	bell  bell.Bell
 	// longest is longestRun, but in tests.
 	longest time.Duration
 
@@ -69,17 +70,14 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that runs nothing by schedule until Run.
 func NewKeeper(c Config) *Keeper {
-	k := &Keeper{Config: c, store: store{c.DB}, kick: make(chan struct{}, 1), longest: longestRun}
+	k := &Keeper{Config: c, store: store{c.DB}, bell: bell.New(), longest: longestRun}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	return k
 }
 
 // Kick has the Keeper look at the jobs and the clock anew.
 func (k *Keeper) Kick() {
-	select {
-	case k.kick <- struct{}{}:
-	default:
-	}
+	k.bell.Ring()
 }
 
 // Run runs jobs by their schedules until ctx ends, one after the other, then waits for those that
@@ -97,11 +95,8 @@ func (k *Keeper) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			k.Log.ErrorContext(ctx, "cannot look after the summary jobs", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if k.bell.Wait(ctx, wait); ctx.Err() != nil {
 			return
-		case <-k.kick:
-		case <-time.After(wait):
 		}
 	}
 }

@@ -97,6 +97,8 @@ func (s *site) channelViews(r *http.Request) (views []channelView, on int, err e
 // ruleView is a rule in words.
 type ruleView struct {
 	notify.Rule
+	// First is set while the rule has the name that it had at first.
+	First bool
 	// Kinds are the names of what it tells, and More how many more there are; none is everything.
 	Kinds []string
 	More  int
@@ -113,7 +115,7 @@ const kindsNamed = 5
 
 // ruleViewOf puts a rule into words, with channels by id.
 func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView, error) {
-	v := ruleView{Rule: rule, Minutes: minutes(rule.Cooldown)}
+	v := ruleView{Rule: rule, First: rule.Name == notify.FirstRule, Minutes: minutes(rule.Cooldown)}
 	for _, kind := range rule.Kinds {
 		v.Kinds = append(v.Kinds, notify.InfoOf(kind).Name(notify.Language(lang)))
 	}

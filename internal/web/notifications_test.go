@@ -111,7 +111,7 @@ func TestNotificationPages(t *testing.T) {
 		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before is kept"}, []string{"没有规则外发"}, "Send again"},
 		{"notifications", "/notifications", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
 			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter not again for 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
-			[]string{"已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing leaves the house"},
+			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing leaves the house"},
 		{"a webhook", "/notifications/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
 		{"mail", "/notifications/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
 		{"a WeCom group", "/notifications/channels/3", []string{`name="config.key"`, `value="***"`, "添加群机器人", `<option value="text" selected>`}, []string{"企业微信"}, "<script>alert"},

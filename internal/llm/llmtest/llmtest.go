@@ -8,13 +8,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"watchmark/internal/simulated"
 )
 
 // Trap is a way in which services differ.
@@ -101,41 +101,14 @@ func politely(r Request) string {
 // Listen serves on addr until stop is called; url is the address that answers, to which /v1 is added
 // for llm.base_url.
 func (s *Server) Listen(ctx context.Context, addr string) (url string, stop func(), err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return "", nil, fmt.Errorf("listen for the simulated language model: %w", err)
-	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		_ = server.Serve(listener) // ends with Close
-		close(ended)
-	}()
-	return "http://" + listener.Addr().String(), func() {
-		_ = server.Close() // there is nothing to save
-		<-ended
-	}, nil
-}
-
-// TB is the part of testing.TB that Start needs; naming it here keeps package testing
-// out of the binary.
-type TB interface {
-	Helper()
-	Context() context.Context
-	Cleanup(func())
-	Fatal(args ...any)
+	return simulated.Listen(ctx, s, addr)
 }
 
 // Start serves for one test on a free port of the loopback; base is the address for llm.base_url.
-func Start(tb TB, cfg Config) (s *Server, base string) {
+func Start(tb simulated.TB, cfg Config) (s *Server, base string) {
 	tb.Helper()
 	s = New(cfg)
-	url, stop, err := s.Listen(tb.Context(), "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(stop)
-	return s, url + "/v1"
+	return s, simulated.Start(tb, s) + "/v1"
 }
 
 // Fall has the service fall into these traps, and no others, from now on.

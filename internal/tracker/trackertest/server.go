@@ -13,12 +13,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"watchmark/internal/simulated"
 )
 
 // Config says who uses the tracker and which clients it knows.
@@ -148,41 +148,14 @@ func (s *Server) Requests() map[string]int {
 // Listen serves s on addr, such as 127.0.0.1:0 for a free port, until stop is called; ctx
 // bounds the opening alone. url has no slash at the end.
 func (s *Server) Listen(ctx context.Context, addr string) (url string, stop func(), err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return "", nil, fmt.Errorf("listen for the simulated tracker: %w", err)
-	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		_ = server.Serve(listener) // ends with Close
-		close(ended)
-	}()
-	return "http://" + listener.Addr().String(), func() {
-		_ = server.Close() // there is nothing to save
-		<-ended
-	}, nil
-}
-
-// TB is the part of testing.TB that Start needs; naming it here keeps package testing
-// out of the binary.
-type TB interface {
-	Helper()
-	Context() context.Context
-	Cleanup(func())
-	Fatal(args ...any)
+	return simulated.Listen(ctx, s, addr)
 }
 
 // Start serves a tracker for one test on a free port of the loopback.
-func Start(tb TB, cfg Config) (s *Server, baseURL string) {
+func Start(tb simulated.TB, cfg Config) (s *Server, baseURL string) {
 	tb.Helper()
 	s = New(cfg)
-	url, stop, err := s.Listen(tb.Context(), "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(stop)
-	return s, url
+	return s, simulated.Start(tb, s)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
