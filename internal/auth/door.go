@@ -100,7 +100,11 @@ func (d *door) locked(p Policy) (key string, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for k, f := range d.failures {
-		if end := f.last.Add(p.LockoutTime); f.count >= max(1, p.LockoutAttempts) && end.After(time.Now()) && end.After(until) {
+		end := f.last.Add(p.LockoutTime)
+		if f.count < max(1, p.LockoutAttempts) || !end.After(time.Now()) || end.Before(until) {
+			continue
+		}
+		if end.After(until) || k < key { // an attempt counts for address and name alike
 			key, until = k, end
 		}
 	}

@@ -82,7 +82,11 @@ func TestNothingIsToldTwiceWhenKilled(t *testing.T) {
 		_, notices := heard.notices()
 		return phone.Waiting == 0 && notices > 0
 	})
-	states := s.deliveries()
+	var states map[string]int
+	eventually(t, "nothing is being sent", func() bool {
+		states = s.deliveries()
+		return states["waiting"]+states["sending"] == 0
+	})
 	messages, notices := heard.notices()
 	t.Logf("%d events, %d messages, %d notices told, deliveries %v", accepted, messages, notices, states)
 	if len(heard.again) > 0 || notices > accepted {

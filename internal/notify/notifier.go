@@ -49,8 +49,9 @@ type Notifier struct {
 	current  atomic.Pointer[standing]
 
 	woken   chan struct{} // has room for one
-	mu      sync.Mutex    // guards outlets
+	mu      sync.Mutex    // guards what follows
 	outlets map[int64]*outlet
+	states  map[string]string // what Once knows to be stored
 }
 
 // standing is what AddTx needs to know of rules and channels. It never changes.
@@ -64,7 +65,7 @@ type standing struct {
 // New is a Notifier over what the database holds. Deliveries that the last process had begun and not ended may
 // have arrived: they become unsure.
 func New(ctx context.Context, c Config) (*Notifier, error) {
-	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}}
+	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}, states: map[string]string{}}
 	if err := n.takeUp(ctx); err != nil {
 		return nil, err
 	}

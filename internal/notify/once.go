@@ -13,12 +13,18 @@ import (
 // so a state is told once, whenever the service is started anew. The empty state is the one
 // of what was never kept: nothing is wrong with it. tell is given the state before.
 func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before string) []Notice) error {
-	var before string
+	n.mu.Lock()
+	before, known := n.states[key]
+	n.mu.Unlock()
+	if known && before == state {
+		return nil
+	}
 	err := n.DB.Read().QueryRowContext(ctx, `SELECT state FROM notice_states WHERE key = ?`, key).Scan(&before)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("read what was told of %s: %w", key, err)
 	}
 	if before == state {
+		n.keep(key, state)
 		return nil
 	}
 	err = n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -30,7 +36,15 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 		return n.AddTx(ctx, tx, tell(before)...)
 	})
 	if err == nil {
+		n.keep(key, state)
 		n.Wake()
 	}
 	return err
+}
+
+// keep remembers what is stored, so that a state that stays is not read again and again.
+func (n *Notifier) keep(key, state string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.states[key] = state
 }
