@@ -21,7 +21,7 @@ import (
 
 const (
 	// lookEvery is how often the lookout looks at how everything stands.
-	lookEvery = 30 * time.Second
+	lookEvery = time.Minute
 	// sourcesEvery is how often it looks whether a source has gone silent: that is told in days.
 	sourcesEvery = time.Hour
 	// outagePatience is how long the catalog may be unreachable before people are told.
