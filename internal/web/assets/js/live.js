@@ -52,11 +52,12 @@ let lost = "";
 function put(part, next) {
   tell(next);
   if (part.innerHTML === next.innerHTML) return;
+  // Before anything is moved: what is kept loses the focus on its way.
+  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   for (const kept of part.querySelectorAll("[data-keep][id]")) next.querySelector(`#${kept.id}`)?.replaceWith(kept);
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
   const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
-  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
-  const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   const sideways = [...part.querySelectorAll("[data-sideways][id]")].map((e) => [e.id, e.scrollLeft]);
   const covers = [...part.querySelectorAll(".cover img")].filter((i) => i.complete && i.naturalWidth > 1); // a missing one is a pixel wide, and asked for again
   part.replaceChildren(...next.childNodes);
