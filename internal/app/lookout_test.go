@@ -33,6 +33,9 @@ type home struct {
 // inBubble runs test on a service with the account of mira and the settings, whose clock is a fake one.
 func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
 	t.Helper()
+	if underRace {
+		t.Skip("plays hours and days, which takes minutes beside the race detector")
+	}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		h := &home{t: t, network: memnet.New(t), dir: dir, list: catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}}})}

@@ -72,8 +72,8 @@ func (c *traffic) most(minutes int64) (most, total int) {
 
 // The clock of this test is the bubble's: eight hours take seconds.
 func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays eight hours")
+	if testing.Short() || underRace {
+		t.Skip("plays eight hours, which takes minutes beside the race detector")
 	}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
