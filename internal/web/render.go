@@ -19,15 +19,16 @@ import (
 	"watchmark/internal/watch"
 )
 
-// pages are the templates of pages; each defines "content" and is parsed with the shared ones.
+// pages are the templates of pages; each defines "content-NAME", which the layout goes around.
 var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
 
-// parseTemplates parses every page once for each language. A declared template that is
-// missing, and one that nobody declared, is an error.
-func (s *site) parseTemplates() (map[string]map[string]*template.Template, error) {
+// parseTemplates parses all templates into one set for each language: a set for each page would hold
+// the shared ones again and again. A declared template that is missing, and one that nobody
+// declared, is an error.
+func (s *site) parseTemplates() (map[string]*template.Template, error) {
 	present, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -38,28 +39,20 @@ func (s *site) parseTemplates() (map[string]map[string]*template.Template, error
 			return nil, fmt.Errorf("%s is not declared", file)
 		}
 	}
-	all := map[string]map[string]*template.Template{}
+	all := map[string]*template.Template{}
 	for _, lang := range languages {
-		base := template.New("").Funcs(s.funcs(lang.Tag)).Option("missingkey=error")
-		for _, name := range shared {
-			if base, err = base.ParseFS(files, "templates/"+name+".html"); err != nil {
+		set := template.New("").Funcs(s.funcs(lang.Tag)).Option("missingkey=error")
+		for _, name := range slices.Concat(shared, pages) {
+			if set, err = set.ParseFS(files, "templates/"+name+".html"); err != nil {
 				return nil, err
 			}
 		}
-		all[lang.Tag] = map[string]*template.Template{}
 		for _, name := range pages {
-			page, err := base.Clone()
-			if err != nil {
-				return nil, err
+			if set.Lookup("content-"+name) == nil {
+				return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", name)
 			}
-			if page, err = page.ParseFS(files, "templates/"+name+".html"); err != nil {
-				return nil, err
-			}
-			if page.Lookup("content") == nil {
-				return nil, fmt.Errorf("templates/%s.html defines no content", name)
-			}
-			all[lang.Tag][name] = page
 		}
+		all[lang.Tag] = set
 	}
 	return all, nil
 }

@@ -170,8 +170,8 @@ type site struct {
 	Deps
 	assets    *assets
 	words     catalogue
-	phrases   map[string]*phrases                      // by language
-	templates map[string]map[string]*template.Template // by language, then page
+	phrases   map[string]*phrases           // by language
+	templates map[string]*template.Template // by language, then page
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -277,6 +277,8 @@ type frame struct {
 	User     string
 	// Badges are how many things wait for a person behind a door, by the door's Needs.
 	Badges map[string]int
+	// Content is what stands in the layout, once it is made.
+	Content template.HTML
 }
 
 // badge is how many things of a kind wait for a person.
@@ -317,8 +319,8 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 		}
 		f.Badges = map[string]int{"error": failed, "review": open, "notice": unread.Attention}
 	}
-	var page bytes.Buffer
-	if err := s.templates[f.Lang][name].ExecuteTemplate(&page, "layout", f); err != nil {
+	page, err := s.render(f)
+	if err != nil {
 		s.Log.ErrorContext(r.Context(), "cannot render a page", "page", name, "error", err)
 		http.Error(w, "This page could not be made. Look into the log of the service.", http.StatusInternalServerError)
 		return
@@ -328,6 +330,16 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = page.WriteTo(w) // a reader that went away needs no answer
+}
+
+// render makes the page of a frame: its content, then the layout around it.
+func (s *site) render(f frame) (*bytes.Buffer, error) {
+	set, inside, page := s.templates[f.Lang], new(bytes.Buffer), new(bytes.Buffer)
+	if err := set.ExecuteTemplate(inside, "content-"+f.Name, f); err != nil {
+		return nil, err
+	}
+	f.Content = template.HTML(inside.String()) //nolint:gosec // it was escaped when it was made
+	return page, set.ExecuteTemplate(page, "layout", f)
 }
 
 // errNoPage is returned by pages that do not exist.
