@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -39,6 +40,9 @@ import (
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
+
+// startGrace is how long the start may take with what it does beside the first requests.
+const startGrace = 10 * time.Second
 
 // keepSynced is how long a done task stays in the queue, for people to see.
 const keepSynced = 7 * 24 * time.Hour
@@ -416,17 +420,19 @@ func reachable(address net.Addr) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(listening.Port())))
 }
 
-// housekeep removes what is kept for a while only, once an hour.
+// housekeep removes what is kept for a while only, and gives memory back that was needed for a while only: when
+// the start is over, and then once an hour.
 func (a *App) housekeep(ctx context.Context) {
-	for {
-		if err := a.prune(ctx); err != nil && ctx.Err() == nil {
-			a.log.Error("cannot remove old rows", "error", err)
-		}
+	for wait := startGrace; ; wait = time.Hour {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Hour):
+		case <-time.After(wait):
 		}
+		if err := a.prune(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("cannot remove old rows", "error", err)
+		}
+		debug.FreeOSMemory()
 	}
 }
 

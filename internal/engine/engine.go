@@ -132,10 +132,10 @@ type Config struct {
 type Engine struct {
 	Config
 
-	intake    chan arrival
+	intake    chan *arrival
 	lastBurst atomic.Int64 // unix ms
 	bell      bell.Bell
-	jobs      chan record.Work
+	jobs      chan *record.Work
 
 	mu      sync.Mutex
 	inHand  map[int64]chan struct{}   // closed when the record is settled or let go
@@ -172,9 +172,9 @@ func showOf(event watch.Event) showKey {
 func New(c Config) *Engine {
 	return &Engine{
 		Config:   c,
-		intake:   make(chan arrival, intakeMost),
+		intake:   make(chan *arrival, intakeMost),
 		bell:     bell.New(),
-		jobs:     make(chan record.Work, inHandMost),
+		jobs:     make(chan *record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
 		shows:    map[showKey][]record.Work{},
 		marking:  map[markKey][]markJob{},
@@ -219,7 +219,7 @@ func (e *Engine) releaseJobs(finished <-chan struct{}) {
 		select {
 		case w := <-e.jobs:
 			e.release(w.ID)
-			e.next(w)
+			e.next(*w)
 		case <-finished:
 			return
 		}
@@ -277,7 +277,7 @@ func (e *Engine) take(w record.Work) <-chan struct{} {
 	}
 	e.mu.Unlock()
 	if !busy {
-		e.jobs <- w
+		e.jobs <- &w
 	}
 	return done
 }
@@ -294,7 +294,7 @@ func (e *Engine) next(w record.Work) {
 	}
 	e.shows[show] = waiting[1:]
 	e.mu.Unlock()
-	e.jobs <- waiting[0]
+	e.jobs <- &waiting[0]
 }
 
 // letGo ends the hold on a record.
@@ -359,8 +359,8 @@ func (e *Engine) workOn(ctx context.Context) {
 			return
 		case w := <-e.jobs:
 			e.giveWay(ctx)
-			e.process(ctx, w)
-			e.next(w)
+			e.process(ctx, *w)
+			e.next(*w)
 		}
 	}
 }

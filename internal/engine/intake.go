@@ -45,7 +45,7 @@ type accepted struct {
 // Accept commits an arrival and answers the ids of its records. Requests that come
 // at the same time share one commit. After ErrBusy and ErrNotStored nothing was stored.
 func (e *Engine) Accept(ctx context.Context, a Arrival) ([]int64, error) {
-	waiting := arrival{a, make(chan accepted, 1)}
+	waiting := &arrival{a, make(chan accepted, 1)}
 	select {
 	case e.intake <- waiting:
 	default:
@@ -80,8 +80,8 @@ func (e *Engine) commitArrivals(ctx context.Context) {
 }
 
 // gather takes what else waits, without waiting for more.
-func (e *Engine) gather(first arrival) []arrival {
-	batch := []arrival{first}
+func (e *Engine) gather(first *arrival) []*arrival {
+	batch := []*arrival{first}
 	for len(batch) < commitMost {
 		select {
 		case next := <-e.intake:
@@ -108,7 +108,7 @@ func (e *Engine) giveWay(ctx context.Context) {
 }
 
 // commit stores a batch in one transaction and answers its senders.
-func (e *Engine) commit(batch []arrival) {
+func (e *Engine) commit(batch []*arrival) {
 	if len(batch) >= burst {
 		e.lastBurst.Store(time.Now().UnixMilli())
 	}

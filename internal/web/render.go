@@ -25,10 +25,10 @@ var pages = []string{"login", "setup", "dashboard", "records", "record", "accoun
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
 
-// parseTemplates parses all templates into one set for each language: a set for each page would hold
+// parseTemplates parses all templates into one set for a language: a set for each page would hold
 // the shared ones again and again. A declared template that is missing, and one that nobody
 // declared, is an error.
-func (s *site) parseTemplates() (map[string]*template.Template, error) {
+func (s *site) parseTemplates(lang string) (*template.Template, error) {
 	present, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -39,22 +39,18 @@ func (s *site) parseTemplates() (map[string]*template.Template, error) {
 			return nil, fmt.Errorf("%s is not declared", file)
 		}
 	}
-	all := map[string]*template.Template{}
-	for _, lang := range languages {
-		set := template.New("").Funcs(s.funcs(lang.Tag)).Option("missingkey=error")
-		for _, name := range slices.Concat(shared, pages) {
-			if set, err = set.ParseFS(files, "templates/"+name+".html"); err != nil {
-				return nil, err
-			}
+	set := template.New("").Funcs(s.funcs(lang)).Option("missingkey=error")
+	for _, name := range slices.Concat(shared, pages) {
+		if set, err = set.ParseFS(files, "templates/"+name+".html"); err != nil {
+			return nil, err
 		}
-		for _, name := range pages {
-			if set.Lookup("content-"+name) == nil {
-				return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", name)
-			}
-		}
-		all[lang.Tag] = set
 	}
-	return all, nil
+	for _, name := range pages {
+		if set.Lookup("content-"+name) == nil {
+			return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", name)
+		}
+	}
+	return set, nil
 }
 
 // funcs are the functions of the templates in one language.

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"watchmark/internal/account"
@@ -170,8 +171,8 @@ type site struct {
 	Deps
 	assets    *assets
 	words     catalogue
-	phrases   map[string]*phrases           // by language
-	templates map[string]*template.Template // by language, then page
+	phrases   map[string]*phrases                           // by language
+	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, for most homes read one
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -183,8 +184,7 @@ type Pages struct {
 	Say func(lang, said string) string
 }
 
-// New makes the pages. It fails when a declared template, a translation or an asset is
-// missing or broken.
+// New makes the pages. It fails when a translation or an asset is missing or broken.
 func New(d Deps) (Pages, error) {
 	s := &site{Deps: d}
 	var err error
@@ -194,14 +194,12 @@ func New(d Deps) (Pages, error) {
 	if s.words, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
-	s.phrases = map[string]*phrases{}
+	s.phrases, s.templates = map[string]*phrases{}, map[string]func() (*template.Template, error){}
 	for _, lang := range languages {
+		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag) })
 		if s.phrases[lang.Tag], err = loadPhrases(s.words, lang.Tag); err != nil {
 			return Pages{}, fmt.Errorf("load translations: %w", err)
 		}
-	}
-	if s.templates, err = s.parseTemplates(); err != nil {
-		return Pages{}, fmt.Errorf("load templates: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
@@ -334,7 +332,11 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 
 // render makes the page of a frame: its content, then the layout around it.
 func (s *site) render(f frame) (*bytes.Buffer, error) {
-	set, inside, page := s.templates[f.Lang], new(bytes.Buffer), new(bytes.Buffer)
+	set, err := s.templates[f.Lang]()
+	if err != nil {
+		return nil, err
+	}
+	inside, page := new(bytes.Buffer), new(bytes.Buffer)
 	if err := set.ExecuteTemplate(inside, "content-"+f.Name, f); err != nil {
 		return nil, err
 	}
