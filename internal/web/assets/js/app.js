@@ -12,8 +12,9 @@ import { followTask } from "./run.js";
 import { tell } from "./time.js";
 import { prepare } from "./ui.js";
 
-tell();
 prepare();
+// The server told the times already: telling them in the reader's zone can wait for the first paint.
+requestAnimationFrame(() => setTimeout(tell));
 const followed = document.querySelector("[data-follow]");
 if (followed) followTask(followed.dataset.follow);
 // On a phone the tabs scroll sideways; the open one may be outside.

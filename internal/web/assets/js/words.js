@@ -1,11 +1,12 @@
 // The texts that scripts show; the server puts them on <body> in the reader's language.
 const words = JSON.parse(document.body.dataset.words);
 
-const figures = new Intl.NumberFormat(document.documentElement.lang);
+let figures; // made when first needed
+const figure = (n) => (figures ??= new Intl.NumberFormat(document.documentElement.lang)).format(n);
 
 /** The text of key; {name} in it is replaced by values.name. Numbers that name something, such as an episode, are handed in as strings. */
 export function text(key, values = {}) {
-  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figures.format(values[name]) : values[name] ?? ""));
+  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figure(values[name]) : values[name] ?? ""));
 }
 
 /** What the API said, in the language of the page; the API speaks English alone. Texts that nobody translated, and all when the server does not answer, stay as they are. */
