@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
 
@@ -81,13 +82,29 @@ func (s *server) customBody() *huma.RequestBody {
 	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: s.schemaOf(customEvent{})}}}
 }
 
+// pushSource is a source that delivers by webhook, in a query.
+type pushSource string
+
+// Schema lists the sources that there are.
+func (pushSource) Schema(huma.Registry) *huma.Schema { return oneOf(source.Push) }
+
+// anySource is any source, in a query.
+type anySource string
+
+// Schema lists the sources that there are.
+func (anySource) Schema(huma.Registry) *huma.Schema { return oneOf(source.All) }
+
+func oneOf(sources []watch.Source) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, src := range sources {
+		schema.Enum = append(schema.Enum, string(src))
+	}
+	return schema
+}
+
 // describeWebhooks documents the webhook door, which stands beside the library.
 func (s *server) describeWebhooks() {
 	text := &huma.Schema{Type: huma.TypeString}
-	sources := make([]any, len(watch.PushSources))
-	for i, source := range watch.PushSources {
-		sources[i] = string(source)
-	}
 	for _, path := range []string{"/webhook/{source}", "/webhook/{source}/{key}"} {
 		op := &huma.Operation{
 			Method: http.MethodPost, Path: path, OperationID: "webhook", Tags: []string{"Webhooks"},
@@ -96,7 +113,7 @@ func (s *server) describeWebhooks() {
 				"What is accepted is stored before the answer. Each source sends its own form; the body shown is that of custom, where unknown fields are passed over.",
 			Security: []map[string][]string{},
 			Parameters: []*huma.Param{
-				{Name: "source", In: "path", Required: true, Description: "Who sends.", Schema: &huma.Schema{Type: huma.TypeString, Enum: sources}},
+				{Name: "source", In: "path", Required: true, Description: "Who sends.", Schema: oneOf(source.Push)},
 				{Name: "key", In: "query", Description: "The webhook key.", Schema: text},
 				{Name: "X-Webhook-Key", In: "header", Description: "The webhook key.", Schema: text},
 			},

@@ -19,7 +19,7 @@ import (
 
 // RecordRestriction are the parameters that restrict which records are meant.
 type RecordRestriction struct {
-	Source string    `query:"source" enum:"plex,tautulli,emby,jellyfin,custom,nas,device,tracker" doc:"Only records of this source."`
+	Source anySource `query:"source" doc:"Only records of this source."`
 	User   string    `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
 	Text   string    `query:"q" maxLength:"200" doc:"Only records with this text in a title, the subject or the user name."`
 	Since  time.Time `query:"since" doc:"Only records that came in at this time or later."`

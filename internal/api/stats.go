@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
 
@@ -48,10 +49,10 @@ func (s *server) stats(ctx context.Context, _ *none) (*JSON[Stats], error) {
 	if err != nil {
 		return nil, err
 	}
-	stats := Stats{Stats: records, Queue: queue, Sources: make([]SourceSeen, len(watch.PushSources))}
-	for i, source := range watch.PushSources {
-		seen := SourceSeen{Source: source}
-		if entry, known := last[source]; known {
+	stats := Stats{Stats: records, Queue: queue, Sources: make([]SourceSeen, len(source.Push))}
+	for i, src := range source.Push {
+		seen := SourceSeen{Source: src}
+		if entry, known := last[src]; known {
 			seen.LastSeen, seen.Status, seen.Reason = &entry.At, entry.Status, entry.Reason
 		}
 		stats.Sources[i] = seen

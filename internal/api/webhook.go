@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"watchmark/internal/auth"
@@ -62,7 +63,7 @@ type webhookIgnored struct {
 func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	src := watch.Source(r.PathValue("source"))
 	o := unknownSource
-	if slices.Contains(watch.PushSources, src) {
+	if slices.Contains(source.Push, src) {
 		o = s.receive(w, r, src)
 	} else {
 		src = "" // it may be anything, a key in the wrong place too
@@ -157,7 +158,15 @@ func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored s
 
 // unknownSource answers a path that names none of the sources.
 var unknownSource = refuseStranger(http.StatusNotFound,
-	"There is no such source: the path is /webhook/ and then plex, tautulli, emby, jellyfin or custom.")
+	fmt.Sprintf("There is no such source: the path is /webhook/ and then one of %s.", listed(source.Push)))
+
+func listed(sources []watch.Source) string {
+	names := make([]string, len(sources))
+	for i, src := range sources {
+		names[i] = string(src)
+	}
+	return strings.Join(names, ", ")
+}
 
 func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
 

@@ -51,9 +51,9 @@ func (s *server) registerWebhookLog() {
 
 func (s *server) listWebhookLog(ctx context.Context, in *struct {
 	PageQuery
-	Source  string `query:"source" enum:"plex,tautulli,emby,jellyfin,custom" doc:"Only requests of this source."`
-	Outcome string `query:"outcome" enum:"accepted,ignored,refused" doc:"Only requests that became records, that were no watch, or that were answered as an error."`
-	Text    string `query:"q" maxLength:"200" doc:"Only requests with this text in the title, the user name, the reason or the body."`
+	Source  pushSource `query:"source" doc:"Only requests of this source."`
+	Outcome string     `query:"outcome" enum:"accepted,ignored,refused" doc:"Only requests that became records, that were no watch, or that were answered as an error."`
+	Text    string     `query:"q" maxLength:"200" doc:"Only requests with this text in the title, the user name, the reason or the body."`
 }) (*JSON[Page[webhook.Entry]], error) {
 	before, err := in.position()
 	if err != nil {

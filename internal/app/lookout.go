@@ -14,9 +14,9 @@ import (
 	"watchmark/internal/importer"
 	"watchmark/internal/notify"
 	"watchmark/internal/replay"
+	"watchmark/internal/source"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
-	"watchmark/internal/watch"
 )
 
 const (
@@ -149,7 +149,7 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 // lookAtSources tells of sources that used to be heard of and have gone silent.
 func (a *App) lookAtSources(ctx context.Context) error {
 	after := a.Settings.Current().Notification.SilentAfter
-	heard, err := a.Records.Heard(ctx)
+	heard, err := a.Records.Heard(ctx, source.All)
 	if err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func (a *App) lookAtSources(ctx context.Context) error {
 		return err
 	}
 	var problems []error
-	for _, source := range watch.Sources {
-		h, known := heard[source]
+	for _, src := range source.All {
+		h, known := heard[src]
 		if !known {
 			continue
 		}
-		if entry, asked := requests[source]; asked && entry.At.After(h.Last) {
+		if entry, asked := requests[src]; asked && entry.At.After(h.Last) {
 			h.Last = entry.At
 		}
 		days := h.Silent(time.Now(), after)
@@ -171,12 +171,12 @@ func (a *App) lookAtSources(ctx context.Context) error {
 		if days > 0 {
 			state = "silent since " + h.Last.UTC().Format(time.DateOnly)
 		}
-		problems = append(problems, a.Notices.Once(ctx, "source "+string(source), state, func(string) []notify.Notice {
+		problems = append(problems, a.Notices.Once(ctx, "source "+string(src), state, func(string) []notify.Notice {
 			if state == "" {
 				return nil
 			}
-			return []notify.Notice{{Kind: notify.SourceSilent, About: string(source), Facts: map[string]string{
-				"source": string(source), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}}
+			return []notify.Notice{{Kind: notify.SourceSilent, About: string(src), Facts: map[string]string{
+				"source": string(src), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}}
 		}))
 	}
 	return errors.Join(problems...)

@@ -94,10 +94,10 @@ func (h Heard) Silent(now time.Time, after time.Duration) int {
 	return int(gap.Hours() / 24)
 }
 
-// Heard tells of every source that records came from.
-func (s *Store) Heard(ctx context.Context) (map[watch.Source]Heard, error) {
+// Heard tells of each of the sources that records came from.
+func (s *Store) Heard(ctx context.Context, sources []watch.Source) (map[watch.Source]Heard, error) {
 	all := map[watch.Source]Heard{}
-	for _, source := range watch.Sources {
+	for _, source := range sources {
 		heard, err := s.heardFrom(ctx, source)
 		if err != nil {
 			return nil, fmt.Errorf("look when %s was last heard of: %w", source, err)

@@ -71,7 +71,7 @@ func TestHeardCountsDaysNotRecords(t *testing.T) {
 	for range 250 {
 		insertAt(t, d, emby, record.Success, last)
 	}
-	heard, err := s.Heard(t.Context())
+	heard, err := s.Heard(t.Context(), []watch.Source{watch.Plex, watch.Emby, watch.Jellyfin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func BenchmarkDashboard(b *testing.B) {
 		if _, err := s.Activity(b.Context(), now.AddDate(0, 0, -370), now, 30); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Heard(b.Context()); err != nil {
+		if _, err := s.Heard(b.Context(), []watch.Source{watch.Plex, watch.Emby, watch.Jellyfin}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,33 +8,33 @@ import (
 	"testing"
 
 	"watchmark/internal/source"
-	"watchmark/internal/watch"
 )
 
-func FuzzPlex(f *testing.F)     { fuzz(f, watch.Plex) }
-func FuzzTautulli(f *testing.F) { fuzz(f, watch.Tautulli) }
-func FuzzEmby(f *testing.F)     { fuzz(f, watch.Emby) }
-func FuzzJellyfin(f *testing.F) { fuzz(f, watch.Jellyfin) }
-func FuzzCustom(f *testing.F)   { fuzz(f, watch.Custom) }
-
-// fuzz holds the laws of every delivery, and that a rejection is one the caller can answer.
-func fuzz(f *testing.F, src watch.Source) {
-	files, err := filepath.Glob(filepath.Join("testdata", string(src), "*"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		if filepath.Ext(file) == ".golden" {
-			continue
-		}
-		body, err := os.ReadFile(file)
+// FuzzParse gives any request to any source and holds the laws of every delivery, and that a rejection is one the caller
+// can answer.
+func FuzzParse(f *testing.F) {
+	for n, src := range source.Push {
+		files, err := filepath.Glob(filepath.Join("testdata", string(src), "*"))
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add("", "", body)
+		for _, file := range files {
+			if filepath.Ext(file) == ".golden" {
+				continue
+			}
+			body, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(n, "", "", body)
+		}
+		f.Add(n, "multipart/form-data; boundary=b", "source=kodi", []byte("x\r\n--b--"))
 	}
-	f.Add("multipart/form-data; boundary=b", "source=kodi", []byte("x\r\n--b--"))
-	f.Fuzz(func(t *testing.T, contentType, query string, body []byte) {
+	f.Fuzz(func(t *testing.T, n int, contentType, query string, body []byte) {
+		if n < 0 || n >= len(source.Push) {
+			t.Skip("there is no such source")
+		}
+		src := source.Push[n]
 		values, _ := url.ParseQuery(query) // a bad query is part of the input
 		d, err := source.Parse(src, source.Request{ContentType: contentType, Query: values, Body: body})
 		if err == nil {

@@ -1,11 +1,12 @@
 // Package source turns the webhook requests of media servers into watch.Events.
 // It is pure: bytes in, events or a reason out. Each push source has a package
-// below this one and a line in adapters.
+// below this one and a line in Adapters; all else follows from what its adapter says.
 package source
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"watchmark/internal/source/custom"
 	"watchmark/internal/source/emby"
@@ -31,12 +32,36 @@ var ErrUnsupportedMedia = payload.ErrUnsupportedMedia
 // ErrUnknownSource is returned for a source that does not deliver by webhook; answer 404.
 var ErrUnknownSource = errors.New("no such webhook source")
 
-var adapters = map[watch.Source]func(Request) (Delivery, error){
-	watch.Plex:     plex.Parse,
-	watch.Tautulli: tautulli.Parse,
-	watch.Emby:     emby.Parse,
-	watch.Jellyfin: jellyfin.Parse,
-	watch.Custom:   custom.Parse,
+// Adapter is one push source.
+type Adapter = payload.Adapter
+
+// Guide is what the page Connect says of a source.
+type Guide = payload.Guide
+
+// Text is a text in both languages of the pages.
+type Text = payload.Text
+
+// Adapters are the push sources, in the order people see them.
+var Adapters = []Adapter{
+	plex.Adapter,
+	tautulli.Adapter,
+	emby.Adapter,
+	jellyfin.Adapter,
+	custom.Adapter,
+}
+
+// Push lists the sources that deliver by webhook, in the order people see them.
+var Push = names()
+
+// All lists every source, in the order people see them: those that push, then those that are polled.
+var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker})
+
+func names() []watch.Source {
+	var all []watch.Source
+	for _, a := range Adapters {
+		all = append(all, a.Source)
+	}
+	return all
 }
 
 // Parse reads a webhook request of src. Every event of the delivery passes
@@ -44,9 +69,10 @@ var adapters = map[watch.Source]func(Request) (Delivery, error){
 // lacks something, an error that wraps ErrUnsupportedMedia for a body in no known
 // form, and one that wraps ErrUnknownSource for a src without an adapter.
 func Parse(src watch.Source, req Request) (Delivery, error) {
-	parse, ok := adapters[src]
-	if !ok {
-		return Delivery{}, fmt.Errorf("read webhook of %q: %w", src, ErrUnknownSource)
+	for _, a := range Adapters {
+		if a.Source == src {
+			return a.Parse(req)
+		}
 	}
-	return parse(req)
+	return Delivery{}, fmt.Errorf("read webhook of %q: %w", src, ErrUnknownSource)
 }

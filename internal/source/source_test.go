@@ -18,10 +18,33 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// TestAdapters holds what the page Connect and the webhook's path need of every adapter.
+func TestAdapters(t *testing.T) {
+	seen := map[watch.Source]bool{}
+	for _, a := range source.Adapters {
+		if name := string(a.Source); name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || seen[a.Source] {
+			t.Errorf("%q is no name for the path of a webhook, or another source has it", name)
+		}
+		seen[a.Source] = true
+		texts := append([]source.Text{a.Name, a.Guide.Needs, a.Guide.Note}, a.Guide.Steps...)
+		if a.Guide.Body != "" {
+			texts = append(texts, a.Guide.BodyTitle)
+		}
+		for _, text := range texts {
+			if text.English == "" || text.Chinese == "" {
+				t.Errorf("%s: a text lacks a language: %+v", a.Source, text)
+			}
+		}
+		if len(a.Guide.Steps) == 0 {
+			t.Errorf("%s: nothing says what to click", a.Source)
+		}
+	}
+}
+
 // TestGolden reads testdata/<source>/<case>.<kind> and compares with <case>.<kind>.golden.
 // The content type is none of the file's: adapters must not need it.
 func TestGolden(t *testing.T) {
-	for _, src := range watch.PushSources {
+	for _, src := range source.Push {
 		files, err := filepath.Glob(filepath.Join("testdata", string(src), "*"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no payloads of %s: %v", src, err)
@@ -114,7 +137,7 @@ func TestParseOfUnknownSource(t *testing.T) {
 }
 
 func TestEveryPushSourceHasAnAdapter(t *testing.T) {
-	for _, src := range watch.PushSources {
+	for _, src := range source.Push {
 		if _, err := source.Parse(src, source.Request{Body: []byte("<xml/>")}); !errors.Is(err, source.ErrUnsupportedMedia) {
 			t.Errorf("%s: %v", src, err)
 		}
@@ -179,7 +202,7 @@ func TestHostileBodies(t *testing.T) {
 		"lone backslash":  `{"\`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, src := range watch.PushSources {
+			for _, src := range source.Push {
 				_, err := source.Parse(src, source.Request{Body: []byte(body)})
 				if bad := (*source.BadRequest)(nil); !errors.As(err, &bad) && !errors.Is(err, source.ErrUnsupportedMedia) {
 					t.Errorf("%s: %v", src, err)

@@ -6,7 +6,6 @@ package watch
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +13,8 @@ import (
 // Source names where an event comes from. It is a segment of the webhook path.
 type Source string
 
-// The sources: those that push, then those that are polled.
+// The sources that other packages name: some of those that push, and those that are polled.
+// Package source lists them all.
 const (
 	Plex     Source = "plex"
 	Tautulli Source = "tautulli"
@@ -25,12 +25,6 @@ const (
 	Device   Source = "device"
 	Tracker  Source = "tracker"
 )
-
-// PushSources lists the sources that deliver by webhook, in the order people see them.
-var PushSources = []Source{Plex, Tautulli, Emby, Jellyfin, Custom}
-
-// Sources lists every source, in the order people see them.
-var Sources = append(slices.Clone(PushSources), NAS, Device, Tracker)
 
 // Action is what the person did with the item.
 type Action string

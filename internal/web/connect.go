@@ -1,81 +1,22 @@
 package web
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
 
-// guide is what to do in one source: Steps counts the texts connect.<source>.1 and on;
-// Body is a text to paste there.
-type guide struct {
-	Steps int
-	Body  string
-}
-
-// The bodies hold what upstreams/media-servers.md sections 2, 4a and 5 say the adapters can read.
-var guides = map[watch.Source]guide{
-	watch.Plex: {Steps: 3},
-	watch.Tautulli: {Steps: 5, Body: `{
-  "event": "{action}",
-  "media_type": "{media_type}",
-  "title": "<episode>{show_name}</episode><movie>{title}</movie>",
-  "season": "{season_num}",
-  "episode": "{episode_num}",
-  "release_date": "{air_date}",
-  "year": "{year}",
-  "user_name": "{username}",
-  "user_id": "{user_id}",
-  "tmdb_id": "{themoviedb_id}",
-  "tvdb_id": "{thetvdb_id}",
-  "imdb_id": "{imdb_id}",
-  "rating_key": "{rating_key}",
-  "progress": "{progress_percent}",
-  "server": "{server_name}"
-}`},
-	watch.Emby: {Steps: 4},
-	watch.Jellyfin: {Steps: 5, Body: `{
-  "NotificationType": "{{NotificationType}}",
-  "ItemType": "{{ItemType}}",
-  "ItemId": "{{ItemId}}",
-  "Name": "{{{Name}}}",
-  "SeriesName": "{{{SeriesName}}}",
-  "SeasonNumber": "{{SeasonNumber}}",
-  "EpisodeNumber": "{{EpisodeNumber}}",
-  "EpisodeNumberEnd": "{{EpisodeNumberEnd}}",
-  "PremiereDate": "{{PremiereDate}}",
-  "Year": "{{Year}}",
-  "NotificationUsername": "{{{NotificationUsername}}}",
-  "UserId": "{{UserId}}",
-  "PlayedToCompletion": "{{PlayedToCompletion}}",
-  "SaveReason": "{{SaveReason}}",
-  "Played": "{{Played}}",
-  "Provider_tmdb": "{{Provider_tmdb}}",
-  "Provider_tvdb": "{{Provider_tvdb}}",
-  "Provider_imdb": "{{Provider_imdb}}",
-  "Provider_bangumi": "{{Provider_bangumi}}"
-}`},
-	watch.Custom: {Steps: 3, Body: `{
-  "media_type": "episode",
-  "title": "灯塔守望者",
-  "ori_title": "灯台守のうた",
-  "season": 2,
-  "episode": 7,
-  "release_date": "2025-02-19",
-  "user_name": "mira",
-  "source": "my-script"
-}`},
-}
-
 type connectPage struct {
 	Sources []sourceTab
 	Source  watch.Source
-	Guide   guide
+	Guide   source.Guide
 	// URL is the exact address to paste.
 	URL string
 	// Loopback warns that only this machine can reach URL.
@@ -92,11 +33,14 @@ type sourceTab struct {
 	Current bool
 }
 
+// stepKey is the key of step i of a guide, which counts from 0.
+func stepKey(src watch.Source, i int) string { return fmt.Sprintf("connect.%s.%d", src, i+1) }
+
 // StepKeys are the keys of the guide's texts in order.
 func (p connectPage) StepKeys() []string {
-	keys := make([]string, p.Guide.Steps)
+	keys := make([]string, len(p.Guide.Steps))
 	for i := range keys {
-		keys[i] = "connect." + string(p.Source) + "." + string(rune('1'+i))
+		keys[i] = stepKey(p.Source, i)
 	}
 	return keys
 }
@@ -109,14 +53,16 @@ func (s *site) connect(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := connectPage{Source: watch.PushSources[0]}
-	if asked := watch.Source(r.URL.Query().Get("source")); slices.Contains(watch.PushSources, asked) {
+	page := connectPage{Source: source.Push[0]}
+	if asked := watch.Source(r.URL.Query().Get("source")); slices.Contains(source.Push, asked) {
 		page.Source = asked
 	}
-	page.Guide = guides[page.Source]
-	for _, source := range watch.PushSources {
-		tab := sourceTab{sourceLine: lineOf(source, seen), Current: source == page.Source}
-		page.Sources = append(page.Sources, tab)
+	for _, a := range source.Adapters {
+		current := a.Source == page.Source
+		page.Sources = append(page.Sources, sourceTab{lineOf(a.Source, seen), current})
+		if current {
+			page.Guide = a.Guide
+		}
 	}
 	if page.Asked, err = s.askedSources(r.Context()); err != nil {
 		return content{}, err

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -205,13 +206,13 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.Records.Heard(ctx)
+	records, err := s.Records.Heard(ctx, source.All)
 	if err != nil {
 		return nil, err
 	}
 	var lines []sourceLine
-	for _, source := range watch.PushSources {
-		lines = append(lines, lineOf(source, requests))
+	for _, src := range source.Push {
+		lines = append(lines, lineOf(src, requests))
 	}
 	for _, p := range polled {
 		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: roomPath(p.Source)}

@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/logring"
 	"watchmark/internal/match"
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -158,8 +159,8 @@ const requestsAPage = 25
 func (s *site) webhooks(r *http.Request) (content, error) {
 	q := r.URL.Query()
 	f := webhook.Filter{Text: strings.TrimSpace(q.Get("q")), Limit: requestsAPage}
-	if source := watch.Source(q.Get("source")); slices.Contains(watch.PushSources, source) {
-		f.Source = source
+	if src := watch.Source(q.Get("source")); slices.Contains(source.Push, src) {
+		f.Source = src
 	}
 	if outcome := webhook.Outcome(q.Get("outcome")); slices.Contains(webhook.Outcomes, outcome) {
 		f.Outcome = outcome
@@ -171,7 +172,7 @@ func (s *site) webhooks(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := webhooksPage{Filter: f, Sources: watch.PushSources, Outcomes: webhook.Outcomes}
+	page := webhooksPage{Filter: f, Sources: source.Push, Outcomes: webhook.Outcomes}
 	for _, e := range entries {
 		page.Requests = append(page.Requests, request{e, readable(e.Body)})
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/language"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/source"
 )
 
 // languages are the languages of the pages by the tag that stands in <html lang>, in the
@@ -25,7 +26,8 @@ var matcher = language.NewMatcher([]language.Tag{language.English, language.Simp
 // catalogue is every text of the pages by language and key.
 type catalogue map[string]map[string]string
 
-// loadCatalogue reads the texts, which are kept in a file for each room. A key that one language has and another lacks is an error.
+// loadCatalogue reads the texts, which are kept in a file for each room, but those of push sources by their adapters.
+// A key that one language has and another lacks is an error.
 func loadCatalogue() (catalogue, error) {
 	c := catalogue{}
 	for _, lang := range languages {
@@ -50,6 +52,11 @@ func loadCatalogue() (catalogue, error) {
 				words[key] = text
 			}
 		}
+		for _, a := range source.Adapters {
+			for key, text := range adapterTexts(a) {
+				words[key] = spoken(text, lang.Tag)
+			}
+		}
 		c[lang.Tag] = words
 	}
 	for tag, words := range c {
@@ -62,6 +69,27 @@ func loadCatalogue() (catalogue, error) {
 		}
 	}
 	return c, nil
+}
+
+// adapterTexts are the texts of a push source by key.
+func adapterTexts(a source.Adapter) map[string]source.Text {
+	guide := "connect." + string(a.Source)
+	texts := map[string]source.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
+	for i, step := range a.Guide.Steps {
+		texts[stepKey(a.Source, i)] = step
+	}
+	if a.Guide.Body != "" {
+		texts[guide+".body"] = a.Guide.BodyTitle
+	}
+	return texts
+}
+
+// spoken is a text in a language of the pages.
+func spoken(t source.Text, lang string) string {
+	if lang == "zh-CN" {
+		return t.Chinese
+	}
+	return t.English
 }
 
 // text is the text of key, with args put in as fmt does, but numbers with their thousands apart.

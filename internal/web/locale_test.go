@@ -28,6 +28,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
+	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/task"
@@ -102,13 +103,8 @@ func TestKeysExist(t *testing.T) {
 		need("the error kind", "error_kind."+string(kind))
 		need("the error kind", "error_kind.todo."+string(kind))
 	}
-	for _, source := range watch.PushSources {
-		for _, part := range []string{".needs", ".note", ".1"} {
-			need("the guide", "connect."+string(source)+part)
-		}
-	}
-	for _, source := range watch.Sources {
-		need("the source", "source.name."+string(source))
+	for _, src := range source.All {
+		need("the source", "source.name."+string(src))
 	}
 	for _, how := range []archive.How{archive.Equal, archive.Begins, archive.Alike} {
 		need("the search of the archive", "archive.how."+string(how))

@@ -209,6 +209,10 @@ func collect(t *testing.T, dir, name string) []saying {
 	}
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if n.Type != nil && nameOf(n.Type) == "Adapter" { // its texts are in both languages
+				return false
+			}
 		case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:
 			return false
 		case *ast.KeyValueExpr:

@@ -11,7 +11,7 @@ import (
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
-	"watchmark/internal/watch"
+	"watchmark/internal/source"
 	"watchmark/internal/webhook"
 )
 
@@ -88,7 +88,7 @@ func (s *site) record(r *http.Request) (content, error) {
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
-		Polled: !slices.Contains(watch.PushSources, rec.Source), Following: s.following(id, "retry", "correct"),
+		Polled: !slices.Contains(source.Push, rec.Source), Following: s.following(id, "retry", "correct"),
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {

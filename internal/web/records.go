@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/record"
+	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
 
@@ -42,13 +43,13 @@ func (s *site) records(r *http.Request) (content, error) {
 	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
 		f.Status = status
 	}
-	if source := watch.Source(q.Get("source")); slices.Contains(watch.Sources, source) {
-		f.Source = source
+	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
+		f.Source = src
 	}
 	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
 		f.Before = before
 	}
-	page := recordsPage{Statuses: record.Statuses, Sources: watch.Sources, Following: s.following(0, "retry_failed")}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, "retry_failed")}
 	page.readDays(&f, q)
 	users, err := s.Records.UserNames(r.Context())
 	if err != nil {

@@ -47,7 +47,7 @@ type Records interface {
 	Work(ctx context.Context, id int64) (record.Work, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
 	Activity(ctx context.Context, first, now time.Time, detailed int) (record.Activity, error)
-	Heard(ctx context.Context) (map[watch.Source]record.Heard, error)
+	Heard(ctx context.Context, sources []watch.Source) (map[watch.Source]record.Heard, error)
 	FailedLately(ctx context.Context, now time.Time) (int, error)
 	UserNames(ctx context.Context) ([]string, error)
 }

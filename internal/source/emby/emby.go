@@ -8,6 +8,29 @@ import (
 	"watchmark/internal/watch"
 )
 
+// Adapter is Emby as a source.
+var Adapter = payload.Adapter{
+	Source: watch.Emby,
+	Name:   payload.Text{English: "Emby", Chinese: "Emby"},
+	Parse:  Parse,
+	Guide: payload.Guide{
+		Needs: payload.Text{English: "Needs Emby Premiere.",
+			Chinese: "需要 Emby Premiere。"},
+		Steps: []payload.Text{
+			{English: "Emby 4.8 or newer: **Settings → Notifications → Add Notification → Webhooks**. Older: **Server → Webhooks**.",
+				Chinese: "Emby 4.8 及以上：**设置 → 通知 → 添加通知 → Webhooks**。更早版本：**服务器 → Webhooks**。"},
+			{English: "Paste the address as **URL**, and choose `application/json` as **Request content type**.",
+				Chinese: "把地址粘贴到 **URL**，**请求内容类型**选择 `application/json`。"},
+			{English: "Tick **Playback: Stop** and **Users: Mark Played** (and **Playback: Start** if films shall be put on your list when they begin). Choose the users and libraries that count.",
+				Chinese: "勾选 **播放：停止** 和 **用户：标记为已播放**（如果希望电影一开始播放就加入列表，再勾选 **播放：开始**）。选择相应的用户和媒体库。"},
+			{English: "**Send test notification**: it appears below as ignored, which is right. Then **Save**.",
+				Chinese: "点击**发送测试通知**：下方会显示为已忽略，这是正常的。然后**保存**。"},
+		},
+		Note: payload.Text{English: "Limit the webhook to users: without that, some versions do not say who watched.",
+			Chinese: "请把 Webhook 限定到具体用户，否则部分版本不会说明是谁看的。"},
+	},
+}
+
 // Parse reads a request of Emby. It returns a *payload.BadRequest when the
 // request is no Emby event and an error that wraps payload.ErrUnsupportedMedia
 // when it is neither JSON nor a form.

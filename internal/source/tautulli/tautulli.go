@@ -14,6 +14,49 @@ import (
 	"watchmark/internal/watch"
 )
 
+// Adapter is Tautulli as a source.
+var Adapter = payload.Adapter{
+	Source: watch.Tautulli,
+	Name:   payload.Text{English: "Tautulli", Chinese: "Tautulli"},
+	Parse:  Parse,
+	Guide: payload.Guide{
+		Needs: payload.Text{English: "Works without Plex Pass. Tautulli must watch your Plex server already.",
+			Chinese: "不需要 Plex Pass。Tautulli 需已连接你的 Plex 服务器。"},
+		Steps: []payload.Text{
+			{English: "Open **Settings → Notification Agents → Add a new notification agent** and choose **Webhook**.",
+				Chinese: "打开 **Settings → Notification Agents → Add a new notification agent**，选择 **Webhook**。"},
+			{English: "Paste the address as **Webhook URL**; leave the method **POST**.",
+				Chinese: "把地址粘贴到 **Webhook URL**，方法保持 **POST**。"},
+			{English: "On the tab **Triggers** tick **Watched** (and **Playback Start** if films shall be put on your list when they begin).",
+				Chinese: "在 **Triggers** 标签勾选 **Watched**（如果希望电影一开始播放就加入列表，再勾选 **Playback Start**）。"},
+			{English: "On the tab **Data**, paste the text below into **JSON Data** of each trigger you ticked; leave the headers empty.",
+				Chinese: "在 **Data** 标签，把下面的文本粘贴到每个已勾选触发器的 **JSON Data**，headers 留空。"},
+			{English: "**Save**, then watch an episode to the end.",
+				Chinese: "**保存**，然后把一集看完。"},
+		},
+		Note: payload.Text{English: "The user name is `{username}`, not the friendly name, so renaming somebody in Tautulli changes nothing.",
+			Chinese: "用户名取 `{username}` 而不是显示名，在 Tautulli 里改名不受影响。"},
+		BodyTitle: payload.Text{English: "JSON Data", Chinese: "JSON Data"},
+		Body: `{
+  "event": "{action}",
+  "media_type": "{media_type}",
+  "title": "<episode>{show_name}</episode><movie>{title}</movie>",
+  "season": "{season_num}",
+  "episode": "{episode_num}",
+  "release_date": "{air_date}",
+  "year": "{year}",
+  "user_name": "{username}",
+  "user_id": "{user_id}",
+  "tmdb_id": "{themoviedb_id}",
+  "tvdb_id": "{thetvdb_id}",
+  "imdb_id": "{imdb_id}",
+  "rating_key": "{rating_key}",
+  "progress": "{progress_percent}",
+  "server": "{server_name}"
+}`,
+	},
+}
+
 // Parse reads a request of Tautulli. It returns a *payload.BadRequest when the
 // body is empty or does not name its event, and an error that wraps
 // payload.ErrUnsupportedMedia when it is neither JSON nor a form.
