@@ -68,8 +68,8 @@ func TestNoKeyIsRightWhileNoneIsSet(t *testing.T) {
 func TestWebhookAnswersSayWhatIsWrong(t *testing.T) {
 	r := newRig(t, "WATCHMARK_SERVER_MAX_BODY_MB=1")
 	at := func(source string) string { return "/webhook/" + source + "/" + hookKey }
-	r.anonymous("POST", at("kodi"), event("x", 1, 1)).problem(404, "plex")
-	if entry := r.lastEntry(); entry["source"] != "" || strings.Contains(fmt.Sprint(entry), "kodi") {
+	r.anonymous("POST", at("nobody"), event("x", 1, 1)).problem(404, "plex")
+	if entry := r.lastEntry(); entry["source"] != "" || strings.Contains(fmt.Sprint(entry), "nobody") {
 		t.Errorf("log: %v", entry)
 	}
 	r.anonymous("GET", at("custom"), nil).problem(405, "POST")

@@ -30,21 +30,24 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/record"
+	"watchmark/internal/source"
 	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/web"
 )
 
-// speakers are the packages below internal whose texts pages show. Every text of them is taken that collect
-// does not pass over, in all files but these.
-var speakers = []struct {
+type speaker struct {
 	dir string
 	// but are files whose texts stay in the service, or are told by keys of the catalogue.
 	but []string
 	// wraps is set where a page shows errors whole, with the wraps that say where the service failed ("read the dump: %w").
 	// Elsewhere these are for the log: records say "internal error" instead, and so does the API.
 	wraps bool
-}{
+}
+
+// speakers are the packages below internal whose texts pages show. Every text of them is taken that collect
+// does not pass over, in all files but these.
+var speakers = append(pushSources(), []speaker{
 	{dir: "account"},
 	{dir: "api", but: []string{"openapi.go", "reference.go", "examples.go"}},
 	{dir: "archive", wraps: true},
@@ -73,19 +76,23 @@ var speakers = []struct {
 	{dir: "settings", but: []string{"table.go", "environment.go", "file.go", "store.go"}},
 	{dir: "source"},
 	{dir: "summary", but: []string{"store.go", "text.go"}}, // the text is written in both languages
-	{dir: "source/custom"},
 	{dir: "source/device", wraps: true},
-	{dir: "source/emby"},
-	{dir: "source/jellyfin"},
 	{dir: "source/mediabrowser"},
 	{dir: "source/nas", wraps: true, but: []string{"store.go"}},
 	{dir: "source/payload"},
-	{dir: "source/plex"},
-	{dir: "source/tautulli"},
 	{dir: "task", wraps: true},
 	{dir: "tracker", wraps: true, but: []string{"store.go"}},
 	{dir: "watch"},
 	{dir: "webhook"},
+}...)
+
+// pushSources are the packages of the adapters, which all speak.
+func pushSources() []speaker {
+	var all []speaker
+	for _, src := range source.Push {
+		all = append(all, speaker{dir: "source/" + string(src)})
+	}
+	return all
 }
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
