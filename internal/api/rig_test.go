@@ -185,20 +185,7 @@ func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker,
 	t.Cleanup(tools.Close)
 	n := must(notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: masker, Log: log,
-		Open: func(c notify.Channel) (channel.Sender, error) {
-			config, err := channel.Read(c.Type, c.Config.Reveal())
-			if err != nil {
-				return nil, err
-			}
-			return config.Open(tools), nil
-		},
-		Secrets: func(c notify.Channel) []string {
-			config, err := channel.Read(c.Type, c.Config.Reveal())
-			if err != nil {
-				return nil
-			}
-			return config.Secrets()
-		},
+		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() notify.Language { return notify.English }, Base: func() string { return "https://watch.example" }, Say: func(_ notify.Language, said string) string { return said },
 	}))(t)
 	ctx, stop := context.WithCancel(context.Background())

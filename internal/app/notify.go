@@ -24,20 +24,7 @@ func (a *App) buildNotices(ctx context.Context) error {
 	})
 	a.Notices, err = notify.New(ctx, notify.Config{
 		DB: a.db, Box: a.box, Masker: a.masker, Log: a.log,
-		Open: func(c notify.Channel) (channel.Sender, error) {
-			config, err := channel.Read(c.Type, c.Config.Reveal())
-			if err != nil {
-				return nil, err
-			}
-			return config.Open(tools), nil
-		},
-		Secrets: func(c notify.Channel) []string {
-			config, err := channel.Read(c.Type, c.Config.Reveal())
-			if err != nil { // it is not sent to either, and says so
-				return nil
-			}
-			return config.Secrets()
-		},
+		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() notify.Language { return notify.Language(a.Settings.Current().Notification.Language) },
 		// The pages, which have the words, are built later and before anything is sent.
 		Say:  func(l notify.Language, said string) string { return a.say(string(l), said) },

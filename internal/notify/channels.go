@@ -273,3 +273,23 @@ func (n *Notifier) learn(c Channel) {
 		n.Masker.Add(value)
 	}
 }
+
+// OpenWith is an Open of Config that sends with tools.
+func OpenWith(tools *channel.Tools) func(Channel) (channel.Sender, error) {
+	return func(c Channel) (channel.Sender, error) {
+		config, err := channel.Read(c.Type, c.Config.Reveal())
+		if err != nil {
+			return nil, err
+		}
+		return config.Open(tools), nil
+	}
+}
+
+// SecretsOf is the Secrets of Config for all types of channels. A config that cannot be read has none: nothing is sent with it either.
+func SecretsOf(c Channel) []string {
+	config, err := channel.Read(c.Type, c.Config.Reveal())
+	if err != nil {
+		return nil
+	}
+	return config.Secrets()
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,19 +194,7 @@ func readable(text string) string {
 }
 
 func webhooksPath(f webhook.Filter, before int64) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if before > 0 {
-		q.Set("before", strconv.FormatInt(before, 10))
-	}
-	if len(q) == 0 {
-		return "/debug/webhooks"
-	}
-	return "/debug/webhooks?" + q.Encode()
+	return fromCursor("/debug/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, "before", before)
 }
 
 type networkPage struct {

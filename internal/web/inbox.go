@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,19 +172,7 @@ func readBody(entries []notify.Entry, all bool) string {
 }
 
 func inboxPath(p inboxPage, before int64) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"view": string(p.View), "kind": string(p.Kind), "q": p.Text} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if before > 0 {
-		q.Set("before", strconv.FormatInt(before, 10))
-	}
-	if len(q) == 0 {
-		return "/inbox"
-	}
-	return "/inbox?" + q.Encode()
+	return fromCursor("/inbox", map[string]string{"view": string(p.View), "kind": string(p.Kind), "q": p.Text}, "before", before)
 }
 
 // kindGroup is kinds that stand together.

@@ -139,8 +139,5 @@ func queuePath(status replay.Status, after int64) string {
 	if status != replay.Pending {
 		fields["status"] = string(status)
 	}
-	if after > 0 {
-		fields["after"] = strconv.FormatInt(after, 10)
-	}
-	return withQuery("/queue", fields)
+	return fromCursor("/queue", fields, "after", after)
 }

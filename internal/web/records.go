@@ -94,10 +94,7 @@ func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 func (p recordsPage) path(before int64) string {
 	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
 		"from": p.From, "to": p.To, "zone": p.Zone}
-	if before > 0 {
-		fields["before"] = strconv.FormatInt(before, 10)
-	}
-	return withQuery("/records", fields)
+	return fromCursor("/records", fields, "before", before)
 }
 
 // retryPath is where the API runs the failed records of this list again.
@@ -110,6 +107,14 @@ func (p recordsPage) retryPath() string {
 		fields["until"] = p.Filter.Until.Format(time.RFC3339)
 	}
 	return withQuery("/api/records/retry", fields)
+}
+
+// fromCursor is path with those fields that are not empty, from a cursor on; 0 is the begin.
+func fromCursor(path string, fields map[string]string, name string, cursor int64) string {
+	if cursor > 0 {
+		fields[name] = strconv.FormatInt(cursor, 10)
+	}
+	return withQuery(path, fields)
 }
 
 // withQuery is path with those fields that are not empty.

@@ -228,14 +228,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 	}
 	t.Cleanup(tools.Close)
 	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
-		Open: func(c notify.Channel) (channel.Sender, error) {
-			config, err := channel.Read(c.Type, c.Config.Reveal())
-			if err != nil {
-				return nil, err
-			}
-			return config.Open(tools), nil
-		},
-		Secrets:  func(notify.Channel) []string { return nil },
+		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() notify.Language { return notify.English },
 		Base:     func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
 	})
