@@ -182,7 +182,7 @@ func LocalPath(next string) string {
 
 // Cookie carries the token of a session that ends at expires. It is Secure when ClientOf says HTTPS.
 func (g *Guard) Cookie(ctx context.Context, token string, expires time.Time) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
 		Name:     CookieName,
 		Value:    token,
 		Path:     g.BasePath + "/",
@@ -195,7 +195,7 @@ func (g *Guard) Cookie(ctx context.Context, token string, expires time.Time) *ht
 
 // EndCookie makes the browser forget the session cookie.
 func (g *Guard) EndCookie(ctx context.Context) *http.Cookie {
-	cookie := g.Cookie(ctx, "", time.Time{})
+	cookie := g.Cookie(ctx, "", time.Time{}) //nolint:gosec // without HTTPS a Secure cookie would never come back
 	cookie.MaxAge = -1
 	return cookie
 }

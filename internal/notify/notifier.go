@@ -307,6 +307,7 @@ func (s *standing) deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int
 	}
 	list, args := db.In(to)
 	// By way of the table: a channel may have been deleted meanwhile.
+	//nolint:gosec // placeholders alone
 	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (notice_id, channel_id, rule_id, state, created_at, updated_at)
 		SELECT ?, id, ?, 'waiting', ?, ? FROM notification_channels WHERE id IN `+list,
 		append([]any{noticeID, ruleID, now.UnixMilli(), now.UnixMilli()}, args...)...)

@@ -181,7 +181,8 @@ func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	keep := func(name, value string) {
-		http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: s.BasePath() + "/", MaxAge: 365 * 24 * 3600, SameSite: http.SameSiteLaxMode})
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
+			Name: name, Value: value, Path: s.BasePath() + "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(r.Context()).HTTPS})
 	}
 	if lang := r.PostForm.Get("lang"); s.words[lang] != nil {
 		keep(langCookie, lang)

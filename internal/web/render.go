@@ -206,7 +206,7 @@ var (
 func rich(text string) template.HTML {
 	escaped := template.HTMLEscapeString(text)
 	escaped = strong.ReplaceAllString(escaped, "<strong>$1</strong>")
-	return template.HTML(code.ReplaceAllString(escaped, "<code>$1</code>"))
+	return template.HTML(code.ReplaceAllString(escaped, "<code>$1</code>")) //nolint:gosec // times and escaped words
 }
 
 // ago tells how long ago t was, or in how long it will be, with the exact time on hover.
@@ -216,18 +216,18 @@ func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339),
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339), //nolint:gosec // times and escaped words
 		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words))), nil
 }
 
 // at tells the day and time of t. The script retells it in the reader's language and zone.
 func at(t time.Time) template.HTML {
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04")))
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04"))) //nolint:gosec // times and escaped words
 }
 
 // clock tells the time of t to the millisecond. The script retells it in the reader's zone.
 func clock(t time.Time) template.HTML {
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000")))
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000"))) //nolint:gosec // times and escaped words
 }
 
 // date is t in the form that the text of key shows, as package time takes it.

@@ -71,9 +71,9 @@ func (r settingRow) Rows() int { return min(8, max(2, 1+strings.Count(r.Value, "
 func (r settingRow) Attributes() template.HTMLAttr {
 	attributes := fmt.Sprintf(`id="%s" name="%s" data-standard="%s" aria-describedby="%[1]s-help`, r.ID, r.Path, template.HTMLEscapeString(r.Standard))
 	if r.Locked {
-		return template.HTMLAttr(attributes + " " + r.ID + `-locked" disabled`)
+		return template.HTMLAttr(attributes + " " + r.ID + `-locked" disabled`) //nolint:gosec // names of the settings table, and an escaped value
 	}
-	return template.HTMLAttr(attributes + `"`)
+	return template.HTMLAttr(attributes + `"`) //nolint:gosec // names of the settings table, and an escaped value
 }
 
 // Least is the lower bound of a number; empty for what is none.

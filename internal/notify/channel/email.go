@@ -246,7 +246,7 @@ func (e mailer) deliver(ctx context.Context, letter []byte) *Failure {
 
 // greet comes to the point where mails are taken: encrypted, and signed in.
 func (e mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, *Failure) {
-	config := &tls.Config{ServerName: e.Host, InsecureSkipVerify: e.SkipVerify, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{ServerName: e.Host, InsecureSkipVerify: e.SkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // what the person chose, and was warned of
 	if e.TLS == Implicit {
 		secured := tls.Client(conn, config)
 		if err := secured.HandshakeContext(ctx); err != nil {

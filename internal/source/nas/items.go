@@ -137,7 +137,7 @@ func familyOf(chain []*item) family {
 func (v view) fileName(ctx context.Context, it *item) (string, error) {
 	name := cmp.Or(it.file, it.path)
 	if name == "" && v.schema.has("item_media", "item_guid", "path") {
-		query := fmt.Sprintf("SELECT %s FROM item_media WHERE item_guid = ? ORDER BY %s, 1 LIMIT 1", v.schema.text("item_media", "path"), v.schema.whole("item_media", "sort_num"))
+		query := fmt.Sprintf("SELECT %s FROM item_media WHERE item_guid = ? ORDER BY %s, 1 LIMIT 1", v.schema.text("item_media", "path"), v.schema.whole("item_media", "sort_num")) //nolint:gosec // columns of a fixed list
 		if err := v.tx.QueryRowContext(ctx, query, it.guid).Scan(&name); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return "", fmt.Errorf("read a file's name: %w", err)
 		}
@@ -166,7 +166,7 @@ func (v view) users(ctx context.Context) (users map[string]User, known bool, err
 	if !s.has("user", "guid") {
 		return users, false, nil
 	}
-	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user" LIMIT %d`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"), mostUsers)
+	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user" LIMIT %d`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"), mostUsers) //nolint:gosec // columns of a fixed list
 	rows, err := v.tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the users: %w", err)

@@ -9,7 +9,7 @@ func onShare(path string) bool {
 	if err := unix.Statfs(path, &disk); err != nil {
 		return true
 	}
-	return isShare(uint32(disk.Type)) //nolint:gosec // the type has 32 bits, and a sign where C's word is that long
+	return isShare(uint32(disk.Type))
 }
 
 // isShare reports whether a type of file system is one of networks.
