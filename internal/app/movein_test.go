@@ -388,3 +388,102 @@ func contents(t *testing.T, folder string) map[string]string {
 	}
 	return all
 }
+
+func TestMovingInKeepsWhatIsHere(t *testing.T) {
+	s := start(t, "WATCHMARK_LOG_LEVEL=warn")
+	s.api(http.MethodPatch, "/api/settings", `{"auth":{"lockout_attempts":3}}`, http.StatusOK, nil)
+	s.api(http.MethodPost, "/api/mappings", `{"title":"假面骑士加布","subject_id":900001,"first_season":true}`, http.StatusCreated, nil)
+	s.api(http.MethodPost, "/api/blocked-keywords", `{"keyword":"NCOP","kind":"contains"}`, http.StatusCreated, nil)
+	s.api(http.MethodPost, "/api/notification/webhooks", `{"name":"Webhook 1 (Bangumi-syncer)","enabled":true,"config":{"url":"https://mine.example/x"}}`, http.StatusCreated, nil)
+	s.api(http.MethodPost, "/api/notification/rules", `{"name":"Email 1 (Bangumi-syncer)","enabled":false,"kinds":[],"users":[],"channels":[],"title":"","text":"","quiet_from":"","quiet_to":"","cooldown":0}`, http.StatusCreated, nil)
+	before := s.everything()
+	report := s.moveIn(movetest.Second(t), "WATCHMARK_LOG_LEVEL=warn")
+	s.tells(report,
+		"kept: Settings: auth.lockout_attempts", "takes: Settings: auth.lockout_minutes", "kept: Settings: log.level",
+		"kept: Accounts: mira, for emby mira, plex_mira", "kept: Accounts: alex, for alex",
+		"kept: Mappings: 假面骑士加布", "takes: Mappings: blocked: 预告", "same: Mappings: blocked: NCOP",
+		"kept: Channels: Webhook 1 (Bangumi-syncer)", "takes: Channels: Email 1 (Bangumi-syncer)",
+		"takes: Rules: Webhook 1 (Bangumi-syncer)", "kept: Rules: Email 1 (Bangumi-syncer)")
+	after := s.everything()
+	for _, path := range []string{"/api/accounts ", "/api/mappings ", "/api/notification/webhooks "} {
+		line := func(all string) string {
+			_, rest, _ := strings.Cut(all, path)
+			found, _, _ := strings.Cut(rest, "\n")
+			return found
+		}
+		if diff := cmp.Diff(line(before), line(after)); diff != "" {
+			t.Errorf("%s changed:\n%s", path, diff)
+		}
+	}
+}
+
+// A person may go back to the tool for a while.
+func TestMovingInAgainTakesOnlyWhatCameSince(t *testing.T) {
+	s := startEmpty(t)
+	folder := t.TempDir()
+	table := `CREATE TABLE sync_records (id INTEGER PRIMARY KEY, timestamp DATETIME, user_name TEXT, title TEXT, season INTEGER, episode INTEGER, status TEXT, message TEXT, source TEXT)`
+	first := `INSERT INTO sync_records VALUES (1, '2024-01-10 21:30:00', 'Mira', '灯塔守望者', 1, 1, 'error', 'no', 'plex')`
+	movetest.Database(t, folder, "sync_records.db", false, table, first)
+	if report := s.moveIn(folder); report.History != (movein.History{Past: 1}) {
+		t.Errorf("the first time: %+v", report.History)
+	}
+	movetest.Database(t, folder, "sync_records.db", false, table, first, `UPDATE sync_records SET status = 'retried'`,
+		`INSERT INTO sync_records VALUES (2, '2024-01-11 21:30:00', 'Mira', '灯塔守望者', 1, 1, 'success', '', 'plex')`)
+	if report := s.moveIn(folder); report.History != (movein.History{Past: 1, Known: 1}) {
+		t.Errorf("after one more: %+v", report.History)
+	}
+	// A tool that was set up anew counts from 1 again.
+	movetest.Database(t, folder, "sync_records.db", false, table, `INSERT INTO sync_records VALUES (1, '2024-02-01 21:30:00', 'Mira', '灯塔守望者', 1, 1, 'success', '', 'plex')`)
+	if report := s.moveIn(folder); report.History != (movein.History{Past: 1}) {
+		t.Errorf("of a new database: %+v", report.History)
+	}
+	if past := s.past(); len(past) != 3 {
+		t.Errorf("the records are %v", past)
+	}
+}
+
+func TestHostileHistoryIsCutAndNeverMarked(t *testing.T) {
+	s := start(t)
+	folder := t.TempDir()
+	movetest.Database(t, folder, "sync_records.db", false,
+		`CREATE TABLE sync_records (id, timestamp, user_name, title, season, episode, subject_id, status, message, source, media_type, match_score)`,
+		`INSERT INTO sync_records VALUES
+			(1, '2024-01-10 21:30:00', 'Mira', 'a'||char(10)||char(27)||'[31mb', 1, 1, '-5', 'success', NULL, 'plex', 'episode', 'nan'),
+			(2, '2024-01-10 21:30:00', printf('%.9000c', 'u'), printf('%.9000c', 't'), 1, 1, 99999999999999, 'received', x'ff00', char(27)||'x', 'episode', 7),
+			(3, '2024-01-10 21:30:00', 'Mira', '灯塔守望者', -1, 1, 1, 'success', '', 'plex', 'episode', 0),
+			(4, '2024-01-10 21:30:00', 'Mira', '灯塔守望者', 1, 1e300, 1, 'success', '', 'plex', 'episode', 0),
+			(5, '2024-01-10 21:30:00', 'Mira', '灯塔守望者', 1, 1, 1, 'processing', '', 'plex', 'hologram', 0),
+			(6, NULL, 'Mira', '灯塔守望者', 1, 1, 1, 'success', '', 'plex', 'episode', 0),
+			(NULL, '2024-01-10 21:30:00', 'Mira', '灯塔守望者', 1, 1, 1, '', '', 'plex', 'episode', 0)`)
+	report := s.moveIn(folder)
+	if report.History != (movein.History{Past: 3, Unusable: 4}) {
+		t.Errorf("taken %+v", report.History)
+	}
+	for _, r := range list[recordView](s, "/api/records?limit=200") {
+		if r.Status != "success" && r.Status != "ignored" || strings.ContainsAny(r.Title+r.UserName, "\n\x1b") || len(r.Title) > 500 || len(r.UserName) > 500 || r.SubjectID < 0 {
+			t.Errorf("taken as %+v", r)
+		}
+	}
+	if marked := s.marked(); len(marked) > 0 {
+		t.Errorf("marked %v", marked)
+	}
+}
+
+func TestMovingInBesideAToolThatRuns(t *testing.T) {
+	s := startEmpty(t)
+	folder := movetest.Newest(t)
+	_, err := app.MoveIn(t.Context(), app.Options{DataDir: s.dir, Environ: s.catalog, Logs: s.logs}, folder, nil)
+	if err == nil || !strings.Contains(err.Error(), "stop it first") {
+		t.Errorf("beside the service: %v", err)
+	}
+	s.stop()
+	_, err = app.MoveIn(t.Context(), app.Options{DataDir: s.dir, Environ: s.catalog, Logs: s.logs}, movetest.Second(t), func(files []string, _ movein.Report) (bool, error) {
+		database := files[slices.IndexFunc(files, func(file string) bool { return strings.HasSuffix(file, ".db") })]
+		at := time.Now().Add(time.Second)
+		return true, os.Chtimes(database, at, at) // as a write would
+	})
+	if err == nil || !strings.Contains(err.Error(), "stop Bangumi-syncer") {
+		t.Errorf("while its database is written: %v", err)
+	}
+	s.run(s.catalog)
+}

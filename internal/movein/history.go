@@ -29,8 +29,8 @@ type History struct {
 	Unusable int
 }
 
-// batchSize is how many watches are written at once: enough to share a commit, few enough that others may write between.
-const batchSize = 1000
+// batchSize is how many watches are written at once: enough to share a commit, few enough to be kept in memory.
+const batchSize = 5000
 
 // history takes the watches of the database, or with dry only counts them. A batch is one transaction with what says that
 // it was taken.
