@@ -41,6 +41,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"watchmark/internal/account"
@@ -203,8 +204,12 @@ func (p *Plan) find(path string, names ...string) (string, error) {
 	return first, nil
 }
 
-// leave notes something that is not taken.
-func (p *Plan) leave(what, why string) { p.Left = append(p.Left, Left{what, why}) }
+// leave notes once that something is not taken.
+func (p *Plan) leave(what, why string) {
+	if l := (Left{what, why}); !slices.Contains(p.Left, l) {
+		p.Left = append(p.Left, l)
+	}
+}
 
 // config is a config.ini on its way into a plan.
 type config struct {

@@ -135,6 +135,33 @@ func TestAccountsAsTheyStandInConfigIni(t *testing.T) {
 	}
 }
 
+func TestASignInAtTheCatalogIsRenewedOnlyByItsApplication(t *testing.T) {
+	const account = "[bangumi]\nusername=mira\nauth_method=oauth\naccess_token=a\nrefresh_token=r\nexpires_at=4102444800\n"
+	for _, c := range []struct {
+		name, text string
+		lasting    bool
+	}{
+		{"its own application", account + "[bangumi-oauth]\nclient_id=i\nclient_secret=s\nredirect_uri=http://nas:8000/back\n", true},
+		{"that of the tool", account, false},
+		{"without the address it came back to", account + "[bangumi-oauth]\nclient_id=i\nclient_secret=s\n", false},
+		{"with a secret that cannot be read", account + "[bangumi-oauth]\nclient_id=i\nclient_secret=BGS1:x\nredirect_uri=http://nas:8000/back\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			movetest.Write(t, dir, "config.ini", c.text)
+			p, err := movein.Open(t.Context(), dir, t.TempDir())
+			must(t, err)
+			a := p.Accounts[0]
+			if (a.Method == "oauth") != c.lasting || (a.Tokens.Refresh != "") != c.lasting || (a.Tokens.RedirectURL != "") != c.lasting || a.Tokens.Access != "a" || a.Tokens.ExpiresAt.Unix() != 4102444800 {
+				t.Errorf("the account is %s until %v: %s", a.Method, a.Tokens.ExpiresAt, a.Note)
+			}
+			if strings.Contains(a.Note, "cannot be renewed") == c.lasting {
+				t.Errorf("its note is %q", a.Note)
+			}
+		})
+	}
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
