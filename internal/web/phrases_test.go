@@ -66,7 +66,7 @@ var speakers = []struct {
 	{dir: "mapping"},
 	{dir: "match", wraps: true},
 	{dir: "movein", but: []string{"accounts.go", "apply.go", "channels.go", "database.go", "ini.go", "movein.go", "seal.go", "settings.go"}}, // of the command line
-	{dir: "notify", but: []string{"digest.go", "kinds.go", "trial.go", "words.go"}}, // these write in both languages
+	{dir: "notify", but: []string{"digest.go", "kinds.go", "trial.go", "words.go"}},                                                          // these write in both languages
 	{dir: "notify/channel"},
 	{dir: "record"},
 	{dir: "replay"},

@@ -177,7 +177,7 @@ lockout_duration = 910
 [webhook-1]
 id = 1
 enabled = True
-url = https://hook.example/services/T0001
+url = http://127.0.0.1:9/services/T0001
 method = POST
 headers = Content-Type: application/json, X-Extra: yes
 types = mark_failed,anime_not_found
@@ -273,13 +273,13 @@ temperature = 0.5
 
 [notify-wecom-1]
 id = 1
-enabled = True
+enabled = False
 key = `+Seal(Master, WeComKey)+`
 msg_type = markdown
 
 [notify-email-1]
 id = 1
-enabled = True
+enabled = False
 smtp_server = smtp.example.org
 smtp_port = 465
 smtp_username = mira@example.org
