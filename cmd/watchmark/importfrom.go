@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -41,7 +42,7 @@ func (c importFromSyncer) Run(ctx context.Context, std standard) error {
 			_, _ = fmt.Fprint(std.err, "\nTake it? [y/N] ")
 			answer, err := bufio.NewReader(std.in).ReadString('\n')
 			if err != nil && answer == "" {
-				return false, fmt.Errorf("nobody answered, nothing was taken: answer y, or add --yes")
+				return false, errors.New("nobody answered, nothing was taken: answer y, or add --yes")
 			}
 			answer = strings.ToLower(strings.TrimSpace(answer))
 			if agreed = answer == "y" || answer == "yes"; !agreed {

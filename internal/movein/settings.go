@@ -1,7 +1,7 @@
 package movein
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +175,7 @@ func asList(text string) (any, error) { return names(text), nil }
 func asBool(text string) (any, error) {
 	value := yes(text, true)
 	if value != yes(text, false) {
-		return nil, fmt.Errorf("is neither True nor False")
+		return nil, errors.New("is neither True nor False")
 	}
 	return value, nil
 }
@@ -183,7 +183,7 @@ func asBool(text string) (any, error) {
 func asInt(text string) (any, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("is no whole number")
+		return nil, errors.New("is no whole number")
 	}
 	return n, nil
 }
@@ -192,7 +192,7 @@ func asInt(text string) (any, error) {
 func asMinutes(text string) (any, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("is no whole number")
+		return nil, errors.New("is no whole number")
 	}
 	return (n + 59) / 60, nil
 }
@@ -206,7 +206,7 @@ func asLevel(text string) (any, error) {
 	case "critical":
 		return "error", nil
 	}
-	return nil, fmt.Errorf("is no level of the log: set log.level")
+	return nil, errors.New("is no level of the log: set log.level")
 }
 
 // asSubnet reads the first three numbers of a network of 256 addresses, "192.168.1".
