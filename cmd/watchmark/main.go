@@ -28,6 +28,8 @@ type cli struct {
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+
+	ImportFrom importFromCommand `cmd:"" name:"import-from" help:"Take over what another tool left in its folder; shows it first. The service must be stopped."`
 }
 
 // folderFlag names the data folder.

@@ -38,7 +38,18 @@ func (s *server) registerWebhooks() {
 	s.mux.HandleFunc("POST /webhook/{source}/{$}", s.webhook)
 	s.mux.HandleFunc("POST /webhook/{source}/{key}", s.webhook)
 	s.describeWebhooks()
+	for _, path := range LegacyPaths {
+		source := watch.Source(strings.ToLower(path[1:]))
+		take := func(w http.ResponseWriter, r *http.Request) { s.legacy(w, r, source) }
+		s.mux.HandleFunc("POST "+path, take)
+		s.mux.HandleFunc("POST "+path+"/{$}", take)
+		s.mux.HandleFunc("POST "+path+"/{key}", take)
+	}
 }
+
+// LegacyPaths are where Bangumi-syncer takes webhooks, alone or with a key as one more segment (docs/moving.md).
+// They are answered while server.legacy_paths is on.
+var LegacyPaths = []string{"/Plex", "/Emby", "/Jellyfin", "/Custom"}
 
 // outcome is how a webhook is answered, and what the log keeps of the request.
 type outcome struct {
@@ -58,16 +69,36 @@ type webhookIgnored struct {
 	Ignored string `json:"ignored" doc:"Why nothing is marked." example:"media.pause is not the end of an episode or a film."`
 }
 
-// webhook takes one request of a media server. It is answered from the intake only:
+// webhook takes one request of a media server that shows the key. It is answered from the intake only:
 // what it brings is stored before the answer, and worked on after it.
 func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	src := watch.Source(r.PathValue("source"))
-	o := unknownSource
-	if slices.Contains(source.Push, src) {
-		o = s.receive(w, r, src)
-	} else {
-		src = "" // it may be anything, a key in the wrong place too
+	current := s.Settings.Current().Auth
+	switch {
+	case !slices.Contains(source.Push, src):
+		s.conclude(w, r, "", unknownSource) // what stands there may be anything, a key in the wrong place too
+	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
+		s.conclude(w, r, src, wrongKey)
+	default:
+		s.conclude(w, r, src, s.receive(w, r, src))
 	}
+}
+
+// legacy is webhook for the paths of Bangumi-syncer, which have a key of their own or none.
+func (s *server) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) {
+	current := s.Settings.Current().Server
+	switch {
+	case !current.LegacyPaths:
+		s.conclude(w, r, src, legacyOff)
+	case current.LegacyKey != "" && !rightKey(givenKey(r), current.LegacyKey.Reveal()):
+		s.conclude(w, r, src, wrongLegacyKey)
+	default:
+		s.conclude(w, r, src, s.receive(w, r, src))
+	}
+}
+
+// conclude stores what a request brought, with its line in the log, and answers it.
+func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Source, o outcome) {
 	if o.stranger && !s.strangers.Allow() {
 		o.answer.(*Problem).write(w)
 		return
@@ -102,12 +133,9 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// receive reads and judges a request.
+// receive reads and judges a request that may come in.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source) outcome {
 	current := s.Settings.Current()
-	if current.Auth.WebhookAuthEnabled && !rightKey(givenKey(r), current.Auth.WebhookKey.Reveal()) {
-		return refuseStranger(http.StatusUnauthorized, "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
-	}
 	room := min(current.Server.MaxBody, bodiesMost)
 	if r.ContentLength >= 0 {
 		room = min(room, r.ContentLength)
@@ -167,6 +195,15 @@ func listed(sources []watch.Source) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+var (
+	wrongKey = refuseStranger(http.StatusUnauthorized,
+		"The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
+	legacyOff = refuseStranger(http.StatusNotFound,
+		"This is an address of Bangumi-syncer, which is not answered: switch on the setting server.legacy_paths, or enter the address from the page of this service into your media server.")
+	wrongLegacyKey = refuseStranger(http.StatusUnauthorized,
+		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key.")
+)
 
 func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
 

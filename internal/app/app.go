@@ -234,14 +234,24 @@ func (a *App) buildHandler(o Options) error {
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
 	mux.Handle("/health", endpoints)
+	for _, path := range api.LegacyPaths {
+		mux.Handle("POST "+path, endpoints)
+		mux.Handle("POST "+path+"/", endpoints)
+	}
 	mux.Handle("/api/", guard.Authenticate(endpoints))
 	mux.Handle("/api", guard.Authenticate(endpoints))
 	mux.Handle("/", guard.Authenticate(pages))
+	// The legacy paths may ask for no key, so pages of other sites must not reach them by a browser at home.
 	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
 	if base != "" {
 		outer := http.NewServeMux()
 		outer.Handle(base+"/", http.StripPrefix(base, handler))
 		outer.Handle(base, http.RedirectHandler(base+"/", http.StatusPermanentRedirect))
+		// Media servers reach these past the proxy, too.
+		for _, path := range api.LegacyPaths {
+			outer.Handle("POST "+path, handler)
+			outer.Handle("POST "+path+"/", handler)
+		}
 		handler = outer
 	}
 	a.handler = auth.Clients(a.proxies, handler)

@@ -79,11 +79,14 @@ var allowed = map[string][]string{
 	"tracker":             {"bell", "db", "forecast", "httpx", "secret", "task", "watch"},
 	"tracker/trackertest": {"simulated"},
 
+	"movein/movetest": {},
+	"movein":          {"account", "catalog", "db", "mapping", "match", "notify", "notify/channel", "record", "secret", "settings", "summary", "tracker", "watch"},
+
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -29,6 +29,38 @@ func Insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, now t
 	return insert(ctx, tx, event, test, Received, 0, 0, now)
 }
 
+// Past is a record that came about elsewhere and is kept as it came out there.
+type Past struct {
+	Event watch.Event
+	// Test is set for one that was only a test.
+	Test bool
+	// At is when it came about.
+	At time.Time
+	// Outcome is how it came out. It names no record, and no mark: what was marked is not known to be of this service.
+	Outcome Outcome
+}
+
+// InsertPast adds a settled record within tx. The engine has nothing to do with it until somebody retries it.
+func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
+	text, err := json.Marshal(p.Event)
+	if err != nil {
+		return 0, fmt.Errorf("encode event: %w", err)
+	}
+	e, o := p.Event, p.Outcome
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
+			season, episode, release_date, account_id, account_name, subject_id, subject_name, episode_id, episode_sort,
+			method, confidence, message, error_kind, attempts, event, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?) RETURNING id`,
+		o.Status, p.Test, e.Source, e.Action, e.Media, e.UserName, e.Title, e.OriginalTitle,
+		e.Season, e.Episode, e.AirDate.String(), o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort,
+		o.Method, o.Confidence, o.Message, o.ErrorKind, string(text), p.At.UnixMilli(), p.At.UnixMilli()).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("insert a past record: %w", err)
+	}
+	return id, SetTraceTx(ctx, tx, id, o.Trace)
+}
+
 // insert adds a record; leaseUntil is in unix ms, accountID 0 leaves it unrouted.
 func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, leaseUntil, accountID int64, now time.Time) (int64, error) {
 	text, err := json.Marshal(event)

@@ -265,9 +265,43 @@ func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) er
 	m.change.Lock()
 	defer m.change.Unlock()
 
+	changed, stored, next, err := m.prepare(patch)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	if err := m.put(ctx, changed, stored); err != nil {
+		return err
+	}
+	m.stored = stored
+	old := m.current.Swap(next)
+	if !reflect.DeepEqual(old.inForce, next.inForce) {
+		for _, fn := range m.listeners {
+			fn(old.inForce, next.inForce)
+		}
+	}
+	return nil
+}
+
+// Try reports whether a Patch would give a key another value than it has, and writes nothing. Errors as Patch's.
+func (m *Manager) Try(patch map[string]map[string]any) (changes bool, err error) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	changed, _, next, err := m.prepare(patch)
+	if err != nil {
+		return false, err
+	}
+	before := m.current.Load()
+	for path := range changed {
+		changes = changes || !reflect.DeepEqual(before.settings[path].value, next.settings[path].value)
+	}
+	return changes, nil
+}
+
+// prepare is what a Patch changes, what is stored after it, and what holds then.
+func (m *Manager) prepare(patch map[string]map[string]any) (changed map[string]option, stored map[string]any, next *state, err error) {
 	known := options()
-	stored := maps.Clone(m.stored)
-	changed := map[string]option{}
+	stored = maps.Clone(m.stored)
+	changed = map[string]option{}
 	var errs Errors
 	for section, keys := range patch {
 		if !isSectionName(section) {
@@ -302,26 +336,16 @@ func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) er
 		}
 	}
 	if len(errs) > 0 {
-		return errs.byKey()
+		return nil, nil, nil, errs.byKey()
 	}
 	if len(changed) == 0 {
-		return nil
+		return nil, nil, nil, nil
 	}
-	next, errs := m.resolve(stored)
+	next, errs = m.resolve(stored)
 	if len(errs) > 0 {
-		return errs
+		return nil, nil, nil, errs
 	}
-	if err := m.put(ctx, changed, stored); err != nil {
-		return err
-	}
-	m.stored = stored
-	old := m.current.Swap(next)
-	if !reflect.DeepEqual(old.inForce, next.inForce) {
-		for _, fn := range m.listeners {
-			fn(old.inForce, next.inForce)
-		}
-	}
-	return nil
+	return changed, stored, next, nil
 }
 
 // put writes the changed keys as they stand in stored.

@@ -275,3 +275,38 @@ func TestReadersAndChangesAtOnce(t *testing.T) {
 		t.Error("the last change told is not the one in force")
 	}
 }
+
+func TestTryTellsWhatAPatchWouldDoAndWritesNothing(t *testing.T) {
+	h := newHouse(t)
+	h.opts.Environ = []string{"WATCHMARK_CATALOG_BURST=7"}
+	m := h.start(t)
+	if err := m.Patch(t.Context(), fromJSON(t, `{"network":{"proxy":"http://a.example:3128"},"sync":{"workers":5}}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, patch string
+		changes     bool
+		wrong       string
+	}{
+		{"another value", `{"log":{"level":"debug"}}`, true, ""},
+		{"the default that holds", `{"log":{"level":"info"}}`, false, ""},
+		{"the secret that is stored", `{"network":{"proxy":"http://a.example:3128"}}`, false, ""},
+		{"another secret", `{"network":{"proxy":"http://b.example:3128"}}`, true, ""},
+		{"one of two", `{"network":{"timeout_seconds":15},"log":{"level":"debug"}}`, true, ""},
+		{"a value that a restart waits for", `{"sync":{"workers":5}}`, false, ""},
+		{"nothing", `{}`, false, ""},
+		{"an unusable value", `{"log":{"level":"loud"}}`, false, "log.level"},
+		{"a locked key", `{"catalog":{"burst":7}}`, false, "is locked"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := m.Current()
+			changes, err := m.Try(fromJSON(t, c.patch))
+			if changes != c.changes || (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("answers %v, %v", changes, err)
+			}
+			if diff := cmp.Diff(fmt.Sprint(before), fmt.Sprint(m.Current())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -49,6 +49,8 @@ type Server struct {
 	TrustedProxies []netip.Prefix // peers whose X-Forwarded-* headers are believed
 	WebhookLog     time.Duration  // how long requests stay in the webhook log
 	KeepRecords    time.Duration  // how long records stay; 0 = for ever
+	LegacyPaths    bool           // answer the webhook paths of Bangumi-syncer too
+	LegacyKey      secret.Text    // what these paths ask for; "" = nothing
 }
 
 // Auth is the section [auth]: who may use the page, the API and the webhooks.

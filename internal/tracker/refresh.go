@@ -268,7 +268,7 @@ func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI st
 		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last: check the client id in the section tracker of the settings"}
 	}
 	ctx = context.WithoutCancel(ctx) // the code is used up: what it brought must not get lost
-	id, err := k.store.add(ctx, m, clientID, redirectURI, c)
+	id, err := k.store.add(ctx, m, clientID, redirectURI, c, time.Now())
 	if err != nil {
 		return User{}, err
 	}
@@ -283,4 +283,11 @@ func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI st
 		return User{}, fmt.Errorf("read who signed in at the tracker: %w", err)
 	}
 	return u, nil
+}
+
+// Adopt stores a sign-in that another program got for an application and gave up: what was played since a time is
+// taken in. Whose it is, is asked of the tracker at the first use.
+func (k *Keeper) Adopt(ctx context.Context, clientID, redirectURI string, c Credential, since time.Time) error {
+	_, err := k.store.add(ctx, ByCode, clientID, redirectURI, c, since)
+	return err
 }

@@ -143,11 +143,11 @@ func (s store) seal(c Credential, id int64) (string, error) {
 	return plain, nil
 }
 
-// add stores a new sign-in, of somebody not known yet.
-func (s store) add(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (id int64, err error) {
+// add stores a new sign-in, of somebody not known yet, connected since a time.
+func (s store) add(ctx context.Context, m Method, clientID, redirectURI string, c Credential, since time.Time) (id int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `INSERT INTO tracker_users (method, client_id, redirect_uri, version, expires_at, state, connected_at)
-			VALUES (?, ?, ?, 1, ?, ?, ?) RETURNING id`, m, clientID, redirectURI, c.ExpiresAt.UnixMilli(), Connected, time.Now().UnixMilli()).Scan(&id)
+			VALUES (?, ?, ?, 1, ?, ?, ?) RETURNING id`, m, clientID, redirectURI, c.ExpiresAt.UnixMilli(), Connected, since.UnixMilli()).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("store a tracker user: %w", err)
 		}

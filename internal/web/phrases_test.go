@@ -68,7 +68,8 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "llm", but: []string{"usage.go"}},
 	{dir: "mapping"},
 	{dir: "match", wraps: true},
-	{dir: "notify", but: []string{"digest.go", "kinds.go", "trial.go", "words.go"}}, // these write in both languages
+	{dir: "movein", but: []string{"accounts.go", "apply.go", "channels.go", "database.go", "ini.go", "movein.go", "seal.go", "settings.go"}}, // of the command line
+	{dir: "notify", but: []string{"digest.go", "kinds.go", "trial.go", "words.go"}},                                                          // these write in both languages
 	{dir: "notify/channel"},
 	{dir: "record"},
 	{dir: "replay"},
@@ -97,7 +98,7 @@ func pushSources() []speaker {
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "backup", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
-	"faults", "importer/servertest", "llm/llmtest", "logring", "memnet", "notify/channel/channeltest", "npm", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
+	"faults", "importer/servertest", "llm/llmtest", "logring", "memnet", "movein/movetest", "notify/channel/channeltest", "npm", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
 
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{
