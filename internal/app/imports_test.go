@@ -88,6 +88,7 @@ var allowed = map[string][]string{
 	"browsertest": {},
 	"faults":      {},
 	"memnet":      {},
+	"release":     {},
 	"simulated":   {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }
