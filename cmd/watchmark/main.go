@@ -11,8 +11,10 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	_ "golang.org/x/crypto/x509roots/fallback" // a system without certificates, such as an empty container
 
 	"watchmark/internal/app"
+	"watchmark/internal/rights"
 )
 
 // cli is the command line; every field is a command.
@@ -25,6 +27,7 @@ type cli struct {
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
 	Doctor   doctorCommand   `cmd:"" help:"Find out which of the services outside cannot be reached, at which stage, and what to do."`
+	Health   healthCommand   `cmd:"" help:"Ask the service that runs on a data folder whether it is well; for health checks of containers."`
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -34,6 +37,9 @@ type cli struct {
 type folderFlag struct {
 	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
 }
+
+// AfterApply keeps root away from the data folder where another user is to own it.
+func (f folderFlag) AfterApply() error { return rights.Drop(f.Data, os.Getenv) }
 
 // dataFlags are the flags of every command that opens the data with its settings.
 type dataFlags struct {

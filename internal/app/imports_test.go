@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"npm":    {},
 	"lan":    {},
 	"bell":   {},
+	"rights": {},
 
 	"logring": {},
 	"task":    {"logring"},

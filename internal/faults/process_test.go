@@ -55,6 +55,7 @@ func command(tb testing.TB, environ []string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = tb.TempDir()
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") }), environ...)
+	cmd.Env = append(cmd.Env, "PUID=0") // tests may run as root
 	return cmd
 }
 
