@@ -30,6 +30,7 @@ type cli struct {
 	Health   healthCommand   `cmd:"" help:"Ask the service that runs on a data folder whether it is well; for health checks of containers."`
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
+	Service  serviceCommand  `cmd:"" help:"Have the system start the service by itself: systemd, or launchd of macOS."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 

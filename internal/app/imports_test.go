@@ -89,6 +89,7 @@ var allowed = map[string][]string{
 	"browsertest": {},
 	"faults":      {},
 	"memnet":      {},
+	"install":     {},
 	"release":     {},
 	"simulated":   {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
