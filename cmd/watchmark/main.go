@@ -39,9 +39,6 @@ type folderFlag struct {
 	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
 }
 
-// AfterApply keeps root away from the data folder where another user is to own it.
-func (f folderFlag) AfterApply() error { return rights.Drop(f.Data, os.Getenv) }
-
 // dataFlags are the flags of every command that opens the data with its settings.
 type dataFlags struct {
 	folderFlag
@@ -96,11 +93,25 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 		_, _ = fmt.Fprintf(std.err, "watchmark: %v; add --help to see what there is\n", err)
 		return 2
 	}
-	if err := command.Run(); err != nil {
+	err = dropRights(command)
+	if err == nil {
+		err = command.Run()
+	}
+	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
 		return 1
 	}
 	return 0
+}
+
+// dropRights has no command work on a data folder as root that another user is to own.
+func dropRights(command *kong.Context) error {
+	for _, flag := range command.Flags() {
+		if flag.Name == "data" {
+			return rights.Drop(flag.Target.String(), os.Getenv)
+		}
+	}
+	return nil
 }
 
 type versionCommand struct{}

@@ -33,7 +33,7 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 	}{
 		"nothing":                  {nil, usage, `"serve", "demo"`},
 		"unknown command":          {[]string{"frobnicate"}, usage, "frobnicate"},
-		"misspelt command":         {[]string{"serv"}, usage, `did you mean "serve"?`},
+		"misspelt command":         {[]string{"matc"}, usage, `did you mean "match"?`},
 		"unknown flag":             {[]string{"serve", "--frobnicate"}, usage, "--frobnicate"},
 		"misspelt flag":            {[]string{"serve", "--lisen", "x"}, usage, `did you mean "--listen"?`},
 		"missing argument":         {[]string{"api-key", "create"}, usage, "<name>"},
