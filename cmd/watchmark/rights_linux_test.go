@@ -83,6 +83,14 @@ func TestAFolderOfOthersKeepsItsFiles(t *testing.T) {
 	}
 }
 
+func TestAFolderThatIsMadeCanBeReached(t *testing.T) {
+	data := filepath.Join(rootFolder(t), "new", "data")
+	launch(t, command(t, asUser, "serve", "--data", data, "--listen", "127.0.0.1:0"), serviceListens)
+	if got := owner(t, data); got != fmt.Sprintf("%d:%d", uid, gid) {
+		t.Errorf("it belongs to %s", got)
+	}
+}
+
 func TestServeDoesNotStayRoot(t *testing.T) {
 	for name, c := range map[string]struct {
 		environ []string

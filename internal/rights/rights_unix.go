@@ -87,7 +87,10 @@ func takeOver(dataDir string, uid, gid int) error {
 	if dataDir == "/" {
 		return errors.New("/ cannot be the data folder")
 	}
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dataDir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dataDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	root, err := os.OpenRoot(dataDir)
