@@ -68,7 +68,7 @@ func TestBackupOfARunningServiceIsRestoredElsewhere(t *testing.T) {
 	if r := again.settled(key, again.send(strings.Replace(episode1, `"episode":1`, `"episode":2`, 1))); r.Status != "success" {
 		t.Errorf("a new record is %+v", r)
 	}
-	if left := leftIn(t, other); len(left) != 5 { // database, its two journals, key, lock
+	if left := leftIn(t, other); len(left) != 6 { // database, its two journals, key, lock, address
 		t.Errorf("the folder holds %v", left)
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	_ "golang.org/x/crypto/x509roots/fallback" // a system without certificates, such as an empty container
 
 	"watchmark/internal/app"
+	"watchmark/internal/rights"
 )
 
 // cli is the command line; every field is a command.
@@ -25,8 +27,10 @@ type cli struct {
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
 	Doctor   doctorCommand   `cmd:"" help:"Find out which of the services outside cannot be reached, at which stage, and what to do."`
+	Health   healthCommand   `cmd:"" help:"Ask the service that runs on a data folder whether it is well; for health checks of containers."`
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
+	Service  serviceCommand  `cmd:"" help:"Have the system start the service by itself: systemd, or launchd of macOS."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	ImportFrom importFromCommand `cmd:"" name:"import-from" help:"Take over what another tool left in its folder; shows it first. The service must be stopped."`
@@ -91,11 +95,25 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 		_, _ = fmt.Fprintf(std.err, "watchmark: %v; add --help to see what there is\n", err)
 		return 2
 	}
-	if err := command.Run(); err != nil {
+	err = dropRights(command)
+	if err == nil {
+		err = command.Run()
+	}
+	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
 		return 1
 	}
 	return 0
+}
+
+// dropRights has no command work on a data folder as root that another user is to own.
+func dropRights(command *kong.Context) error {
+	for _, flag := range command.Flags() {
+		if flag.Name == "data" {
+			return rights.Drop(flag.Target.String(), os.Getenv)
+		}
+	}
+	return nil
 }
 
 type versionCommand struct{}

@@ -50,8 +50,9 @@ func command(t *testing.T, environ []string, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") }), environ...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") })
 	cmd.Env = append(cmd.Env, asCommand+"=1")
+	cmd.Env = append(cmd.Env, environ...)
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -20,7 +21,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	if got.code != 0 || got.err != "" {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
-	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "version")
+	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "health", "service install", "service uninstall", "version")
 }
 
 func TestWrongUsageIsToldInOneLine(t *testing.T) {
@@ -32,7 +33,7 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 	}{
 		"nothing":                  {nil, usage, `"serve", "demo"`},
 		"unknown command":          {[]string{"frobnicate"}, usage, "frobnicate"},
-		"misspelt command":         {[]string{"serv"}, usage, `did you mean "serve"?`},
+		"misspelt command":         {[]string{"matc"}, usage, `did you mean "match"?`},
 		"unknown flag":             {[]string{"serve", "--frobnicate"}, usage, "--frobnicate"},
 		"misspelt flag":            {[]string{"serve", "--lisen", "x"}, usage, `did you mean "--listen"?`},
 		"missing argument":         {[]string{"api-key", "create"}, usage, "<name>"},
@@ -58,6 +59,17 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 			mustHold(t, got.err, c.want)
 		})
 	}
+}
+
+func TestServiceInstallShowsWhatItWouldDo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it would be another plan")
+	}
+	got := finish(t, command(t, nil, "service", "install", "--dry-run"), "")
+	if got.code != 0 || got.err != "" {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	mustHold(t, got.out, " to /usr/local/bin/watchmark\n", "    ProtectSystem=strict\n", "systemctl enable watchmark\n", "journalctl -u watchmark")
 }
 
 func TestADumpThatIsNoneIsRefused(t *testing.T) {

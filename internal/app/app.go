@@ -90,6 +90,9 @@ type App struct {
 	handler  http.Handler
 	stopping chan struct{}
 	unlock   func() error
+	// folder is the data folder; container is as in Options.
+	folder    string
+	container bool
 }
 
 // New builds the service on its data folder, which it holds until Close. At the first
@@ -104,7 +107,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{}), unlock: unlock}
+	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{}), unlock: unlock, folder: o.DataDir, container: o.Container}
 	if err := a.build(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -349,6 +352,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	if err := a.greet(ctx, listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close(), a.Close())
 	}
+	a.tellAddress(listener.Addr())
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { a.engine.Run(background, workGrace) })
@@ -408,7 +412,12 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 	if err != nil {
 		return fmt.Errorf("make the setup link: %w", err)
 	}
-	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator:\n\n    %s/setup?token=%s\n\n", url, token)
+	where := ":\n\n"
+	if _, port, err := net.SplitHostPort(address.String()); err == nil && a.container && a.Settings.Current().Server.PublicURL == "" {
+		url = "http://HOST:" + port + a.Settings.Current().Server.BasePath
+		where = ".\nHOST stands for the machine that runs the container, " + port + " for the port there that leads to it:\n\n"
+	}
+	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
 	return err
 }
 

@@ -47,6 +47,9 @@ type Options struct {
 	Logs io.Writer
 	// Demo is the login that the sign-in page offers; empty outside of the demo.
 	Demo DemoLogin
+	// Container says that the addresses of this machine are a container's, which mean
+	// nothing to people.
+	Container bool
 	// LocalDevices lets TV boxes be on this machine, for tests.
 	LocalDevices bool
 }

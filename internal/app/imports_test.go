@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"npm":    {},
 	"lan":    {},
 	"bell":   {},
+	"rights": {},
 
 	"logring": {},
 	"task":    {"logring"},
@@ -91,6 +92,8 @@ var allowed = map[string][]string{
 	"browsertest": {},
 	"faults":      {},
 	"memnet":      {},
+	"install":     {},
+	"release":     {},
 	"simulated":   {},
 	"demo":        {"account", "app", "catalog", "catalog/catalogtest", "mapping", "record", "secret", "watch"},
 }

@@ -4,28 +4,42 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/web"
 )
 
-// version is set by the build of a release: -ldflags "-X watchmark/internal/app.version=1.2.3".
-var version = "dev"
+// version and commit are set by the build of a release (internal/release): -ldflags "-X watchmark/internal/app.version=1.2.3".
+var version, commit = "dev", ""
 
 // Version is the release, or dev.
 func Version() string { return version }
 
-// BuildInfo is the version, the commit where the build knows it, Go and the platform.
+// BuildInfo is the version, the commit where the build knows it and whether files differ
+// from it, Go and the platform.
 func BuildInfo() string {
 	text := version
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if built := builtFrom(); !strings.Contains(version, built) {
+		text += " " + built
+	}
+	return fmt.Sprintf("%s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// builtFrom is the commit, shortened, that the build of a release or Go itself put in.
+func builtFrom() string {
+	built, modified := commit, ""
+	if info, ok := debug.ReadBuildInfo(); ok && built == "" {
 		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				text += " " + s.Value[:12]
+			switch {
+			case s.Key == "vcs.revision":
+				built = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = "-modified"
 			}
 		}
 	}
-	return fmt.Sprintf("%s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return built[:min(12, len(built))] + modified
 }
 
 // modules are the Go modules that the build says are linked into the program, by path.

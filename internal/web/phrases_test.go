@@ -98,7 +98,7 @@ func pushSources() []speaker {
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "backup", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
-	"faults", "importer/servertest", "llm/llmtest", "logring", "memnet", "movein/movetest", "notify/channel/channeltest", "npm", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
+	"faults", "importer/servertest", "install", "llm/llmtest", "logring", "memnet", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
 
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// addressFile holds, in the data folder, where the service that runs on it is asked for its
+// health. Whoever checks every half minute opens neither database nor settings for it, and a
+// flag of the service's command line counts, too.
+const addressFile = "watchmark.address"
+
+// tellAddress writes the address file. A service whose health nobody can ask for serves
+// nevertheless.
+func (a *App) tellAddress(listening net.Addr) {
+	host := listening.String()
+	if address, err := netip.ParseAddrPort(host); err == nil && address.Addr().IsUnspecified() {
+		host = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), address.Port()).String()
+	}
+	url := "http://" + host + a.Settings.Current().Server.BasePath + "/health"
+	if err := os.WriteFile(filepath.Join(a.folder, addressFile), []byte(url), 0o600); err != nil {
+		a.log.Warn("health checks will fail: where the service listens cannot be written", "error", err)
+	}
+}
+
+// Health asks the service that runs on the data folder for its health, within five seconds.
+// No error is a healthy one.
+func Health(ctx context.Context, dataDir string) error {
+	url, err := os.ReadFile(filepath.Join(dataDir, addressFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no service has run on %s yet", dataDir)
+	}
+	if err != nil {
+		return fmt.Errorf("find out where the service listens: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, string(url), nil)
+	if err != nil {
+		return fmt.Errorf("%s in the data folder is damaged; a restart of the service writes it anew: %w", addressFile, err)
+	}
+	response, err := new(http.Transport).RoundTrip(request) // the way to oneself leads through no proxy
+	if err != nil {
+		return fmt.Errorf("the service does not answer: %w", err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("the service does not answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the service answers %s: %s", response.Status, answer)
+	}
+	return nil
+}
