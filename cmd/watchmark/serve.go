@@ -26,17 +26,17 @@ type serveCommand struct {
 // Run serves until the process is told to stop.
 func (c serveCommand) Run(ctx context.Context, std standard) error {
 	debug.SetGCPercent(gcPercent)
-	if rights.StaysRoot(os.Getenv) {
-		if c.Container {
-			return errors.New("this would serve as root: " + rootAdvice)
-		}
-		_, _ = fmt.Fprintln(std.err, "watchmark: this serves as root. Better", rootAdvice)
+	if c.Container && rights.StaysRoot(os.Getenv) {
+		return errors.New("this would serve as root: " + rootAdvice)
 	}
 	options := c.options(std.err)
 	options.Listen, options.Container = c.Listen, c.Container
 	service, err := app.New(ctx, options)
 	if err != nil {
 		return err
+	}
+	if rights.StaysRoot(os.Getenv) {
+		_, _ = fmt.Fprintln(std.err, "watchmark: this serves as root. Better", rootAdvice)
 	}
 	return service.Run(ctx)
 }
