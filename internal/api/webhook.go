@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"watchmark/internal/auth"
@@ -67,6 +68,8 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	} else {
 		src = "" // it may be anything, a key in the wrong place too
 	}
+	status := o.status
+	defer func() { s.count(src, status) }()
 	if o.stranger && !s.strangers.Allow() {
 		o.answer.(*Problem).write(w)
 		return
@@ -85,12 +88,15 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case len(o.events) > 0:
-		s.problemOf(r.Context(), "POST /webhook/"+string(src), err).write(w)
+		p := s.problemOf(r.Context(), "POST /webhook/"+string(src), err)
+		status = p.Status
+		p.write(w)
 		return
 	default:
 		// The answer stays right without its line in the log.
 		s.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
 	}
+	s.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
 	switch answer := o.answer.(type) {
 	case *Problem:
 		answer.write(w)
@@ -99,6 +105,14 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	default:
 		writeJSON(w, o.status, "application/json", answer)
 	}
+}
+
+// count adds an answered request to Requests.
+func (s *server) count(src watch.Source, status int) {
+	if src == "" {
+		src = "unknown"
+	}
+	s.Requests.Add(1, string(src), string(webhook.OutcomeOf(status)), strconv.Itoa(status))
 }
 
 // receive reads and judges a request.

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 	"watchmark/internal/api"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
 	"watchmark/internal/db"
@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/summary"
 	"watchmark/internal/tracker"
+	"watchmark/internal/update"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -56,7 +57,6 @@ const (
 // App is the whole service, built and not yet running.
 type App struct {
 	*Data
-	logs     io.Writer
 	webhooks *webhook.Log
 	queue    *replay.Queue
 	keeper   *account.Keeper
@@ -78,6 +78,11 @@ type App struct {
 	summaries *summary.Keeper
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
+	backups   *backup.Keeper
+	// updates looks for newer versions of the program.
+	updates *update.Checker
+	ready   *readiness
+	meters  *meters
 	// Notices tells people; senders is its way out.
 	Notices *notify.Notifier
 	senders *channel.Tools
@@ -92,6 +97,7 @@ type App struct {
 // start it makes the webhook key. It returns db.ErrLocked while another service runs on
 // the folder, and db.ErrDamaged when a crash left the database damaged.
 func New(ctx context.Context, o Options) (*App, error) {
+	o.keepLog = true
 	unlock, err := db.Lock(o.DataDir)
 	if err != nil {
 		return nil, err
@@ -100,7 +106,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{}), unlock: unlock}
+	a := &App{Data: data, stopping: make(chan struct{}), unlock: unlock}
 	if err := a.build(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -190,6 +196,20 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.buildSummaries(); err != nil {
 		return err
 	}
+	a.backups = a.newBackups(o)
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.backups.Kick() })
+	a.updates = update.New(update.Config{
+		HTTP: a.http, Version: Version(), Log: a.log,
+		URL: func() string {
+			if s := a.Settings.Current().Server; s.UpdateCheck {
+				return s.UpdateURL
+			}
+			return ""
+		},
+	})
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.updates.Kick() })
+	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, stopping: a.stopping}
+	a.meters = &meters{App: a, started: time.Now()}
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -222,6 +242,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
+		Backups: a.backups, Problems: a.ready.problems, Requests: &a.meters.requests,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker, Notices: a.Notices,
 		LLM: a.llm, Summary: a.summaries, Airing: a.airing,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
@@ -230,6 +251,8 @@ func (a *App) buildHandler(o Options) error {
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
 	mux.Handle("/health", endpoints)
+	mux.Handle("/health/", endpoints)
+	mux.Handle("GET /metrics", guard.Authenticate(a.meters))
 	mux.Handle("/api/", guard.Authenticate(endpoints))
 	mux.Handle("/api", guard.Authenticate(endpoints))
 	mux.Handle("/", guard.Authenticate(pages))
@@ -349,6 +372,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.Notices.Run(background) })
 	running.Go(func() { a.lookOut(background) })
 	running.Go(func() { a.summaries.Run(background) })
+	running.Go(func() { a.backups.Run(background) })
+	running.Go(func() { a.updates.Run(background) })
 	running.Go(func() { a.airing.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
@@ -394,7 +419,7 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 	if err != nil {
 		return fmt.Errorf("make the setup link: %w", err)
 	}
-	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator:\n\n    %s/setup?token=%s\n\n", url, token)
+	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the administrator:\n\n    %s/setup?token=%s\n\n", url, token)
 	return err
 }
 

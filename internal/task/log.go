@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+
+	"watchmark/internal/trail"
 )
 
 // logBytes bounds one log; older lines make room.
@@ -12,12 +14,13 @@ const logBytes = 256 << 10
 type tasksKey struct{}
 
 // With is ctx in which t, besides the tasks ctx has already, gets what is logged, down
-// to debug level.
+// to debug level, and whose lines carry its id as task_id.
 func With(ctx context.Context, t *Task) context.Context {
 	tasks, _ := ctx.Value(tasksKey{}).([]*Task)
 	if slices.Contains(tasks, t) {
 		return ctx // each line is written once
 	}
+	ctx = trail.With(ctx, "task_id", t.Status().ID)
 	return context.WithValue(ctx, tasksKey{}, append(tasks[:len(tasks):len(tasks)], t))
 }
 
