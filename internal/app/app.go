@@ -482,6 +482,9 @@ func (a *App) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := inBatches(ctx, func(limit int) (int64, error) { return a.tracker.Prune(ctx, limit) }); err != nil {
+		return err
+	}
 	return inBatches(ctx, func(limit int) (int64, error) { return a.plays.Prune(ctx, time.Now().Add(-keepPlays), limit) })
 }
 

@@ -30,6 +30,9 @@ const FileName = "watchmark.db"
 // readers is how many connections may read at once; each may use up to 2 MiB of page cache.
 var readers = max(2, min(runtime.NumCPU(), 4))
 
+// journalLimit lets the journal shrink again, to 64 MiB, after a burst or a long reader made it large.
+const journalLimit = "journal_size_limit(67108864)"
+
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	path    string
@@ -65,7 +68,7 @@ func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)") + "&_txlock=immediate"})
+	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)", journalLimit) + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
 	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
 	reader.SetMaxOpenConns(readers)
