@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"watchmark/internal/app"
@@ -16,31 +17,40 @@ type doctorCommand struct {
 	JSON bool `name:"json" help:"Print everything that was seen as JSON."`
 }
 
-// errUnwell ends a diagnosis that found something.
-var errUnwell = errors.New("something that is in use cannot be reached")
+// The ends of a diagnosis that found something.
+var (
+	errOutside = errors.New("something that is in use cannot be reached")
+	errHere    = errors.New("something on this machine needs mending")
+)
 
-// Run goes to every service that the settings name and prints what it found.
+// diagnosis is what the doctor found, as JSON.
+type diagnosis struct {
+	Machine  []app.Check       `json:"machine"`
+	Services []diagnose.Result `json:"services"`
+}
+
+// Run looks at this machine, then goes to every service that the settings name, and prints what it found.
+// What was found on the machine is told even where the data folder cannot be opened.
 func (c doctorCommand) Run(ctx context.Context, std standard) error {
-	return withData(ctx, c.options(std.err), func(data *app.Data) error {
-		found, err := data.Doctor().Diagnose(ctx)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			err = printJSON(std.out, found)
-		} else {
-			err = printDiagnosis(std.out, found)
-		}
-		if err != nil {
-			return err
-		}
-		for _, r := range found {
-			if r.InUse && !r.OK {
-				return errUnwell
-			}
-		}
-		return nil
+	options := c.options(std.err)
+	found := diagnosis{Machine: app.CheckFolder(options.DataDir), Services: []diagnose.Result{}}
+	err := withData(ctx, options, func(data *app.Data) (err error) {
+		found.Machine = append(found.Machine, data.Checkup(ctx, options)...)
+		found.Services, err = data.Doctor().Diagnose(ctx)
+		return err
 	})
+	if c.JSON {
+		err = errors.Join(err, printJSON(std.out, found))
+	} else {
+		err = errors.Join(err, printDiagnosis(std.out, found))
+	}
+	if slices.ContainsFunc(found.Machine, func(one app.Check) bool { return !one.OK }) {
+		err = errors.Join(err, errHere)
+	}
+	if slices.ContainsFunc(found.Services, func(r diagnose.Result) bool { return r.InUse && !r.OK }) {
+		err = errors.Join(err, errOutside)
+	}
+	return err
 }
 
 // targetNames are the targets as a person reads them.
@@ -49,10 +59,18 @@ var targetNames = map[diagnose.Kind]string{
 	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "Id table", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
 }
 
-// printDiagnosis writes for each target the stages of every way to it, and what to do.
-func printDiagnosis(out io.Writer, found []diagnose.Result) error {
+// printDiagnosis writes what each look at the machine found, and for each target the stages of
+// every way to it, and what to do.
+func printDiagnosis(out io.Writer, found diagnosis) error {
 	var b strings.Builder
-	for _, r := range found {
+	for _, one := range found.Machine {
+		state := "ok"
+		if !one.OK {
+			state = "FAILED"
+		}
+		fmt.Fprintf(&b, "%-7s %-17s %s\n", state, one.Name, one.Detail)
+	}
+	for _, r := range found.Services {
 		state := "ok"
 		if !r.OK {
 			state = "FAILED"

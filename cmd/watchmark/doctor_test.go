@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,8 +33,54 @@ func TestDoctorTellsWhatCannotBeReached(t *testing.T) {
 	mustHold(t, ill.out, "direct: dns 0 ms, tcp FAILED: dial tcp")
 	mustHold(t, ill.out, "nothing listens on this port")
 	mustHold(t, ill.err, "cannot be reached")
-	var found []map[string]any
-	if err := json.Unmarshal([]byte(doctor([]string{"WATCHMARK_CATALOG_API_URL=" + gone.URL, "WATCHMARK_MATCHING_DATASET_URL=" + gone.URL + "/d"}, "--json").out), &found); err != nil || len(found) < 5 {
+	var found struct{ Machine, Services []map[string]any }
+	if err := json.Unmarshal([]byte(doctor([]string{"WATCHMARK_CATALOG_API_URL=" + gone.URL, "WATCHMARK_MATCHING_DATASET_URL=" + gone.URL + "/d"}, "--json").out), &found); err != nil || len(found.Services) < 5 || len(found.Machine) != 7 {
 		t.Errorf("as JSON: %v", err)
 	}
+}
+
+func TestDoctorLooksAtTheMachine(t *testing.T) {
+	list := simulate(t)
+	strange := httptest.NewServer(nil)
+	defer strange.Close()
+	data := t.TempDir()
+	service := serve(t, data, list.url)
+	doctor := func(listen string) ran {
+		t.Helper()
+		gone := "http://127.0.0.1:1"
+		return finish(t, command(t, []string{"WATCHMARK_SERVER_LISTEN=" + listen, "WATCHMARK_CATALOG_API_URL=" + list.url, "WATCHMARK_CATALOG_WEB_URL=" + list.url, "WATCHMARK_CATALOG_IMAGE_URL=" + list.url,
+			"WATCHMARK_MATCHING_DATASET_ENABLED=false", "WATCHMARK_MATCHING_DATASET_URL=" + gone, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=" + gone,
+			"WATCHMARK_TRACKER_AUTH_URL=" + gone, "WATCHMARK_TRACKER_API_URL=" + gone, "WATCHMARK_TRACKER_APP_API_URL=" + gone}, "doctor", "--data", data), "")
+	}
+	address := func(url string) string { return strings.TrimPrefix(url, "http://") }
+	well := doctor(address(service.url))
+	if well.code != 0 {
+		t.Errorf("exit %d: %s\n%s", well.code, well.err, well.out)
+	}
+	for _, text := range []string{"ok      data folder", "ok      permissions", "whole, schema version", "ok      clock", "are free", "ok      address           watchmark dev runs at", "ok      backups"} {
+		mustHold(t, well.out, text)
+	}
+	key := filepath.Join(data, "secret.key")
+	must(t, os.Chmod(key, 0o644))
+	old := filepath.Join(data, "backups", "watchmark-20240101-041700.backup")
+	must(t, os.MkdirAll(filepath.Dir(old), 0o700))
+	must(t, os.WriteFile(old, nil, 0o600))
+	ill := doctor(address(strange.URL))
+	if ill.code != 1 {
+		t.Errorf("exit %d: %s", ill.code, ill.out)
+	}
+	mustHold(t, ill.out, "FAILED  permissions       others may read secret.key (mode 644): run chmod 600 "+key)
+	mustHold(t, ill.out, "what answers there is no watchmark")
+	mustHold(t, ill.out, "FAILED  backups           the newest in "+filepath.Dir(old)+" is of 2024-01-01 04:17:00")
+	mustHold(t, ill.err, "something on this machine needs mending")
+	service.kill()
+
+	must(t, os.WriteFile(filepath.Join(data, "watchmark.db"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	must(t, os.RemoveAll(filepath.Join(data, "watchmark.db-wal")))
+	broken := doctor(address(service.url))
+	if broken.code != 1 {
+		t.Errorf("exit %d of a damaged database", broken.code)
+	}
+	mustHold(t, broken.out, "ok      data folder")
+	mustHold(t, broken.err, "restore a backup")
 }

@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
@@ -93,6 +94,8 @@ var statuses = []struct {
 	{tracker.ErrDead, http.StatusConflict},
 	{tracker.ErrRunning, http.StatusConflict},
 	{tracker.ErrNobody, http.StatusConflict},
+	{backup.ErrNotFound, http.StatusNotFound},
+	{backup.ErrRunning, http.StatusConflict},
 	{llm.ErrOff, http.StatusConflict},
 	{summary.ErrNotFound, http.StatusNotFound},
 	{summary.ErrTaken, http.StatusConflict},

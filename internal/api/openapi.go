@@ -35,6 +35,7 @@ var tags = []*huma.Tag{
 	{Name: "Notifications", Description: "Telling people: channels, the rules of what goes to them, and the inbox that keeps everything."},
 	{Name: "Summaries", Description: "Short texts of what was watched, made by schedule, and what airs today."},
 	{Name: "Language model", Description: "The service that writes the summaries: whether it answers, and what it was used for."},
+	{Name: "Backups", Description: "Copies of everything that cannot be made anew."},
 	{Name: "Settings", Description: "What the settings page shows and changes."},
 	{Name: "Diagnostics", Description: "Why something does not work: the network, the log, and a file for bug reports."},
 	{Name: "Login", Description: "The administrator, sessions of browsers, API keys of scripts."},

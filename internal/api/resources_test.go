@@ -16,9 +16,15 @@ import (
 
 func TestHealthNeedsNoLogin(t *testing.T) {
 	r := newRig(t)
-	if got := r.anonymous("GET", "/health", nil).want(200).body; strings.TrimSpace(got) != `{"status":"ok","version":"1.2.3"}` {
-		t.Errorf("health answers %s", got)
+	for _, path := range []string{"/health", "/health/ready", "/health/live"} {
+		if got := r.anonymous("GET", path, nil).want(200).body; strings.TrimSpace(got) != `{"status":"ok","version":"1.2.3","problems":[]}` {
+			t.Errorf("%s answers %s", path, got)
+		}
 	}
+	r.problems = []string{"the disk is full"}
+	r.anonymous("GET", "/health", nil).want(503, `"status":"not_ready"`, "the disk is full")
+	r.anonymous("GET", "/health/ready", nil).want(503)
+	r.anonymous("GET", "/health/live", nil).want(200)
 }
 
 func TestEveryPathButTheOpenOnesNeedsAnIdentity(t *testing.T) {

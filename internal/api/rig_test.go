@@ -25,6 +25,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
@@ -36,6 +37,7 @@ import (
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/metrics"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/record"
@@ -46,6 +48,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/summary"
 	"watchmark/internal/task"
+	"watchmark/internal/trail"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -80,6 +83,8 @@ type rig struct {
 	targets   []diagnose.Target
 	summaries *summary.Keeper
 	told      []notify.Notice // of summaries
+	backups   *backup.Keeper
+	problems  []string // that keep the service from being ready
 	handler   http.Handler
 	doc       *huma.OpenAPI
 }
@@ -107,7 +112,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.keeper = &testKeeper{accounts: r.accounts}
 	masker := &secret.Masker{}
 	r.masker, r.lines = masker, logring.New(1<<20)
-	log := slog.New(masker.Handler(task.Handler(slog.NewMultiHandler(slog.NewTextHandler(r.log, nil), r.lines.Handler(slog.LevelDebug)))))
+	log := slog.New(trail.Handler(masker.Handler(task.Handler(slog.NewMultiHandler(slog.NewTextHandler(r.log, nil), r.lines.Handler(slog.LevelDebug))))))
 	r.slog = log
 	r.doctor = diagnose.New(diagnose.Config{
 		Targets: func() []diagnose.Target { return r.targets }, Timeout: func() time.Duration { return 20 * time.Second }, Masker: masker,
@@ -152,6 +157,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}))(t)
 	model := r.newModel(masker, log)
 	r.summaries = r.newSummaries(model, log)
+	r.backups = backup.NewKeeper(backup.KeeperConfig{
+		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: r.tasks, Log: log,
+		Keep: func() int { return manager.Current().Backup.Keep }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
+	})
 	deps := api.Deps{
 		LLM: model, Summary: r.summaries, Airing: r.newAiring(log),
 		Notices: r.notices, Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
@@ -161,7 +170,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
 		Stylesheet: "/base/static/app.css", Log: log,
 		Replay: scheduler, Reachability: r.keeper.reachability,
-		Tasks: r.tasks, Stopping: t.Context().Done(),
+		Backups: r.backups, Problems: func(context.Context) []string { return r.problems },
+		Requests: new(metrics.Counter), Tasks: r.tasks, Stopping: t.Context().Done(),
 	}
 	r.doc = api.Document(deps)
 	handler := api.New(deps)

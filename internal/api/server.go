@@ -10,8 +10,6 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,6 +28,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
@@ -40,6 +39,7 @@ import (
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/metrics"
 	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
@@ -96,9 +96,15 @@ type Deps struct {
 	// Reachability is what is known of the catalog without asking it.
 	Reachability func() catalog.Reachability
 	Tasks        *task.Registry
+	// Backups makes and keeps backups.
+	Backups *backup.Keeper
+	// Problems are what keeps the service from taking webhooks, in words for everybody.
+	Problems func(ctx context.Context) []string
 	// Stopping is closed when the service stops, which ends streams.
 	Stopping <-chan struct{}
 	Webhooks *webhook.Log
+	// Requests counts what came to the webhooks, by source, outcome and status.
+	Requests *metrics.Counter
 	Accounts *account.Store
 	Keeper   Keeper
 	// Archive is the offline archive, ArchiveKeeper imports it.
@@ -151,7 +157,7 @@ type server struct {
 	uploading sync.Mutex          // held while a dump is uploaded: one at a time
 }
 
-// New is the handler of /api/, /webhook/ and /health. It sees paths without the base
+// New is the handler of /api/, /webhook/, /health and what is below it. It sees paths without the base
 // path and works behind auth.Clients and Guard.Authenticate. Requests without an
 // identity get 401, but for the open paths; pages (/api/docs and the return from
 // OAuth) lead to the login instead.
@@ -192,6 +198,7 @@ func newServer(deps Deps) *server {
 	s.registerDiagnostics()
 	s.registerLogin()
 	s.registerKeys()
+	s.registerBackups()
 	s.registerHealth()
 	s.registerDocs()
 	s.mux.HandleFunc("/", s.notFound)
@@ -230,15 +237,16 @@ func (s *server) config() huma.Config {
 
 // open lists the operations that nobody needs to sign in for.
 var open = map[string]bool{
-	"GET /health":      true,
-	"POST /api/setup":  true,
-	"POST /api/login":  true,
-	"GET /api/session": true,
+	"GET /health":       true,
+	"GET /health/live":  true,
+	"GET /health/ready": true,
+	"POST /api/setup":   true,
+	"POST /api/login":   true,
+	"GET /api/session":  true,
 }
 
 // call is what a handler may need of its request beyond the input.
 type call struct {
-	id         string
 	controller *http.ResponseController
 }
 
@@ -246,7 +254,7 @@ type callKey struct{}
 
 // serve answers one request.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	c := &call{id: newRequestID(), controller: http.NewResponseController(w)}
+	c := &call{controller: http.NewResponseController(w)}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	defer s.recover(w, r)
 	if under(r.URL.Path, "/api") {
@@ -282,17 +290,9 @@ func (s *server) recover(w http.ResponseWriter, r *http.Request) {
 // internal logs what went wrong and is the Problem to show instead of it.
 func (s *server) internal(ctx context.Context, doing string, err error) *Problem {
 	p := problem(http.StatusInternalServerError, internalError)
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		p.RequestID = c.id
-	}
-	s.Log.ErrorContext(ctx, "cannot answer a request", "request", doing, "request_id", p.RequestID, "error", err)
+	p.RequestID = auth.ClientOf(ctx).RequestID
+	s.Log.ErrorContext(ctx, "cannot answer a request", "request", doing, "error", err)
 	return p
-}
-
-func newRequestID() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // documented never to return an error
-	return hex.EncodeToString(b)
 }
 
 // bodyTime is how long a request may take to send its body.
@@ -399,6 +399,8 @@ var schemaNames = map[string]string{
 	"watchmark/internal/importer.About":          "MediaServer",
 	"watchmark/internal/importer.User":           "MediaServerUser",
 	"watchmark/internal/importer.Library":        "MediaServerLibrary",
+	"watchmark/internal/backup.Status":           "Backups",
+	"watchmark/internal/backup.File":             "BackupFile",
 	"watchmark/internal/diagnose.Result":         "NetworkResult",
 	"watchmark/internal/diagnose.Route":          "NetworkRoute",
 	"watchmark/internal/diagnose.Stage":          "NetworkStage",

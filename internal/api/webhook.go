@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,6 +100,8 @@ func (s *server) legacy(w http.ResponseWriter, r *http.Request, src watch.Source
 
 // conclude stores what a request brought, with its line in the log, and answers it.
 func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Source, o outcome) {
+	status := o.status
+	defer func() { s.count(src, status) }()
 	if o.stranger && !s.strangers.Allow() {
 		o.answer.(*Problem).write(w)
 		return
@@ -117,12 +120,15 @@ func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Sour
 	switch {
 	case err == nil:
 	case len(o.events) > 0:
-		s.problemOf(r.Context(), "POST /webhook/"+string(src), err).write(w)
+		p := s.problemOf(r.Context(), "POST /webhook/"+string(src), err)
+		status = p.Status
+		p.write(w)
 		return
 	default:
 		// The answer stays right without its line in the log.
 		s.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
 	}
+	s.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
 	switch answer := o.answer.(type) {
 	case *Problem:
 		answer.write(w)
@@ -131,6 +137,14 @@ func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Sour
 	default:
 		writeJSON(w, o.status, "application/json", answer)
 	}
+}
+
+// count adds an answered request to Requests.
+func (s *server) count(src watch.Source, status int) {
+	if src == "" {
+		src = "unknown"
+	}
+	s.Requests.Add(1, string(src), string(webhook.OutcomeOf(status)), strconv.Itoa(status))
 }
 
 // receive reads and judges a request that may come in.

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,6 +21,7 @@ import (
 	"watchmark/internal/api"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
 	"watchmark/internal/db"
@@ -37,6 +37,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/summary"
 	"watchmark/internal/tracker"
+	"watchmark/internal/update"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -60,7 +61,6 @@ const (
 // App is the whole service, built and not yet running.
 type App struct {
 	*Data
-	logs     io.Writer
 	webhooks *webhook.Log
 	queue    *replay.Queue
 	keeper   *account.Keeper
@@ -82,6 +82,11 @@ type App struct {
 	summaries *summary.Keeper
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
+	backups   *backup.Keeper
+	// updates looks for newer versions of the program.
+	updates *update.Checker
+	ready   *readiness
+	meters  *meters
 	// Notices tells people; senders is its way out.
 	Notices *notify.Notifier
 	senders *channel.Tools
@@ -99,6 +104,7 @@ type App struct {
 // start it makes the webhook key. It returns db.ErrLocked while another service runs on
 // the folder, and db.ErrDamaged when a crash left the database damaged.
 func New(ctx context.Context, o Options) (*App, error) {
+	o.keepLog = true
 	unlock, err := db.Lock(o.DataDir)
 	if err != nil {
 		return nil, err
@@ -107,7 +113,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	a := &App{Data: data, logs: o.Logs, stopping: make(chan struct{}), unlock: unlock, folder: o.DataDir, container: o.Container}
+	a := &App{Data: data, stopping: make(chan struct{}), unlock: unlock, folder: o.DataDir, container: o.Container}
 	if err := a.build(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -197,6 +203,20 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.buildSummaries(); err != nil {
 		return err
 	}
+	a.backups = a.newBackups(o)
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.backups.Kick() })
+	a.updates = update.New(update.Config{
+		HTTP: a.http, Version: Version(), Log: a.log,
+		URL: func() string {
+			if s := a.Settings.Current().Server; s.UpdateCheck {
+				return s.UpdateURL
+			}
+			return ""
+		},
+	})
+	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.updates.Kick() })
+	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, stopping: a.stopping}
+	a.meters = &meters{App: a, started: time.Now()}
 	a.catalog.OnReturn(a.replay.Kick)
 	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.replay.Kick() })
 	return a.buildHandler(o)
@@ -229,6 +249,7 @@ func (a *App) buildHandler(o Options) error {
 	endpoints := api.New(api.Deps{
 		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
+		Backups: a.backups, Problems: a.ready.problems, Requests: &a.meters.requests,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker, Notices: a.Notices,
 		LLM: a.llm, Summary: a.summaries, Airing: a.airing,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
@@ -241,6 +262,8 @@ func (a *App) buildHandler(o Options) error {
 		mux.Handle("POST "+path, endpoints)
 		mux.Handle("POST "+path+"/", endpoints)
 	}
+	mux.Handle("/health/", endpoints)
+	mux.Handle("GET /metrics", guard.Authenticate(a.meters))
 	mux.Handle("/api/", guard.Authenticate(endpoints))
 	mux.Handle("/api", guard.Authenticate(endpoints))
 	mux.Handle("/", guard.Authenticate(pages))
@@ -268,6 +291,7 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Notices: a.Notices,
 		Summaries: a.summaries, Airing: a.airing.Status, ModelUsage: a.llm.Usage.Report,
+		Backups: a.backups.Status, Update: a.updates.Status,
 		TestMatch:   a.engine.Preview,
 		Network:     a.doctor.State,
 		Logs:        a.lines,
@@ -367,6 +391,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.Notices.Run(background) })
 	running.Go(func() { a.lookOut(background) })
 	running.Go(func() { a.summaries.Run(background) })
+	running.Go(func() { a.backups.Run(background) })
+	running.Go(func() { a.updates.Run(background) })
 	running.Go(func() { a.airing.Run(background) })
 	running.Go(func() { a.housekeep(background) })
 
@@ -417,7 +443,7 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 		url = "http://HOST:" + port + a.Settings.Current().Server.BasePath
 		where = ".\nHOST stands for the machine that runs the container, " + port + " for the port there that leads to it:\n\n"
 	}
-	_, err = fmt.Fprintf(a.logs, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
+	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
 	return err
 }
 
@@ -479,6 +505,9 @@ func (a *App) prune(ctx context.Context) error {
 	}
 	err = inBatches(ctx, func(limit int) (int64, error) { return a.llm.Usage.Prune(ctx, time.Now().Add(-llm.KeepUsage), limit) })
 	if err != nil {
+		return err
+	}
+	if err := inBatches(ctx, func(limit int) (int64, error) { return a.tracker.Prune(ctx, limit) }); err != nil {
 		return err
 	}
 	return inBatches(ctx, func(limit int) (int64, error) { return a.plays.Prune(ctx, time.Now().Add(-keepPlays), limit) })

@@ -12,11 +12,11 @@ import (
 // buildCovers makes what gets the covers that the pages show.
 func (a *App) buildCovers(o Options) error {
 	var err error
-	if a.images, err = httpx.New(outboundImages(a.Settings.Current()), a.masker, a.log); err != nil {
+	if a.images, err = httpx.New(a.outboundImages(a.Settings.Current()), a.masker, a.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
 	a.Settings.OnChange(func(_, now settings.Settings) {
-		if err := a.images.Apply(outboundImages(now)); err != nil {
+		if err := a.images.Apply(a.outboundImages(now)); err != nil {
 			a.log.Error("the proxy cannot be used; images come the old way", "error", err)
 		}
 	})

@@ -18,19 +18,23 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
+	"watchmark/internal/logfile"
 	"watchmark/internal/logring"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/metrics"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 	"watchmark/internal/task"
+	"watchmark/internal/trail"
 )
 
 // Options say where a service lives and what overrides its settings.
@@ -50,6 +54,8 @@ type Options struct {
 	// Container says that the addresses of this machine are a container's, which mean
 	// nothing to people.
 	Container bool
+	// keepLog writes the log to a file too, where the settings say so; commands do not.
+	keepLog bool
 	// LocalDevices lets TV boxes be on this machine, for tests.
 	LocalDevices bool
 }
@@ -75,11 +81,17 @@ type Data struct {
 	masker *secret.Masker
 	log    *slog.Logger
 	level  *slog.LevelVar
+	// out is where the log goes; logFile is a part of it, or nil.
+	out     io.Writer
+	logFile *logfile.File
 	// lines are the newest of the log.
-	lines   *logring.Ring
-	http    *httpx.Client
-	catalog *catalog.Client
-	cached  *catalog.Cached
+	lines *logring.Ring
+	http  *httpx.Client
+	// calls counts the requests to other services, by service and class of the answer; callTime is how long
+	// those took, by service.
+	calls, callTime metrics.Counter
+	catalog         *catalog.Client
+	cached          *catalog.Cached
 	// tasks are the work that people wait for; a command has none of them running.
 	tasks *task.Registry
 	// Dataset is the id table, whether it is switched on or not.
@@ -127,8 +139,16 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.masker = &secret.Masker{}
 	d.level = new(slog.LevelVar)
 	d.lines = logring.New(logBytes)
-	d.log = slog.New(d.masker.Handler(task.Handler(slog.NewMultiHandler(logHandler(o.Logs, now.Log.Format, d.level), d.lines.Handler(d.level)))))
-	if d.http, err = httpx.New(outbound(now), d.masker, d.log); err != nil {
+	d.out = o.Logs
+	if o.keepLog && now.Log.File {
+		file, err := logfile.Open(filepath.Join(o.DataDir, "logs", "watchmark.log"))
+		if err != nil {
+			return fmt.Errorf("setting log.file: %w; give the service's user write access to the data folder", err)
+		}
+		d.logFile, d.out = file, both{o.Logs, file}
+	}
+	d.log = slog.New(trail.Handler(d.masker.Handler(task.Handler(slog.NewMultiHandler(logHandler(d.out, now.Log.Format, d.level), d.lines.Handler(d.level))))))
+	if d.http, err = httpx.New(d.outbound(now), d.masker, d.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
 	if d.catalog, err = catalog.New(catalogConfig(now), d.http, d.log); err != nil {
@@ -172,7 +192,7 @@ func (d *Data) apply(_, now settings.Settings) {
 		d.masker.Add(text.Reveal())
 	}
 	d.level.Set(now.Log.Level)
-	if err := d.http.Apply(outbound(now)); err != nil {
+	if err := d.http.Apply(d.outbound(now)); err != nil {
 		d.log.Error("the proxy cannot be used; requests go the old way", "error", err)
 	}
 	if err := d.catalog.Apply(catalogConfig(now)); err != nil {
@@ -188,7 +208,22 @@ func (d *Data) Close() error {
 	if d.Archive != nil {
 		err = d.Archive.Close()
 	}
-	return errors.Join(err, d.db.Close())
+	err = errors.Join(err, d.db.Close())
+	if d.logFile != nil {
+		err = errors.Join(err, d.logFile.Close())
+	}
+	return err
+}
+
+// both writes to two writers, to each whether the other works or not: a program that was
+// started without a terminal may have nowhere to print to.
+type both struct{ one, two io.Writer }
+
+// Write never fails: there is nobody to tell.
+func (b both) Write(p []byte) (int, error) {
+	_, _ = b.one.Write(p)
+	_, _ = b.two.Write(p)
+	return len(p), nil
 }
 
 // Matcher matches against the catalog that the settings name.
@@ -262,6 +297,24 @@ func archiveDir(dataDir string, s settings.Settings) string {
 	return s.CatalogArchive.DataDir
 }
 
+// backupDir is the folder of the backups. The default follows the data folder.
+func backupDir(dataDir string, s settings.Settings) string {
+	if s.Backup.Dir == settings.DefaultBackupDir {
+		return filepath.Join(dataDir, "backups")
+	}
+	return s.Backup.Dir
+}
+
+// newBackups makes backups as the settings say.
+func (d *Data) newBackups(o Options) *backup.Keeper {
+	return backup.NewKeeper(backup.KeeperConfig{
+		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Tasks: d.tasks, Log: d.log,
+		Keep:       func() int { return d.Settings.Current().Backup.Keep },
+		Next:       d.schedule("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
+		KeyOutside: environment(o.Environ, secret.KeyEnv) != "",
+	})
+}
+
 func (d *Data) policy() auth.Policy {
 	a := d.Settings.Current().Auth
 	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout}
@@ -279,16 +332,17 @@ func (d *Data) proxies() auth.Proxies {
 	return proxies
 }
 
-func outbound(s settings.Settings) httpx.Config {
+func (d *Data) outbound(s settings.Settings) httpx.Config {
 	return httpx.Config{
 		Proxy: s.Network.Proxy.Reveal(), Timeout: s.Network.Timeout, UserAgent: userAgent(),
-		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2,
+		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2, Ended: d.countCall,
 	}
 }
 
 // outboundImages is for the image host, which has a rate of its own.
-func outboundImages(s settings.Settings) httpx.Config {
-	c := outbound(s)
+func (d *Data) outboundImages(s settings.Settings) httpx.Config {
+	c := d.outbound(s)
+	c.Ended = d.countCallsOf("images")
 	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout = 600, 60, 1, cover.LongestImage, min(c.Timeout, 10*time.Second)
 	return c
 }

@@ -25,14 +25,20 @@ var allowed = map[string][]string{
 	"lan":    {},
 	"bell":   {},
 	"rights": {},
+	"trail":  {},
+	"disk":   {},
+
+	"metrics": {},
+	"logfile": {},
 
 	"logring": {},
-	"task":    {"logring"},
+	"task":    {"logring", "metrics", "trail"},
 
 	"httpx":    {"secret"},
+	"update":   {"bell", "httpx"},
 	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
-	"auth":     {"db", "lan"},
+	"auth":     {"db", "lan", "trail"},
 	"source":   {"source", "watch"},
 
 	"source/device":            {"bell", "db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
@@ -45,11 +51,11 @@ var allowed = map[string][]string{
 
 	"archive/dump":        {"catalog", "watch"},
 	"archive/dumptest":    {},
-	"archive/fetch":       {"httpx"},
+	"archive/fetch":       {"disk", "httpx"},
 	"archive/titles":      {"title"},
 	"catalog/catalogtest": {"catalog", "watch"},
 
-	"backup":    {"db", "secret"},
+	"backup":    {"bell", "db", "disk", "secret", "task"},
 	"webhook":   {"db", "watch"},
 	"mapping":   {"catalog", "db", "watch"},
 	"account":   {"catalog", "db", "secret"},
@@ -57,7 +63,7 @@ var allowed = map[string][]string{
 	"candidate": {"catalog", "db", "mapping", "match", "record", "watch"},
 	"match":     {"catalog", "dataset", "mapping", "title", "watch"},
 	"replay":    {"bell", "catalog", "db", "record", "watch"},
-	"engine":    {"account", "bell", "candidate", "catalog", "db", "forecast", "mapping", "match", "notify", "record", "replay", "task", "watch", "webhook"},
+	"engine":    {"account", "bell", "candidate", "catalog", "db", "forecast", "mapping", "match", "metrics", "notify", "record", "replay", "task", "trail", "watch", "webhook"},
 
 	"cover": {"catalog", "httpx"},
 
@@ -69,7 +75,7 @@ var allowed = map[string][]string{
 	"importer":            {"db", "forecast", "httpx", "record", "secret", "source", "task", "watch"},
 	"importer/servertest": {},
 
-	"notify":                     {"db", "notify/channel", "secret"},
+	"notify":                     {"db", "metrics", "notify/channel", "secret"},
 	"notify/channel":             {"httpx", "lan", "secret"},
 	"notify/channel/channeltest": {},
 
@@ -85,9 +91,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
+	"api": {"account", "archive", "auth", "backup", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "metrics", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "backup", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "update", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "backup", "dataset", "db", "diagnose", "disk", "engine", "httpx", "importer", "lan", "llm", "logfile", "logring", "mapping", "match", "metrics", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "trail", "update", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/backup"
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
 	"watchmark/internal/notify"
@@ -36,7 +37,7 @@ const (
 // a restart.
 func (a *App) lookOut(ctx context.Context) {
 	looks := []func(context.Context) error{
-		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor,
+		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor,
 	}
 	for {
 		for _, look := range looks {
@@ -206,6 +207,32 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 		problem = s.LastError
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)
+}
+
+func (a *App) lookAtBackups(ctx context.Context) error {
+	s := a.backups.Status()
+	if s.Running || s.LastRun.IsZero() {
+		return nil
+	}
+	if s.NextRun == nil { // they are switched off
+		s.LastError = ""
+	}
+	return a.failedJob(ctx, backup.TaskKind, s.LastError)
+}
+
+// lookAtUpdates tells of a version that is newer than the program, once.
+func (a *App) lookAtUpdates(ctx context.Context) error {
+	s := a.updates.Status()
+	if s.CheckedAt.IsZero() || s.Problem != "" {
+		return nil
+	}
+	return a.Notices.Once(ctx, "update", s.Newer, func(string) []notify.Notice {
+		if s.Newer == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.UpdateAvailable, About: s.Newer, Facts: map[string]string{
+			"current_version": Version(), "new_version": s.Newer, "release_page": s.URL}}}
+	})
 }
 
 func (a *App) lookAtNAS(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/httpx"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/settings"
@@ -12,13 +13,13 @@ import (
 
 // buildNotices makes what tells people, and what it sends with.
 func (a *App) buildNotices(ctx context.Context) error {
-	tools, err := channel.NewTools(outbound(a.Settings.Current()), time.Now, a.masker, a.log)
+	tools, err := channel.NewTools(a.outboundNotices(a.Settings.Current()), time.Now, a.masker, a.log)
 	if err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
 	a.senders = tools
 	a.Settings.OnChange(func(_, now settings.Settings) {
-		if err := tools.Apply(outbound(now)); err != nil {
+		if err := tools.Apply(a.outboundNotices(now)); err != nil {
 			a.log.Error("the proxy cannot be used; messages go the old way", "error", err)
 		}
 	})
@@ -31,4 +32,11 @@ func (a *App) buildNotices(ctx context.Context) error {
 		Base: func() string { return a.Settings.Current().Server.PublicURL },
 	})
 	return err
+}
+
+// outboundNotices is for the receivers of notifications, who are many.
+func (d *Data) outboundNotices(s settings.Settings) httpx.Config {
+	c := d.outbound(s)
+	c.Ended = d.countCallsOf("notifications")
+	return c
 }

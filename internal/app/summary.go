@@ -15,11 +15,11 @@ import (
 // buildSummaries makes what writes summaries and tells what airs today.
 func (a *App) buildSummaries() error {
 	var err error
-	if a.models, err = httpx.New(outboundModel(a.Settings.Current()), a.masker, a.log); err != nil {
+	if a.models, err = httpx.New(a.outboundModel(a.Settings.Current()), a.masker, a.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
 	a.Settings.OnChange(func(_, now settings.Settings) {
-		if err := a.models.Apply(outboundModel(now)); err != nil {
+		if err := a.models.Apply(a.outboundModel(now)); err != nil {
 			a.log.Error("the proxy cannot be used; the language model is asked the old way", "error", err)
 		}
 	})
@@ -53,8 +53,9 @@ func (a *App) buildSummaries() error {
 
 // outboundModel is for the language model, which has a timeout of its own. One at home is not asked
 // by way of the proxy, which need not know the way back.
-func outboundModel(s settings.Settings) httpx.Config {
-	c := outbound(s)
+func (d *Data) outboundModel(s settings.Settings) httpx.Config {
+	c := d.outbound(s)
+	c.Ended = d.countCallsOf("language_model")
 	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout = 60, 10, 0, llm.MaxBody, s.LLM.Timeout
 	if base, err := url.Parse(s.LLM.BaseURL); err == nil {
 		c.Direct = lan.IsHome(base.Hostname())

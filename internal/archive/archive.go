@@ -27,6 +27,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
 	"watchmark/internal/archive/fetch"
 
 	"watchmark/internal/catalog"

@@ -2,10 +2,13 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"watchmark/internal/trail"
 )
 
 // Proxies are the reverse proxies whose word about the caller counts. The zero value trusts none.
@@ -50,12 +53,17 @@ type Client struct {
 	HTTPS bool
 	// Host is the host, with a port if any, that the caller asked for.
 	Host string
+	// RequestID is what a trusted proxy calls the request; Clients makes one where it is empty.
+	RequestID string
 }
+
+// requestHeader is the header with a request's id.
+const requestHeader = "X-Request-Id"
 
 // maxHops bounds how many entries of X-Forwarded-For are read.
 const maxHops = 32
 
-// Client tells who sent the request. X-Forwarded-For, -Proto and -Host count only when the
+// Client tells who sent the request. X-Forwarded-For, -Proto and -Host and X-Request-Id count only when the
 // peer is a trusted proxy; of the first, the last address that is no trusted proxy.
 func (p Proxies) Client(r *http.Request) Client {
 	c := Client{HTTPS: r.TLS != nil, Host: r.Host}
@@ -89,6 +97,9 @@ func (p Proxies) Client(r *http.Request) Client {
 	}
 	if host := firstValue(r, "X-Forwarded-Host"); isHost(host) {
 		c.Host = host
+	}
+	if id := r.Header.Get(requestHeader); isRequestID(id) {
+		c.RequestID = id
 	}
 	return c
 }
@@ -126,15 +137,28 @@ func isHost(s string) bool {
 	return true
 }
 
+// isRequestID tells the ids that proxies make from what somebody wants to have in the log.
+func isRequestID(s string) bool {
+	return 0 < len(s) && len(s) <= 64 && !strings.ContainsFunc(s, func(c rune) bool {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		return !letter && !strings.ContainsRune("-_.:", c)
+	})
+}
+
 type clientKey struct{}
 
 // Clients works out the Client of every request under the proxies trusted at that moment, sets the
-// request's Host to the client's, and passes it on for ClientOf. It stands before everything else
+// request's Host to the client's, and passes it on for ClientOf. What is logged with the request's context
+// carries its id as request_id, and the answer has it in X-Request-Id. It stands before everything else
 // of this package.
 func Clients(trusted func() Proxies, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := trusted().Client(r)
-		r = r.WithContext(context.WithValue(r.Context(), clientKey{}, c))
+		if c.RequestID == "" {
+			c.RequestID = rand.Text()
+		}
+		w.Header().Set(requestHeader, c.RequestID)
+		r = r.WithContext(context.WithValue(trail.With(r.Context(), "request_id", c.RequestID), clientKey{}, c))
 		r.Host = c.Host
 		next.ServeHTTP(w, r)
 	})

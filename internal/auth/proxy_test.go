@@ -54,6 +54,9 @@ func TestClient(t *testing.T) {
 		{"zone is dropped", "[fe80::1%eth0]:80", nil, false, client("fe80::1", false, "")},
 		{"host that is none", proxy, headers("X-Forwarded-Host", "nas.test/<script>"), false, client("10.1.2.3", false, "")},
 		{"first of several", proxy, headers("X-Forwarded-Proto", "https, http", "X-Forwarded-Host", "nas.test, inner.test"), false, client("10.1.2.3", true, "nas.test")},
+		{"proxy names the request", proxy, headers("X-Request-Id", "7f3a-9c"), false, named("10.1.2.3", "7f3a-9c")},
+		{"stranger names the request", "203.0.113.5:80", headers("X-Request-Id", "7f3a-9c"), false, client("203.0.113.5", false, "")},
+		{"a name that forges a line of the log", proxy, headers("X-Request-Id", "a level=ERROR"), false, client("10.1.2.3", false, "")},
 		{"Unix socket", "@", headers("X-Forwarded-For", "198.51.100.4"), false, auth.Client{Host: "service.test"}},
 	}
 	for _, test := range tests {
@@ -78,6 +81,13 @@ func client(addr string, https bool, host string) auth.Client {
 		host = "service.test"
 	}
 	return auth.Client{Addr: netip.MustParseAddr(addr), HTTPS: https, Host: host}
+}
+
+// named is client for a request that a proxy has named.
+func named(addr, id string) auth.Client {
+	c := client(addr, false, "")
+	c.RequestID = id
+	return c
 }
 
 func FuzzClient(f *testing.F) {

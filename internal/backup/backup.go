@@ -31,7 +31,7 @@ const aside = ".before-restore"
 var ErrExists = errors.New("the file exists: choose another name")
 
 // Create writes a backup of the data folder to file, which must not exist, with mode
-// 0600; a service may run on the folder meanwhile. It answers which files of the folder are in it
+// 0600; a service may run on the folder meanwhile. It reads what it wrote before the file gets its name. It answers which files of the folder are in it
 // besides the database. When it fails, nothing is left behind.
 func Create(ctx context.Context, dataDir, file string) (with []string, err error) {
 	if _, err := os.Stat(file); err == nil {
@@ -63,6 +63,9 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 	}
 	if err := db.Put(ctx, tmp, files); err != nil {
 		return nil, err
+	}
+	if err := db.Check(ctx, tmp); err != nil {
+		return nil, fmt.Errorf("the backup is not whole: %w", err)
 	}
 	if err := db.Settle(tmp, file); err != nil {
 		return nil, fmt.Errorf("write the backup %s: %w", file, err)

@@ -59,6 +59,12 @@ func Take(ctx context.Context, path string) (files map[string][]byte, err error)
 	return files, err
 }
 
+// Check reads the whole database at path, which no service uses. The error says what is wrong,
+// as that of Take does.
+func Check(ctx context.Context, path string) error {
+	return withFile(path, func(file *sql.DB) error { return checkWhole(ctx, file) })
+}
+
 // Fold brings what stands in the journal of the database at path into its file, which no
 // service uses.
 func Fold(ctx context.Context, path string) error {

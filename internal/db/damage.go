@@ -26,7 +26,7 @@ func explained(err error) error {
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w (%w)", ErrDamaged, err)
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w (%w)", ErrStorage, err)
 	}
 	return err

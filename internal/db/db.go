@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -29,12 +30,17 @@ const FileName = "watchmark.db"
 // readers is how many connections may read at once; each may use up to 2 MiB of page cache.
 var readers = max(2, min(runtime.NumCPU(), 4))
 
+// journalLimit lets the journal shrink again, to 64 MiB, after a burst or a long reader made it large.
+const journalLimit = "journal_size_limit(67108864)"
+
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
+	path    string
 	writer  *sql.DB
 	reader  *sql.DB
 	crashed bool // the last run did not close it
 	schema  int64
+	broken  atomic.Bool // the last write failed by the disk or the file
 
 	writes  chan *write
 	close   sync.Once
@@ -62,12 +68,12 @@ func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)") + "&_txlock=immediate"})
+	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)", journalLimit) + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
 	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
 	reader.SetMaxOpenConns(readers)
 	reader.SetMaxIdleConns(readers)
-	d := &DB{writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{}), crashed: afterCrash}
+	d := &DB{path: path, writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{}), crashed: afterCrash}
 	go d.writeAll()
 	if err := d.prepare(ctx, path, migrations); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -99,6 +105,9 @@ func (d *DB) Close() error {
 	<-d.closed
 	return errors.Join(d.reader.Close(), d.writer.Close())
 }
+
+// Size is how many bytes the database takes on the disk, its journal included.
+func (d *DB) Size() int64 { return size(d.path) + size(d.path+"-wal") }
 
 // Read is the pool for queries. Writing through it fails.
 func (d *DB) Read() *sql.DB { return d.reader }

@@ -88,6 +88,7 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 	ctx := context.Background() // the transaction belongs to no single caller
 	tx, err := d.writer.BeginTx(ctx, nil)
 	if err != nil {
+		d.judge(err)
 		answer(group, fmt.Errorf("begin transaction: %w", explained(err)))
 		return nil
 	}
@@ -106,6 +107,7 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		}
 		switch {
 		case broken:
+			d.judge(err)
 			_ = tx.Rollback() // it fails where SQLite has rolled back by itself
 			answer(append(written, w), err)
 			return group[i+1:]
@@ -116,6 +118,7 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		}
 	}
 	if err := tx.Commit(); err != nil {
+		d.judge(err)
 		answer(written, fmt.Errorf("commit: %w", explained(err)))
 		return nil
 	}

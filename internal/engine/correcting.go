@@ -324,7 +324,7 @@ func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, ta
 	if len(episodes) > 0 {
 		step.Output["unmarked_episode_ids"] = episodes
 	}
-	c.tell(ctx, record.Work{Record: r}, step)
+	c.tell(c.followed(ctx, r.ID), step)
 	trace.Steps = append(trace.Steps, step)
 	encoded, err := json.Marshal(trace)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
+	"watchmark/internal/trail"
 	"watchmark/internal/watch"
 )
 
@@ -312,7 +313,7 @@ func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
 	})
 	var late atomic.Int64
 	var once sync.Once
-	h.Log = slog.New(atLog{slog.DiscardHandler, func(r slog.Record) {
+	h.Log = slog.New(trail.Handler(atLog{slog.DiscardHandler, func(r slog.Record) {
 		about := false
 		r.Attrs(func(a slog.Attr) bool {
 			about = about || a.Key == "record_id" && a.Value.Any() == late.Load()
@@ -329,7 +330,7 @@ func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
 			h.seen(t, episode("b", "mira", 1)) // claimed after it, so that claim is over
 			h.matcher.hold(nil)
 		})
-	}})
+	}}))
 	h.run(t)
 	h.seen(t, episode("a", "mira", 1))
 	late.Store(h.accept(t, episode("a", "mira", 2))[0])

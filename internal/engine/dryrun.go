@@ -31,7 +31,7 @@ func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 		Input:  map[string]any{"account": s.account.Username, "subject_id": r.SubjectID, "episode_id": r.EpisodeID},
 		Output: map[string]any{"because": fmt.Sprintf("the account %s is on dry run: nothing was sent to its list", s.account.Username)},
 	}
-	e.tell(ctx, s.work, step)
+	e.tell(ctx, step)
 	s.trace.Steps = append(s.trace.Steps, step)
 	return s
 }

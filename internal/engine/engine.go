@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/db"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/metrics"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/task"
@@ -131,6 +132,12 @@ type Config struct {
 // Engine is the way of an event. Run must be running for anything but Preview to end.
 type Engine struct {
 	Config
+
+	// Runs counts runs of records that are no tests, by source and status: one that waits
+	// counts at each try.
+	Runs metrics.Counter
+	// Matching is how long matching takes.
+	Matching metrics.Histogram
 
 	intake    chan *arrival
 	lastBurst atomic.Int64 // unix ms

@@ -82,10 +82,11 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		}
 	}()
 	start := time.Now()
-	ctx := work
-	for _, s := range batch {
-		ctx = e.followed(ctx, s.work.ID)
+	ids := make([]int64, len(batch))
+	for i, s := range batch {
+		ids[i] = s.work.ID
 	}
+	ctx := e.followed(work, ids...)
 	a := batch[len(batch)-1].account
 	var result catalog.MarkResult
 	var err error
@@ -102,7 +103,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 	}
 	if errors.Is(err, db.ErrStorage) {
 		for _, s := range batch {
-			e.fail(ctx, s.work, err)
+			e.fail(e.followed(work, s.work.ID), s.work, err)
 		}
 		return
 	}
@@ -132,7 +133,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		if err == nil {
 			step.Output["list_entry_created"], step.Output["moved_to_watching"], step.Output["subject_completed"] = result.Created, result.Moved, result.Completed
 		}
-		e.tell(e.followed(work, s.work.ID), s.work, step)
+		e.tell(e.followed(work, s.work.ID), step)
 		s.trace.Steps = append(s.trace.Steps, step)
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
@@ -162,7 +163,7 @@ func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []m
 			e.release(s.work.ID)
 			continue
 		}
-		e.tell(ctx, s.work, trace.Steps...)
+		e.tell(ctx, trace.Steps...)
 		if now := trace.Result; now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID {
 			same = append(same, s)
 			continue

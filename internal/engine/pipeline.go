@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/db"
@@ -25,7 +26,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	ctx := e.followed(work, w.ID)
 	defer func() {
 		if p := recover(); p != nil {
-			e.Log.ErrorContext(ctx, "panic while working on a record", "record_id", w.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			e.Log.ErrorContext(ctx, "panic while working on a record", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 		}
 	}()
@@ -34,18 +35,20 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		e.fail(ctx, w, err)
 		return
 	}
-	e.tell(ctx, w, step)
+	e.tell(ctx, step)
 	steps := append(e.corrections(ctx, w), step)
 	if out != nil {
 		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: steps}}})
 		return
 	}
+	start := time.Now()
 	trace := e.Matcher.Match(ctx, w.Event)
+	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {
 		e.release(w.ID)
 		return
 	}
-	e.tell(ctx, w, trace.Steps...)
+	e.tell(ctx, trace.Steps...)
 	trace.Steps = append(steps, trace.Steps...)
 	s := settled{work: w, account: a, trace: trace}
 	e.conclude(ctx, work, s)
@@ -126,10 +129,10 @@ func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
 	case ctx.Err() != nil:
 		e.release(w.ID)
 	case errors.Is(err, db.ErrStorage):
-		e.Log.ErrorContext(ctx, "cannot work on record, it is taken up again in a while", "record_id", w.ID, "error", err)
+		e.Log.ErrorContext(ctx, "cannot work on record, it is taken up again in a while", "error", err)
 		e.letGo(w.ID)
 	default:
-		e.Log.ErrorContext(ctx, "cannot work on record", "record_id", w.ID, "error", err)
+		e.Log.ErrorContext(ctx, "cannot work on record", "error", err)
 		e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
+	"watchmark/internal/trail"
 )
 
 // The kinds of task that the engine starts.
@@ -228,23 +229,31 @@ func (e *Engine) follow(id int64, t *task.Task) (end func()) {
 	}
 }
 
-// followed is ctx, in which what happens to a record that is retried is logged to its task.
-func (e *Engine) followed(ctx context.Context, id int64) context.Context {
+// followed is ctx, in which what happens to records is logged with their ids, and also to the
+// tasks of those that are retried.
+func (e *Engine) followed(ctx context.Context, ids ...int64) context.Context {
+	if len(ids) == 1 {
+		ctx = trail.With(ctx, "record_id", ids[0])
+	} else {
+		ctx = trail.With(ctx, "record_ids", ids)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if t := e.retries[id]; t != nil {
-		return task.With(ctx, t)
+	for _, id := range ids {
+		if t := e.retries[id]; t != nil {
+			ctx = task.With(ctx, t)
+		}
 	}
 	return ctx
 }
 
 // tell logs the steps of a trace, for whoever follows a retry.
-func (e *Engine) tell(ctx context.Context, w record.Work, steps ...match.Step) {
+func (e *Engine) tell(ctx context.Context, steps ...match.Step) {
 	if !e.Log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	for _, step := range steps {
-		e.Log.DebugContext(ctx, "step", "record_id", w.ID, "name", step.Name, "status", step.Status,
+		e.Log.DebugContext(ctx, "step", "name", step.Name, "status", step.Status,
 			"input", step.Input, "output", step.Output, "candidates", len(step.Candidates), "elapsed_ms", step.ElapsedMS)
 	}
 }

@@ -52,8 +52,11 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 		return
 	}
 	for _, s := range batch {
-		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "record_id", s.work.ID, "source", s.work.Source, "status", s.outcome.Status,
+		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "source", s.work.Source, "status", s.outcome.Status,
 			"error_kind", s.outcome.ErrorKind, "method", s.trace.Result.Method, "subject_id", s.trace.Result.SubjectID, "message", s.outcome.Message)
+		if !s.work.Test {
+			e.Runs.Add(1, string(s.work.Source), string(s.outcome.Status))
+		}
 		e.letGo(s.work.ID)
 		e.Records.Feed.Publish(s.work.ID)
 	}

@@ -77,6 +77,13 @@ func (x *call) send(ctx context.Context) (*http.Response, error) {
 	return client.Do(out)
 }
 
+// ended tells Config.Ended.
+func (x *call) ended(start time.Time, status int) {
+	if x.now.Ended != nil {
+		x.now.Ended(x.target.Host, status, time.Since(start))
+	}
+}
+
 func (x *call) debug(ctx context.Context) bool { return x.client.log.Enabled(ctx, slog.LevelDebug) }
 
 func (x *call) log(ctx context.Context, message string, more ...slog.Attr) {

@@ -67,6 +67,9 @@ type Config struct {
 	// before anything is sent; its error refuses the connection. When it is set no proxy is
 	// used, which would resolve names itself. nil refuses none.
 	Allow func(netip.Addr) error
+	// Ended is told of every attempt that was sent: to which host, its status or 0 when no whole
+	// answer came (of a Stream, no head), and how long it took. nil is told nothing.
+	Ended func(host string, status int, took time.Duration)
 }
 
 func (c Config) withDefaults() Config {
@@ -295,8 +298,10 @@ func (x *call) attempt(ctx context.Context) (*Response, error) {
 	start := time.Now()
 	resp, err := x.read(bounded)
 	if err != nil {
+		x.ended(start, 0)
 		return nil, x.failed(ctx, start, err)
 	}
+	x.ended(start, resp.Status)
 	if x.debug(ctx) {
 		x.answered(ctx, start, resp.Status, resp.Header, slog.String("body", x.client.masker.Body(resp.Header.Get("Content-Type"), resp.Body, logBody)))
 	}

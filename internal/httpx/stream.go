@@ -46,8 +46,10 @@ func (c *Client) Stream(ctx context.Context, req Request) (*Stream, error) {
 	p.pause()
 	if err != nil {
 		p.end()
+		x.ended(start, 0)
 		return nil, x.failed(ctx, start, p.explain(ctx, err))
 	}
+	x.ended(start, resp.StatusCode)
 	if x.debug(ctx) {
 		x.answered(ctx, start, resp.StatusCode, resp.Header)
 	}

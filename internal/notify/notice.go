@@ -44,6 +44,7 @@ const (
 	SummaryReady       Kind = "summary_ready"
 	AiringToday        Kind = "airing_today"
 	NewVersion         Kind = "new_version"
+	UpdateAvailable    Kind = "update_available"
 	DatabaseMigrated   Kind = "database_migrated"
 	LoginLocked        Kind = "login_locked"
 )

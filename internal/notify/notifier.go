@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/metrics"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/secret"
 )
@@ -44,6 +45,10 @@ type Config struct {
 // Notifier keeps what happened and tells it. It is safe for concurrent use.
 type Notifier struct {
 	Config
+
+	// Sent counts the messages that were tried, by type of channel and what became of them: one that
+	// waits is tried again.
+	Sent metrics.Counter
 
 	changing sync.Mutex // held while channels or rules change, until current tells of it
 	current  atomic.Pointer[standing]

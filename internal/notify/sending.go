@@ -190,6 +190,7 @@ func (n *Notifier) settle(ctx context.Context, p parcel, o outcome) {
 		}
 		sleep(ctx, storeAgain)
 	}
+	n.Sent.Add(1, string(p.channel.Type), string(o.state))
 	switch {
 	case o.pause:
 		n.Log.WarnContext(ctx, "notification channel paused until it is mended or a test of it works", "channel", p.channel.ID, "name", p.channel.Name, "problem", o.problem)

@@ -477,6 +477,23 @@ func midnight(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 }
 
+// Newest is when the newest record was made; zero when there is none.
+func (s *Store) Newest(ctx context.Context) (time.Time, error) {
+	var newest sql.NullInt64
+	if err := s.db.Read().QueryRowContext(ctx, `SELECT MAX(created_at) FROM records`).Scan(&newest); err != nil {
+		return time.Time{}, fmt.Errorf("look for the newest record: %w", err)
+	}
+	if !newest.Valid {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(newest.Int64), nil
+}
+
+// CountByStatus counts all records by status, which reads every one in an index.
+func (s *Store) CountByStatus(ctx context.Context) (map[Status]int, error) {
+	return s.countSince(ctx, time.Time{})
+}
+
 // countSince counts records by status; a zero since counts all.
 func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int, error) {
 	counts := make(map[Status]int, len(Statuses))

@@ -185,6 +185,18 @@ func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 	return counts, rows.Err()
 }
 
+// Oldest is since when the mark waits that has waited longest; zero when none waits.
+func (q *Queue) Oldest(ctx context.Context) (time.Time, error) {
+	var oldest sql.NullInt64
+	if err := q.db.Read().QueryRowContext(ctx, `SELECT MIN(created_at) FROM pending_sync_queue WHERE status = 'pending'`).Scan(&oldest); err != nil {
+		return time.Time{}, fmt.Errorf("look for the oldest task: %w", err)
+	}
+	if !oldest.Valid {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(oldest.Int64), nil
+}
+
 // leader joins the oldest pending task of the same account and subject to a task q; a
 // task that is not matched yet, or has no account, has none.
 const leader = ` LEFT JOIN pending_sync_queue lead ON lead.record_id = (SELECT MIN(o.record_id) FROM pending_sync_queue o

@@ -228,6 +228,9 @@ func check(s Settings) Errors {
 		errs = append(errs, &FieldError{Key: "auth.enabled", Problem: fmt.Sprintf(
 			"false is allowed only while server.listen is a loopback or private address, and it is %s", s.Server.Listen)})
 	}
+	if s.Server.UpdateCheck && s.Server.UpdateURL == "" {
+		errs = append(errs, &FieldError{Key: "server.update_url", Problem: "is needed by server.update_check: give the address where versions are announced"})
+	}
 	if s.Matching.ReviewScore > s.Matching.AcceptScore {
 		errs = append(errs, &FieldError{Key: "matching.review_score", Problem: fmt.Sprintf(
 			"%v is above matching.accept_score, which is %v", s.Matching.ReviewScore, s.Matching.AcceptScore)})

@@ -38,7 +38,8 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Tracker: settings.Tracker{AuthURL: "https://auth.trakt.tv", APIURL: "https://apiz.trakt.tv", RedirectURI: "https://app.trakt.tv/callback",
 			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
 		Notification: settings.Notification{Language: "en", AiringCron: "0 9 * * *", SilentAfter: 14 * 24 * time.Hour}, LLM: settings.LLM{Timeout: time.Minute, MaxTokens: 2000},
-		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
+		Backup: settings.Backup{Cron: "17 4 * * *", Dir: settings.DefaultBackupDir, Keep: 7},
+		Log:    settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -124,7 +125,7 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 			want: []string{"watchmark.toml line 5: catalog.api_ur: unknown key; did you mean catalog.api_url?"}},
 		{name: "unknown key like nothing",
 			file: "[log]\ncolourful = true",
-			want: []string{"watchmark.toml line 2: log.colourful: unknown key; the keys of [log] are level, format"}},
+			want: []string{"watchmark.toml line 2: log.colourful: unknown key; the keys of [log] are level, format, file"}},
 		{name: "key of a neighbour section",
 			file: "[catalog_archive]\napi_url = \"x\"",
 			want: []string{"watchmark.toml line 2: catalog_archive.api_url: unknown key; did you mean catalog.api_url?"}},

@@ -74,7 +74,7 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 			"matching.review_score: 0.5 is above matching.accept_score, which is 0.4"}},
 		{"line break in a text", `{"catalog":{"oauth_client_id":"a\r\nX-B: c"},"log":{"level":"debug"}}`, []string{
 			"catalog.oauth_client_id: holds a line break or another control character"}},
-		{"foreign text in a name", `{"log":{"a\nb":1}}`, []string{`log."a\nb": unknown key; the keys of [log] are level, format`}},
+		{"foreign text in a name", `{"log":{"a\nb":1}}`, []string{`log."a\nb": unknown key; the keys of [log] are level, format, file`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

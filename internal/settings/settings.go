@@ -37,6 +37,7 @@ type Settings struct {
 	Tracker        Tracker
 	Notification   Notification
 	LLM            LLM
+	Backup         Backup
 	Log            Log
 }
 
@@ -51,6 +52,9 @@ type Server struct {
 	KeepRecords    time.Duration  // how long records stay; 0 = for ever
 	LegacyPaths    bool           // answer the webhook paths of Bangumi-syncer too
 	LegacyKey      secret.Text    // what these paths ask for; "" = nothing
+	Metrics        bool           // whether GET /metrics answers
+	UpdateCheck    bool           // whether UpdateURL is asked once a day
+	UpdateURL      string         // http or https; "" = none
 }
 
 // Auth is the section [auth]: who may use the page, the API and the webhooks.
@@ -176,10 +180,22 @@ type LLM struct {
 	Temperature string        // a number from 0 to 2; "" = not sent
 }
 
+// DefaultBackupDir is the default of backup.dir, which stands for a folder in the data
+// folder, wherever that is.
+const DefaultBackupDir = "./data/backups"
+
+// Backup is the section [backup]: backups that are made by schedule.
+type Backup struct {
+	Cron string // as ParseStandard of go-cron reads it; "" = never
+	Dir  string
+	Keep int
+}
+
 // Log is the section [log].
 type Log struct {
 	Level  slog.Level
 	Format string // "text" or "json"
+	File   bool   // whether the log is also written to files in the data folder
 }
 
 // Secrets lists the secret values that are set, for whoever masks known secrets

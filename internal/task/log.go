@@ -4,20 +4,26 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+
+	"watchmark/internal/trail"
 )
 
 // logBytes bounds one log; older lines make room.
 const logBytes = 256 << 10
 
+// idName is what a task's id is called in the log.
+const idName = "task_id"
+
 type tasksKey struct{}
 
 // With is ctx in which t, besides the tasks ctx has already, gets what is logged, down
-// to debug level.
+// to debug level, and whose lines carry its id as task_id.
 func With(ctx context.Context, t *Task) context.Context {
 	tasks, _ := ctx.Value(tasksKey{}).([]*Task)
 	if slices.Contains(tasks, t) {
 		return ctx // each line is written once
 	}
+	ctx = trail.With(ctx, idName, t.Status().ID)
 	return context.WithValue(ctx, tasksKey{}, append(tasks[:len(tasks):len(tasks)], t))
 }
 
@@ -42,12 +48,24 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		for _, with := range h.with {
 			to = with(to)
 		}
-		_ = to.Handle(ctx, r.Clone()) // what cannot be written is no reason to fail the caller
+		_ = to.Handle(ctx, withoutID(r)) // what cannot be written is no reason to fail the caller
 	}
 	if !h.next.Enabled(ctx, r.Level) {
 		return nil
 	}
 	return h.next.Handle(ctx, r)
+}
+
+// withoutID is a copy of r without the task's id, which the task's own log need not repeat.
+func withoutID(r slog.Record) slog.Record {
+	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key != idName {
+			line.AddAttrs(a)
+		}
+		return true
+	})
+	return line
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {

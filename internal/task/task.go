@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/logring"
+	"watchmark/internal/metrics"
 )
 
 // The errors a caller branches on.
@@ -42,7 +43,7 @@ const keptEnded = 40
 // Status is what a task shows.
 type Status struct {
 	ID       int64  `json:"id"`
-	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), archive_import (the offline archive), dataset_refresh (the id table), device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), tracker_sync (the history of the tracker), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in at the tracker by device code)."`
+	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), archive_import (the offline archive), dataset_refresh (the id table), backup, device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), tracker_sync (the history of the tracker), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in at the tracker by device code)."`
 	RecordID int64  `json:"record_id" doc:"The record the task is about, of an answer the question; 0 for none."`
 	State    State  `json:"state" enum:"running,done,failed,cancelled"`
 	// Done of Total units are done; Total is 0 while it is not known.
@@ -115,6 +116,9 @@ func (t *Task) end(ctx context.Context, err error) {
 
 // Registry starts tasks and remembers them.
 type Registry struct {
+	// Ended counts the tasks that ended, by kind and state.
+	Ended metrics.Counter
+
 	running sync.WaitGroup
 
 	mu    sync.Mutex
@@ -142,6 +146,7 @@ func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Cont
 		defer cancel()
 		ctx := With(ctx, t)
 		t.end(ctx, guarded(ctx, t, work))
+		r.Ended.Add(1, kind, string(t.Status().State))
 	})
 	return t, nil
 }

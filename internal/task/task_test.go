@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/logring"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
+	"watchmark/internal/trail"
 )
 
 // ended waits for the end of a task and gives its log.
@@ -81,7 +82,7 @@ func TestWhatIsLoggedForATaskIsInItsLogDownToDebug(t *testing.T) {
 	masker := &secret.Masker{}
 	masker.Add("token-of-mira")
 	var usual strings.Builder
-	log := slog.New(masker.Handler(task.Handler(slog.NewTextHandler(&usual, nil)))).With("part", "engine")
+	log := slog.New(trail.Handler(masker.Handler(task.Handler(slog.NewTextHandler(&usual, nil))))).With("part", "engine")
 	var r task.Registry
 	run, _ := r.Start("test", 0, func(ctx context.Context, run *task.Task) error {
 		log.DebugContext(ctx, "request sent", "url", "http://catalog", "header", "Bearer token-of-mira")
@@ -100,10 +101,10 @@ func TestWhatIsLoggedForATaskIsInItsLogDownToDebug(t *testing.T) {
 	if line["level"] != "DEBUG" || line["msg"] != "request sent" || line["url"] != "http://catalog" || line["part"] != "engine" {
 		t.Errorf("%v", line)
 	}
-	if strings.Contains(lines[0].Text, "token-of-mira") {
+	if strings.Contains(lines[0].Text, "token-of-mira") || strings.Contains(lines[0].Text, "task_id") {
 		t.Errorf("a secret in %s", lines[0].Text)
 	}
-	if text := usual.String(); strings.Contains(text, "request sent") || !strings.Contains(text, "part=engine record_id=42") {
+	if text := usual.String(); strings.Contains(text, "request sent") || !strings.Contains(text, "part=engine record_id=42 task_id=1") {
 		t.Errorf("the service's log holds %s", text)
 	}
 	if rest, _ := run.After(1); len(rest) != 1 || rest[0].ID != 2 {

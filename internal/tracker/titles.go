@@ -119,3 +119,18 @@ func (s store) setTitles(ctx context.Context, kind, id string, t titles) error {
 	}
 	return nil
 }
+
+// Prune removes up to limit titles that are too old to be believed, and reports how many went.
+func (k *Keeper) Prune(ctx context.Context, limit int) (int64, error) {
+	var n int64
+	err := k.store.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM tracker_titles WHERE (kind, tracker_id) IN
+			(SELECT kind, tracker_id FROM tracker_titles WHERE fetched_at < ? LIMIT ?)`, time.Now().Add(-titlesFresh).UnixMilli(), limit)
+		if err != nil {
+			return fmt.Errorf("prune the titles of the tracker: %w", err)
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	return n, err
+}

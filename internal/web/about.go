@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"watchmark/internal/dataset"
+	"watchmark/internal/update"
 )
 
 // aboutPage is what the program is made of, and the state of the id table.
@@ -14,6 +15,7 @@ type aboutPage struct {
 	Go      string // the version
 	Credits []credit
 	Modules []Module
+	Update  update.Status
 }
 
 // credit is somebody whose work is part of the program or used by it. What for is the
@@ -30,7 +32,7 @@ var credits = []credit{
 func (s *site) about(*http.Request) (content, error) {
 	table := s.DatasetStatus()
 	return content{Title: "about.title", Data: aboutPage{
-		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: s.Modules,
+		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: s.Modules, Update: s.Update(),
 	}}, nil
 }
 

@@ -144,7 +144,7 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts", "/queue", "/queue?status=abandoned", "/tasks", fmt.Sprintf("/tasks/%d", running), "/mappings", "/mappings/1", "/mappings/new", "/mappings/import", "/mappings/blocked",
 		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
-		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
+		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/settings/backups", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
 		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
 		if err != nil {

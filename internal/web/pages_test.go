@@ -271,7 +271,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g.fillSources(t)
 	notice := g.fillNotices(t)
 	in := g.client(t, true)
-	for _, path := range []string{fmt.Sprintf("/inbox/%d", notice), "/inbox", "/notifications", "/notifications/channels/1", "/notifications/rules/1", "/debug/notifications", "/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/nas", "/device", "/tracker", "/import", "/summaries", "/llm", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
+	for _, path := range []string{fmt.Sprintf("/inbox/%d", notice), "/inbox", "/notifications", "/notifications/channels/1", "/notifications/rules/1", "/debug/notifications", "/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/settings/backups", "/nas", "/device", "/tracker", "/import", "/summaries", "/llm", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))

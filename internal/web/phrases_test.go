@@ -55,6 +55,7 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "archive/fetch", wraps: true},
 	{dir: "archive/titles", wraps: true},
 	{dir: "auth"},
+	{dir: "backup", wraps: true, but: []string{"backup.go"}},
 	{dir: "candidate"},
 	{dir: "catalog", but: []string{"cached.go"}},
 	{dir: "dataset", wraps: true},
@@ -83,6 +84,7 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "source/payload"},
 	{dir: "task", wraps: true},
 	{dir: "tracker", wraps: true, but: []string{"store.go"}},
+	{dir: "update", wraps: true},
 	{dir: "watch"},
 	{dir: "webhook"},
 }...)
@@ -97,8 +99,8 @@ func pushSources() []speaker {
 }
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
-var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "backup", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
-	"faults", "importer/servertest", "install", "llm/llmtest", "logring", "memnet", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "web"}
+var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
+	"disk", "faults", "importer/servertest", "install", "llm/llmtest", "logfile", "logring", "memnet", "metrics", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "trail", "web"}
 
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{
@@ -116,6 +118,7 @@ var unsaid = map[string]string{
 	"Reply with the single word: pong": "said to the model",
 	"routine = 0":                      "of a query", "severity >= 2": "of a query", "unread = 1": "of a query", "message_id = '', tries = 0, tried_at = 0": "of a query",
 	"application/json; charset=utf-8": "a header",
+	"attachment; filename=\"%s\"":     "a header",
 	"airing %s":                       "names a matter", "summary %s": "names a matter", "summary %s %s": "names a matter",
 	"address %s": "a key of a table",
 	"name %s":    "a key of a table",

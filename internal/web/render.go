@@ -20,7 +20,7 @@ import (
 )
 
 // pages are the templates of pages; each defines "content-NAME", which the layout goes around.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "backups", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
 
 // shared are the templates that every page may use.
 var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
@@ -99,8 +99,9 @@ func (s *site) funcs(lang string) template.FuncMap {
 			}
 			return s.words.text(lang, "review.season", season)
 		},
-		"subject": s.SubjectURL,
-		"spans":   spans,
+		"megabytes": megabytes,
+		"subject":   s.SubjectURL,
+		"spans":     spans,
 		// forecastlook is the look of what would become of an event.
 		"forecastlook": func(status forecast.Status) look { return forecastLooks[status] },
 		"reading":      func(r device.Reading) string { return s.reading(lang, r) },

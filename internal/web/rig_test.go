@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
@@ -39,6 +40,7 @@ import (
 	"watchmark/internal/sse"
 	"watchmark/internal/summary"
 	"watchmark/internal/task"
+	"watchmark/internal/update"
 	"watchmark/internal/web"
 	"watchmark/internal/webhook"
 )
@@ -68,6 +70,8 @@ type rig struct {
 	open      bool // sign-in is turned off
 	archive   archive.Status
 	dataset   dataset.Status
+	backups   backup.Status
+	update    update.Status
 	network   []diagnose.Result
 	logs      *logring.Ring
 	notices   *notify.Notifier
@@ -144,6 +148,8 @@ func newRig(t testing.TB, options ...option) *rig {
 		ModelUsage:    llm.NewUsage(d).Report,
 		ArchiveStatus: func() archive.Status { return g.archive },
 		DatasetStatus: func() dataset.Status { return g.dataset },
+		Backups:       func() backup.Status { return g.backups },
+		Update:        func() update.Status { return g.update },
 		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
 			if q.Text != "灯塔守望者" {
 				return []archive.Found{}, nil

@@ -13,10 +13,12 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/backup"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
 	"watchmark/internal/record"
+	"watchmark/internal/update"
 )
 
 // shot is a page in a state worth looking at.
@@ -49,6 +51,14 @@ func shots(t *testing.T) []shot {
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	full.dataset = dataset.Status{Enabled: true, LastOutcome: dataset.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next, LastError: "fetch the id table: the address answered 502 Bad Gateway",
 		InUse: dataset.InUse{Version: "0.3.215", Entries: 8_521, Made: dataset.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
+	made := time.Now().Add(-9 * time.Hour)
+	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: "list the backups: permission denied", KeyMissing: true}
+	for i := range 3 {
+		at := made.AddDate(0, 0, -i)
+		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})
+	}
+	empty.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 1, NextRun: &next}
+	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
 	return []shot{
 		{"login", empty, "/login", false, ""},
 		{"setup", fresh, "/setup?token=abc", false, ""},
@@ -117,6 +127,9 @@ func shots(t *testing.T) []shot {
 		{"settings-found", full, "/settings?q=proxy", true, "[data-back]"},
 		{"settings-none", empty, "/settings?q=nowhere", true, ""},
 		{"access", full, "/settings/access", true, "#password-change summary"},
+		{"backups", full, "/settings/backups", true, ""},
+		{"backups-download", full, "/settings/backups", true, "a[data-confirm]"},
+		{"backups-empty", empty, "/settings/backups", true, ""},
 		{"access-empty", empty, "/settings/access", true, ""},
 		{"debug", full, "/debug?title=%E8%91%AC%E9%80%81%E7%9A%84%E8%8A%99%E8%8E%89%E8%8E%B2&episode=26&user_name=mira", true, ""},
 		{"debug-wrong", full, "/debug?title=x&season=a&release_date=soon", true, ""},

@@ -152,6 +152,8 @@ func roomOf(t task.Status) (path, key string) {
 		return "/tracker", "nav.tracker"
 	case "import", "import_preview":
 		return "/import", "nav.import"
+	case "backup":
+		return "/settings/backups", "backups.title"
 	case "dataset_refresh":
 		return "/about", "task.room.about"
 	}
@@ -196,6 +198,7 @@ var resultKeys = map[string][]string{
 	"correct":         {"script.run_corrected", "script.run_tally"},
 	"archive_import":  {"script.imported_{outcome}"},
 	"dataset_refresh": {"script.refreshed_{outcome}"},
+	"backup":          {"script.backup_done"},
 	"device_sync":     {"task.devices"},
 	"import":          {"task.imported"},
 	"tracker_sync":    {"task.tracked"},

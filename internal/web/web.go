@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/cover"
@@ -36,6 +37,7 @@ import (
 	"watchmark/internal/replay"
 	"watchmark/internal/source/device"
 	"watchmark/internal/summary"
+	"watchmark/internal/update"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
@@ -118,6 +120,9 @@ type Deps struct {
 	ModelUsage func(ctx context.Context, now time.Time, days int) (llm.Report, error)
 	// TestMatch matches an event and writes nothing.
 	TestMatch func(context.Context, watch.Event) (match.Trace, error)
+	// Backups is how backups stand, Update what is known of newer versions.
+	Backups func() backup.Status
+	Update  func() update.Status
 	// Network is how the services outside were found last.
 	Network func() []diagnose.Result
 	// Logs are the newest lines of the log, LogLevel is the least important level that it keeps.
@@ -240,6 +245,7 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /llm", s.page("llm", s.llm))
 	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
 	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
+	mux.HandleFunc("GET /settings/backups", s.page("backups", s.backups))
 	mux.HandleFunc("GET /debug", s.page("debug", s.trial))
 	mux.HandleFunc("GET /debug/webhooks", s.page("debug-webhooks", s.webhooks))
 	mux.HandleFunc("GET /debug/network", s.page("debug-network", s.network))

@@ -49,6 +49,16 @@ var Outcomes = []Outcome{Accepted, Ignored, Refused}
 // statuses are those that an outcome was answered with, from the first to the last.
 var statuses = map[Outcome][2]int{Accepted: {202, 202}, Ignored: {200, 201}, Refused: {300, 599}}
 
+// OutcomeOf is what became of a request that was answered with a status.
+func OutcomeOf(status int) Outcome {
+	for outcome, answered := range statuses {
+		if answered[0] <= status && status <= answered[1] {
+			return outcome
+		}
+	}
+	return Refused
+}
+
 // Filter selects entries for List; zero fields do not restrict.
 type Filter struct {
 	Source  watch.Source

@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"watchmark/internal/disk"
 )
 
 const (
@@ -33,7 +35,7 @@ func onDisk(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case diskFull(err):
+	case disk.Full(err):
 		return &diskError{fmt.Errorf("%s: %w: %w", doing, ErrNoSpace, err)}
 	}
 	return &diskError{fmt.Errorf("%s: %w", doing, err)}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"watchmark/internal/disk"
 )
 
 // ErrNoSpace is wrapped by errors that say the disk has not enough room.
@@ -22,7 +24,7 @@ func CheckSpace(dir string, needMB int) error {
 	if err != nil {
 		return fmt.Errorf("look for free space: %w", err)
 	}
-	free, err := freeBytes(place)
+	free, err := disk.Free(place)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

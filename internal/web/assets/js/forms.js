@@ -15,6 +15,17 @@ document.addEventListener("submit", (event) => {
   send(form);
 });
 
+// A link with data-confirm is followed by whoever says yes.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-confirm]");
+  if (!link || "sure" in link.dataset) return;
+  event.preventDefault();
+  if (!(await confirmed(link.dataset.confirm))) return;
+  link.dataset.sure = "";
+  link.click();
+  delete link.dataset.sure;
+});
+
 async function send(form) {
   if (form.dataset.busy) return;
   if (form.dataset.confirm && !(await confirmed(form.dataset.confirm))) return;

@@ -63,6 +63,7 @@ const tellings = {
     if (task.state === "done") return text(`refreshed_${task.result.outcome}`, task.result);
     return ended(task);
   },
+  backup: (task) => told(task, "backup_running", "backup_done"),
   device_sync: (task) => told(task, "boxes_asked", "boxes_found"),
   import_preview: (task) => told(task, "looking_up", "looked_up"),
   tracker_preview: (task) => told(task, "looking_up", "looked_up"),

@@ -1,4 +1,4 @@
-package fetch
+package disk
 
 import (
 	"errors"
@@ -6,7 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func freeBytes(dir string) (uint64, error) {
+// Free is how many bytes this user may still write where dir is; it wraps errors.ErrUnsupported on
+// systems where it is not known how to ask.
+func Free(dir string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err
@@ -18,6 +20,7 @@ func freeBytes(dir string) (uint64, error) {
 	return free, nil
 }
 
-func diskFull(err error) bool {
+// Full reports that an error of a write says that the disk is full.
+func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }

@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"watchmark/internal/backup"
+	"watchmark/internal/db"
+	"watchmark/internal/disk"
+	"watchmark/internal/secret"
+)
+
+// Check is what a look at one thing on this machine found.
+type Check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Detail is what was found, and what to do when that is not well.
+	Detail string `json:"detail"`
+}
+
+const (
+	// backupAge is after how many days without a backup something is wrong, where they are made by schedule.
+	backupAge = 8 * 24 * time.Hour
+	// littleFree is below how many bytes a disk is told to be nearly full.
+	littleFree = 500 << 20
+	// clockSlack is how far the clock may be behind what was written last.
+	clockSlack = 5 * time.Minute
+)
+
+// CheckFolder looks at a data folder before anything opens it: that it can be written, and that its secrets
+// are its owner's alone.
+func CheckFolder(dir string) []Check {
+	return []Check{checkWritable(dir), checkSecrets(dir)}
+}
+
+// Checkup looks at what this machine must give the service. The folder of o is the one that d was opened on.
+func (d *Data) Checkup(ctx context.Context, o Options) []Check {
+	return []Check{d.checkDatabase(ctx, o.DataDir), d.checkClock(ctx), checkRoom(o.DataDir), d.checkListen(ctx), d.checkBackups(o)}
+}
+
+func well(name, detail string, args ...any) Check {
+	return Check{name, true, fmt.Sprintf(detail, args...)}
+}
+
+func ill(name, detail string, args ...any) Check {
+	return Check{name, false, fmt.Sprintf(detail, args...)}
+}
+
+func checkWritable(dir string) Check {
+	const name = "data folder"
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return well(name, "%s is not there yet: the first start makes it", dir)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return ill(name, "%v; give the service's user write access to it", err)
+	}
+	_, err = probe.WriteString("can this be written?")
+	err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		return ill(name, "%v; free some space, or look at the disk", err)
+	}
+	return well(name, "%s can be written", dir)
+}
+
+// checkSecrets looks who else may read the key and the database. Windows has no such modes.
+func checkSecrets(dir string) Check {
+	const name = "permissions"
+	if runtime.GOOS == "windows" {
+		return well(name, "not looked at on Windows")
+	}
+	for _, file := range []string{secret.KeyFile, db.FileName} {
+		path := filepath.Join(dir, file)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return ill(name, "%v", err)
+		}
+		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+			return ill(name, "others may read %s (mode %o): run chmod 600 %s", file, mode, path)
+		}
+	}
+	return well(name, "key and database are their owner's alone")
+}
+
+// checkDatabase reads the whole database.
+func (d *Data) checkDatabase(ctx context.Context, dir string) Check {
+	const name = "database"
+	if err := db.Check(ctx, filepath.Join(dir, db.FileName)); err != nil {
+		return ill(name, "%v", err)
+	}
+	return well(name, "whole, schema version %d, %.1f MB", d.db.SchemaVersion(), float64(d.db.Size())/1e6)
+}
+
+// checkClock holds the clock against what was written last.
+func (d *Data) checkClock(ctx context.Context) Check {
+	const name = "clock"
+	now := time.Now()
+	newest, err := d.Records.Newest(ctx)
+	switch {
+	case err != nil:
+		return ill(name, "%v", err)
+	case newest.Sub(now) > clockSlack:
+		return ill(name, "it is %s here, and a record is of %s: set the clock, and let it be kept by NTP", now.Format(time.DateTime), newest.Format(time.DateTime))
+	}
+	return well(name, "%s", now.Format("2006-01-02 15:04:05 MST"))
+}
+
+func checkRoom(dir string) Check {
+	const name = "disk"
+	free, err := disk.Free(dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return well(name, "not looked at on this system")
+	case err != nil:
+		return ill(name, "%v", err)
+	case free < littleFree:
+		return ill(name, "only %d MB are free: free some space", free>>20)
+	}
+	return well(name, "%.1f GB are free", float64(free)/1e9)
+}
+
+// checkListen looks who has the address of the settings: nobody, or this service.
+func (d *Data) checkListen(ctx context.Context) Check {
+	const name = "address"
+	s := d.Settings.Current().Server
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
+	if err == nil {
+		_ = listener.Close() // nothing came over it
+		return well(name, "%s is free: the service does not run", s.Listen)
+	}
+	host, port, _ := net.SplitHostPort(s.Listen) // the settings hold host and port
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	version, problem := askHealth(ctx, "http://"+net.JoinHostPort(host, port)+s.BasePath+"/health")
+	switch {
+	case version == "":
+		return ill(name, "%s cannot be used (%v), and what answers there is no watchmark: stop it, or choose another port with server.listen", s.Listen, err)
+	case problem != "":
+		return ill(name, "the service runs at %s, and takes nothing: %s", s.Listen, problem)
+	}
+	return well(name, "watchmark %s runs at %s", version, s.Listen)
+}
+
+// askHealth asks a service on this machine how it is; no version means that it is none of ours.
+func askHealth(ctx context.Context, address string) (version, problem string) {
+	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(bounded, http.MethodGet, address, nil)
+	if err != nil {
+		return "", ""
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: it is this machine
+	answer, err := client.Do(request)
+	if err != nil {
+		return "", ""
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read, or given up
+	var health struct {
+		Status   string   `json:"status"`
+		Version  string   `json:"version"`
+		Problems []string `json:"problems"`
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil || json.Unmarshal(body, &health) != nil || health.Status == "" {
+		return "", ""
+	}
+	if len(health.Problems) > 0 {
+		problem = health.Problems[0]
+	}
+	return health.Version, problem
+}
+
+func (d *Data) checkBackups(o Options) Check {
+	const name = "backups"
+	s := d.newBackups(o).Status()
+	switch {
+	case s.LastError != "":
+		return ill(name, "%s", s.LastError)
+	case s.NextRun == nil:
+		return well(name, "switched off; the newest in %s: %s", s.Dir, age(s.Items))
+	case len(s.Items) > 0 && time.Since(s.Items[0].MadeAt) > backupAge && s.NextRun.Before(time.Now()):
+		return ill(name, "the newest in %s is of %s: start the service, and look at its page Backups", s.Dir, age(s.Items))
+	}
+	return well(name, "the newest in %s: %s", s.Dir, age(s.Items))
+}
+
+// age says when the newest backup was made.
+func age(files []backup.File) string {
+	if len(files) == 0 {
+		return "none"
+	}
+	return files[0].MadeAt.Format(time.DateTime)
+}

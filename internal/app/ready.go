@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"watchmark/internal/disk"
+)
+
+const (
+	// healthFor is how long an answer to "are you ready" stands, so that nobody keeps the database
+	// busy by asking.
+	healthFor = time.Second
+	// healthTime is how long the database may take to answer.
+	healthTime = 3 * time.Second
+	// leastFree is below how many bytes nothing can be promised to be stored.
+	leastFree = 16 << 20
+)
+
+// readiness tells whether the service takes webhooks: whether what comes can be stored.
+type readiness struct {
+	dataDir  string
+	alive    func(context.Context) error
+	stopping <-chan struct{}
+
+	mu      sync.Mutex
+	at      time.Time
+	problem string
+	asked   chan error // answers of alive that came too late; nil when none is under way
+}
+
+// problems are what keeps the service from taking webhooks, in words that may be shown to
+// everybody; none when it is ready.
+func (r *readiness) problems(ctx context.Context) []string {
+	select {
+	case <-r.stopping:
+		return []string{"the service is stopping"}
+	default:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at.IsZero() || time.Since(r.at) >= healthFor {
+		r.problem = r.look(context.WithoutCancel(ctx))
+		r.at = time.Now()
+	}
+	if r.problem == "" {
+		return nil
+	}
+	return []string{r.problem}
+}
+
+// look asks database and disk. The caller holds mu.
+func (r *readiness) look(ctx context.Context) string {
+	if r.asked == nil {
+		asked := make(chan error, 1)
+		r.asked = asked
+		go func() { asked <- r.alive(ctx) }() // it ends with the database at the latest
+	}
+	select {
+	case err := <-r.asked:
+		r.asked = nil
+		if err != nil {
+			return "the database cannot be read and written: look into the log of the service, and run watchmark doctor"
+		}
+	case <-time.After(healthTime):
+		return fmt.Sprintf("the database has not answered for %d seconds", int(healthTime.Seconds()))
+	}
+	free, err := disk.Free(r.dataDir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		return "the data folder cannot be used"
+	case free < leastFree:
+		return "the disk of the data folder is full: free some space on it"
+	}
+	return ""
+}

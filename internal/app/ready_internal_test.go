@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestReadiness(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		var answer error
+		held := make(chan struct{})
+		close(held)
+		stopping := make(chan struct{})
+		r := &readiness{dataDir: dir, stopping: stopping, alive: func(context.Context) error {
+			asked++
+			<-held
+			return answer
+		}}
+		expect := func(what string, parts ...string) {
+			t.Helper()
+			got := r.problems(t.Context())
+			if len(got) != len(parts) || len(got) > 0 && !strings.Contains(got[0], parts[0]) {
+				t.Errorf("%s: %q", what, got)
+			}
+		}
+		for range 100 {
+			expect("at first")
+		}
+		if asked != 1 {
+			t.Errorf("a flood asks the database %d times", asked)
+		}
+		answer = errors.New("disk I/O error in /secret/place")
+		time.Sleep(healthFor)
+		expect("when the database fails", "cannot be read and written")
+		if got := r.problems(t.Context()); strings.Contains(strings.Join(got, ""), "secret") {
+			t.Errorf("it tells everybody %q", got)
+		}
+		answer, held = nil, make(chan struct{})
+		for range 3 {
+			time.Sleep(healthFor)
+			expect("while the database does not answer", "has not answered for 3 seconds")
+		}
+		if asked != 3 {
+			t.Errorf("a database that does not answer is asked %d times", asked-2)
+		}
+		close(held)
+		time.Sleep(healthFor)
+		expect("when it answers again")
+		r.dataDir = "/nowhere/at/all"
+		time.Sleep(healthFor)
+		expect("without its folder", "data folder cannot be used")
+		close(stopping)
+		expect("while it stops", "stopping")
+		if !slices.Equal(r.problems(t.Context()), []string{"the service is stopping"}) {
+			t.Error("stopping is not told at once")
+		}
+	})
+}

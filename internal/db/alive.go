@@ -1,0 +1,44 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Alive returns what keeps the database from being read and written, or nil. It touches the
+// disk only when the last write failed: asked every few seconds, it must not keep a disk from
+// going to sleep. A full disk is found by the next write that fails on it, and by the look
+// at the space that the caller takes.
+func (d *DB) Alive(ctx context.Context) error {
+	var one int
+	if err := d.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM records LIMIT 1)").Scan(&one); err != nil {
+		return fmt.Errorf("read the database: %w", explained(err))
+	}
+	broken := d.broken.Load()
+	err := d.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if !broken {
+			return nil // that the writer answers and gets its lock says enough
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO notice_states (key, state, updated_at) VALUES ('written', '', ?)
+			ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at`, time.Now().UnixMilli())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write to the database: %w", explained(err))
+	}
+	if broken {
+		d.broken.Store(false)
+	}
+	return nil
+}
+
+// judge looks at an error of a write: Alive tries to write after one that the disk or the
+// file is to blame for. Others are the caller's.
+func (d *DB) judge(err error) {
+	if err = explained(err); errors.Is(err, ErrStorage) || errors.Is(err, ErrDamaged) {
+		d.broken.Store(true)
+	}
+}
