@@ -24,6 +24,7 @@ type cli struct {
 	Archive  archiveCommand  `cmd:"" help:"Import, show and search the offline archive: a local copy of the catalog."`
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Codes    codesCommand    `cmd:"" name:"two-factor" help:"Turn the code at sign-in off."`
 	Doctor   doctorCommand   `cmd:"" help:"Find out which of the services outside cannot be reached, at which stage, and what to do."`
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`

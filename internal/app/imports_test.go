@@ -25,6 +25,8 @@ var allowed = map[string][]string{
 	"lan":    {},
 	"bell":   {},
 
+	"certfile": {},
+
 	"logring": {},
 	"task":    {"logring"},
 
@@ -32,7 +34,12 @@ var allowed = map[string][]string{
 	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
 	"auth":     {"db", "lan"},
-	"source":   {"source", "watch"},
+
+	"auth/oidc":     {"httpx", "secret"},
+	"auth/oidctest": {"simulated"},
+	"auth/totptest": {},
+
+	"source": {"source", "watch"},
 
 	"source/device":            {"bell", "db", "httpx", "lan", "secret", "source", "task", "title", "watch"},
 	"source/device/devicetest": {},
@@ -81,9 +88,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "candidate", "catalog", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
+	"api": {"account", "archive", "auth", "auth/oidc", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "auth/oidc", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "watch", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "auth/oidc", "candidate", "catalog", "certfile", "cover", "dataset", "db", "diagnose", "engine", "httpx", "importer", "lan", "llm", "logring", "mapping", "match", "notify", "notify/channel", "record", "replay", "secret", "settings", "source/device", "source/nas", "summary", "task", "tracker", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

@@ -46,6 +46,7 @@ const (
 	NewVersion         Kind = "new_version"
 	DatabaseMigrated   Kind = "database_migrated"
 	LoginLocked        Kind = "login_locked"
+	CertificateEnding  Kind = "certificate_ending"
 )
 
 // Notice is one thing that happened.
