@@ -12,7 +12,6 @@ import (
 
 	"watchmark/internal/auth"
 	"watchmark/internal/auth/oidc"
-	"watchmark/internal/httpx"
 )
 
 const (
@@ -98,8 +97,7 @@ func (s *server) providerCookie(ctx context.Context, value string, maxAge int) h
 
 // providerProblem is what to tell whom the provider cannot be reached for, or who cannot use it.
 func (s *server) providerProblem(ctx context.Context, err error) error {
-	var failure *httpx.Error
-	if errors.Is(err, oidc.ErrRefused) || errors.As(err, &failure) {
+	if errors.Is(err, oidc.ErrRefused) || errors.Is(err, oidc.ErrUnreachable) {
 		s.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
 		return problem(http.StatusBadGateway, asSentence(err.Error()))
 	}
@@ -152,7 +150,6 @@ func (s *server) enterByProvider(ctx context.Context, a oidc.Answer, v auth.Visi
 // providerReason is the word by which the pages know what went wrong.
 func providerReason(err error) string {
 	var locked *auth.LockedError
-	var failure *httpx.Error
 	switch {
 	case errors.Is(err, oidc.ErrState):
 		return "state"
@@ -168,7 +165,7 @@ func providerReason(err error) string {
 		return "no_admin"
 	case errors.As(err, &locked):
 		return "locked"
-	case errors.As(err, &failure), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, oidc.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return "unreachable"
 	}
 	return "internal"

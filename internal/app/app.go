@@ -376,6 +376,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn), // who refuses the certificate, among others
 	}
 	failed := make(chan error, 1)
 	go func() {

@@ -28,7 +28,7 @@ import (
 	"watchmark/internal/secret"
 )
 
-// The errors a caller branches on. An *httpx.Error in the chain says that the provider cannot be reached.
+// The errors a caller branches on.
 var (
 	// ErrOff is returned while the settings name no provider.
 	ErrOff = errors.New("signing in by a provider is not set up: set auth.oidc_issuer and auth.oidc_client_id")
@@ -39,6 +39,8 @@ var (
 	// ErrRefused is wrapped when what the provider sent cannot be trusted or used. The error that wraps
 	// it says why.
 	ErrRefused = errors.New("the provider's answer cannot be used")
+	// ErrUnreachable is wrapped when the provider does not answer, with the *httpx.Error that says why.
+	ErrUnreachable = errors.New("the provider cannot be reached")
 	// ErrStranger is returned for an account that auth.oidc_allowed does not name.
 	ErrStranger = errors.New("this account of the provider is not in auth.oidc_allowed")
 )
@@ -193,8 +195,8 @@ func (p *Provider) Status() Status {
 }
 
 // Start is the address at the provider where a person signs in, and the secret that the browser must
-// bring to Finish in a cookie. next is where to go afterwards. It returns ErrOff, ErrRefused or an
-// *httpx.Error.
+// bring to Finish in a cookie. next is where to go afterwards. It returns ErrOff, or an error that wraps
+// ErrRefused or ErrUnreachable.
 func (p *Provider) Start(ctx context.Context, redirectURI, next string) (address, browser string, err error) {
 	now := p.settings()
 	if !now.on() {
@@ -222,7 +224,7 @@ type Answer struct {
 }
 
 // Finish checks what the provider sent back. entry is what the session is to be noted by, next where
-// to go. It returns ErrState, ErrOff, ErrDenied, ErrStranger, an error that wraps ErrRefused, or an *httpx.Error.
+// to go. It returns ErrState, ErrOff, ErrDenied, ErrStranger, or an error that wraps ErrRefused or ErrUnreachable.
 func (p *Provider) Finish(ctx context.Context, a Answer) (entry, next string, err error) {
 	f, found := p.flows.Take(a.State, func(f flow) bool { return subtle.ConstantTimeCompare([]byte(f.browser), []byte(a.Browser)) == 1 })
 	if !found {
@@ -354,11 +356,11 @@ func (n *noting) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 	return payload, n.err
 }
 
-// reach is the *httpx.Error in the chain of err; nil when there is none.
+// reach wraps ErrUnreachable around the *httpx.Error in the chain of err; nil when there is none.
 func reach(err error) error {
 	var failure *httpx.Error
 	if errors.As(err, &failure) {
-		return failure
+		return fmt.Errorf("%w: %w", ErrUnreachable, failure)
 	}
 	return nil
 }
