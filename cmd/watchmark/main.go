@@ -26,6 +26,7 @@ type cli struct {
 	Archive  archiveCommand  `cmd:"" help:"Import, show and search the offline archive: a local copy of the catalog."`
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Codes    codesCommand    `cmd:"" name:"two-factor" help:"Turn the code at sign-in off."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at this machine and at the services outside: what is wrong, and what to do."`
 	Health   healthCommand   `cmd:"" help:"Ask the service that runs on a data folder whether it is well; for health checks of containers."`
 	Backup   backupCommand   `cmd:"" help:"Write all of a data folder into one file, while the service runs."`

@@ -21,7 +21,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	if got.code != 0 || got.err != "" {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
-	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "health", "service install", "service uninstall", "version")
+	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "health", "service install", "service uninstall", "two-factor off", "version")
 }
 
 func TestWrongUsageIsToldInOneLine(t *testing.T) {

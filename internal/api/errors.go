@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -54,6 +55,10 @@ var statuses = []struct {
 	{mapping.ErrExpressions, http.StatusConflict},
 	{auth.ErrKeyTaken, http.StatusConflict},
 	{auth.ErrSetupDone, http.StatusConflict},
+	{auth.ErrTwoFactorOn, http.StatusConflict},
+	{auth.ErrTwoFactorOff, http.StatusConflict},
+	{auth.ErrNoEnrolment, http.StatusConflict},
+	{oidc.ErrOff, http.StatusConflict},
 	{notify.ErrNotFound, http.StatusNotFound},
 	{notify.ErrFull, http.StatusConflict},
 	{notify.ErrNotFailed, http.StatusConflict},
@@ -103,6 +108,7 @@ var statuses = []struct {
 	{summary.ErrStopping, http.StatusServiceUnavailable},
 	{auth.ErrBadSetupToken, http.StatusUnauthorized},
 	{auth.ErrBadCredentials, http.StatusUnauthorized},
+	{auth.ErrBadCode, http.StatusUnauthorized},
 }
 
 // problemOf is the one place where errors get their status. What it does not know

@@ -21,6 +21,7 @@ type setupInput struct {
 type loginInput struct {
 	Name     string      `json:"name" example:"mira"`
 	Password secret.Text `json:"password" writeOnly:"true"`
+	Code     string      `json:"code,omitempty" maxLength:"40" doc:"The code that the authenticator app shows now, or a recovery code, where signing in asks for one." example:"123456"`
 }
 
 type passwordInput struct {
@@ -34,12 +35,23 @@ type Session struct {
 	Kind          auth.Kind `json:"kind" enum:",session,apikey,open" doc:"How the caller showed who it is; open where authentication is off; empty for nobody."`
 	Name          string    `json:"name" doc:"The administrator's name, or the API key's."`
 	NeedsSetup    bool      `json:"needs_setup" doc:"Whether there is no administrator yet: open the setup link that the service printed."`
+	NeedsCode     bool      `json:"needs_code,omitempty" doc:"Of a login: name and password are right, and a code is needed too. Send all three."`
 }
 
-// signedIn is the session that was opened, and its cookie.
+// signedIn is the session that was opened, and its cookie; none where a code is needed first.
 type signedIn struct {
-	SetCookie http.Cookie `header:"Set-Cookie"`
+	SetCookie []http.Cookie `header:"Set-Cookie"`
 	Body      Session
+}
+
+// Browser is what a request shows of the browser that sends it.
+type Browser struct {
+	UserAgent string `header:"User-Agent" hidden:"true"`
+	Session   string `cookie:"watchmark_session" hidden:"true"`
+}
+
+func (b Browser) visitor(ctx context.Context) auth.Visitor {
+	return auth.Visitor{Addr: auth.ClientOf(ctx).Addr, UserAgent: b.UserAgent, Session: b.Session}
 }
 
 func (s *server) registerLogin() {
@@ -50,26 +62,22 @@ func (s *server) registerLogin() {
 		Description: "Works once, with the token of the setup link, and signs in.",
 		Errors:      []int{http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *struct {
-		UserAgent string `header:"User-Agent" hidden:"true"`
-		Body      setupInput
+		Browser
+		Body setupInput
 	}) (*signedIn, error) {
 		b := in.Body
 		if err := s.Guard.Store.Setup(ctx, b.Token.Reveal(), b.Name, b.Password.Reveal(), auth.ClientOf(ctx).Addr); err != nil {
 			return nil, err
 		}
-		return s.signIn(ctx, b.Name, b.Password, in.UserAgent)
+		opened, err := s.Guard.Store.Login(ctx, b.Name, b.Password.Reveal(), "", in.visitor(ctx))
+		return s.signedIn(ctx, b.Name, opened, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/login", OperationID: "login", Tags: []string{tag},
 		Summary:     "Sign in",
-		Description: "Sets the session cookie. Scripts need no login: they send an API key.",
+		Description: "Sets the session cookie. Where signing in asks for a code and none is sent, the answer says needs_code and sets none. Scripts need no login: they send an API key.",
 		Errors:      []int{http.StatusUnauthorized, http.StatusTooManyRequests},
-	}, func(ctx context.Context, in *struct {
-		UserAgent string `header:"User-Agent" hidden:"true"`
-		Body      loginInput
-	}) (*signedIn, error) {
-		return s.signIn(ctx, in.Body.Name, in.Body.Password, in.UserAgent)
-	})
+	}, s.login)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/logout", OperationID: "logout", Tags: []string{tag},
 		Summary: "Sign out",
@@ -84,15 +92,27 @@ func (s *server) registerLogin() {
 		Description: "Ends every session but this one. It needs a session: an API key cannot do it.",
 		Errors:      []int{http.StatusTooManyRequests},
 	}, s.changePassword)
+	s.registerTwoFactor()
+	s.registerProvider()
 }
 
-func (s *server) signIn(ctx context.Context, name string, password secret.Text, userAgent string) (*signedIn, error) {
-	token, expires, err := s.Guard.Store.Login(ctx, name, password.Reveal(), userAgent, auth.ClientOf(ctx).Addr)
+func (s *server) login(ctx context.Context, in *struct {
+	Browser
+	Body loginInput
+}) (*signedIn, error) {
+	opened, err := s.Guard.Store.Login(ctx, in.Body.Name, in.Body.Password.Reveal(), in.Body.Code, in.visitor(ctx))
+	if errors.Is(err, auth.ErrCodeNeeded) {
+		return &signedIn{Body: Session{NeedsCode: true}}, nil
+	}
+	return s.signedIn(ctx, in.Body.Name, opened, err)
+}
+
+func (s *server) signedIn(ctx context.Context, name string, opened auth.Opened, err error) (*signedIn, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &signedIn{
-		SetCookie: *s.Guard.Cookie(ctx, token, expires),
+		SetCookie: []http.Cookie{*s.Guard.Cookie(ctx, opened.Token, opened.Expires)},
 		Body:      Session{Authenticated: true, Kind: auth.BySession, Name: name},
 	}, nil
 }
@@ -118,27 +138,29 @@ func (s *server) session(ctx context.Context, _ *none) (*JSON[Session], error) {
 }
 
 func (s *server) changePassword(ctx context.Context, in *struct {
-	UserAgent string `header:"User-Agent" hidden:"true"`
-	Body      passwordInput
+	Browser
+	Body passwordInput
 }) (*signedIn, error) {
-	identity, _ := auth.IdentityOf(ctx)
-	if identity.Kind != auth.BySession {
-		return nil, problem(http.StatusForbidden, "Sign in with the old password first: only a session can change it.")
-	}
-	// Signing in is what checks the old password, with the lockout that guards it.
-	if _, err := s.signIn(ctx, identity.Name, in.Body.Old, in.UserAgent); err != nil {
-		if p := s.problemOf(ctx, "POST /api/password", err); p.Status != http.StatusUnauthorized {
-			return nil, p
-		}
-		return nil, fieldProblem("body.old", "this is not the password until now")
-	}
-	err := s.Guard.Store.SetPassword(ctx, identity.Name, in.Body.New.Reveal())
-	var field *auth.FieldError
-	if errors.As(err, &field) {
-		return nil, fieldProblem("body.new", field.Problem)
-	}
+	name, err := s.person(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.signIn(ctx, identity.Name, in.Body.New, in.UserAgent)
+	opened, err := s.Guard.Store.ChangePassword(ctx, name, in.Body.Old.Reveal(), in.Body.New.Reveal(), in.visitor(ctx))
+	var field *auth.FieldError
+	switch {
+	case errors.Is(err, auth.ErrBadCredentials):
+		return nil, fieldProblem("body.old", "this is not the password until now")
+	case errors.As(err, &field):
+		return nil, fieldProblem("body.new", field.Problem)
+	}
+	return s.signedIn(ctx, name, opened, err)
+}
+
+// person is the name of the administrator who is signed in; a Problem where a script or nobody is.
+func (s *server) person(ctx context.Context) (name string, err error) {
+	identity, _ := auth.IdentityOf(ctx)
+	if identity.Kind != auth.BySession {
+		return "", problem(http.StatusForbidden, "Sign in with the password first: only a session can change how one signs in.")
+	}
+	return identity.Name, nil
 }

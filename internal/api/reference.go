@@ -20,8 +20,8 @@ type reference struct {
 	Version  string
 	Chapters []chapter
 	Schemas  []schemaText
-	// BasePath and Stylesheet are for the page.
-	BasePath, Stylesheet string
+	// BasePath, Stylesheet and Icon are for the page.
+	BasePath, Stylesheet, Icon string
 }
 
 type chapter struct {
@@ -229,7 +229,7 @@ func (s *server) docsPage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.BasePath, r.Stylesheet = s.Guard.BasePath, s.Stylesheet
+	r.BasePath, r.Stylesheet, r.Icon = s.Guard.BasePath, s.Stylesheet, s.Icon
 	var page bytes.Buffer
 	if err := docsTemplate.Execute(&page, r); err != nil {
 		return nil, fmt.Errorf("write %s %s: %w", http.MethodGet, docsPath, err)

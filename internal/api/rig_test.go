@@ -25,6 +25,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -85,6 +86,7 @@ type rig struct {
 	told      []notify.Notice // of summaries
 	backups   *backup.Keeper
 	problems  []string // that keep the service from being ready
+	publicURL string   // the setting; empty for what the request used
 	handler   http.Handler
 	doc       *huma.OpenAPI
 }
@@ -105,8 +107,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}
 	r := &rig{
 		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &lockedBuffer{},
-		store: auth.NewStore(d, func() auth.Policy {
-			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute}
+		store: auth.NewStore(d, box, func() auth.Policy {
+			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: providerOf(manager).Entries()}
 		}),
 	}
 	r.keeper = &testKeeper{accounts: r.accounts}
@@ -162,13 +164,19 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Keep: func() int { return manager.Current().Backup.Keep }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
 	})
 	deps := api.Deps{
-		LLM: model, Summary: r.summaries, Airing: r.newAiring(log),
+		OIDC: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(httpx.Config{}, masker, log))(t)),
+		LLM:  model, Summary: r.summaries, Airing: r.newAiring(log),
 		Notices: r.notices, Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
 		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
 		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: replay.NewQueue(d),
 		Webhooks: webhook.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
-		PublicURL:  func(ctx context.Context) string { return "http://" + auth.ClientOf(ctx).Host + "/base" },
-		Stylesheet: "/base/static/app.css", Log: log,
+		PublicURL: func(ctx context.Context) string {
+			if r.publicURL != "" {
+				return r.publicURL
+			}
+			return "http://" + auth.ClientOf(ctx).Host + "/base"
+		},
+		Stylesheet: "/base/static/app.css", Icon: "/base/static/icon.svg", Log: log,
 		Replay: scheduler, Reachability: r.keeper.reachability,
 		Backups: r.backups, Problems: func(context.Context) []string { return r.problems },
 		Requests: new(metrics.Counter), Tasks: r.tasks, Stopping: t.Context().Done(),
@@ -186,6 +194,12 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}
 	r.key = plain
 	return r
+}
+
+// providerOf is the OpenID Connect provider that the settings name.
+func providerOf(m *settings.Manager) oidc.Settings {
+	a := m.Current().Auth
+	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
 }
 
 // newNotifier runs a notifier until the test ends.
@@ -258,6 +272,9 @@ func (r *rig) send(client *http.Client, method, path string, body any, headers .
 	}
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(req)

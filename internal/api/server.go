@@ -28,6 +28,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -87,7 +88,9 @@ type Deps struct {
 	Version string
 	// Guard knows who is calling and makes session cookies. Its Authenticate must be
 	// wrapped around the handler; its BasePath is where a proxy puts the service.
-	Guard    *auth.Guard
+	Guard *auth.Guard
+	// OIDC signs people in by a provider.
+	OIDC     *oidc.Provider
 	Settings *settings.Manager
 	Engine   Engine
 	Records  *record.Store
@@ -141,9 +144,9 @@ type Deps struct {
 	Masker *secret.Masker
 	// PublicURL is the address that the request's sender reaches the service by, base path included.
 	PublicURL func(context.Context) string
-	// Stylesheet is the path, base path included, of the style of /api/docs.
-	Stylesheet string
-	Log        *slog.Logger
+	// Stylesheet and Icon are the paths, base path included, of the style and the icon of /api/docs.
+	Stylesheet, Icon string
+	Log              *slog.Logger
 }
 
 type server struct {
@@ -237,12 +240,14 @@ func (s *server) config() huma.Config {
 
 // open lists the operations that nobody needs to sign in for.
 var open = map[string]bool{
-	"GET /health":       true,
-	"GET /health/live":  true,
-	"GET /health/ready": true,
-	"POST /api/setup":   true,
-	"POST /api/login":   true,
-	"GET /api/session":  true,
+	"GET /health":                 true,
+	"GET /health/live":            true,
+	"GET /health/ready":           true,
+	"POST /api/setup":             true,
+	"POST /api/login":             true,
+	"POST " + providerPath:        true,
+	"GET " + providerCallbackPath: true,
+	"GET /api/session":            true,
 }
 
 // call is what a handler may need of its request beyond the input.

@@ -21,8 +21,10 @@ import (
 	"watchmark/internal/api"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/catalog"
+	"watchmark/internal/certfile"
 	"watchmark/internal/cover"
 	"watchmark/internal/db"
 	"watchmark/internal/diagnose"
@@ -91,8 +93,10 @@ type App struct {
 	Notices *notify.Notifier
 	senders *channel.Tools
 	// say says in a language what the service says of itself.
-	say      func(lang, said string) string
-	handler  http.Handler
+	say     func(lang, said string) string
+	handler http.Handler
+	// tls is the own certificate; nil where the service speaks plain HTTP.
+	tls      *certfile.Pair
 	stopping chan struct{}
 	unlock   func() error
 	// folder is the data folder; container is as in Options.
@@ -144,6 +148,12 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	if err := a.makeWebhookKey(ctx); err != nil {
 		return err
+	}
+	if own := a.Settings.Current().Server; own.TLSCert != "" {
+		var err error
+		if a.tls, err = certfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {
+			return fmt.Errorf("the service cannot speak TLS: %w", err)
+		}
 	}
 	a.webhooks = webhook.NewLog(a.db)
 	a.queue = replay.NewQueue(a.db)
@@ -241,19 +251,20 @@ func (a *App) buildHandler(o Options) error {
 		BasePath:  base,
 		Log:       a.log,
 	}
-	pages, err := a.pages(o, guard)
+	signIn := oidc.New(a.provider, a.http)
+	pages, err := a.pages(o, guard, signIn)
 	if err != nil {
 		return err
 	}
 	a.say = pages.Say
 	endpoints := api.New(api.Deps{
-		Version: Version(), Guard: guard, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
+		Version: Version(), Guard: guard, OIDC: signIn, Settings: a.Settings, Engine: a.engine, Records: a.Records, Queue: a.queue,
 		Replay: a.replay, Reachability: a.catalog.Reachability, Tasks: a.tasks, Stopping: a.stopping,
 		Backups: a.backups, Problems: a.ready.problems, Requests: &a.meters.requests,
 		Webhooks: a.webhooks, Accounts: a.Accounts, Keeper: a.keeper, Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Doctor: a.doctor, Logs: a.lines, Build: BuildInfo(), NAS: a.nas, Device: a.device, Importer: a.newImporter(), Mappings: a.Mappings, Masker: a.masker, Tracker: a.tracker, Notices: a.Notices,
 		LLM: a.llm, Summary: a.summaries, Airing: a.airing,
 		Questions: a.Questions, Subjects: knowledge{a.Data},
-		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Log: a.log,
+		PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Icon: pages.Icon, Log: a.log,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
@@ -284,7 +295,7 @@ func (a *App) buildHandler(o Options) error {
 	return nil
 }
 
-func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
+func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pages, error) {
 	deps := web.Deps{
 		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys, ArchiveStatus: a.archiver.Status, DatasetStatus: a.Dataset.Status, FindInArchive: a.Archive.Find, Reachability: a.catalog.Reachability,
 		Cover: a.covers.Get,
@@ -312,6 +323,14 @@ func (a *App) pages(o Options, guard *auth.Guard) (web.Pages, error) {
 		},
 		ToLogin:    guard.ToLogin,
 		NeedsSetup: a.Auth.NeedsSetup,
+		Provider:   signIn.Status,
+		TwoFactor:  a.Auth.TwoFactor,
+		Enrolment: func(r *http.Request) (auth.Enrolment, bool) {
+			if identity, _ := auth.IdentityOf(r.Context()); identity.Kind != auth.BySession {
+				return auth.Enrolment{}, false
+			}
+			return a.Auth.Enrolment()
+		},
 		SubjectURL: func(id catalog.SubjectID) string {
 			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
 		},
@@ -401,9 +420,17 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn), // who refuses the certificate, among others
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() {
+		if a.tls == nil {
+			failed <- server.Serve(listener)
+			return
+		}
+		server.TLSConfig = a.tls.Config()
+		failed <- server.ServeTLS(listener, "", "")
+	}()
 	var err error
 	select {
 	case err = <-failed:
@@ -426,7 +453,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 
 // greet says where the service is, and prints the setup link while nobody has set it up.
 func (a *App) greet(ctx context.Context, address net.Addr) error {
-	url := "http://" + reachable(address) + a.Settings.Current().Server.BasePath
+	url := a.scheme() + reachable(address) + a.Settings.Current().Server.BasePath
 	if public := a.Settings.Current().Server.PublicURL; public != "" {
 		url = public
 	}
@@ -440,11 +467,18 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 	}
 	where := ":\n\n"
 	if _, port, err := net.SplitHostPort(address.String()); err == nil && a.container && a.Settings.Current().Server.PublicURL == "" {
-		url = "http://HOST:" + port + a.Settings.Current().Server.BasePath
+		url = a.scheme() + "HOST:" + port + a.Settings.Current().Server.BasePath
 		where = ".\nHOST stands for the machine that runs the container, " + port + " for the port there that leads to it:\n\n"
 	}
 	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
 	return err
+}
+
+func (a *App) scheme() string {
+	if a.tls != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 // reachable is address as a person can open it: one that listens everywhere has no name

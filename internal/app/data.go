@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/archive"
 	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -169,7 +170,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
 	d.Questions = candidate.NewStore(d.db, d.Mappings)
-	d.Auth = auth.NewStore(d.db, d.policy)
+	d.Auth = auth.NewStore(d.db, box, d.policy)
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
 	return nil
@@ -317,7 +318,13 @@ func (d *Data) newBackups(o Options) *backup.Keeper {
 
 func (d *Data) policy() auth.Policy {
 	a := d.Settings.Current().Auth
-	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout}
+	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout, Entries: d.provider().Entries()}
+}
+
+// provider is the OpenID Connect provider that the settings name.
+func (d *Data) provider() oidc.Settings {
+	a := d.Settings.Current().Auth
+	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
 }
 
 func (d *Data) proxies() auth.Proxies {

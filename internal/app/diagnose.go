@@ -3,6 +3,7 @@ package app
 import (
 	"time"
 
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/diagnose"
 )
 
@@ -26,6 +27,9 @@ func (d *Data) outside() []diagnose.Target {
 	}
 	for _, mirror := range s.CatalogArchive.Mirrors {
 		targets = append(targets, diagnose.Target{Kind: diagnose.ArchiveMirror, URL: mirror, InUse: s.CatalogArchive.Enabled})
+	}
+	if s.Auth.OIDCIssuer != "" {
+		targets = append(targets, diagnose.Target{Kind: diagnose.LoginProvider, URL: oidc.DiscoveryURL(s.Auth.OIDCIssuer), InUse: s.Auth.OIDCClientID != "", JSON: true})
 	}
 	return append(targets,
 		diagnose.Target{Kind: diagnose.Dataset, URL: s.Matching.DatasetURL, InUse: s.Matching.DatasetEnabled},

@@ -15,7 +15,7 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	s := startEmpty(t, "WATCHMARK_CATALOG_IMAGE_URL="+gone.URL+"/i", "WATCHMARK_MATCHING_DATASET_URL="+gone.URL, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL="+gone.URL, "WATCHMARK_CATALOG_ARCHIVE_MIRRORS="+gone.URL+"/mirror/", "WATCHMARK_MATCHING_DATASET_CRON=",
-		"WATCHMARK_TRACKER_AUTH_URL="+gone.URL+"/a", "WATCHMARK_TRACKER_API_URL="+gone.URL+"/b", "WATCHMARK_TRACKER_APP_API_URL="+gone.URL+"/c", "WATCHMARK_NETWORK_TIMEOUT_SECONDS=5")
+		"WATCHMARK_TRACKER_AUTH_URL="+gone.URL+"/a", "WATCHMARK_TRACKER_API_URL="+gone.URL+"/b", "WATCHMARK_TRACKER_APP_API_URL="+gone.URL+"/c", "WATCHMARK_AUTH_OIDC_ISSUER="+gone.URL+"/d", "WATCHMARK_NETWORK_TIMEOUT_SECONDS=5")
 	var got struct {
 		OK    bool              `json:"ok"`
 		Items []diagnose.Result `json:"items"`

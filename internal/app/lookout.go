@@ -37,7 +37,7 @@ const (
 // a restart.
 func (a *App) lookOut(ctx context.Context) {
 	looks := []func(context.Context) error{
-		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor,
+		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
 	}
 	for {
 		for _, look := range looks {
@@ -331,6 +331,22 @@ func (a *App) lookAtDoor(ctx context.Context) error {
 			return nil
 		}
 		return []notify.Notice{{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}}}
+	})
+}
+
+// lookAtCertificate tells that the own certificate ends soon.
+func (a *App) lookAtCertificate(ctx context.Context) error {
+	state := ""
+	if a.tls != nil {
+		if at, soon := a.tls.Ends(); soon {
+			state = at.UTC().Format(time.DateTime)
+		}
+	}
+	return a.Notices.Once(ctx, "certificate", state, func(string) []notify.Notice {
+		if state == "" {
+			return nil
+		}
+		return []notify.Notice{{Kind: notify.CertificateEnding, About: "certificate", Facts: map[string]string{"expires_at": state + " UTC"}}}
 	})
 }
 

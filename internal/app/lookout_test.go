@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/app"
+	"watchmark/internal/auth"
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/memnet"
 	"watchmark/internal/notify"
@@ -226,7 +227,7 @@ func TestGuessedPasswordsAreTold(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		for range 10 {
-			_, _, _ = h.Auth.Login(t.Context(), "admin", "guess", "", netip.MustParseAddr("198.51.100.7"))
+			_, _ = h.Auth.Login(t.Context(), "admin", "guess", "", auth.Visitor{Addr: netip.MustParseAddr("198.51.100.7")})
 			time.Sleep(time.Second)
 		}
 		time.Sleep(2 * time.Minute)

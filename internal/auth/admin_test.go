@@ -42,7 +42,7 @@ func TestSetupCreatesTheAdministratorOnce(t *testing.T) {
 
 func TestSetupTokenOfAnotherProcessDoesNotWork(t *testing.T) {
 	d := openDB(t, t.TempDir())
-	store, other := auth.NewStore(d, defaultPolicy), auth.NewStore(d, defaultPolicy)
+	store, other := auth.NewStore(d, plain{}, defaultPolicy), auth.NewStore(d, plain{}, defaultPolicy)
 	token, err := other.SetupToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSetPassword(t *testing.T) {
 	store, _ := withAdmin(t, dir, defaultPolicy)
 	token, _ := login(t, store)
 	// The command line is another process with a store of its own.
-	command := auth.NewStore(openDB(t, dir), defaultPolicy)
+	command := auth.NewStore(openDB(t, dir), plain{}, defaultPolicy)
 
 	wantField(t, command.SetPassword(t.Context(), admin, "short"), "password", "at least 10")
 	err := command.SetPassword(t.Context(), "alex", "another good one")
@@ -172,7 +172,7 @@ func TestPasswordHashCarriesItsParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storeHash(t, d, bad)
-			err := tryLogin(t.Context(), auth.NewStore(d, defaultPolicy), admin, password, here)
+			err := tryLogin(t.Context(), auth.NewStore(d, plain{}, defaultPolicy), admin, password, here)
 			if err == nil || errors.Is(err, auth.ErrBadCredentials) || strings.Contains(err.Error(), bad) {
 				t.Errorf("got error %v, want one about the stored hash that does not show it", err)
 			}

@@ -25,6 +25,19 @@ func defaultPolicy() auth.Policy {
 	return auth.Policy{SessionLife: 30 * 24 * time.Hour, LockoutAttempts: 5, LockoutTime: 15 * time.Minute}
 }
 
+// plain seals by writing the place before it, so that a secret moved elsewhere does not open.
+type plain struct{}
+
+func (plain) Seal(text, place string) (string, error) { return place + ":" + text, nil }
+
+func (plain) Open(sealed, place string) (string, error) {
+	text, ok := strings.CutPrefix(sealed, place+":")
+	if !ok {
+		return "", errors.New("sealed for another place")
+	}
+	return text, nil
+}
+
 // openDB opens the database in dir until the test ends.
 func openDB(t *testing.T, dir string) *db.DB {
 	t.Helper()
@@ -43,14 +56,14 @@ func openDB(t *testing.T, dir string) *db.DB {
 // fresh is a store without an administrator.
 func fresh(t *testing.T) *auth.Store {
 	t.Helper()
-	return auth.NewStore(openDB(t, t.TempDir()), defaultPolicy)
+	return auth.NewStore(openDB(t, t.TempDir()), plain{}, defaultPolicy)
 }
 
 // withAdmin is a store in which mira is the administrator.
 func withAdmin(t *testing.T, dir string, policy func() auth.Policy) (*auth.Store, *db.DB) {
 	t.Helper()
 	d := openDB(t, dir)
-	store := auth.NewStore(d, policy)
+	store := auth.NewStore(d, plain{}, policy)
 	setup(t, store)
 	return store, d
 }
@@ -68,16 +81,16 @@ func setup(t *testing.T, store *auth.Store) {
 
 func login(t *testing.T, store *auth.Store) (token string, expires time.Time) {
 	t.Helper()
-	token, expires, err := store.Login(t.Context(), admin, password, "browser", here)
+	opened, err := store.Login(t.Context(), admin, password, "", auth.Visitor{Addr: here, UserAgent: "browser"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return token, expires
+	return opened.Token, opened.Expires
 }
 
 // tryLogin is the error of an attempt with the password.
 func tryLogin(ctx context.Context, store *auth.Store, name, password string, from netip.Addr) error {
-	_, _, err := store.Login(ctx, name, password, "", from)
+	_, err := store.Login(ctx, name, password, "", auth.Visitor{Addr: from})
 	return err
 }
 

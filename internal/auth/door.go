@@ -111,6 +111,20 @@ func (d *door) locked(p Policy) (key string, until time.Time) {
 	return key, until
 }
 
+// withdraw takes one attempt of each key back.
+func (d *door) withdraw(keys ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		f := d.failures[key]
+		if f.count--; f.count <= 0 {
+			delete(d.failures, key)
+			continue
+		}
+		d.failures[key] = f
+	}
+}
+
 // forgive forgets the failures of the keys.
 func (d *door) forgive(keys ...string) {
 	d.mu.Lock()

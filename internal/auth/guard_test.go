@@ -84,12 +84,12 @@ func service(t *testing.T, store *auth.Store, enabled bool, basePath string) *ht
 	mux.HandleFunc("/api/", known(auth.RefuseAPI))
 	mux.HandleFunc("/", known(guard.ToLogin))
 	mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
-		token, expires, err := store.Login(r.Context(), r.FormValue("name"), r.FormValue("password"), r.UserAgent(), auth.ClientOf(r.Context()).Addr)
+		opened, err := store.Login(r.Context(), r.FormValue("name"), r.FormValue("password"), "", auth.Visitor{Addr: auth.ClientOf(r.Context()).Addr, UserAgent: r.UserAgent()})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		http.SetCookie(w, guard.Cookie(r.Context(), token, expires))
+		http.SetCookie(w, guard.Cookie(r.Context(), opened.Token, opened.Expires))
 	})
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, guard.EndCookie(r.Context()))

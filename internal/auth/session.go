@@ -7,43 +7,106 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
 
 const maxUserAgent = 300
 
-// Login checks the name and the password and opens a session with a token that never
-// existed before; expires is when it ends unless it is used. Sessions that ended are removed
-// on the way. It returns ErrBadCredentials, or a *LockedError after too many failures of the
-// remote address or with the name, whether the password is right or not.
-func (s *Store) Login(ctx context.Context, name, password, userAgent string, remote netip.Addr) (token string, expires time.Time, err error) {
-	policy := s.policy()
-	if err := s.door.knock(policy, addressKey(remote), nameKey(name)); err != nil {
-		return "", time.Time{}, err
-	}
-	id, hash, err := s.credentials(ctx, name)
+// Visitor is who wants in, as a request shows it.
+type Visitor struct {
+	Addr      netip.Addr
+	UserAgent string
+	// Session is the token of the session that the browser had until now; it ends when a new one
+	// opens. Empty for none.
+	Session string
+}
+
+// Opened is a session with a token that never existed before, and when it ends unless it is used.
+type Opened struct {
+	Token   string
+	Expires time.Time
+}
+
+// Login checks the name, the password and, where the second factor is on, a code of the app or a
+// recovery code, and opens a session. It returns ErrBadCredentials, ErrCodeNeeded when the password
+// is right and code is empty, ErrBadCode, or a *LockedError after too many failures of the
+// address or with the name, whether the password is right or not.
+func (s *Store) Login(ctx context.Context, name, password, code string, v Visitor) (Opened, error) {
+	id, hash, err := s.verify(ctx, name, password, v.Addr)
 	if err != nil {
-		return "", time.Time{}, err
+		return Opened{}, err
 	}
-	right, err := s.hasher.matches(ctx, hash, password)
+	f, err := s.factor(ctx, id)
 	if err != nil {
-		return "", time.Time{}, err
+		return Opened{}, err
 	}
-	if !right {
-		return "", time.Time{}, ErrBadCredentials
+	keys := []string{addressKey(v.Addr), nameKey(name)}
+	var p *proof
+	if f != nil {
+		if code == "" {
+			s.door.withdraw(keys...) // it was right so far; to forgive everything would let codes be guessed for ever
+			return Opened{}, ErrCodeNeeded
+		}
+		if p, err = s.check(id, f, code); err != nil {
+			return Opened{}, err
+		}
 	}
-	token = newToken()
-	now := time.Now()
-	expires = now.Add(policy.SessionLife)
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE expires_at <= ?`, now.UnixMilli()); err != nil {
+	opened, err := s.openSession(ctx, id, hash, "", p, v)
+	if err == nil {
+		s.door.forgive(keys...)
+	}
+	return opened, err
+}
+
+// Knock counts an attempt of the address to come in by a provider. It is counted as failed until
+// Enter succeeds or Withdraw takes it back. It returns a *LockedError.
+func (s *Store) Knock(remote netip.Addr) error { return s.door.knock(s.policy(), addressKey(remote)) }
+
+// Withdraw takes the last attempt of the address back: nothing was guessed.
+func (s *Store) Withdraw(remote netip.Addr) { s.door.withdraw(addressKey(remote)) }
+
+// Pace lets a request of somebody unknown pass that costs more than its answer, or returns a *LockedError.
+func (s *Store) Pace() error { return s.door.knock(s.policy()) }
+
+// Enter opens a session of the administrator for somebody whom a provider vouches for. via is one of
+// Policy.Entries: the session ends when that is no longer among them. It returns ErrNoAdmin while
+// nobody has set the service up.
+func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error) {
+	var id int64
+	var hash string
+	err := s.db.Read().QueryRowContext(ctx, `SELECT id, password_hash FROM admins ORDER BY id LIMIT 1`).Scan(&id, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Opened{}, ErrNoAdmin
+	}
+	if err != nil {
+		return Opened{}, fmt.Errorf("look up the administrator: %w", err)
+	}
+	opened, err := s.openSession(ctx, id, hash, via, nil, v)
+	if err == nil {
+		s.door.forgive(addressKey(v.Addr))
+	}
+	return opened, err
+}
+
+// openSession opens a session, uses up the proof if there is one, and removes sessions that ended
+// and the one that the browser had. A password changed since hash was read opens nothing.
+func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p *proof, v Visitor) (Opened, error) {
+	token, now := newToken(), time.Now()
+	expires := now.Add(s.policy().SessionLife)
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE expires_at <= ? OR token_hash = ?`, now.UnixMilli(), digest(v.Session)); err != nil {
 			return fmt.Errorf("remove ended sessions: %w", err)
 		}
-		// A password changed since it was checked opens nothing.
-		result, err := tx.ExecContext(ctx, `INSERT INTO sessions (token_hash, admin_id, created_at, seen_at, expires_at, user_agent, remote)
-			SELECT ?, id, ?, ?, ?, ?, ? FROM admins WHERE id = ? AND password_hash = ?`,
-			digest(token), now.UnixMilli(), now.UnixMilli(), expires.UnixMilli(), cleanUserAgent(userAgent), remoteText(remote), id, hash)
+		if p != nil {
+			if err := p.take(ctx, tx); err != nil {
+				return err
+			}
+		}
+		result, err := tx.ExecContext(ctx, `INSERT INTO sessions (token_hash, admin_id, created_at, seen_at, expires_at, user_agent, remote, via)
+			SELECT ?, id, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ? AND password_hash = ?`,
+			digest(token), now.UnixMilli(), now.UnixMilli(), expires.UnixMilli(), cleanUserAgent(v.UserAgent), remoteText(v.Addr), via, admin, hash)
 		if err != nil {
 			return fmt.Errorf("open a session: %w", err)
 		}
@@ -56,11 +119,53 @@ func (s *Store) Login(ctx context.Context, name, password, userAgent string, rem
 		}
 		return nil
 	})
+	return Opened{token, expires}, err
+}
+
+// ChangePassword checks the old password, sets the new one, ends all sessions and opens another. It
+// returns what checking a password returns, or a *FieldError for the new one.
+func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
+	id, err := s.reassure(ctx, name, before, v.Addr)
 	if err != nil {
-		return "", time.Time{}, err
+		return Opened{}, err
 	}
-	s.door.forgive(addressKey(remote), nameKey(name))
-	return token, expires, nil
+	if err := s.SetPassword(ctx, name, after); err != nil {
+		return Opened{}, err
+	}
+	_, hash, err := s.credentials(ctx, name)
+	if err != nil {
+		return Opened{}, err
+	}
+	return s.openSession(ctx, id, hash, "", nil, v)
+}
+
+// reassure is verify for somebody who is signed in already.
+func (s *Store) reassure(ctx context.Context, name, password string, remote netip.Addr) (id int64, err error) {
+	id, _, err = s.verify(ctx, name, password, remote)
+	if err == nil {
+		s.door.withdraw(addressKey(remote), nameKey(name))
+	}
+	return id, err
+}
+
+// verify is the id and the password hash of the administrator whose name and password these are. The
+// attempt stays counted as failed until the caller forgives or withdraws it.
+func (s *Store) verify(ctx context.Context, name, password string, remote netip.Addr) (id int64, hash string, err error) {
+	if err := s.door.knock(s.policy(), addressKey(remote), nameKey(name)); err != nil {
+		return 0, "", err
+	}
+	id, hash, err = s.credentials(ctx, name)
+	if err != nil {
+		return 0, "", err
+	}
+	right, err := s.hasher.matches(ctx, hash, password)
+	if err != nil {
+		return 0, "", err
+	}
+	if !right {
+		return 0, "", ErrBadCredentials
+	}
+	return id, hash, nil
 }
 
 // Locked is whom too many failed attempts keep out at the moment, an address or a name, and
@@ -125,8 +230,9 @@ func (s *Store) session(ctx context.Context, token string) (session, error) {
 	}
 	found := session{tokenHash: digest(token)}
 	var seen, expires int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT a.name, s.seen_at, s.expires_at
-		FROM sessions s JOIN admins a ON a.id = s.admin_id WHERE s.token_hash = ?`, found.tokenHash).Scan(&found.admin, &seen, &expires)
+	var via string
+	err := s.db.Read().QueryRowContext(ctx, `SELECT a.name, s.seen_at, s.expires_at, s.via
+		FROM sessions s JOIN admins a ON a.id = s.admin_id WHERE s.token_hash = ?`, found.tokenHash).Scan(&found.admin, &seen, &expires, &via)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session{}, errNoSession
 	}
@@ -134,9 +240,13 @@ func (s *Store) session(ctx context.Context, token string) (session, error) {
 		return session{}, fmt.Errorf("look up the session: %w", err)
 	}
 	found.seen = time.UnixMilli(seen)
-	// The life counts as the settings are now: shortened, it ends older sessions too.
-	now := time.Now()
-	if !now.Before(time.UnixMilli(expires)) || !now.Before(found.seen.Add(s.policy().SessionLife)) {
+	// The settings count as they are now: a shortened life ends older sessions too, and so does
+	// it when whom the provider vouched for is not allowed any more.
+	now, policy := time.Now(), s.policy()
+	if !now.Before(time.UnixMilli(expires)) || !now.Before(found.seen.Add(policy.SessionLife)) {
+		return session{}, errNoSession
+	}
+	if via != "" && !slices.Contains(policy.Entries, via) {
 		return session{}, errNoSession
 	}
 	return found, nil

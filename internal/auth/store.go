@@ -1,9 +1,10 @@
 // Package auth keeps strangers out: the administrator and the first-start setup,
-// sessions of browsers, API keys of scripts, the lockout after repeated failures,
-// and the HTTP middleware that asks for all of them.
+// the second factor, sessions of browsers, API keys of scripts, the lockout after
+// repeated failures, and the HTTP middleware that asks for all of them.
 //
-// What it promises: the database holds no password, session token or API key, only
-// an argon2id hash of the first and SHA-256 hashes of the random others; every
+// What it promises: the database holds no password, session token, API key or recovery
+// code, only an argon2id hash of the first and SHA-256 hashes of the random others, and
+// the secret of the second factor sealed; a code is good once; every
 // request looks them up anew, so a password changed or a key made by the command
 // line counts at once in the running service; guessing is bounded per address, per
 // name and over all. The counts of failures live in memory and end with the process.
@@ -16,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -27,6 +29,18 @@ import (
 var (
 	// ErrBadCredentials is returned by Login; it does not tell whether the name exists.
 	ErrBadCredentials = errors.New("the name or the password is wrong")
+	// ErrCodeNeeded is returned by Login when the password is right and the code is missing.
+	ErrCodeNeeded = errors.New("a code of the authenticator app is needed too")
+	// ErrBadCode is returned for a code that is wrong, too old, or was used before.
+	ErrBadCode = errors.New("the code is wrong or was used already: take the one that the app shows now; if it is refused again, compare the clocks of this machine and of the phone")
+	// ErrTwoFactorOn is returned by StartTwoFactor when it is on.
+	ErrTwoFactorOn = errors.New("signing in asks for a code already: turn that off first to use another app")
+	// ErrTwoFactorOff is returned when there is no second factor to change.
+	ErrTwoFactorOff = errors.New("signing in asks for no code")
+	// ErrNoEnrolment is returned by ConfirmTwoFactor when nothing is being set up, or no longer.
+	ErrNoEnrolment = errors.New("this was begun too long ago, or not at all: begin again")
+	// ErrNoAdmin is returned by Enter while there is no administrator.
+	ErrNoAdmin = errors.New("there is no administrator yet: open the setup link that the service printed when it started")
 	// ErrBadSetupToken is returned by Setup when the token is not the one of this process.
 	ErrBadSetupToken = errors.New("this setup link is not valid: open the one the service printed when it last started")
 	// ErrSetupDone is returned when there is an administrator already.
@@ -57,24 +71,31 @@ type Policy struct {
 	// before it is refused for LockoutTime after the last of them.
 	LockoutAttempts int
 	LockoutTime     time.Duration
+	// Entries are what sessions that were opened by a provider are noted by, of those it may open.
+	Entries []string
 }
 
 // Store keeps the administrator, sessions and API keys in the database and counts
 // failed attempts in memory. It is safe for concurrent use.
 type Store struct {
 	db         *db.DB
+	box        Sealer
 	policy     func() Policy
 	setupToken string
 	hasher     hasher
 	decoy      string
 	door       *door
+
+	mu        sync.Mutex
+	enrolling *enrolling // nil while no second factor is being set up
 }
 
-// NewStore is the store over d under the policy that the function tells.
-// A new setup token is made with it.
-func NewStore(d *db.DB, policy func() Policy) *Store {
+// NewStore is the store over d under the policy that the function tells. box seals the secret of the
+// second factor. A new setup token is made with it.
+func NewStore(d *db.DB, box Sealer, policy func() Policy) *Store {
 	return &Store{
 		db:         d,
+		box:        box,
 		policy:     policy,
 		setupToken: newToken(),
 		hasher:     newHasher(),

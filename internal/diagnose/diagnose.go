@@ -35,10 +35,11 @@ const (
 	TrackerAuth   Kind = "tracker_auth"
 	TrackerAPI    Kind = "tracker_api"
 	TrackerAppAPI Kind = "tracker_app_api"
+	LoginProvider Kind = "login_provider"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, TrackerAuth, TrackerAPI, TrackerAppAPI}
+var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider}
 
 // Target is a service to reach.
 type Target struct {
@@ -62,7 +63,7 @@ func (t Target) Host() string {
 
 // Result is how a target was found.
 type Result struct {
-	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api" doc:"What the host is to this service."`
+	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api,login_provider" doc:"What the host is to this service."`
 	Host  string `json:"host" example:"api.example"`
 	InUse bool   `json:"in_use" doc:"Whether this service asks there as it is set now."`
 	// CheckedAt is nil before the first diagnosis.

@@ -186,6 +186,9 @@ var kinds = []KindInfo{
 	{Kind: LoginLocked, Group: System, Severity: Warning, page: "/settings/access", Placeholders: []string{"ip", "locked_until"},
 		en: words{"Login locked", "Login locked after wrong tries · {ip}", "Locked until {locked_until}."},
 		zh: words{"登录已锁定", "多次输错，登录已锁定 · {ip}", "锁定至：{locked_until}"}},
+	{Kind: CertificateEnding, Group: System, Severity: Warning, page: "/settings", Placeholders: []string{"expires_at"},
+		en: words{"Certificate ends soon", "The TLS certificate ends soon", "It ends at {expires_at}.\nSee why it was not renewed: browsers and media servers refuse it then."},
+		zh: words{"TLS 证书即将过期", "TLS 证书即将过期", "过期时间：{expires_at}\n请检查为何没有续期：过期后浏览器和媒体服务器都会拒绝连接。"}},
 }
 
 // Kinds are all kinds, in the order people see them.

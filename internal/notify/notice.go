@@ -47,6 +47,7 @@ const (
 	UpdateAvailable    Kind = "update_available"
 	DatabaseMigrated   Kind = "database_migrated"
 	LoginLocked        Kind = "login_locked"
+	CertificateEnding  Kind = "certificate_ending"
 )
 
 // Notice is one thing that happened.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	cron "github.com/netresearch/go-cron"
 
@@ -94,6 +95,43 @@ func checkURL(text string) (string, error) {
 		return "", errors.New("has a port that is not between 1 and 65535")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// checkIssuer takes the issuer of an OpenID Connect provider as it is, for it is compared to the
+// letter. Without TLS anybody on the way could sign in, so that is for a home network only.
+func checkIssuer(text string) (string, error) {
+	plain, err := checkURL(text)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(plain)
+	if err == nil && u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
+		return "", errors.New("must start with https://: plain http is for addresses and names of a home network")
+	}
+	return strings.TrimSpace(text), nil
+}
+
+// checkPerson takes a subject or an e-mail address of a provider.
+func checkPerson(text string) (string, error) {
+	const longest = 255 // of a subject (OpenID Connect Core, section 2)
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("is neither a subject nor an e-mail address")
+	}
+	if strings.Contains(text, "@") {
+		text = strings.ToLower(text)
+	}
+	return text, nil
+}
+
+// checkLine takes a short text for a button.
+func checkLine(text string) (string, error) {
+	const longest = 40
+	text = strings.TrimSpace(text)
+	if len([]rune(text)) > longest || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", fmt.Errorf("is longer than %d characters, or more than a line", longest)
+	}
+	return text, nil
 }
 
 // checkCallback takes an absolute http or https address as it is: others compare it to the letter.
@@ -230,6 +268,13 @@ func check(s Settings) Errors {
 	}
 	if s.Server.UpdateCheck && s.Server.UpdateURL == "" {
 		errs = append(errs, &FieldError{Key: "server.update_url", Problem: "is needed by server.update_check: give the address where versions are announced"})
+	}
+	if (s.Server.TLSCert == "") != (s.Server.TLSKey == "") {
+		missing, other := "server.tls_cert", "server.tls_key"
+		if s.Server.TLSKey == "" {
+			missing, other = other, missing
+		}
+		errs = append(errs, &FieldError{Key: missing, Problem: "is needed together with " + other + ": set both, or neither"})
 	}
 	if s.Matching.ReviewScore > s.Matching.AcceptScore {
 		errs = append(errs, &FieldError{Key: "matching.review_score", Problem: fmt.Sprintf(

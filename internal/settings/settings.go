@@ -48,6 +48,8 @@ type Server struct {
 	PublicURL      string         // without trailing slash, base path included; "" = derive from the request
 	MaxBody        int64          // largest webhook body, in bytes
 	TrustedProxies []netip.Prefix // peers whose X-Forwarded-* headers are believed
+	TLSCert        string         // file of the certificate chain, PEM; "" = plain HTTP, and then TLSKey is "" too
+	TLSKey         string         // file of its private key, PEM
 	WebhookLog     time.Duration  // how long requests stay in the webhook log
 	KeepRecords    time.Duration  // how long records stay; 0 = for ever
 	LegacyPaths    bool           // answer the webhook paths of Bangumi-syncer too
@@ -65,6 +67,11 @@ type Auth struct {
 	Session            time.Duration
 	LockoutAttempts    int
 	Lockout            time.Duration
+	OIDCName           string // what people call the provider; "" = its host
+	OIDCIssuer         string // "" = no sign-in by a provider
+	OIDCClientID       string // "" = no sign-in by a provider
+	OIDCClientSecret   secret.Text
+	OIDCAllowed        []string // subjects, and e-mail addresses in lower case; none = nobody
 }
 
 // Network is the section [network]: how the service reaches other servers.

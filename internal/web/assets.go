@@ -30,7 +30,7 @@ var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "q
 var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "app"}
 
 // roomScripts are of one room only, whose template asks for them. They import of those that are joined.
-var roomScripts = []string{"sources", "tracker", "import", "notices", "summaries"}
+var roomScripts = []string{"sources", "tracker", "import", "notices", "signin", "summaries"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

@@ -56,6 +56,7 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "archive/titles", wraps: true},
 	{dir: "auth"},
 	{dir: "backup", wraps: true, but: []string{"backup.go"}},
+	{dir: "auth/oidc", but: []string{"transport.go"}},
 	{dir: "candidate"},
 	{dir: "catalog", but: []string{"cached.go"}},
 	{dir: "dataset", wraps: true},
@@ -99,7 +100,7 @@ func pushSources() []speaker {
 }
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
-var silent = []string{"app", "archive/dumptest", "archive/dumptest/mkdump", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
+var silent = []string{"app", "archive/dumptest", "auth/oidctest", "auth/totptest", "certfile", "archive/dumptest/mkdump", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "demo",
 	"disk", "faults", "importer/servertest", "install", "llm/llmtest", "logfile", "logring", "memnet", "metrics", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "trail", "web"}
 
 // unsaid are texts of the speakers that no page shows, with the reason.
@@ -124,6 +125,7 @@ var unsaid = map[string]string{
 	"name %s":    "a key of a table",
 	"a host name that anybody may point here":      "told in other words",
 	"it is not an argon2id hash in PHC format":     "of the log",
+	"issued by a different provider":               "looked for in an error",
 	"no such session":                              "a cookie that ended leads to the sign-in",
 	"watchmark/watchmark/%s (%s)":                  "a header",
 	"catalog session":                              "what a token is printed as",

@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -84,6 +85,9 @@ type rig struct {
 	tracker   trackerStub
 	summaries *summary.Keeper
 	airing    summary.AiringStatus
+	provider  oidc.Status
+	twoFactor auth.TwoFactor
+	enrolment auth.Enrolment
 
 	mu    sync.Mutex
 	calls []apiCall
@@ -120,7 +124,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.mappings = mapping.NewStore(d)
 	g.questions = candidate.NewStore(d, g.mappings)
-	g.auth = auth.NewStore(d, func() auth.Policy { return auth.Policy{} })
+	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
 	g.summaries = g.newSummaries()
 	g.deps = web.Deps{
@@ -176,6 +180,9 @@ func newRig(t testing.TB, options ...option) *rig {
 		},
 		ToLogin:    func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil },
+		Provider:   func() oidc.Status { return g.provider },
+		TwoFactor:  func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
+		Enrolment:  func(*http.Request) (auth.Enrolment, bool) { return g.enrolment, g.enrolment.URI != "" },
 		SubjectURL: func(id catalog.SubjectID) string {
 			return "https://catalog.example/subject/" + strconv.Itoa(int(id))
 		},

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
@@ -43,6 +46,14 @@ func shots(t *testing.T) []shot {
 	notice := full.fillNotices(t)
 	full.fillSummaries(t)
 	full.answer = sourceAnswers
+	since := time.Now().Add(-50 * time.Hour)
+	full.twoFactor = auth.TwoFactor{On: true, Since: &since, RecoveryCodes: 2}
+	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: "the provider's answer cannot be used: the token is of another time: check the clocks of this machine and of the provider", Last: &oidc.Attempt{
+		At: time.Now().Add(-5 * time.Minute), Person: oidc.Person{Subject: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30", Email: "mira@example.org"}, Item: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30"}}
+	coded := newRig(t, asDemo)
+	coded.enrolment = auth.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Watchmark:mira?issuer=Watchmark&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+	coded.provider = oidc.Status{On: true, Name: "Authelia"}
+	coded.answer = func(apiCall) (int, string) { return http.StatusOK, `{"needs_code":true}` }
 	imported := newRig(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
@@ -61,6 +72,8 @@ func shots(t *testing.T) []shot {
 	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
 	return []shot{
 		{"login", empty, "/login", false, ""},
+		{"login-provider", full, "/login?problem=stranger", false, ""},
+		{"login-code", coded, "/login", false, "#login .primary"},
 		{"setup", fresh, "/setup?token=abc", false, ""},
 		{"dashboard", full, "/", true, ""},
 		{"dashboard-empty", empty, "/", true, ""},
@@ -131,6 +144,8 @@ func shots(t *testing.T) []shot {
 		{"backups-download", full, "/settings/backups", true, "a[data-confirm]"},
 		{"backups-empty", empty, "/settings/backups", true, ""},
 		{"access-empty", empty, "/settings/access", true, ""},
+		{"access-enrolment", coded, "/settings/access", true, ""},
+		{"access-recovery", full, "/settings/access?problem=stranger", true, "#recovery-renew summary"},
 		{"debug", full, "/debug?title=%E8%91%AC%E9%80%81%E7%9A%84%E8%8A%99%E8%8E%89%E8%8E%B2&episode=26&user_name=mira", true, ""},
 		{"debug-wrong", full, "/debug?title=x&season=a&release_date=soon", true, ""},
 		{"debug-empty", empty, "/debug", true, ""},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/settings"
 )
 
@@ -241,18 +243,63 @@ func (s *site) lockedText(lang string, key settings.Key) (string, error) {
 	}
 }
 
-// accessPage is who may come in: the password and the API keys.
+// accessPage is who may come in: the password with its second step, the provider, and the API keys.
 type accessPage struct {
 	// User is the name one signs in with; empty where sign-in is turned off.
-	User string
-	Keys []auth.Key
+	User      string
+	TwoFactor auth.TwoFactor
+	// Enrolment is the second step that is being set up; nil for none.
+	Enrolment *enrolmentView
+	Provider  oidc.Status
+	// Redirect is the redirect URI to register at the provider.
+	Redirect string
+	// Problem is the key of why trying the provider out failed; empty for none.
+	Problem string
+	// Allow is the change of settings that lets the last account in.
+	Allow string
+	Keys  []auth.Key
+}
+
+// enrolmentView is a secret to be read by a phone or typed in.
+type enrolmentView struct {
+	Secret string
+	QR     template.HTML
 }
 
 func (s *site) access(r *http.Request) (content, error) {
-	keys, err := s.APIKeys(r.Context())
-	if err != nil {
+	page := accessPage{Provider: s.Provider(), Redirect: s.PublicURL(r) + "/api/login/oidc/callback", Problem: providerProblem(r)}
+	switch page.Problem {
+	case "login.problem.stranger":
+		page.Problem = "access.problem.stranger"
+	case "login.problem.refused":
+		page.Problem = "" // the provider's status has it in its own words
+	}
+	page.User, _ = s.Viewer(r)
+	var err error
+	if page.Keys, err = s.APIKeys(r.Context()); err != nil {
 		return content{}, err
 	}
-	user, _ := s.Viewer(r)
-	return content{Title: "access.title", Data: accessPage{User: user, Keys: keys}}, nil
+	if page.TwoFactor, err = s.TwoFactor(r.Context()); err != nil {
+		return content{}, err
+	}
+	if made, underWay := s.Enrolment(r); underWay {
+		label, err := s.words.text(s.language(r), "access.qr")
+		if err != nil {
+			return content{}, err
+		}
+		picture, err := qrCode(made.URI, label)
+		if err != nil {
+			return content{}, err
+		}
+		page.Enrolment = &enrolmentView{made.Secret, picture}
+	}
+	if last := page.Provider.Last; last != nil && last.Item != "" {
+		allowed, _ := s.Settings.View()["auth"]["oidc_allowed"].([]string)
+		change, err := json.Marshal(map[string]any{"auth": map[string]any{"oidc_allowed": append(slices.Clone(allowed), last.Item)}})
+		if err != nil {
+			return content{}, err
+		}
+		page.Allow = string(change)
+	}
+	return content{Title: "access.title", Data: page}, nil
 }

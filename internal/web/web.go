@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
 	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
 	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
@@ -141,6 +142,11 @@ type Deps struct {
 	ToLogin http.HandlerFunc
 	// NeedsSetup reports that no administrator exists yet.
 	NeedsSetup func(context.Context) (bool, error)
+	// Provider is how signing in by an OpenID Connect provider stands, TwoFactor how codes at sign-in
+	// stand, and Enrolment the one that the viewer is setting up, if any.
+	Provider  func() oidc.Status
+	TwoFactor func(context.Context) (auth.TwoFactor, error)
+	Enrolment func(*http.Request) (auth.Enrolment, bool)
 	// SubjectURL is the catalog's page of a subject; empty when it has none.
 	SubjectURL func(catalog.SubjectID) string
 	// TokenURL is the catalog's page where people make a token by hand; empty when unknown.
@@ -183,8 +189,8 @@ type site struct {
 // Pages is the handler of every page, of the static files and of GET /live.
 type Pages struct {
 	http.Handler
-	// Stylesheet is the path of the style of all pages, base path included.
-	Stylesheet string
+	// Stylesheet and Icon are the paths of the style and the icon of all pages, base path included.
+	Stylesheet, Icon string
 	// Say says in a language of the pages what the service says of itself in English; what nobody has translated stays.
 	Say func(lang, said string) string
 }
@@ -258,7 +264,11 @@ func New(d Deps) (Pages, error) {
 		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
 	})
 	stylesheet, err := s.assetURL("app.css")
-	return Pages{mux, stylesheet, s.say}, err
+	if err != nil {
+		return Pages{}, err
+	}
+	icon, err := s.assetURL("icon.svg")
+	return Pages{mux, stylesheet, icon, s.say}, err
 }
 
 // content is what a page shows: Title is a key of the catalogue, or Heading a text of the

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"watchmark/internal/app"
+)
+
+type codesCommand struct {
+	Off codesOffCommand `cmd:"" help:"Ask for no code at sign-in any more, for who lost the phone and the recovery codes."`
+}
+
+type codesOffCommand struct {
+	dataFlags
+	Name string `arg:"" help:"The administrator's name."`
+}
+
+// Run turns the code at sign-in off.
+func (c codesOffCommand) Run(ctx context.Context, std standard) error {
+	return withData(ctx, c.options(std.err), func(data *app.Data) error {
+		if err := data.Auth.ResetTwoFactor(ctx, c.Name); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(std.out, "Signing in asks for the password alone now. Set the code up again on the page Settings › Access.")
+		return err
+	})
+}

@@ -1,0 +1,4 @@
+package auth
+
+// TOTP is the code of a step.
+var TOTP = totp

@@ -1,0 +1,309 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+const (
+	// enrolmentLife is how long a person may take to read the QR code and type the first code.
+	enrolmentLife = 15 * time.Minute
+	recoveryCodes = 10
+	// recoveryLetters are of base32: 80 bits, which nobody tries, so their hash needs no salt.
+	recoveryLetters = 16
+)
+
+// Sealer keeps a secret in the database; *secret.Box is one.
+type Sealer interface {
+	Seal(plain, place string) (string, error)
+	Open(sealed, place string) (string, error)
+}
+
+// TwoFactor is how the second factor stands.
+type TwoFactor struct {
+	On    bool       `json:"on" doc:"Whether signing in with the password asks for a code too."`
+	Since *time.Time `json:"since" doc:"Since when."`
+	// RecoveryCodes is how many are left.
+	RecoveryCodes int `json:"recovery_codes" doc:"How many recovery codes are left; each is good once."`
+}
+
+// Enrolment is a second factor that is being set up: it counts once its first code was given.
+type Enrolment struct {
+	Secret string `json:"secret" doc:"What the authenticator app needs, in base32, for typing it in."`
+	URI    string `json:"uri" doc:"The same as an otpauth address, for a QR code."`
+}
+
+// enrolling is an Enrolment in memory. There is one administrator, so there is one of it.
+type enrolling struct {
+	admin  int64
+	name   string
+	secret []byte
+	until  time.Time
+}
+
+// factor is the stored second factor of an administrator.
+type factor struct {
+	sealed   string
+	secret   []byte
+	lastStep int64
+	since    time.Time
+}
+
+// factorPlace is where a secret is kept, for the seal.
+func factorPlace(admin int64) string { return fmt.Sprintf("second_factors/%d/secret", admin) }
+
+// factor is that of an administrator; nil when it is off.
+func (s *Store) factor(ctx context.Context, admin int64) (*factor, error) {
+	var f factor
+	var since int64
+	err := s.db.Read().QueryRowContext(ctx, `SELECT secret, last_step, created_at FROM second_factors WHERE admin_id = ?`, admin).Scan(&f.sealed, &f.lastStep, &since)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up the second factor: %w", err)
+	}
+	f.since = time.UnixMilli(since)
+	return &f, nil
+}
+
+// open unseals the secret.
+func (s *Store) open(admin int64, f *factor) error {
+	plain, err := s.box.Open(f.sealed, factorPlace(admin))
+	if err != nil {
+		return fmt.Errorf("read the secret of the second factor: %w; a recovery code works without it, and so does: watchmark two-factor off NAME", err)
+	}
+	f.secret = []byte(plain)
+	return nil
+}
+
+// proof is a code that was right when it was looked at. take uses it up, and fails with ErrBadCode
+// when somebody else was faster.
+type proof struct {
+	admin  int64
+	sealed string // the secret that a step is of
+	step   int64
+	digest string // of a recovery code; empty for a step
+}
+
+// check looks at a code, one of the app or a recovery code. It returns ErrBadCode.
+func (s *Store) check(admin int64, f *factor, code string) (*proof, error) {
+	code = strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
+	if len(code) == recoveryLetters {
+		return &proof{admin: admin, digest: digest(code)}, nil
+	}
+	if err := s.open(admin, f); err != nil {
+		return nil, err
+	}
+	step, ok := matchTOTP(f.secret, code, time.Now(), f.lastStep)
+	if !ok {
+		return nil, ErrBadCode
+	}
+	return &proof{admin: admin, sealed: f.sealed, step: step}, nil
+}
+
+func (p *proof) take(ctx context.Context, tx *sql.Tx) error {
+	var result sql.Result
+	var err error
+	if p.digest != "" {
+		result, err = tx.ExecContext(ctx, `DELETE FROM recovery_codes WHERE admin_id = ? AND code_hash = ?`, p.admin, p.digest)
+	} else {
+		result, err = tx.ExecContext(ctx, `UPDATE second_factors SET last_step = ? WHERE admin_id = ? AND secret = ? AND last_step < ?`, p.step, p.admin, p.sealed, p.step)
+	}
+	if err != nil {
+		return fmt.Errorf("use up the code: %w", err)
+	}
+	used, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("use up the code: %w", err)
+	}
+	if used == 0 {
+		return ErrBadCode
+	}
+	return nil
+}
+
+// TwoFactor is how the second factor of the administrator stands.
+func (s *Store) TwoFactor(ctx context.Context) (TwoFactor, error) {
+	var since, left int64
+	err := s.db.Read().QueryRowContext(ctx, `SELECT created_at, (SELECT COUNT(*) FROM recovery_codes r WHERE r.admin_id = f.admin_id)
+		FROM second_factors f ORDER BY admin_id LIMIT 1`).Scan(&since, &left)
+	if errors.Is(err, sql.ErrNoRows) {
+		return TwoFactor{}, nil
+	}
+	if err != nil {
+		return TwoFactor{}, fmt.Errorf("look up the second factor: %w", err)
+	}
+	at := time.UnixMilli(since)
+	return TwoFactor{On: true, Since: &at, RecoveryCodes: int(left)}, nil
+}
+
+// StartTwoFactor checks the password and makes a secret for ConfirmTwoFactor, in place of one that
+// was made before. It returns ErrTwoFactorOn, or what checking a password returns.
+func (s *Store) StartTwoFactor(ctx context.Context, name, password string, remote netip.Addr) (Enrolment, error) {
+	id, err := s.reassure(ctx, name, password, remote)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	f, err := s.factor(ctx, id)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	if f != nil {
+		return Enrolment{}, ErrTwoFactorOn
+	}
+	made := enrolling{admin: id, name: name, secret: randomBytes(totpSecretBytes), until: time.Now().Add(enrolmentLife)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enrolling = &made
+	return made.shown(), nil
+}
+
+func (e *enrolling) shown() Enrolment {
+	return Enrolment{Secret: base32Plain.EncodeToString(e.secret), URI: totpURI(e.name, e.secret)}
+}
+
+// Enrolment is the second factor that is being set up; false when there is none, or no longer.
+func (s *Store) Enrolment() (Enrolment, bool) {
+	e := s.underWay()
+	if e == nil {
+		return Enrolment{}, false
+	}
+	return e.shown(), true
+}
+
+func (s *Store) underWay() *enrolling {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.enrolling != nil && time.Now().After(s.enrolling.until) {
+		s.enrolling = nil
+	}
+	return s.enrolling
+}
+
+// CancelEnrolment gives up what StartTwoFactor began.
+func (s *Store) CancelEnrolment() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enrolling = nil
+}
+
+// ConfirmTwoFactor turns the second factor on once the app gives the right code, ends every session
+// but that of the token keep, and returns the recovery codes, which nobody can see again. It
+// returns ErrNoEnrolment or ErrBadCode.
+func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recovery []string, err error) {
+	e := s.underWay()
+	if e == nil {
+		return nil, ErrNoEnrolment
+	}
+	step, ok := matchTOTP(e.secret, strings.ReplaceAll(code, " ", ""), time.Now(), 0)
+	if !ok {
+		return nil, ErrBadCode
+	}
+	sealed, err := s.box.Seal(string(e.secret), factorPlace(e.admin))
+	if err != nil {
+		return nil, err
+	}
+	recovery = newRecoveryCodes()
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `INSERT INTO second_factors (admin_id, secret, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (admin_id) DO NOTHING`,
+			e.admin, sealed, step, time.Now().UnixMilli())
+		if err != nil {
+			return fmt.Errorf("store the second factor: %w", err)
+		}
+		if made, err := result.RowsAffected(); err != nil || made == 0 {
+			return errors.Join(err, ErrNoEnrolment) // confirmed by another request
+		}
+		if err := storeRecoveryCodes(ctx, tx, e.admin, recovery); err != nil {
+			return err
+		}
+		// Sessions from before were opened without a code.
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash <> ?`, digest(keep)); err != nil {
+			return fmt.Errorf("end the other sessions: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.CancelEnrolment()
+	return recovery, nil
+}
+
+// RenewRecoveryCodes checks the password and makes new recovery codes in place of the old ones. It
+// returns ErrTwoFactorOff, or what checking a password returns.
+func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, remote netip.Addr) (recovery []string, err error) {
+	id, err := s.reassure(ctx, name, password, remote)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.factor(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, ErrTwoFactorOff
+	}
+	recovery = newRecoveryCodes()
+	return recovery, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return storeRecoveryCodes(ctx, tx, id, recovery) })
+}
+
+// TurnOffTwoFactor checks the password and turns the second factor off. It returns ErrTwoFactorOff,
+// or what checking a password returns.
+func (s *Store) TurnOffTwoFactor(ctx context.Context, name, password string, remote netip.Addr) error {
+	if _, err := s.reassure(ctx, name, password, remote); err != nil {
+		return err
+	}
+	return s.ResetTwoFactor(ctx, name)
+}
+
+// ResetTwoFactor turns the second factor off without asking for anything, for the owner of the
+// machine. It returns ErrTwoFactorOff, or ErrUnknownAdmin as SetPassword does.
+func (s *Store) ResetTwoFactor(ctx context.Context, name string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var id int64
+		err := tx.QueryRowContext(ctx, `SELECT id FROM admins WHERE name = ?`, name).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return unknownAdmin(ctx, tx)
+		}
+		if err != nil {
+			return fmt.Errorf("look up the administrator: %w", err)
+		}
+		result, err := tx.ExecContext(ctx, `DELETE FROM second_factors WHERE admin_id = ?`, id)
+		if err != nil {
+			return fmt.Errorf("turn the second factor off: %w", err)
+		}
+		if ended, err := result.RowsAffected(); err != nil || ended == 0 {
+			return errors.Join(err, ErrTwoFactorOff)
+		}
+		return nil
+	})
+}
+
+func newRecoveryCodes() []string {
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		letters := strings.ToLower(rand.Text()[:recoveryLetters])
+		codes[i] = letters[:4] + "-" + letters[4:8] + "-" + letters[8:12] + "-" + letters[12:]
+	}
+	return codes
+}
+
+func storeRecoveryCodes(ctx context.Context, tx *sql.Tx, admin int64, codes []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM recovery_codes WHERE admin_id = ?`, admin); err != nil {
+		return fmt.Errorf("remove old recovery codes: %w", err)
+	}
+	for _, code := range codes {
+		plain := strings.ToUpper(strings.ReplaceAll(code, "-", ""))
+		if _, err := tx.ExecContext(ctx, `INSERT INTO recovery_codes (admin_id, code_hash) VALUES (?, ?)`, admin, digest(plain)); err != nil {
+			return fmt.Errorf("store recovery codes: %w", err)
+		}
+	}
+	return nil
+}
