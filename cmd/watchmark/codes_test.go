@@ -26,7 +26,7 @@ func TestLostPhoneIsNoEnd(t *testing.T) {
 	client := &http.Client{Jar: jar}
 	post := func(path, body string) string {
 		t.Helper()
-		answer, err := client.Post(service.url+path, "application/json", strings.NewReader(body)) //nolint:noctx // the test ends with it
+		answer, err := client.Post(service.url+path, "application/json", strings.NewReader(body))
 		must(t, err)
 		defer func() { _ = answer.Body.Close() }()
 		text, err := io.ReadAll(answer.Body)

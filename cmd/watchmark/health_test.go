@@ -42,7 +42,7 @@ func TestTheSetupLinkOfAContainerLeavesTheMachineOpen(t *testing.T) {
 		"address is known": {[]string{"WATCHMARK_SERVER_PUBLIC_URL=https://watch.example.org"}, "    https://watch.example.org/setup?token="},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := launch(t, command(t, append(c.environ, "WATCHMARK_CONTAINER=true", "WATCHMARK_CATALOG_API_URL="+nowhere), "serve", "--data", t.TempDir(), "--listen", "0.0.0.0:0"), serviceListens)
+			service := launch(t, command(t, append(c.environ, "PUID=0", "WATCHMARK_CONTAINER=true", "WATCHMARK_CATALOG_API_URL="+nowhere), "serve", "--data", t.TempDir(), "--listen", "0.0.0.0:0"), serviceListens)
 			service.printed(setupLink)
 			text, _ := service.out.read()
 			mustHold(t, text, c.want)

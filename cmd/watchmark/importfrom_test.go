@@ -103,7 +103,9 @@ func TestImportFromGoesOnAfterAKill(t *testing.T) {
 		}
 	}
 	must(t, cmd.Process.Kill())
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("it ended before it was killed")
+	}
 	cut := recordsIn(t, data)
 	if cut == n {
 		t.Log("all was taken before the kill")

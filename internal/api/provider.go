@@ -89,7 +89,7 @@ func (s *server) startProvider(ctx context.Context, in *struct{ Body *providerSt
 
 // providerCookie is Lax, not Strict: the way back begins at another site.
 func (s *server) providerCookie(ctx context.Context, value string, maxAge int) http.Cookie {
-	return http.Cookie{
+	return http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
 		Name: providerCookie, Value: value, Path: s.Guard.BasePath + providerPath, MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(ctx).HTTPS,
 	}

@@ -104,7 +104,7 @@ func binding(t *testing.T, got reply) string {
 func (r *rig) there(address string) (path string) {
 	r.t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer := must(client.Get(address))(r.t) //nolint:noctx // the test ends with it
+	answer := must(client.Get(address))(r.t)
 	_ = answer.Body.Close()
 	path, ours := strings.CutPrefix(answer.Header.Get("Location"), r.url+"/base")
 	if !ours {

@@ -57,7 +57,7 @@ func Here(out io.Writer) (System, error) {
 }
 
 func run(ctx context.Context, command ...string) error {
-	said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+	said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput() //nolint:gosec // commands of a fixed list
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, bytes.TrimSpace(said))
 	}
@@ -240,7 +240,7 @@ func (s System) copyProgram(path string) error {
 // write makes the file at path, or puts it in place of one, which may be running.
 func (s System) write(path string, content io.Reader, mode fs.FileMode) error {
 	path = s.Root + path
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // folders of the system, which everybody reads
 		return fmt.Errorf("make the folder of %s: %w", path, err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".watchmark-*")

@@ -84,7 +84,7 @@ func takeOver(dataDir string, uid, gid int) error {
 	if dataDir == "/" {
 		return errors.New("/ cannot be the data folder")
 	}
-	if err := os.MkdirAll(filepath.Dir(dataDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dataDir), 0o755); err != nil { //nolint:gosec // the way to the data folder, which is 0700
 		return err
 	}
 	if err := os.Mkdir(dataDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

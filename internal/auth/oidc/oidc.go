@@ -325,7 +325,7 @@ func (p *Provider) askEmail(ctx context.Context, e *endpoints, tokens *oauth2.To
 		return Person{}, failure
 	}
 	if err != nil {
-		return person, nil // the subject is known, and that is enough for many
+		return person, nil //nolint:nilerr // the subject is known, and that is enough for many
 	}
 	if info.Subject != person.Subject { // OpenID Connect Core 1.0, section 5.3.2
 		return Person{}, fmt.Errorf("%w: it tells of another account than the one that signed in", ErrRefused)

@@ -54,7 +54,7 @@ func newRig(t *testing.T, c oidctest.Config) *rig {
 func (r *rig) away(address, browser string) oidc.Answer {
 	r.t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Get(address) //nolint:noctx // the test ends with it
+	answer, err := client.Get(address)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -276,7 +276,7 @@ func (s *Server) sign(claims map[string]any, how string) string {
 	case "none":
 		return signed + "."
 	case "HS256":
-		mac := hmac.New(sha256.New, s.keys[0].PublicKey.N.Bytes())
+		mac := hmac.New(sha256.New, s.keys[0].N.Bytes())
 		_, _ = io.WriteString(mac, signed)
 		return signed + "." + encode(mac.Sum(nil))
 	}
