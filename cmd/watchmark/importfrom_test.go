@@ -103,9 +103,7 @@ func TestImportFromGoesOnAfterAKill(t *testing.T) {
 		}
 	}
 	must(t, cmd.Process.Kill())
-	if err := <-ended; err == nil {
-		t.Error("it ended before it was killed")
-	}
+	<-ended //nolint:errcheck // it may have ended just before
 	cut := recordsIn(t, data)
 	if cut == n {
 		t.Log("all was taken before the kill")
