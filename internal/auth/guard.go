@@ -43,7 +43,7 @@ func IdentityOf(ctx context.Context) (Identity, bool) {
 	return id, ok
 }
 
-// Guard asks who is calling. It works behind Clients. All fields are needed.
+// Guard asks who is calling. It works behind Clients. All exported fields are needed. It must not be copied.
 type Guard struct {
 	Store *Store
 	// Enabled is the setting auth.enabled; when false, everybody is the identity Open who
@@ -55,19 +55,26 @@ type Guard struct {
 	BasePath string
 	// Log gets failures of the database that the caller is not told.
 	Log *slog.Logger
+
+	strangers strangers
 }
 
 // Authenticate finds out who is calling, by "Authorization: Bearer <API key>" or else by the
 // session cookie, for IdentityOf. A bad API key is answered 401, whatever else the request
-// carries; a request without a good session passes as nobody's: see Require. A session in
+// carries; a request without a good session passes as nobody's: see Require. An address that asks
+// too much without being known is answered 429. A session in
 // use is prolonged, and its cookie with it. Webhooks, which carry keys of
 // their own, and static files stay outside of it.
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, err := g.identify(w, r)
+		stranger := errors.Is(err, errNoSession) || errors.Is(err, errBadKey) || errors.Is(err, errStrangeHost)
 		switch {
 		case err == nil:
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
+		case stranger && !g.strangers.allow(ClientOf(r.Context()).Addr, time.Now()):
+			w.Header().Set("Retry-After", "1")
+			problem(w, http.StatusTooManyRequests, "Too many requests without a login from this address. Wait a second, or sign in.")
 		case errors.Is(err, errNoSession):
 			next.ServeHTTP(w, r)
 		case errors.Is(err, errBadKey):

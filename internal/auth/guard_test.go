@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"watchmark/internal/auth"
@@ -205,6 +206,49 @@ func wantProblem(t *testing.T, answer *http.Response, body string) {
 	if answer.StatusCode == http.StatusUnauthorized && answer.Header.Get("WWW-Authenticate") == "" {
 		t.Error("401 without WWW-Authenticate")
 	}
+}
+
+func TestStrangersAreBoundedByAddress(t *testing.T) {
+	store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
+	token, _ := login(t, store)
+	known := newGuard(store)
+	for range 200 {
+		if w := known.serve(t, token); w.Code != http.StatusOK {
+			t.Fatalf("who is signed in is answered %d", w.Code)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := newGuard(store)
+		handler := auth.Clients(func() auth.Proxies { return auth.Proxies{} }, g.handler)
+		ask := func(address string) int {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			r.RemoteAddr = address
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			return w.Code
+		}
+		refused := func(address string) (n int) {
+			for range 200 {
+				if ask(address) == http.StatusTooManyRequests {
+					n++
+				}
+			}
+			return n
+		}
+		if got := refused("[2001:db8::1]:4000"); got != 50 {
+			t.Errorf("%d of 200 requests at once are refused, want 50", got)
+		}
+		if got := ask("[2001:db8::2]:4000"); got != http.StatusTooManyRequests {
+			t.Errorf("a neighbour of the same network is answered %d", got)
+		}
+		if got := ask("192.0.2.1:4000"); got != http.StatusOK {
+			t.Errorf("another address is answered %d", got)
+		}
+		time.Sleep(5 * time.Second) // of the bubble
+		if got := refused("[2001:db8::1]:4000"); got != 150 {
+			t.Errorf("%d of 200 requests are refused after five seconds, want 150", got)
+		}
+	})
 }
 
 func TestToLogin(t *testing.T) {
