@@ -260,11 +260,11 @@ func TestBrowserSearchesSettings(t *testing.T) {
 	visible := `[...document.querySelectorAll(".setting")].filter((e) => e.checkVisibility()).map((e) => e.querySelector("[name]").name).join(" ")`
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(visible+` === ""`),
-		browsertest.Click("#section-log summary"), browsertest.Until(visible+` === "log.level log.format"`),
+		browsertest.Click("#section-log summary"), browsertest.Until(visible+` === "log.level log.format log.file"`),
 		browsertest.Type("#q", "Trusted"), browsertest.Until(visible+` === "server.trusted_proxies"`), browsertest.Until(`location.search === "?q=Trusted"`),
 		browsertest.Until(browsertest.Says("#settings-find", "Found: 1")),
 		browsertest.Type("#q", "zzz"), browsertest.Until(`!document.querySelector("#settings-none").hidden`),
-		browsertest.Click("[data-show-all]"), browsertest.Until(visible+` === "log.level log.format"`), browsertest.Until(`location.search === ""`),
+		browsertest.Click("[data-show-all]"), browsertest.Until(visible+` === "log.level log.format log.file"`), browsertest.Until(`location.search === ""`),
 		// What is not right is unfolded where it lies.
 		browsertest.Click("#section-server summary"), browsertest.Click("#advanced-server summary"), browsertest.Type("#setting-server-max_body_mb", "99"),
 		browsertest.Click("#advanced-server summary"), browsertest.Click("#section-server .primary"), browsertest.Until(`document.querySelector("#advanced-server").open`),
