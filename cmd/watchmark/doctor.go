@@ -57,6 +57,7 @@ func (c doctorCommand) Run(ctx context.Context, std standard) error {
 var targetNames = map[diagnose.Kind]string{
 	diagnose.CatalogAPI: "Catalog API", diagnose.CatalogWeb: "Catalog website", diagnose.CatalogImages: "Catalog images", diagnose.Archive: "Offline archive",
 	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "Id table", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
+	diagnose.LoginProvider: "Sign-in provider",
 }
 
 // printDiagnosis writes what each look at the machine found, and for each target the stages of

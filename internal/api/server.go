@@ -434,14 +434,14 @@ func schemaName(t reflect.Type, hint string) string {
 	if name == "" {
 		return hint
 	}
-	if generic, of, ok := strings.Cut(strings.TrimSuffix(name, "]"), "["); ok {
-		return typeName(of) + generic
-	}
 	return typeName(t.PkgPath() + "." + name)
 }
 
-// typeName is the name for a type given with its package.
+// typeName is the name for a type given with its package; of a generic one, those of what it is of and its own.
 func typeName(path string) string {
+	if generic, of, ok := strings.Cut(strings.TrimSuffix(path, "]"), "["); ok {
+		return typeName(of) + typeName(generic)
+	}
 	if name, ok := schemaNames[path]; ok {
 		return name
 	}
