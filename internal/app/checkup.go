@@ -2,13 +2,10 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -145,43 +142,18 @@ func (d *Data) checkListen(ctx context.Context) Check {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	version, problem := askHealth(ctx, "http://"+net.JoinHostPort(host, port)+s.BasePath+"/health")
+	scheme := "http://"
+	if s.TLSCert != "" {
+		scheme = "https://"
+	}
+	health, none := askHealth(ctx, scheme+net.JoinHostPort(host, port)+s.BasePath+"/health")
 	switch {
-	case version == "":
+	case none != nil:
 		return ill(name, "%s cannot be used (%v), and what answers there is no watchmark: stop it, or choose another port with server.listen", s.Listen, err)
-	case problem != "":
-		return ill(name, "the service runs at %s, and takes nothing: %s", s.Listen, problem)
+	case len(health.Problems) > 0:
+		return ill(name, "the service runs at %s, and takes nothing: %s", s.Listen, health.Problems[0])
 	}
-	return well(name, "watchmark %s runs at %s", version, s.Listen)
-}
-
-// askHealth asks a service on this machine how it is; no version means that it is none of ours.
-func askHealth(ctx context.Context, address string) (version, problem string) {
-	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(bounded, http.MethodGet, address, nil)
-	if err != nil {
-		return "", ""
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: it is this machine
-	answer, err := client.Do(request)
-	if err != nil {
-		return "", ""
-	}
-	defer func() { _ = answer.Body.Close() }() // it was read, or given up
-	var health struct {
-		Status   string   `json:"status"`
-		Version  string   `json:"version"`
-		Problems []string `json:"problems"`
-	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
-	if err != nil || json.Unmarshal(body, &health) != nil || health.Status == "" {
-		return "", ""
-	}
-	if len(health.Problems) > 0 {
-		problem = health.Problems[0]
-	}
-	return health.Version, problem
+	return well(name, "watchmark %s runs at %s", health.Version, s.Listen)
 }
 
 func (d *Data) checkBackups(o Options) Check {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -43,24 +45,44 @@ func Health(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("find out where the service listens: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, string(url), nil)
-	if err != nil {
-		return fmt.Errorf("%s in the data folder is damaged; a restart of the service writes it anew: %w", addressFile, err)
-	}
-	// The way to oneself leads through no proxy, and the own certificate is made out to another name.
-	oneself := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above; nothing is told to who answers
-	response, err := oneself.RoundTrip(request)
-	if err != nil {
+	health, err := askHealth(ctx, string(url))
+	switch {
+	case err != nil:
 		return fmt.Errorf("the service does not answer: %w", err)
-	}
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return fmt.Errorf("the service does not answer: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the service answers %s: %s", response.Status, answer)
+	case len(health.Problems) > 0:
+		return fmt.Errorf("the service takes nothing: %s", strings.Join(health.Problems, "; "))
 	}
 	return nil
+}
+
+// wellbeing is what a service answers that is asked for its health.
+type wellbeing struct {
+	Status   string   `json:"status"`
+	Version  string   `json:"version"`
+	Problems []string `json:"problems"`
+}
+
+// askHealth asks the service at url, on this machine, within five seconds. Its error says that none of ours answers there.
+func askHealth(ctx context.Context, url string) (wellbeing, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return wellbeing{}, err
+	}
+	// The way to oneself leads through no proxy, and the own certificate is made out to another name.
+	oneself := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above; nothing is told to who answers
+	response, err := oneself.RoundTrip(request)
+	if err != nil {
+		return wellbeing{}, err
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return wellbeing{}, err
+	}
+	var health wellbeing
+	if json.Unmarshal(answer, &health) != nil || health.Status == "" {
+		return wellbeing{}, fmt.Errorf("what answers %s there is no watchmark", response.Status)
+	}
+	return health, nil
 }
