@@ -72,7 +72,7 @@ func (s *server) registerAccounts() {
 		Summary: "Change an account", Description: "Fields that are left out stay as they are.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, s.changeAccount)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
 		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait for the catalog are dropped.",
 		Errors: []int{http.StatusNotFound},

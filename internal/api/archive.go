@@ -122,7 +122,7 @@ func (s *server) registerArchive() {
 		}
 		return answer(ArchiveTask{t.Status().ID}, nil)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
 		Summary: "Cancel the import", DefaultStatus: http.StatusAccepted,
 		Description: "The archive in use stays; a download goes on where it was at the next import.",

@@ -33,7 +33,7 @@ func (s *server) registerBackups() {
 		}
 		return answer(BackupTask{t.Status().ID}, nil)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/backups/{name}", OperationID: "delete-backup", Tags: []string{backupsTag},
 		Summary: "Delete a backup", Errors: []int{http.StatusNotFound},
 	}, func(_ context.Context, in *backupName) (*none, error) { return nil, s.Backups.Delete(in.Name) })

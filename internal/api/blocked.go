@@ -57,7 +57,7 @@ func (s *server) registerBlocked() {
 	}) (*JSON[mapping.Blocked], error) {
 		return answer(s.Mappings.UpdateBlocked(ctx, in.Body.blocked(in.ID, mapping.ByPerson)))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/blocked-keywords/{id}", OperationID: "delete-blocked-keyword", Tags: []string{tag},
 		Summary: "Unblock a keyword", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {

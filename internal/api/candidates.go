@@ -92,7 +92,7 @@ func (s *server) registerCandidates() {
 		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When the catalog cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, s.undoCandidate)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/pending-candidates/{id}", OperationID: "delete-pending-candidate", Tags: []string{tag},
 		Summary: "Put a question off", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "The question is gone until the next event of its title comes in. The records that waited for it stay uncertain; they are part of the question when it is asked again.",

@@ -93,7 +93,7 @@ type failedRecord struct {
 
 func (s *server) registerDiagnostics() {
 	const path = "/api/diagnostics"
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "get-diagnostics", Tags: []string{"Diagnostics"},
 		Summary: "Get the diagnostics for a bug report",
 		Description: "One JSON file: version, settings, the state of every part, the last errors, the last diagnosis of the network and the newest lines of the log. " +

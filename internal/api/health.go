@@ -31,13 +31,13 @@ func (s *server) registerHealth() {
 		return &healthAnswer{http.StatusOK, Health{"ok", s.Version, []string{}}}, nil
 	}
 	notReady := map[string]*huma.Response{"503": s.response("The service does not take webhooks now.", Health{})}
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/health", OperationID: "health", Tags: []string{"Service"}, Responses: notReady,
 		Summary: "Ask whether the service takes webhooks",
 		Description: "For probes of containers and proxies; needs no login. It says that the database can be read and written and that there is room on the disk, not that the catalog answers: " +
 			"while that is down, webhooks are taken and wait. Asked more often than once a second, it answers what it found last.",
 	}, ready)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/health/ready", OperationID: "health-ready", Tags: []string{"Service"}, Responses: map[string]*huma.Response{"503": notReady["503"]},
 		Summary: "Ask whether the service takes webhooks", Description: "The same as /health.",
 	}, ready)

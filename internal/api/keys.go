@@ -39,7 +39,7 @@ func (s *server) registerKeys() {
 		plain, key, err := s.Guard.Store.CreateKey(ctx, in.Body.Name)
 		return answer(NewKey{key, plain}, err)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/api-keys/{id}", OperationID: "delete-api-key", Tags: []string{tag},
 		Summary: "Remove an API key", Description: "It stops working at once.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {

@@ -56,7 +56,7 @@ func (b Browser) visitor(ctx context.Context) auth.Visitor {
 
 func (s *server) registerLogin() {
 	const tag = "Login"
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/setup", OperationID: "setup", Tags: []string{tag},
 		Summary:     "Create the administrator",
 		Description: "Works once, with the token of the setup link, and signs in.",
@@ -72,13 +72,13 @@ func (s *server) registerLogin() {
 		opened, err := s.Guard.Store.Login(ctx, b.Name, b.Password.Reveal(), "", in.visitor(ctx))
 		return s.signedIn(ctx, b.Name, opened, err)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/login", OperationID: "login", Tags: []string{tag},
 		Summary:     "Sign in",
 		Description: "Sets the session cookie. Where signing in asks for a code and none is sent, the answer says needs_code and sets none. Scripts need no login: they send an API key.",
 		Errors:      []int{http.StatusUnauthorized, http.StatusTooManyRequests},
 	}, s.login)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/logout", OperationID: "logout", Tags: []string{tag},
 		Summary: "Sign out",
 	}, s.logout)
@@ -86,7 +86,7 @@ func (s *server) registerLogin() {
 		Method: http.MethodGet, Path: "/api/session", OperationID: "get-session", Tags: []string{tag},
 		Summary: "Ask who is signed in",
 	}, s.session)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/password", OperationID: "change-password", Tags: []string{tag},
 		Summary:     "Change the password",
 		Description: "Ends every session but this one. It needs a session: an API key cannot do it.",

@@ -57,7 +57,7 @@ const importBytes = 8 << 20
 
 func (s *server) registerMappingImport() {
 	const tag = "Mappings"
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings/export", OperationID: "export-mappings", Tags: []string{tag},
 		Summary: "Export mappings and blocked keywords", Description: "All of them, in one document that import takes back.",
 	}, s.exportMappings)

@@ -89,7 +89,7 @@ func (s *server) registerMappings() {
 		}
 		return answer(s.Mappings.Update(ctx, m))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/mappings/{id}", OperationID: "delete-mapping", Tags: []string{tag},
 		Summary: "Remove a mapping", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {

@@ -172,7 +172,7 @@ func registerChannels[C channel.Config](s *server, plural, id, name string) {
 		c.ID = in.ID
 		return out(s.Notices.UpdateChannel(ctx, c))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Remove a " + name, Description: "What waits for it is not sent any more. Rules that name no other channel are switched off.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
@@ -305,7 +305,7 @@ func (s *server) registerNotificationRules() {
 	}) (*JSON[notify.Rule], error) {
 		return answer(s.Notices.UpdateRule(ctx, in.Body.rule(in.ID)))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-notification-rule", Tags: []string{notificationTag},
 		Summary: "Remove a rule", Description: "What waits for it is not sent any more.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
@@ -388,7 +388,7 @@ func (s *server) registerInbox() {
 			Attention int `json:"attention" doc:"How much of it is a warning or an error."`
 		}{unread.All, unread.Attention}, err)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/read", OperationID: "read-notices", Tags: []string{notificationTag},
 		Summary: "Mark notices as read", Description: "Those with the ids given, or all up to and with one id: give the newest that a person has seen.",
 	}, func(ctx context.Context, in *JSON[struct {
@@ -425,7 +425,7 @@ func (s *server) registerInbox() {
 			Deliveries []deliveryOutput `json:"deliveries"`
 		}{s.noticeOf(e), outputs}, err)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-notice", Tags: []string{notificationTag},
 		Summary: "Remove a notice", Description: "What of it waits to be sent is not sent any more.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
@@ -434,7 +434,7 @@ func (s *server) registerInbox() {
 		}
 		return nil, s.Notices.Delete(ctx, in.ID)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/deliveries/{id}/resend", OperationID: "resend-delivery", Tags: []string{notificationTag},
 		Summary: "Send a notice to a channel again", Description: "One that failed, was dropped, or may not have arrived.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*none, error) {

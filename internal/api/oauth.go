@@ -23,7 +23,7 @@ func (s *server) registerOAuth() {
 		Description: "Answers the address of the catalog where the person agrees; it is good for ten minutes and leads back to the callback.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, s.startOAuth)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
 		Summary: "The way back from the catalog",
 		Description: "Browsers come here from the catalog and are sent on to the accounts page, with connected=ID, or with oauth_error=" +

@@ -52,13 +52,13 @@ func (s *server) registerProvider() {
 	}, func(ctx context.Context, _ *none) (*JSON[ProviderStatus], error) {
 		return answer(ProviderStatus{s.OIDC.Status(), s.PublicURL(ctx) + providerCallbackPath}, nil)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
 		Summary:     "Begin to sign in by the OpenID Connect provider",
 		Description: "Answers the address of the provider where the person signs in, which leads back to the callback, and sets a cookie that must come along. Good for ten minutes.",
 		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
 	}, s.startProvider)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: providerCallbackPath, OperationID: "finish-login-provider", Tags: []string{tag},
 		Summary: "The way back from the provider",
 		Description: "Browsers come here from the provider and are sent on signed in, or to the sign-in page, with problem=" +

@@ -82,7 +82,7 @@ func (s *server) registerReplay() {
 		Summary:     "Ask the catalog for a sign of life",
 		Description: "Checks the token of the preferred account. An answer ends an outage that the service knows of; nothing else is sent by this call.",
 	}, s.probeCatalog)
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/queue/{record_id}/revive", OperationID: "revive-task", Tags: []string{tag},
 		Summary:       "Revive an abandoned task",
 		Description:   "It waits for the catalog again, with all its tries before it.",
@@ -90,7 +90,7 @@ func (s *server) registerReplay() {
 	}, func(ctx context.Context, in *ByRecord) (*none, error) {
 		return nil, s.Replay.Revive(ctx, in.ID)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/catalog_replay/queue/{record_id}", OperationID: "delete-task", Tags: []string{tag},
 		Summary:       "Take a task out of the queue",
 		Description:   "A record that waited for it becomes ignored; it can still be retried.",

@@ -79,7 +79,7 @@ func (s *server) registerSummaries() {
 		d.Name = cmp.Or(d.Name, in.Name)
 		return answer(s.Summary.Update(ctx, in.Name, d))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{name}", OperationID: "delete-summary-job", Tags: []string{tag},
 		Summary: "Remove a summary job", Description: "Its results go with it.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByName) (*none, error) {

@@ -33,7 +33,7 @@ func (s *server) registerTasks() {
 		}
 		return answer(t.Status(), nil)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tasks/{id}/cancel", OperationID: "cancel-task", Tags: []string{tag},
 		Summary: "Cancel a task", DefaultStatus: http.StatusAccepted,
 		Description: "What it has done stays done. A record that is worked on comes to its end.",

@@ -48,7 +48,7 @@ func (s *server) registerTracker() {
 		address, err := s.Tracker.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
 		return answer(oauthAddress{address}, err)
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: trackerCallbackPath, OperationID: "finish-tracker-oauth", Tags: []string{tag},
 		Summary: "The way back from the tracker",
 		Description: "Browsers come here from the tracker and are sent on to the tracker page, with tracker_connected=ID, or with tracker_error=" +

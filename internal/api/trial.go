@@ -54,7 +54,7 @@ func (s *server) registerTrials() {
 		}
 		return answer(s.Engine.Preview(ctx, event))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/test-sync", OperationID: "test-sync", Tags: []string{tag},
 		Summary:     "Try an event",
 		Description: "Runs an event whole, the mark included, as a webhook's would be." + trialRule,

@@ -46,7 +46,7 @@ func (s *server) registerTwoFactor() {
 		made, err := s.Guard.Store.StartTwoFactor(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr)
 		return answer(made, wrongPassword(err))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/cancel", OperationID: "cancel-two-factor", Tags: []string{tag},
 		Summary: "Give up setting codes up",
 	}, func(ctx context.Context, _ *none) (*none, error) {
@@ -86,7 +86,7 @@ func (s *server) registerTwoFactor() {
 		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr)
 		return answer(RecoveryCodes{codes}, wrongPassword(err))
 	})
-	register(s, huma.Operation{
+	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/off", OperationID: "turn-off-two-factor", Tags: []string{tag},
 		Summary: "Ask for no code any more", Description: "Who lost the app and the recovery codes turns it off on the machine: watchmark two-factor off NAME",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
