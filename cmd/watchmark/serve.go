@@ -11,9 +11,12 @@ import (
 	"watchmark/internal/rights"
 )
 
-// gcPercent is how much the heap may grow before garbage is collected. On a small server memory is dearer than
-// the few percent of speed that Go's own choice, 100, would bring.
-const gcPercent = 50
+// How much the heap may grow before garbage is collected, in percent. On a small server memory is dearer than the
+// few percent of speed that Go's own choice, 100, would bring; and what the start takes at most stays with the process in part.
+const (
+	gcAtStart = 20
+	gcPercent = 50
+)
 
 const rootAdvice = "start it as another user, or set PUID and PGID to the numbers of the user and group that it shall become; PUID=0 is root nevertheless"
 
@@ -25,7 +28,7 @@ type serveCommand struct {
 
 // Run serves until the process is told to stop.
 func (c serveCommand) Run(ctx context.Context, std standard) error {
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(gcAtStart)
 	if c.Container && rights.StaysRoot(os.Getenv) {
 		return errors.New("this would serve as root: " + rootAdvice)
 	}
@@ -38,5 +41,6 @@ func (c serveCommand) Run(ctx context.Context, std standard) error {
 	if rights.StaysRoot(os.Getenv) {
 		_, _ = fmt.Fprintln(std.err, "watchmark: this serves as root. Better", rootAdvice)
 	}
+	debug.SetGCPercent(gcPercent)
 	return service.Run(ctx)
 }

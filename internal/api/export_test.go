@@ -3,4 +3,4 @@ package api
 import "github.com/danielgtaylor/huma/v2"
 
 // Document is the OpenAPI document of an API over deps.
-func Document(deps Deps) *huma.OpenAPI { return newServer(deps).api.OpenAPI() }
+func Document(deps Deps) *huma.OpenAPI { return document(deps) }

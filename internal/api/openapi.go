@@ -66,6 +66,9 @@ func (numberText) Schema(huma.Registry) *huma.Schema {
 
 // schemaOf is a reference to the schema of v's type.
 func (s *server) schemaOf(v any) *huma.Schema {
+	if !s.forDocument {
+		return &huma.Schema{}
+	}
 	return s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, "")
 }
 
@@ -233,6 +236,9 @@ const (
 	docsPath    = "/api/docs"
 )
 
+// document is the OpenAPI document of an API over deps.
+func document(deps Deps) *huma.OpenAPI { return newServer(deps, true).api.OpenAPI() }
+
 // registerDocs serves the document and its page. It comes last: the document is complete then.
 func (s *server) registerDocs() {
 	answers := func(description, contentType, stranger string) map[string]*huma.Response {
@@ -253,8 +259,10 @@ func (s *server) registerDocs() {
 		Method: http.MethodGet, Path: docsPath, OperationID: "get-docs", Tags: []string{"Service"},
 		Summary: "Read this reference in a browser", Responses: answers("A page.", "text/html", "303"),
 	})
-	s.describe()
-	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.api.OpenAPI()) })
+	if s.forDocument {
+		s.describe()
+	}
+	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(s.Deps)) })
 	s.mux.HandleFunc("GET "+openapiPath, func(w http.ResponseWriter, r *http.Request) {
 		text, err := document()
 		if err != nil {

@@ -225,7 +225,7 @@ var docsTemplate = template.Must(template.New("docs").Parse(docsHTML))
 
 // docsPage is the reference as a page without scripts, for the strict content policy.
 func (s *server) docsPage() ([]byte, error) {
-	r, err := newReference(s.api.OpenAPI())
+	r, err := newReference(document(s.Deps))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/api.md anew")
 
 // bare is an API that can be described and not called.
-func bare() *huma.OpenAPI { return newServer(Deps{Guard: &auth.Guard{}}).api.OpenAPI() }
+func bare() *huma.OpenAPI { return document(Deps{Guard: &auth.Guard{}}) }
 
 func TestReferenceInTheDocumentsIsFresh(t *testing.T) {
 	functions := template.FuncMap{

@@ -153,13 +153,16 @@ type Deps struct {
 
 type server struct {
 	Deps
-	mux       *http.ServeMux
-	api       huma.API
-	started   time.Time
-	strangers *rate.Limiter
-	trials    *rate.Limiter       // of hosts that a caller names
-	bodies    *semaphore.Weighted // bytes of webhook bodies
-	uploading sync.Mutex          // held while a dump is uploaded: one at a time
+	mux *http.ServeMux
+	api huma.API
+	// forDocument is set where the schemas of answers are wanted. Serving needs them not, and they take a
+	// megabyte: the document is made by a server of its own when somebody asks for it.
+	forDocument bool
+	started     time.Time
+	strangers   *rate.Limiter
+	trials      *rate.Limiter       // of hosts that a caller names
+	bodies      *semaphore.Weighted // bytes of webhook bodies
+	uploading   sync.Mutex          // held while a dump is uploaded: one at a time
 }
 
 // New is the handler of /api/, /webhook/, /health and what is below it. It sees paths without the base
@@ -167,12 +170,12 @@ type server struct {
 // identity get 401, but for the open paths; pages (/api/docs and the return from
 // OAuth) lead to the login instead.
 func New(deps Deps) http.Handler {
-	s := newServer(deps)
-	return http.HandlerFunc(s.serve)
+	return http.HandlerFunc(newServer(deps, false).serve)
 }
 
-func newServer(deps Deps) *server {
-	s := &server{Deps: deps, mux: http.NewServeMux(), started: time.Now(), trials: newTrials(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
+// newServer makes the server, or with forDocument one whose document is complete.
+func newServer(deps Deps, forDocument bool) *server {
+	s := &server{Deps: deps, forDocument: forDocument, mux: http.NewServeMux(), started: time.Now(), trials: newTrials(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
 	s.api = humago.New(s.mux, s.config())
 	s.registerWebhooks()
 	s.registerTrials()
@@ -317,7 +320,7 @@ func register[I, T any](s *server, op huma.Operation, fn func(context.Context, *
 	if op.Responses[status] == nil {
 		op.Responses[status] = &huma.Response{}
 	}
-	if op.Responses[status].Content == nil {
+	if s.forDocument && op.Responses[status].Content == nil {
 		schema := huma.SchemaFromField(s.api.OpenAPI().Components.Schemas, body, said.Name()+"Body")
 		op.Responses[status].Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
 	}
