@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +14,7 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
+	"watchmark/internal/logtest"
 	"watchmark/internal/secret"
 )
 
@@ -40,7 +40,7 @@ type rig struct {
 	dir    string
 	client *catalog.Client
 	keeper *account.Keeper
-	logs   *lockedBuffer
+	logs   *logtest.Buffer
 
 	mu     sync.Mutex
 	app    catalog.App
@@ -50,7 +50,7 @@ type rig struct {
 // newRig starts everything; an application is registered, and mira is signed in at the catalog.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, logs: new(lockedBuffer), app: catalog.App{ClientID: "app1", ClientSecret: clientSecret}}
+	r := &rig{t: t, logs: new(logtest.Buffer), app: catalog.App{ClientID: "app1", ClientSecret: clientSecret}}
 	r.store, r.db, r.dir = newStore(t)
 	r.list = catalogtest.New(catalogtest.Config{AtomicMarks: true, Users: []catalogtest.User{
 		{ID: miraID, Username: "mira", Nickname: "Mira", Token: "by-hand-of-mira"},
@@ -176,22 +176,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// lockedBuffer is a log that is written while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

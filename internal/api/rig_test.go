@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/httpx"
 	"watchmark/internal/llm"
 	"watchmark/internal/logring"
+	"watchmark/internal/logtest"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/metrics"
@@ -76,7 +77,7 @@ type rig struct {
 	tasks     *task.Registry
 	archive   *archive.Archive
 	dataset   *dataset.Keeper
-	log       *lockedBuffer
+	log       *logtest.Buffer
 	slog      *slog.Logger
 	lines     *logring.Ring
 	masker    *secret.Masker
@@ -106,7 +107,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		}
 	}
 	r := &rig{
-		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &lockedBuffer{},
+		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &logtest.Buffer{},
 		store: auth.NewStore(d, box, func() auth.Policy {
 			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: providerOf(manager).Entries()}
 		}),
@@ -606,22 +607,4 @@ func (k *testKeeper) FinishOAuth(ctx context.Context, state, code string) (accou
 		return account.Account{}, k.err
 	}
 	return k.accounts.Get(ctx, 1)
-}
-
-// lockedBuffer is a log that handlers write while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/archive/dumptest"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 )
 
@@ -72,7 +73,7 @@ func TestArchiveKeepsItsSchedule(t *testing.T) {
 		siteEnded := make(chan struct{})
 		go func() { _ = site.Serve(siteDoor); close(siteEnded) }()
 		defer func() { _ = site.Close(); <-siteEnded }()
-		service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logs{}, Environ: []string{
+		service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logtest.Buffer{}, Environ: []string{
 			"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1", "WATCHMARK_AUTH_ENABLED=false",
 			"WATCHMARK_CATALOG_ARCHIVE_MIN_FREE_MB=10", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://releases/latest.json"}})
 		if err != nil {

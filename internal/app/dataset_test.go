@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/browsertest"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 )
 
@@ -85,7 +86,7 @@ func TestDatasetKeepsItsSchedule(t *testing.T) {
 		defer func() { _ = site.Close(); <-siteEnded }()
 		defer func() { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }()
 		run := func(name string, work func(*app.App)) {
-			service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logs{}, Environ: []string{
+			service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logtest.Buffer{}, Environ: []string{
 				"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1", "WATCHMARK_AUTH_ENABLED=false",
 				"WATCHMARK_MATCHING_DATASET_CRON=CRON_TZ=UTC 30 8 * * *", "WATCHMARK_MATCHING_DATASET_URL=http://tables/data.json"}})
 			if err != nil {

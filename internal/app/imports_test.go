@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"certfile": {},
 
 	"logring": {},
+	"logtest": {},
 	"task":    {"logring", "metrics", "trail"},
 
 	"httpx":    {"secret"},

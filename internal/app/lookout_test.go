@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/app"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 	"watchmark/internal/notify"
 	"watchmark/internal/secret"
@@ -57,7 +58,7 @@ func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) 
 
 // start runs the service on its folder; again starts it anew.
 func (h *home) start(environ []string) {
-	service, err := app.New(h.t.Context(), app.Options{DataDir: h.dir, Logs: &logs{}, Environ: append([]string{
+	service, err := app.New(h.t.Context(), app.Options{DataDir: h.dir, Logs: &logtest.Buffer{}, Environ: append([]string{
 		"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
 		"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false"}, environ...)})
 	if err != nil {

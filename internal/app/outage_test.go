@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/app"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
@@ -87,7 +88,7 @@ func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
 		go func() { _ = site.Serve(catalogDoor); close(siteEnded) }()
 		defer func() { _ = site.Close(); <-siteEnded }()
 
-		printed := &logs{}
+		printed := &logtest.Buffer{}
 		service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: printed, Environ: []string{
 			"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
 			"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false"}})

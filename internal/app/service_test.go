@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/app"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/logtest"
 )
 
 // Secrets of the tests. None may ever be seen in clear.
@@ -35,28 +35,10 @@ type service struct {
 	url  string // base path included
 	key  string // of the API
 	hook string // the webhook key
-	logs *logs
+	logs *logtest.Buffer
 	// catalog are the settings that lead to list.
 	catalog []string
 	stop    func()
-}
-
-// logs is what the service printed.
-type logs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // startEmpty starts the service on a fresh folder with the embedded sample on the
@@ -69,7 +51,7 @@ func startEmpty(t *testing.T, environ ...string) *service {
 	if err := list.LoadSample(); err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, list: list, dir: t.TempDir(), logs: &logs{}}
+	s := &service{t: t, list: list, dir: t.TempDir(), logs: &logtest.Buffer{}}
 	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address, "WATCHMARK_CATALOG_IMAGE_URL=" + address}
 	s.run(append(environ, s.catalog...))
 	return s

@@ -20,6 +20,7 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/auth"
+	"watchmark/internal/logtest"
 )
 
 // certificate writes one for 127.0.0.1 and its key into dir, and returns who trusts it.
@@ -51,7 +52,7 @@ func certificate(t *testing.T, dir string) (cert, key string, trusted *x509.Cert
 func TestServiceSpeaksTLSWithItsOwnCertificate(t *testing.T) {
 	dir := t.TempDir()
 	cert, key, trusted := certificate(t, dir)
-	out := &logs{}
+	out := &logtest.Buffer{}
 	ctx, cancel := context.WithCancel(t.Context())
 	service, err := app.New(ctx, app.Options{DataDir: dir, Logs: out, Environ: []string{"WATCHMARK_SERVER_TLS_CERT=" + cert, "WATCHMARK_SERVER_TLS_KEY=" + key}})
 	if err != nil {
@@ -133,7 +134,7 @@ func TestUnusableCertificateStopsTheStart(t *testing.T) {
 		"the other one, the key": {[]string{"WATCHMARK_SERVER_TLS_KEY=" + key}, "server.tls_cert: is needed together with server.tls_key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := app.New(t.Context(), app.Options{DataDir: t.TempDir(), Logs: &logs{}, Environ: c.environ})
+			_, err := app.New(t.Context(), app.Options{DataDir: t.TempDir(), Logs: &logtest.Buffer{}, Environ: c.environ})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v", err)
 			}

@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/logtest"
 )
 
 // entryOf is mira's entry of a subject of the house.
@@ -375,24 +375,13 @@ func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
 	}
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
 func TestDebugLogHoldsNoToken(t *testing.T) {
 	s, address := catalogtest.Start(t, catalogtest.Config{Users: []catalogtest.User{{ID: 7, Username: "mira", Token: token}}})
 	s.AddSubject(catalogtest.Subject{ID: 100, Type: catalog.Anime, Name: "旅路"})
 	s.AddEpisodes(100, catalogtest.Episode{ID: 1001, Sort: 1})
 	app := catalog.App{ClientID: "app1", ClientSecret: "the-client-secret", RedirectURL: "https://home.example/cb"}
 	s.SetApp(catalogtest.App{ClientID: "app1", ClientSecret: "the-client-secret", RedirectURI: app.RedirectURL, Username: "mira"})
-	var out lockedBuffer
+	var out logtest.Buffer
 	c := connectLogging(t, address, 5*time.Second, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	entry := catalog.ListEntry{AccountKey: "1", Session: c.As(token), Username: "mira", Subject: 100}
 	_, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entry, Episodes: []catalog.EpisodeID{1001}})
@@ -404,7 +393,7 @@ func TestDebugLogHoldsNoToken(t *testing.T) {
 	must(t, err)
 	second, err := c.Refresh(t.Context(), app, first.Refresh)
 	must(t, err)
-	log := out.b.String() + fmt.Sprintf("%v %+v %#v %v", entry, entry, entry, first)
+	log := out.String() + fmt.Sprintf("%v %+v %#v %v", entry, entry, entry, first)
 	for _, leak := range []string{
 		token, "the-client-secret", code.Reveal(), first.Access.Reveal(), first.Refresh.Reveal(), second.Access.Reveal(), second.Refresh.Reveal(),
 	} {

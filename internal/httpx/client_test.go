@@ -1,7 +1,6 @@
 package httpx_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,13 +10,13 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"watchmark/internal/httpx"
+	"watchmark/internal/logtest"
 	"watchmark/internal/secret"
 )
 
@@ -312,24 +311,13 @@ func TestRatePerHost(t *testing.T) {
 	})
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
 func TestDebugLogIsMasked(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Set-Cookie", "session=cookie-value")
 		_, _ = w.Write([]byte(`{"access_token":"answer-secret","echo":"` + r.Header.Get("Authorization")[7:] + `","n":7}`))
 	})
-	var out lockedBuffer
+	var out logtest.Buffer
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelDebug)
 	c, err := httpx.New(fast, &secret.Masker{}, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/httpx"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 	"watchmark/internal/secret"
 )
@@ -230,7 +231,7 @@ func TestStreamIsLoggedMaskedAndWithoutBody(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, "body-text")
 	})
-	var out lockedBuffer
+	var out logtest.Buffer
 	c, err := httpx.New(fast, &secret.Masker{}, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package tracker_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -9,13 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"watchmark/internal/db"
 	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
+	"watchmark/internal/logtest"
 	"watchmark/internal/memnet"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
@@ -44,7 +43,7 @@ type rig struct {
 	keeper *tracker.Keeper
 	db     *db.DB
 	tasks  *task.Registry
-	logs   *lockedBuffer
+	logs   *logtest.Buffer
 	opts   *tracker.Options
 	mapped func(titles []string) bool
 }
@@ -88,7 +87,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
 	masker := &secret.Masker{}
-	r := &rig{t: t, dir: dir, url: url, remote: remote, db: d, tasks: &task.Registry{}, logs: new(lockedBuffer)}
+	r := &rig{t: t, dir: dir, url: url, remote: remote, db: d, tasks: &task.Registry{}, logs: new(logtest.Buffer)}
 	r.mapped = func([]string) bool { return false }
 	r.opts = &tracker.Options{
 		Enabled: true, AuthURL: url, APIURL: url, AppAPIURL: url, ClientID: webClient, RedirectURI: callback,
@@ -223,22 +222,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// lockedBuffer is a log that is written while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
