@@ -44,6 +44,9 @@ const (
 // this machine. environ are settings.
 func command(t *testing.T, environ []string, args ...string) *exec.Cmd {
 	t.Helper()
+	if underRace {
+		t.Skip("starts many processes, which takes minutes beside the race detector; package faults has the service run with it")
+	}
 	self, err := os.Executable()
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)

@@ -64,6 +64,7 @@ func (w *weekly) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // The archive is switched on late on a Tuesday while the source is down: an hour's wait
 // after each failure, then Wednesday at 8 in Shanghai.
 func TestArchiveKeepsItsSchedule(t *testing.T) {
+	skipUnderRace(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) { // begins on Saturday, 2000-01-01 at 00:00 UTC
 		network := memnet.New(t)

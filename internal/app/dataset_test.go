@@ -63,6 +63,7 @@ func TestBrowserAbout(t *testing.T) {
 // The table is fetched every day at 8:30. The source is down on the first one: an hour's
 // wait after each failure. A restart knows of it all.
 func TestDatasetKeepsItsSchedule(t *testing.T) {
+	skipUnderRace(t)
 	dir := t.TempDir()
 	document := tableOf(9000)
 	synctest.Test(t, func(t *testing.T) { // begins on Saturday, 2000-01-01 at 00:00 UTC

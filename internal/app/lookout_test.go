@@ -32,12 +32,17 @@ type home struct {
 	stop    func()
 }
 
-// inBubble runs test on a service with the account of mira and the settings, whose clock is a fake one.
-func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
+func skipUnderRace(t *testing.T) {
 	t.Helper()
 	if underRace {
 		t.Skip("plays hours and days, which takes minutes beside the race detector")
 	}
+}
+
+// inBubble runs test on a service with the account of mira and the settings, whose clock is a fake one.
+func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
+	t.Helper()
+	skipUnderRace(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		h := &home{t: t, network: memnet.New(t), dir: dir, list: catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}}})}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,13 +14,13 @@ import (
 func TestReadiness(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		var answer error
 		held := make(chan struct{})
 		close(held)
 		stopping := make(chan struct{})
 		r := &readiness{dataDir: dir, stopping: stopping, alive: func(context.Context) error {
-			asked++
+			asked.Add(1)
 			<-held
 			return answer
 		}}
@@ -33,8 +34,8 @@ func TestReadiness(t *testing.T) {
 		for range 100 {
 			expect("at first")
 		}
-		if asked != 1 {
-			t.Errorf("a flood asks the database %d times", asked)
+		if asked.Load() != 1 {
+			t.Errorf("a flood asks the database %d times", asked.Load())
 		}
 		answer = errors.New("disk I/O error in /secret/place")
 		time.Sleep(healthFor)
@@ -47,8 +48,8 @@ func TestReadiness(t *testing.T) {
 			time.Sleep(healthFor)
 			expect("while the database does not answer", "has not answered for 3 seconds")
 		}
-		if asked != 3 {
-			t.Errorf("a database that does not answer is asked %d times", asked-2)
+		if asked.Load() != 3 {
+			t.Errorf("a database that does not answer is asked %d times", asked.Load()-2)
 		}
 		close(held)
 		time.Sleep(healthFor)
