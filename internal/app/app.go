@@ -45,7 +45,7 @@ import (
 )
 
 // startGrace is how long the start may take with what it does beside the first requests.
-const startGrace = 10 * time.Second
+const startGrace = 2 * time.Second
 
 // keepSynced is how long a done task stays in the queue, for people to see.
 const keepSynced = 7 * 24 * time.Hour
