@@ -276,17 +276,24 @@ func (p *Plan) applyChannels(ctx context.Context, h Home, dry bool) (lines []Lin
 			line.Fate, line.Note = Kept, "a channel of this name is here with other settings"
 		case !dry:
 			_, err := h.Notices.CreateChannel(ctx, notify.Channel{Type: c.Config.Type(), Name: c.Name, Enabled: c.Enabled, Config: secret.Text(c.Config.Plain())})
-			var wrong *notify.FieldError
-			switch {
-			case errors.As(err, &wrong), errors.Is(err, notify.ErrFull):
-				line.Fate, line.Note = Refused, err.Error()
-			case err != nil:
+			if err := line.refused(err); err != nil {
 				return lines, err
 			}
 		}
 		lines = append(lines, line)
 	}
 	return lines, nil
+}
+
+// refused tells in the line what notices and summaries do not accept; another error is returned.
+func (l *Line) refused(err error) error {
+	var ofNotices *notify.FieldError
+	var ofSummaries *summary.FieldError
+	if errors.As(err, &ofNotices) || errors.As(err, &ofSummaries) || errors.Is(err, notify.ErrFull) || errors.Is(err, summary.ErrFull) {
+		l.Fate, l.Note = Refused, err.Error()
+		return nil
+	}
+	return err
 }
 
 // is reports whether a channel here sends to where c does, in the same way.
@@ -329,11 +336,7 @@ func (p *Plan) applyTold(ctx context.Context, h Home, dry bool) (lines []Line, e
 			line.Fate, line.Note = Refused, "none of its channels was taken"
 		default:
 			_, err := h.Notices.CreateRule(ctx, r)
-			var wrong *notify.FieldError
-			switch {
-			case errors.As(err, &wrong), errors.Is(err, notify.ErrFull):
-				line.Fate, line.Note = Refused, err.Error()
-			case err != nil:
+			if err := line.refused(err); err != nil {
 				return lines, err
 			}
 		}
@@ -356,11 +359,7 @@ func (p *Plan) applyJobs(ctx context.Context, h Home, dry bool) (lines []Line, e
 			return lines, err
 		case !dry:
 			_, err := h.Summaries.Create(ctx, d)
-			var wrong *summary.FieldError
-			switch {
-			case errors.As(err, &wrong), errors.Is(err, summary.ErrFull):
-				line.Fate, line.Note = Refused, err.Error()
-			case err != nil:
+			if err := line.refused(err); err != nil {
 				return lines, err
 			}
 		}
