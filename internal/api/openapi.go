@@ -262,9 +262,9 @@ func (s *server) registerDocs() {
 	if s.forDocument {
 		s.describe()
 	}
-	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(s.Deps)) })
+	served := sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(s.Deps)) })
 	s.mux.HandleFunc("GET "+openapiPath, func(w http.ResponseWriter, r *http.Request) {
-		text, err := document()
+		text, err := served()
 		if err != nil {
 			s.internal(r.Context(), "GET "+openapiPath, err).write(w)
 			return

@@ -453,7 +453,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 
 // greet says where the service is, and prints the setup link while nobody has set it up.
 func (a *App) greet(ctx context.Context, address net.Addr) error {
-	url := a.scheme() + reachable(address) + a.Settings.Current().Server.BasePath
+	url := scheme(a.Settings.Current().Server) + reachable(address) + a.Settings.Current().Server.BasePath
 	if public := a.Settings.Current().Server.PublicURL; public != "" {
 		url = public
 	}
@@ -467,15 +467,16 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 	}
 	where := ":\n\n"
 	if _, port, err := net.SplitHostPort(address.String()); err == nil && a.container && a.Settings.Current().Server.PublicURL == "" {
-		url = a.scheme() + "HOST:" + port + a.Settings.Current().Server.BasePath
+		url = scheme(a.Settings.Current().Server) + "HOST:" + port + a.Settings.Current().Server.BasePath
 		where = ".\nHOST stands for the machine that runs the container, " + port + " for the port there that leads to it:\n\n"
 	}
 	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
 	return err
 }
 
-func (a *App) scheme() string {
-	if a.tls != nil {
+// scheme is how the service is spoken to.
+func scheme(s settings.Server) string {
+	if s.TLSCert != "" {
 		return "https://"
 	}
 	return "http://"

@@ -142,11 +142,7 @@ func (d *Data) checkListen(ctx context.Context) Check {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	scheme := "http://"
-	if s.TLSCert != "" {
-		scheme = "https://"
-	}
-	health, none := askHealth(ctx, scheme+net.JoinHostPort(host, port)+s.BasePath+"/health")
+	health, none := askHealth(ctx, scheme(s)+net.JoinHostPort(host, port)+s.BasePath+"/health")
 	switch {
 	case none != nil:
 		return ill(name, "%s cannot be used (%v), and what answers there is no watchmark: stop it, or choose another port with server.listen", s.Listen, err)

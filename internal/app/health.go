@@ -29,7 +29,8 @@ func (a *App) tellAddress(listening net.Addr) {
 	if address, err := netip.ParseAddrPort(host); err == nil && address.Addr().IsUnspecified() {
 		host = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), address.Port()).String()
 	}
-	url := a.scheme() + host + a.Settings.Current().Server.BasePath + "/health"
+	server := a.Settings.Current().Server
+	url := scheme(server) + host + server.BasePath + "/health"
 	if err := os.WriteFile(filepath.Join(a.folder, addressFile), []byte(url), 0o600); err != nil {
 		a.log.Warn("health checks will fail: where the service listens cannot be written", "error", err)
 	}
