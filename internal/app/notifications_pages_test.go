@@ -18,7 +18,7 @@ func TestBrowserTellsTheHousehold(t *testing.T) {
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	hook, robot := channeltest.NewHook(t), channeltest.NewWeCom(t)
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/notifications"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says("main", "Nothing leaves the house yet")),
+		browsertest.Until(browsertest.Says("main", "Nothing is sent out yet")),
 		browsertest.Click(".add-types a[href$='type=webhook']"), browsertest.Until(browsertest.Says("h1", "Add a webhook")), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "phone"), browsertest.Type("#url", "no address"), browsertest.Click("#channel-form button.primary"),
 		browsertest.Until(browsertest.Says(".field-error", "http://")), browsertest.Until(`document.activeElement.id === "url"`),

@@ -48,7 +48,7 @@ func TestBrowserSignsInByAProvider(t *testing.T) {
 	}
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/login?next=/records"), browsertest.Until(browsertest.Says(".other-way", "Sign in with Home <ID>")),
-		browsertest.Click(".other-way .button"), browsertest.Until(browsertest.Says(".note", "This account of Home <ID> may not come in yet.")))
+		browsertest.Click(".other-way .button"), browsertest.Until(browsertest.Says(".note", "This account of Home <ID> may not sign in yet.")))
 	if address := s.do(s.request(http.MethodGet, "/api/records", "", "")); address.status != http.StatusUnauthorized {
 		t.Errorf("a stranger is answered %d", address.status)
 	}
@@ -58,7 +58,7 @@ func TestBrowserSignsInByAProvider(t *testing.T) {
 		browsertest.Until(browsertest.Says("#provider [data-copy] code", s.url+"/api/login/oidc/callback")),
 		browsertest.Click("#provider form[data-api=PATCH] button"), browsertest.Until(browsertest.Says("#confirm", "sub-of-mira")), browsertest.Click("dialog button[value=yes]"),
 		browsertest.Until(browsertest.Says("#toasts", "The account may sign in now.")), browsertest.Until(`!document.querySelector("#provider .info")`),
-		browsertest.Click("#provider form[data-then=authorize] button"), browsertest.Until(`location.pathname === "/settings/access"`), browsertest.Until(browsertest.Says("#provider", "may come in")),
+		browsertest.Click("#provider form[data-then=authorize] button"), browsertest.Until(`location.pathname === "/settings/access"`), browsertest.Until(browsertest.Says("#provider", "may sign in")),
 		browsertest.Click("details.menu summary"), browsertest.Click("form[data-url$='/api/logout'] button"), browsertest.Until(`location.pathname === "/login"`),
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(`location.pathname === "/login"`), browsertest.Until(`document.readyState === "complete"`),
 		browsertest.Click(".other-way .button"), browsertest.Until(`location.pathname === "/records" && location.search === "?status=error"`), browsertest.Until(browsertest.Listening))...)
@@ -108,7 +108,7 @@ func TestBrowserSetsUpCodesAndSignsInWithThem(t *testing.T) {
 		browsertest.Type("#code", recovery[0]), browsertest.Click("#login .primary"), browsertest.Until(browsertest.Listening),
 		chromedp.Navigate(s.url+"/settings/access"), browsertest.Until(browsertest.Says("#two-factor", "9 recovery codes left")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#two-factor-off summary"), browsertest.Type("#off-password", password), browsertest.Click("#two-factor-off .danger"),
-		browsertest.Until(browsertest.Says("#toasts", "Signing in asks for no code any more.")), browsertest.Until(`!!document.querySelector("#two-factor-start")`))...)
+		browsertest.Until(browsertest.Says("#toasts", "Signing in no longer asks for a code.")), browsertest.Until(`!!document.querySelector("#two-factor-start")`))...)
 }
 
 // TestBrowserUsesEverythingBelowAPath: behind a reverse proxy that serves one path of a host, no page asks for anything outside of it.

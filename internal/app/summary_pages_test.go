@@ -22,7 +22,7 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/llm"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#llm", "summaries work without one")),
 		browsertest.Type("#llm-url", base), browsertest.Type("#llm-model", "qwen"), browsertest.Type("#llm-key", "sk-that-is-a-wrong-one"), save,
-		browsertest.Until(browsertest.Says("#llm", "qwen is asked at")),
+		browsertest.Until(browsertest.Says("#llm", "Uses qwen at")),
 		browsertest.Until(browsertest.Says("#llm-told", "The service of the language model refuses the key")), browsertest.Until(browsertest.Says("#llm-told", "Check llm.api_key")),
 		browsertest.Until(browsertest.Says("#llm", "Last problem")),
 		browsertest.Type("#llm-key", key), save, browsertest.Until(browsertest.Says("#llm-told", "qwen answers.")), browsertest.Until(`document.getElementById("llm-key").value === ""`),

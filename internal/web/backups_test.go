@@ -36,7 +36,7 @@ func TestBackupsPage(t *testing.T) {
 	g.backups.LastError, g.backups.KeyMissing = "not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir (/data has 12 MB free, 300 MB are needed)", true
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "上次备份失败", "空间不足", "WATCHMARK_SECRET_KEY")
 	g.backups = backup.Status{Keep: 7, LastError: ""}
-	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "never by itself")
+	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "not automatically")
 }
 
 func TestWhereNobodySignsInNothingIsDownloaded(t *testing.T) {
@@ -54,11 +54,11 @@ func TestAboutTellsOfNewerVersions(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
 	for want, status := range map[string]update.Status{
-		"Newer versions are not looked for": {},
-		"There is version 1.5.0":            {Enabled: true, Newer: "1.5.0", URL: "https://git.example/1.5.0", CheckedAt: time.Now()},
-		"This is the newest version":        {Enabled: true, CheckedAt: time.Now()},
-		"Looked for in a few minutes":       {Enabled: true},
-		"answers with status 404":           {Enabled: true, CheckedAt: time.Now(), Problem: "the address of server.update_url answers with status 404"},
+		"Watchmark does not look for newer versions": {},
+		"Version 1.5.0 is available":                 {Enabled: true, Newer: "1.5.0", URL: "https://git.example/1.5.0", CheckedAt: time.Now()},
+		"This is the newest version":                 {Enabled: true, CheckedAt: time.Now()},
+		"First check in a few minutes":               {Enabled: true},
+		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: "the address of server.update_url answers with status 404"},
 	} {
 		g.update = status
 		mustContain(t, g.get(t, in, "/about", "en").body, want, status.URL)

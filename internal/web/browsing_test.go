@@ -183,7 +183,7 @@ func TestBrowserCorrectsAWrongMark(t *testing.T) {
 		browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者")),
 		browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"), browsertest.Until(`!document.querySelector("#correct-subject-found").childElementCount`),
 		browsertest.Type("#correct-offset", "-12"),
-		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 14 第七夜.")),
+		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · chapter 14 第七夜.")),
 		browsertest.Until(browsertest.Says("#correct .preview", "3, of which 2")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		browsertest.Click("#correct [name=all_of_title]"), browsertest.Until(`document.querySelector("#correct .preview").hidden`),
 		browsertest.Click("#correct button.primary"), browsertest.Until(`!document.getElementById("run").hidden && document.getElementById("correct").hidden`),

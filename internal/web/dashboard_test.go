@@ -77,11 +77,11 @@ func TestPolledSources(t *testing.T) {
 	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: "switched off"}}}
 	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: "sign in again"}, {Name: "alex", State: tracker.Connected, Problem: "try later"}}}
 	body = g.get(t, in, "/", "en").body
-	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at the tracker has ended", "mira: sign in again", "TV box")
+	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at Trakt has ended", "mira: sign in again", "TV box")
 	if n := strings.Count(body, ">Fails<"); n != 2 {
 		t.Errorf("%d sources fail, want 2", n)
 	}
-	mustContain(t, g.get(t, in, "/", "zh-CN").body, "无法读取 NAS 媒体库", "Tracker 登录已失效")
+	mustContain(t, g.get(t, in, "/", "zh-CN").body, "无法读取 NAS 媒体库", "Trakt 登录已失效")
 }
 
 func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {

@@ -27,7 +27,7 @@ func TestMappingsPages(t *testing.T) {
 			"the server counts on", "https://catalog.example/subject/900002", "灯塔守望者 第二季", "#900022", "<code>^", "&lt;script&gt;alert", `href="/api/mappings/export"`, "Blocked keywords"}, []string{"第 2 季", "所有季", "第 13 集算作第 1 集", "来自导入"}, "No mappings yet"},
 		{"search", "/mappings?q=900022", full, []string{"Rainbow Broadcast Station"}, []string{"所有季"}, "the server counts on"},
 		{"nothing found", "/mappings?q=%3Cscript%3Ealert%281", full, []string{"&lt;script&gt;alert(1"}, []string{"&lt;script&gt;alert(1"}, "<script>alert"},
-		{"nothing found at all", "/mappings?q=zzz", full, []string{"No mapping has this", `value="zzz"`}, []string{"没有符合的映射"}, "No mappings yet"},
+		{"nothing found at all", "/mappings?q=zzz", full, []string{"No mapping matches", `value="zzz"`}, []string{"没有符合的映射"}, "No mappings yet"},
 		{"no mappings", "/mappings", empty, []string{"No mappings yet", "To the page Review"}, []string{"还没有映射"}, "Try a title"},
 		{"one", "/mappings/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "leads to 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
 		{"an expression", "/mappings/4", full, []string{`name="is_regex" checked`, `placeholder="A title as it is sent"`}, []string{"正则表达式"}, ""},
@@ -112,11 +112,11 @@ func TestBrowserAddsAndRemovesAMapping(t *testing.T) {
 		browsertest.Until(browsertest.Says(".trial .tried", "not a regular expression: missing )")), browsertest.Until(`!document.querySelector("[aria-invalid]")`),
 		browsertest.Type("#title", "^灯塔"), browsertest.Until(browsertest.Says(".trial .tried", "Choose an entry to see where it leads.")),
 		browsertest.Type("#subject", "灯塔"), chromedp.Focus("#subject"), chromedp.KeyEvent(kb.Enter), browsertest.Until(browsertest.Says("#subject-found", "灯台守のうた")), browsertest.Click("[data-pick]"),
-		browsertest.Until(browsertest.Says(".trial .tried", "This mapping applies.")), browsertest.Until(browsertest.Says(".trial .tried", "Leads to 灯塔守望者 · episode 1 第七夜.")),
+		browsertest.Until(browsertest.Says(".trial .tried", "This mapping applies.")), browsertest.Until(browsertest.Says(".trial .tried", "Leads to 灯塔守望者 · chapter 1 第七夜.")),
 		browsertest.Type("#offset", "-12"), browsertest.Click("#mapping-form button.primary"),
 		browsertest.Until(`location.pathname === "/wm/mappings" && document.readyState === "complete"`), browsertest.Until(browsertest.Says(".rules", "^灯塔")),
-		browsertest.Until(browsertest.Listening), browsertest.Click(".rules form button"), browsertest.Until(browsertest.Says("#confirm", "Remove the mapping of “^灯塔”?")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#toasts", "The mapping is removed.")), browsertest.Until(browsertest.Says("main", "No mappings yet")),
+		browsertest.Until(browsertest.Listening), browsertest.Click(".rules form button"), browsertest.Until(browsertest.Says("#confirm", "Delete the mapping of “^灯塔”?")), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Until(browsertest.Says("#toasts", "The mapping is deleted.")), browsertest.Until(browsertest.Says("main", "No mappings yet")),
 	)
 	var wrote []apiCall
 	tried := ""
@@ -251,7 +251,7 @@ func TestBrowserImportsWithAPreview(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/mappings/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "Choose a file, or paste its content.")),
-		browsertest.Type("#text", "{"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This is no JSON.")),
+		browsertest.Type("#text", "{"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This is not JSON.")),
 		browsertest.Type("#text", "[]"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This document is of another kind.")),
 		browsertest.Type("#text", `{"mappings":[{"title":"灯塔守望者"},{"title":"no subject"},{"title":"发条王国"}],"blocked_keywords":[{"keyword":"<b>预告"}]}`), browsertest.Click("#rules-import button"),
 		browsertest.Until(browsertest.Says("#import-preview", "2 added, 1 changed, 3 the same already, 1 refused.")),

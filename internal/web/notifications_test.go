@@ -108,10 +108,10 @@ func TestNotificationPages(t *testing.T) {
 		{"a text", "/inbox?q=%E7%81%AF%E5%A1%94", []string{"灯塔守望者 S2E7"}, []string{"等待人工确认"}, "S1E1 not marked"},
 		{"nothing found", "/inbox?q=nowhere&kind=x&view=y", []string{"No notice passes this filter"}, []string{"没有符合筛选的通知"}, "S1E1 not marked"},
 		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sent this"},
-		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before is kept"}, []string{"没有规则外发"}, "Send again"},
+		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before is kept"}, []string{"没有规则推送这条"}, "Send again"},
 		{"notifications", "/notifications", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
-			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter not again for 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
-			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing leaves the house"},
+			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
+			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},
 		{"a webhook", "/notifications/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
 		{"mail", "/notifications/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
 		{"a WeCom group", "/notifications/channels/3", []string{`name="config.key"`, `value="***"`, "添加群机器人", `<option value="text" selected>`}, []string{"企业微信"}, "<script>alert"},
@@ -154,8 +154,8 @@ func TestNotificationRoomsTeachWhenEmpty(t *testing.T) {
 	in := g.client(t, true)
 	mustContain(t, g.get(t, in, "/inbox", "en").body, "Nothing has happened yet", `href="/notifications"`)
 	mustContain(t, g.get(t, in, "/inbox?view=unread", "en").body, "All caught up")
-	mustContain(t, g.get(t, in, "/notifications", "en").body, "Nothing leaves the house yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
-	mustContain(t, g.get(t, in, "/debug/notifications", "en").body, "Nothing leaves the house yet")
+	mustContain(t, g.get(t, in, "/notifications", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
+	mustContain(t, g.get(t, in, "/debug/notifications", "en").body, "Nothing is sent out yet")
 	if err := g.notices.DeleteRule(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}

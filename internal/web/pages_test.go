@@ -121,7 +121,7 @@ func TestAboutPage(t *testing.T) {
 		never  string
 	}{
 		{"the snapshot", dataset.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
-		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "never by itself"}, []string{"已是最新", "不自动更新"}, "came with"},
+		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "not automatically"}, []string{"已是最新", "不自动进行"}, "came with"},
 		{"not renewed", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
 		{"a refresh runs", dataset.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},
 		{"off", dataset.Status{}, []string{"Switched off", "matching.dataset_enabled"}, []string{"未启用"}, "api/dataset/refresh"},

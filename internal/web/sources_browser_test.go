@@ -133,7 +133,7 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 		browsertest.Type("#mail-otp", "000000"), browsertest.Click("#mail-code button.primary"),
 		browsertest.Until(browsertest.Says("#mail-code .field-error", "4 more may be wrong")), browsertest.Until(browsertest.Says("#mail-code .form-error", "after five wrong codes a new mail is needed")),
 		browsertest.Type("#mail-otp", "000001"), browsertest.Click("#mail-code button.primary"),
-		browsertest.Until(browsertest.Says("#mail-code .form-error", "Have another mail sent")), browsertest.Until(`document.getElementById("mail-otp").disabled`),
+		browsertest.Until(browsertest.Says("#mail-code .form-error", "Send another mail")), browsertest.Until(`document.getElementById("mail-otp").disabled`),
 		browsertest.Click("[data-mail-other]"), browsertest.Until(code+`.hidden`),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "123456"), browsertest.Click("#mail-code button.primary"),
@@ -144,7 +144,7 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Click("#mail-start button"), browsertest.Until(`document.getElementById("mail-email").validity.valueMissing`),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
-		browsertest.Until(browsertest.Says("#mail-start .form-error", "The tracker did not answer as it should. Try again later.")), browsertest.Until(browsertest.Says("#mail-start .form-error", "does not know this client")))
+		browsertest.Until(browsertest.Says("#mail-start .form-error", "Trakt did not answer as it should. Try again later.")), browsertest.Until(browsertest.Says("#mail-start .form-error", "does not know this client")))
 	start := apiCall{"POST", "/api/tracker/email-login/start", `{"email":"mira@home.example"}`}
 	complete := func(otp string) apiCall {
 		return apiCall{"POST", "/api/tracker/email-login/complete", `{"email":"mira@home.example","otp":"` + otp + `"}`}
@@ -190,7 +190,7 @@ func TestBrowserWorksWithTheTracker(t *testing.T) {
 		browsertest.Click("#forecast .after button"), browsertest.Until(browsertest.Says("#confirm", "Take in all of the history?")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(`performance.getEntriesByType("resource").filter((one) => one.name.endsWith("/sync/manual")).length === 2`),
 		browsertest.Click("#person-2 form button"), browsertest.Until(browsertest.Says("#confirm", "Disconnect stranger")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#toasts", "Disconnected, at the tracker too.")),
+		browsertest.Until(browsertest.Says("#toasts", "Disconnected, at Trakt too.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 	)
 	mustCall(t, g, apiCall{"POST", "/api/tracker/sync/manual", `{"preview":true,"user_id":1}`}, apiCall{"POST", "/api/tracker/device/start", ""},

@@ -223,11 +223,11 @@ func TestSourcePages(t *testing.T) {
 		{"the boxes", full, "/device", []string{"Boxes are asked", "Mira TV", "Playing", "42%", "Read as", "灯塔守望者 · season 2 · episode 7", "from the label of the episode", "第…集", "Bedroom Box", "Off or asleep", "Does not count", "the label counts episodes and names none",
 			"connection refused", "No answer yet", `href="/records/1"`, "192.168.1.0/24", `name="uuid" value="u-1"`, `name="address" value="192.168.1.77"`}, []string{"正在播放", "第 2 季", "标签只写了总集数"}, []string{"No box is known yet"}},
 		{"the boxes, off", empty, "/device", []string{"Switched off", "No box is known yet", "Scan and see"}, []string{"未启用", "扫描看看"}, []string{"Ask all now"}},
-		{"the boxes, nowhere", failed, "/device", []string{"Switched on, but told of no box"}, []string{"没有盒子可查"}, nil},
+		{"the boxes, nowhere", failed, "/device", []string{"Switched on, but without a box to ask"}, []string{"没有盒子可查"}, nil},
 		{"the boxes, set by the environment", copied, "/device", []string{`<textarea id="device-addresses" name="device.addresses" data-type="lines" rows="3" autocapitalize="none" spellcheck="false" placeholder="192.168.1.5" aria-describedby="device-addresses-help" disabled>`, "WATCHMARK_DEVICE_ADDRESSES"}, []string{"由环境变量"}, nil},
 		{"the boxes, being asked", running, "/device", []string{`data-follow="1"`}, []string{`data-follow="1"`}, nil},
-		{"the tracker", full, "/tracker", []string{"Somebody has to sign in again", "by e-mail", "31 plays became records", "214 more are older", "Sign-in has ended", "Reading failed", "Disconnect stranger from the tracker?", "Preview of the history of mira",
-			"episode 1–5, 7", "https://catalog.example/subject/900002", "Would be marked", "?status=not_found", "182 are passed over", "Send the code", "one-time-code", "not documented", "/api/tracker/oauth/callback", "Go to Trakt"},
+		{"the tracker", full, "/tracker", []string{"Somebody has to sign in again", "by e-mail", "31 plays became records", "214 more are older", "Sign-in has ended", "Reading failed", "Disconnect stranger from Trakt?", "Preview of the history of mira",
+			"episode 1–5, 7", "https://catalog.example/subject/900002", "Would be marked", "?status=not_found", "182 are passed over", "Send the code", "one-time-code", "does not document this way", "/api/tracker/oauth/callback", "Go to Trakt"},
 			[]string{"需要重新登录", "31 次播放成为记录", "将标记", "官方并未公开"}, []string{"secret-of-the-app", "set `tracker"}},
 		{"the tracker, a status and no row", full, "/tracker?status=not_found&from=900", []string{"A Home Video"}, []string{"A Home Video"}, []string{"<span class=\"name\">灯塔守望者</span>"}},
 		{"the tracker, an unknown status", full, "/tracker?status=%3Cb%3E&from=x", []string{"A Home Video", "灯塔守望者"}, nil, []string{"<b>"}},
@@ -241,7 +241,7 @@ func TestSourcePages(t *testing.T) {
 		{"the import, empty", empty, "/import", []string{"There is no account yet"}, []string{"还没有可以标记的账号"}, []string{"Preview:", "Imported: bench"}},
 		{"the import, broken off", failed, "/import", []string{"The import broke off: mira on home", "the server has gone", "Import again to go on"}, []string{"导入中断"}, nil},
 		{"the import, under way", running, "/import", []string{`data-follow="3"`}, []string{`data-follow="3"`}, nil},
-		{"connect", full, "/connect", []string{"Asked by Watchmark", `href="/nas"`, `href="/device"`, `href="/tracker"`, `href="/import"`, "Read regularly", "Somebody has to sign in again"}, []string{"由 Watchmark 主动读取"}, nil},
+		{"connect", full, "/connect", []string{"Read by Watchmark itself", `href="/nas"`, `href="/device"`, `href="/tracker"`, `href="/import"`, "Read regularly", "Somebody has to sign in again"}, []string{"由 Watchmark 主动读取"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.rig.client(t, true)
