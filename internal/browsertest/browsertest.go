@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,35 +23,84 @@ import (
 // names are what Chromium is called on the systems where tests run.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// Start starts a browser for one test or benchmark and returns its tab. Without a browser it is
+// one is the browser that the tests of a package share; nil where Main does not run them.
+var one *shared
+
+// shared is a browser for many tests, started when the first one needs it.
+type shared struct {
+	start  sync.Once
+	root   context.Context
+	cancel func()
+	err    error
+}
+
+// Main runs the tests of a package, for its TestMain, and returns the code to exit with. All share one browser, which takes
+// as long to start as a usual test takes; each has cookies, storage and cache of its own.
+func Main(m *testing.M) int {
+	one = &shared{cancel: func() {}}
+	defer func() { one.cancel() }()
+	return m.Run()
+}
+
+// Start gives a tab of a browser to one test or benchmark. Without a browser it is
 // skipped, or fails when WATCHMARK_REQUIRE_BROWSER is 1.
 func Start(t testing.TB) context.Context {
 	t.Helper()
 	if raceDetector {
 		t.Skip("what a browser does is tested without the race detector, beside which it takes minutes")
 	}
-	for _, name := range names {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
+	path := installed()
+	if path == "" {
+		message := "no Chromium in PATH: install one of " + strings.Join(names, ", ") + " to run the browser tests"
+		if os.Getenv("WATCHMARK_REQUIRE_BROWSER") == "1" {
+			t.Fatal(message)
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-			chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true))
-		allocated, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Skip(message)
+	}
+	if one == nil {
+		tab, cancel, err := open(t.Context(), path)
 		t.Cleanup(cancel)
-		tab, cancel := chromedp.NewContext(allocated)
-		t.Cleanup(cancel)
-		if err := chromedp.Do(tab); err != nil {
-			t.Fatalf("start %s: %v", path, err)
+		if err != nil {
+			t.Fatal(err)
 		}
 		return tab
 	}
-	message := "no Chromium in PATH: install one of " + strings.Join(names, ", ") + " to run the browser tests"
-	if os.Getenv("WATCHMARK_REQUIRE_BROWSER") == "1" {
-		t.Fatal(message)
+	one.start.Do(func() { one.root, one.cancel, one.err = open(context.Background(), path) })
+	if one.err != nil {
+		t.Fatal(one.err)
 	}
-	t.Skip(message)
-	return nil
+	tab, cancel := chromedp.NewContext(one.root, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	if err := chromedp.Do(tab); err != nil {
+		t.Fatalf("open a tab: %v", err)
+	}
+	return tab
+}
+
+// installed is the path of a browser; empty when there is none.
+func installed() string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// open starts a browser, which cancel ends, and returns its first tab.
+func open(ctx context.Context, path string) (tab context.Context, cancel func(), err error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true))
+	allocated, release := chromedp.NewExecAllocator(ctx, options...)
+	tab, end := chromedp.NewContext(allocated)
+	cancel = func() {
+		end()
+		release()
+	}
+	if err := chromedp.Do(tab); err != nil {
+		return nil, cancel, fmt.Errorf("start %s: %w", path, err)
+	}
+	return tab, cancel, nil
 }
 
 // Step is something done in the browser.
@@ -152,10 +203,15 @@ func LeavesUnsaved(tab context.Context) {
 
 // Complaints fails the test for what the browser says is wrong with the tab's pages:
 // scripts that fail, what the content policy stops, files that do not load. Pages that
-// are not there are asked for on purpose.
+// are not there are asked for on purpose, and what a page misses once the test is over, such as its server, is not counted.
 func Complaints(t *testing.T, tab context.Context) {
 	t.Helper()
+	var over atomic.Bool
+	t.Cleanup(func() { over.Store(true) })
 	err := chromedp.Listen(tab, func(event any) {
+		if over.Load() {
+			return
+		}
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
 			t.Errorf("a script failed: %s", e.ExceptionDetails.Text)

@@ -1,11 +1,16 @@
 package web_test
 
 import (
+	"os"
+	"testing"
+
 	"github.com/chromedp/cdproto/network"
 
 	"watchmark/internal/auth"
 	"watchmark/internal/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
 
 // signIn gives the browser a session.
 func (g *rig) signIn() browsertest.Step {
