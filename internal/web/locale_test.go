@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/archive"
+	"watchmark/internal/backup"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/dataset"
 	"watchmark/internal/diagnose"
@@ -214,7 +215,7 @@ func TestKeysExist(t *testing.T) {
 
 // taskKinds is every kind of task that the service starts.
 var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, engine.CorrectKind, engine.AnswerKind, archive.TaskKind, dataset.TaskKind, device.TaskKind,
-	importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
+	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
 
 func TestNumbersArePutApart(t *testing.T) {
 	g := newRig(t)
@@ -224,6 +225,8 @@ func TestNumbersArePutApart(t *testing.T) {
 	mustContain(t, g.get(t, in, "/archive", "zh-CN").body, "1,234,567")
 	g.ran(t, engine.RetryKind, 12_345, nil, nil)
 	mustContain(t, g.get(t, in, "/tasks", "en").body, `"/records/12345">Record 12345<`)
+	g.device = device.Status{Enabled: true, Devices: []device.Device{{Address: "192.168.1.5:9978", Name: "TV", LastEvent: &device.Event{Outcome: device.Counted, RecordIDs: []int64{12_345}}}}}
+	mustContain(t, g.get(t, in, "/device", "en").body, `"/records/12345">record 12345<`)
 }
 
 func TestBrowserTellsTimesAndNumbersToTheReader(t *testing.T) {
