@@ -14,8 +14,6 @@ type archivePage struct {
 	// Text was looked for; Found is nil when nothing was.
 	Text  string
 	Found []archive.Found
-	// Size is in megabytes.
-	Size int
 }
 
 // foundMost is how many subjects a search shows.
@@ -23,7 +21,7 @@ const foundMost = 20
 
 func (s *site) archive(r *http.Request) (content, error) {
 	page := archivePage{Status: s.ArchiveStatus(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
-	page.Look, page.Size = archiveLook(page.Status), int(page.Status.Size/1e6)
+	page.Look = archiveLook(page.Status)
 	if page.Text == "" || !page.IndexReady {
 		return content{Title: "archive.title", Data: page}, nil
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -157,15 +156,12 @@ const requestsAPage = 25
 // webhooks lists what arrived. What a filter in the address cannot mean is left out.
 func (s *site) webhooks(r *http.Request) (content, error) {
 	q := r.URL.Query()
-	f := webhook.Filter{Text: strings.TrimSpace(q.Get("q")), Limit: requestsAPage}
+	f := webhook.Filter{Text: strings.TrimSpace(q.Get("q")), Before: cursor(r, "before"), Limit: requestsAPage}
 	if src := watch.Source(q.Get("source")); slices.Contains(source.Push, src) {
 		f.Source = src
 	}
 	if outcome := webhook.Outcome(q.Get("outcome")); slices.Contains(webhook.Outcomes, outcome) {
 		f.Outcome = outcome
-	}
-	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
-		f.Before = before
 	}
 	entries, next, err := s.WebhookLog.List(r.Context(), f)
 	if err != nil {
@@ -173,7 +169,7 @@ func (s *site) webhooks(r *http.Request) (content, error) {
 	}
 	page := webhooksPage{Filter: f, Sources: source.Push, Outcomes: webhook.Outcomes}
 	for _, e := range entries {
-		page.Requests = append(page.Requests, request{e, readable(e.Body)})
+		page.Requests = append(page.Requests, request{e, indented(e.Body)})
 	}
 	if next > 0 {
 		page.Older = webhooksPath(f, next)
@@ -182,15 +178,6 @@ func (s *site) webhooks(r *http.Request) (content, error) {
 		page.Newest = webhooksPath(f, 0)
 	}
 	return content{Title: "debug.title", Data: page}, nil
-}
-
-// readable is JSON with its structure shown, and any other text as it is.
-func readable(text string) string {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, []byte(text), "", "  "); err != nil {
-		return text // it was cut, or never was JSON
-	}
-	return indented.String()
 }
 
 func webhooksPath(f webhook.Filter, before int64) string {

@@ -2,9 +2,7 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"watchmark/internal/forecast"
@@ -66,17 +64,7 @@ func forecastOf(r *http.Request, t task.Status, table *forecast.Table) *forecast
 		asked = ""
 	}
 	path := func(status forecast.Status, from int) string {
-		query := url.Values{}
-		if status != "" {
-			query.Set("status", string(status))
-		}
-		if from > 0 {
-			query.Set("from", strconv.Itoa(from))
-		}
-		if len(query) == 0 {
-			return r.URL.Path
-		}
-		return r.URL.Path + "?" + query.Encode()
+		return fromCursor(r.URL.Path, map[string]string{"status": string(status)}, "from", int64(from))
 	}
 	view := &forecastView{Status: t, Table: table, Tabs: []forecastTab{{look{Tone: "quiet", Key: "forecast.all"}, table.Items, path("", 0), asked == ""}}}
 	for _, status := range forecastOrder {
@@ -88,7 +76,7 @@ func forecastOf(r *http.Request, t task.Status, table *forecast.Table) *forecast
 	if asked != "" {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(row forecast.Row) bool { return row.Status != asked })
 	}
-	begin := from(r)
+	begin := int(cursor(r, "from"))
 	if begin >= len(rows) {
 		begin = 0
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -109,10 +108,7 @@ func (s *site) inbox(r *http.Request) (content, error) {
 	if !slices.Contains([]inboxView{viewAttention, viewUnread, viewAll}, page.View) {
 		page.View = viewNotices
 	}
-	f := notify.Filter{Attention: page.View == viewAttention, Unread: page.View == viewUnread, Text: page.Text, Limit: noticesShown}
-	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
-		f.Before = before
-	}
+	f := notify.Filter{Attention: page.View == viewAttention, Unread: page.View == viewUnread, Text: page.Text, Before: cursor(r, "before"), Limit: noticesShown}
 	if slices.ContainsFunc(notify.Kinds(), func(k notify.KindInfo) bool { return k.Kind == page.Kind }) {
 		f.Kinds = []notify.Kind{page.Kind}
 	} else {
@@ -227,14 +223,11 @@ var deliveryLooks = map[notify.State]look{
 
 // notice shows a notice, and what became of it at each channel.
 func (s *site) notice(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	e, err := s.Notices.Get(r.Context(), id)
-	if errors.Is(err, notify.ErrNotFound) {
-		return content{}, errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}

@@ -54,7 +54,7 @@ func loadCatalogue() (catalogue, error) {
 		}
 		for _, a := range source.Adapters {
 			for key, text := range adapterTexts(a) {
-				words[key] = spoken(text, lang.Tag)
+				words[key] = choose(lang.Tag, text.English, text.Chinese)
 			}
 		}
 		c[lang.Tag] = words
@@ -84,12 +84,12 @@ func adapterTexts(a source.Adapter) map[string]source.Text {
 	return texts
 }
 
-// spoken is a text in a language of the pages.
-func spoken(t source.Text, lang string) string {
+// choose is the one of two texts that is in the language of the page.
+func choose(lang, en, zh string) string {
 	if lang == "zh-CN" {
-		return t.Chinese
+		return zh
 	}
-	return t.English
+	return en
 }
 
 // text is the text of key, with args put in as fmt does, but numbers with their thousands apart.

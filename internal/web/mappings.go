@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"watchmark/internal/mapping"
@@ -97,25 +95,18 @@ func (s *site) blocked(r *http.Request) (content, error) {
 // rulesPageOf is a page without its rules, and the filter for these.
 func rulesPageOf[T any](s *site, r *http.Request, blocked bool) (rulesPage[T], mapping.Filter, error) {
 	counts, err := s.Mappings.Count(r.Context())
-	f := mapping.Filter{Text: r.URL.Query().Get("q")}
-	if before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64); err == nil && before > 0 {
-		f.Before = before
-	}
+	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
 	return rulesPage[T]{Tabs: ruleTabs{counts, blocked}, Text: f.Text, Trial: trial{Season: "1"}}, f, err
 }
 
 // turn sets where the list at a path goes on, and where it begins.
 func (p *rulesPage[T]) turn(path string, f mapping.Filter, next int64) {
-	q := url.Values{}
-	if f.Text != "" {
-		q.Set("q", f.Text)
-	}
+	fields := map[string]string{"q": f.Text}
 	if f.Before > 0 {
-		p.Newest = path + "?" + q.Encode()
+		p.Newest = withQuery(path, fields)
 	}
 	if next > 0 {
-		q.Set("before", strconv.FormatInt(next, 10))
-		p.Older = path + "?" + q.Encode()
+		p.Older = fromCursor(path, fields, "before", next)
 	}
 }
 
@@ -145,14 +136,11 @@ func (s *site) newMapping(r *http.Request) (content, error) {
 
 // mapping shows the form of a mapping.
 func (s *site) mapping(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	m, err := s.Mappings.Get(r.Context(), id)
-	if errors.Is(err, mapping.ErrNotFound) {
-		return content{}, errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}

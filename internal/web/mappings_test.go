@@ -77,6 +77,7 @@ func TestThousandsOfMappingsArePaged(t *testing.T) {
 	}
 	second := g.get(t, in, "/mappings?before=4951&q=title", "en").body
 	mustContain(t, second, "title 4949", "Newest")
+	mustContain(t, g.get(t, in, "/mappings?before=4951", "en").body, `<a class="button" href="/mappings">`)
 	if strings.Contains(second, "title 4950") {
 		t.Error("a mapping stands on two pages")
 	}

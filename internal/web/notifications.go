@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
@@ -43,15 +42,16 @@ type channelView struct {
 	Icon  string
 	Look  look
 	Where string
-	// Plural is what the API calls channels of its type.
-	Plural string
 	// Switch is the body of the request that switches it on or off; empty when its settings cannot be read.
 	Switch string
 }
 
+// Plural is what the API calls channels of its type.
+func (v channelView) Plural() string { return string(v.Type) + "s" }
+
 // channelViewOf says how a channel stands.
 func channelViewOf(c notify.Channel) (channelView, error) {
-	v := channelView{Channel: c, Icon: channelIcons[c.Type], Look: channelLook(c), Plural: string(c.Type) + "s"}
+	v := channelView{Channel: c, Icon: channelIcons[c.Type], Look: channelLook(c)}
 	config, err := channel.Read(c.Type, c.Config.Reveal())
 	if err != nil { // it is paused then, and says so
 		return v, nil //nolint:nilerr // as above
@@ -223,19 +223,16 @@ func (s *site) newChannel(r *http.Request) (content, error) {
 	if emptyConfigs[t] == nil {
 		return content{}, errNoPage
 	}
-	return content{Title: "channel.new." + string(t), Data: channelPageOf(channelView{Channel: notify.Channel{Type: t}, Icon: channelIcons[t], Plural: string(t) + "s"}, emptyConfigs[t])}, nil
+	return content{Title: "channel.new." + string(t), Data: channelPageOf(channelView{Channel: notify.Channel{Type: t}, Icon: channelIcons[t]}, emptyConfigs[t])}, nil
 }
 
 // channel shows the form of a channel. Settings that cannot be read any more are entered anew.
 func (s *site) channel(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	c, err := s.Notices.Channel(r.Context(), id)
-	if errors.Is(err, notify.ErrNotFound) {
-		return content{}, errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}
@@ -323,14 +320,11 @@ func (s *site) newRule(r *http.Request) (content, error) {
 
 // rule shows the form of a rule.
 func (s *site) rule(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	rule, err := s.Notices.Rule(r.Context(), id)
-	if errors.Is(err, notify.ErrNotFound) {
-		return content{}, errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}

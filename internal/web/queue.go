@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -70,13 +69,13 @@ const (
 
 // queue lists the marks that wait for the catalog, and how that and the scheduler stand.
 func (s *site) queue(r *http.Request) (content, error) {
-	ctx, q := r.Context(), r.URL.Query()
+	ctx := r.Context()
 	counts, err := s.Queue.Counts(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	page := queuePage{Catalog: s.Reachability(), Scheduler: s.Scheduler(), Again: againLater, Waiting: counts[replay.Pending], Status: replay.Pending, MaxRetries: s.MaxRetries()}
-	if status := replay.Status(q.Get("status")); slices.Contains(queueStates, status) {
+	if status := replay.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
 		page.Status = status
 	}
 	page.Look = look{"good", "circle-check", "queue.answers"}
@@ -86,10 +85,7 @@ func (s *site) queue(r *http.Request) (content, error) {
 	for _, status := range queueStates {
 		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
 	}
-	after, err := strconv.ParseInt(q.Get("after"), 10, 64)
-	if err != nil || after < 0 {
-		after = 0
-	}
+	after := cursor(r, "after")
 	entries, next, err := s.Queue.List(ctx, replay.Filter{Status: page.Status, Newest: page.Status != replay.Pending, After: after, Limit: queueShown})
 	if err != nil {
 		return content{}, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -72,9 +71,9 @@ func needsCorrection(r record.Record, question int64) bool {
 
 // record shows one record and why it came out so.
 func (s *site) record(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	work, err := s.Records.Work(r.Context(), id)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s *site) record(r *http.Request) (content, error) {
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
-		Polled: !slices.Contains(source.Push, rec.Source), Following: s.following(id, "retry", "correct"),
+		Polled: !slices.Contains(source.Push, rec.Source), Following: s.following(id, retryKind, correctKind),
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {

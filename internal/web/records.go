@@ -39,17 +39,14 @@ func (p recordsPage) Filtered() bool {
 // records lists records. What a filter in the address cannot mean is left out.
 func (s *site) records(r *http.Request) (content, error) {
 	q := r.URL.Query()
-	f := record.Filter{User: q.Get("user"), Text: q.Get("q")}
+	f := record.Filter{User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
 	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
 		f.Status = status
 	}
 	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
 		f.Source = src
 	}
-	if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && before > 0 {
-		f.Before = before
-	}
-	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, "retry_failed")}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, retryFailedKind)}
 	page.readDays(&f, q)
 	users, err := s.Records.UserNames(r.Context())
 	if err != nil {
@@ -109,10 +106,19 @@ func (p recordsPage) retryPath() string {
 	return withQuery("/api/records/retry", fields)
 }
 
-// fromCursor is path with those fields that are not empty, from a cursor on; 0 is the begin.
-func fromCursor(path string, fields map[string]string, name string, cursor int64) string {
-	if cursor > 0 {
-		fields[name] = strconv.FormatInt(cursor, 10)
+// cursor is where the list of a request goes on by its query; 0 is the beginning, and what is no cursor.
+func cursor(r *http.Request, name string) int64 {
+	at, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(at, 0)
+}
+
+// fromCursor is path with those fields that are not empty, from the cursor at on; 0 is the beginning.
+func fromCursor(path string, fields map[string]string, name string, at int64) string {
+	if at > 0 {
+		fields[name] = strconv.FormatInt(at, 10)
 	}
 	return withQuery(path, fields)
 }

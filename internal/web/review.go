@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -56,10 +55,7 @@ const (
 // review lists the questions that wait for a person.
 func (s *site) review(r *http.Request) (content, error) {
 	ctx := r.Context()
-	before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	if err != nil || before < 0 {
-		before = 0
-	}
+	before := cursor(r, "before")
 	open, next, err := s.Questions.List(ctx, candidate.Filter{Statuses: []candidate.Status{candidate.Pending}, Before: before, Limit: cardsShown})
 	if err != nil {
 		return content{}, err
@@ -86,7 +82,7 @@ func (s *site) review(r *http.Request) (content, error) {
 		}
 	}
 	if next > 0 {
-		page.Older = "/review?" + url.Values{"before": {strconv.FormatInt(next, 10)}}.Encode()
+		page.Older = fromCursor("/review", map[string]string{}, "before", next)
 	}
 	if before > 0 {
 		page.Newest = "/review"

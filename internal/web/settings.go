@@ -155,14 +155,6 @@ func (c *settingsSection) add(row settingRow) {
 	}
 }
 
-// choose is the one of two texts that is in the language of the page.
-func choose(lang, en, zh string) string {
-	if lang == "zh-CN" {
-		return zh
-	}
-	return en
-}
-
 // settingRow is key as the page shows it.
 func (s *site) settingRow(lang string, section settings.Section, key settings.Key, value any) (settingRow, error) {
 	row := settingRow{

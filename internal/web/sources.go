@@ -3,9 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"watchmark/internal/settings"
@@ -85,15 +83,6 @@ func (s *site) newest(kinds ...string) task.Status {
 		}
 	}
 	return task.Status{}
-}
-
-// from is where a list begins by ?from=.
-func from(r *http.Request) int {
-	n, err := strconv.Atoi(r.URL.Query().Get("from"))
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
 }
 
 // roomPath is the room of a source that is asked.

@@ -3,12 +3,10 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,9 +82,9 @@ type jobPage struct {
 	Form    jobForm
 	Results []resultView
 	Model   bool
-	// Newest is set where the list begins later than with the newest; Older is the path of what is older, if any.
-	Newest bool
+	// Older and Newest are paths of this list; empty when there is nothing there.
 	Older  string
+	Newest string
 	Again  int
 }
 
@@ -152,9 +150,6 @@ func (s *site) summaries(r *http.Request) (content, error) {
 func (s *site) summaryJob(r *http.Request) (content, error) {
 	ctx := r.Context()
 	job, err := s.Summaries.Job(ctx, r.PathValue("name"))
-	if errors.Is(err, summary.ErrNotFound) {
-		err = errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}
@@ -172,9 +167,12 @@ func (s *site) summaryJob(r *http.Request) (content, error) {
 	if page.Form, err = s.jobForm(ctx, job, channels); err != nil {
 		return content{}, err
 	}
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is the newest
-	page.Newest = before > 0
-	results, next, err := s.Summaries.Results(ctx, job.Name, max(before, 0), resultsShown)
+	before := cursor(r, "before")
+	path := "/summaries/" + url.PathEscape(job.Name)
+	if before > 0 {
+		page.Newest = path
+	}
+	results, next, err := s.Summaries.Results(ctx, job.Name, before, resultsShown)
 	if err != nil {
 		return content{}, err
 	}
@@ -182,7 +180,7 @@ func (s *site) summaryJob(r *http.Request) (content, error) {
 		page.Results = append(page.Results, resultView{result, outcomeLook(result.Outcome, result.Problem)})
 	}
 	if next > 0 {
-		page.Older = withQuery("/summaries/"+url.PathEscape(job.Name), map[string]string{"before": strconv.FormatInt(next, 10)})
+		page.Older = fromCursor(path, map[string]string{}, "before", next)
 	}
 	return content{Heading: job.Name, Data: page}, nil
 }

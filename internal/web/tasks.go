@@ -2,15 +2,19 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"watchmark/internal/archive"
+	"watchmark/internal/backup"
+	"watchmark/internal/dataset"
+	"watchmark/internal/importer"
+	"watchmark/internal/source/device"
 	"watchmark/internal/task"
+	"watchmark/internal/tracker"
 )
 
 // Tasks is what the pages read of the work that takes longer; *task.Registry is one.
@@ -49,6 +53,14 @@ type taskView struct {
 	Again int
 }
 
+// The kinds of the engine's tasks; what they are about is a record, of an answer its question.
+const (
+	retryKind       = "retry"
+	retryFailedKind = "retry_failed"
+	correctKind     = "correct"
+	answerKind      = "answer"
+)
+
 const (
 	// While a task runs its page is fetched anew after so many seconds, else the list after more.
 	taskRunning = 2
@@ -75,14 +87,11 @@ func (s *site) tasks(r *http.Request) (content, error) {
 
 // task shows one task with its log.
 func (s *site) task(r *http.Request) (content, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	id, err := idOf(r)
 	if err != nil {
-		return content{}, errNoPage
+		return content{}, err
 	}
 	t, err := s.Tasks.Get(id)
-	if errors.Is(err, task.ErrNotFound) {
-		return content{}, errNoPage
-	}
 	if err != nil {
 		return content{}, err
 	}
@@ -129,7 +138,7 @@ func (s *site) taskView(lang string, t task.Status) (taskView, error) {
 		return taskView{}, err
 	}
 	// An import of the archive says the name of its phase, which is told in words.
-	if t.State == task.Failed || t.State == task.Running && t.Kind != "archive_import" {
+	if t.State == task.Failed || t.State == task.Running && t.Kind != archive.TaskKind {
 		v.Detail, _, _ = strings.Cut(t.Message, "\n") // of a panic the log has the stack
 	}
 	return v, nil
@@ -138,23 +147,23 @@ func (s *site) taskView(lang string, t task.Status) (taskView, error) {
 // roomOf is where what a task is about has its page.
 func roomOf(t task.Status) (path, key string) {
 	switch t.Kind {
-	case "retry", "correct":
+	case retryKind, correctKind:
 		return fmt.Sprintf("/records/%d", t.RecordID), "task.room.record"
-	case "retry_failed":
+	case retryFailedKind:
 		return "/records?status=error", "nav.records"
-	case "answer":
+	case answerKind:
 		return questionPath(t.RecordID), "nav.review"
-	case "archive_import":
+	case archive.TaskKind:
 		return "/archive", "nav.archive"
-	case "device_sync":
+	case device.TaskKind:
 		return "/device", "nav.device"
-	case "tracker_sync", "tracker_preview", "tracker_device":
+	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask:
 		return "/tracker", "nav.tracker"
-	case "import", "import_preview":
+	case importer.RunTask, importer.PreviewTask:
 		return "/import", "nav.import"
-	case "backup":
+	case backup.TaskKind:
 		return "/settings/backups", "backups.title"
-	case "dataset_refresh":
+	case dataset.TaskKind:
 		return "/about", "task.room.about"
 	}
 	return "", ""
@@ -163,7 +172,7 @@ func roomOf(t task.Status) (path, key string) {
 // said is how far a task is, or what it brought; empty when there is nothing to say but its state.
 func (s *site) said(lang string, t task.Status) (string, error) {
 	switch {
-	case t.Kind == "archive_import" && t.State == task.Running:
+	case t.Kind == archive.TaskKind && t.State == task.Running:
 		percent := 0
 		if t.Total > 0 {
 			percent = int(100 * int64(t.Done) / int64(t.Total))
@@ -173,7 +182,7 @@ func (s *site) said(lang string, t task.Status) (string, error) {
 		return s.told(lang, "script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
 	case t.State == task.Running || t.Result == nil:
 		return "", nil
-	case strings.HasSuffix(t.Kind, "_preview"): // its room shows the table that it made
+	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // its room shows the table that it made
 		return s.told(lang, "task.previewed", nil), nil
 	}
 	values, err := resultOf(t)
@@ -192,17 +201,17 @@ func (s *site) said(lang string, t task.Status) (string, error) {
 // resultKeys are the words for what a task brought, by its kind. A name in braces is a value
 // of the result, in a key as in the words.
 var resultKeys = map[string][]string{
-	"retry":           {"status.about.{status}", "error_kind.{error_kind}"},
-	"retry_failed":    {"script.run_tally"},
-	"answer":          {"script.run_tally"},
-	"correct":         {"script.run_corrected", "script.run_tally"},
-	"archive_import":  {"script.imported_{outcome}"},
-	"dataset_refresh": {"script.refreshed_{outcome}"},
-	"backup":          {"script.backup_done"},
-	"device_sync":     {"task.devices"},
-	"import":          {"task.imported"},
-	"tracker_sync":    {"task.tracked"},
-	"tracker_device":  {"task.signed_in"},
+	retryKind:          {"status.about.{status}", "error_kind.{error_kind}"},
+	retryFailedKind:    {"script.run_tally"},
+	answerKind:         {"script.run_tally"},
+	correctKind:        {"script.run_corrected", "script.run_tally"},
+	archive.TaskKind:   {"script.imported_{outcome}"},
+	dataset.TaskKind:   {"script.refreshed_{outcome}"},
+	backup.TaskKind:    {"script.backup_done"},
+	device.TaskKind:    {"task.devices"},
+	importer.RunTask:   {"task.imported"},
+	tracker.SyncTask:   {"task.tracked"},
+	tracker.DeviceTask: {"task.signed_in"},
 }
 
 // resultOf are the values of a result by their names in JSON; of a list of results, as a

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -33,11 +34,14 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/llm"
 	"watchmark/internal/logring"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/source/device"
 	"watchmark/internal/summary"
+	"watchmark/internal/task"
 	"watchmark/internal/update"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -363,12 +367,24 @@ func (s *site) render(f frame) (*bytes.Buffer, error) {
 // errNoPage is returned by pages that do not exist.
 var errNoPage = errors.New("no such page")
 
+// goneErrors say that there is nothing at the address of a page.
+var goneErrors = []error{errNoPage, record.ErrNotFound, mapping.ErrNotFound, notify.ErrNotFound, summary.ErrNotFound, task.ErrNotFound}
+
+// idOf is the id in the path of a request; what is no number has no page.
+func idOf(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, errNoPage
+	}
+	return id, nil
+}
+
 func (s *site) notFound(*http.Request) (content, error) { return content{}, errNoPage }
 
 // fail answers the page that says what went wrong; only failures of the service are logged.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
-	case errors.Is(err, errNoPage), errors.Is(err, record.ErrNotFound):
+	case slices.ContainsFunc(goneErrors, func(gone error) bool { return errors.Is(err, gone) }):
 		s.write(w, r, http.StatusNotFound, "error", content{Title: "error.not_found", Data: http.StatusNotFound})
 	case r.Context().Err() != nil:
 		return
