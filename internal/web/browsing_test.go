@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/account"
+	"watchmark/internal/archive"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -154,6 +155,26 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 			t.Errorf("%s is %d px wider than a phone", path, over)
 		}
 	}
+}
+
+// TestBrowserRefreshesAroundAChosenFile renews a page with a file in a form, which no script may put back.
+func TestBrowserRefreshesAroundAChosenFile(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.archive = archive.Status{Enabled: true}
+	g.answer = func(c apiCall) (int, string) {
+		g.archive.Enabled = c.Method != http.MethodPatch
+		return http.StatusOK, `{}`
+	}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/archive"), browsertest.Until(browsertest.Listening),
+		chromedp.Evaluate[chromedp.Void](`{
+			const chosen = new DataTransfer();
+			chosen.items.add(new File(["dump"], "dump.zip"));
+			document.getElementById("dump").files = chosen.files;
+		}`),
+		browsertest.Click("#archive form button"), browsertest.Until(browsertest.Says("#archive", "Switched off")), browsertest.Until(`!document.querySelector("#archive-update form")`),
+	)
 }
 
 func TestBrowserCorrectsAWrongMark(t *testing.T) {

@@ -304,7 +304,10 @@ func TestBrowserFollowsATask(t *testing.T) {
 		}
 		return 202, `{}`
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/tasks"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Says("#run", "2 of 8")),
+		chromedp.Evaluate[chromedp.Void](`window.fetch = () => Promise.reject(new TypeError("no network"))`),
+		browsertest.Click("#run [data-cancel]"), browsertest.Until(browsertest.Says("#toasts .bad", "The service does not answer.")),
+		chromedp.Navigate(g.server.URL+"/tasks"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#tasks", "Running: 2 of 8.")), browsertest.Click("#tasks a.name"),
 		browsertest.Until(fmt.Sprintf(`location.pathname === "/tasks/%d" && document.readyState === "complete"`, id)), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".log", "request sent")))

@@ -1,17 +1,10 @@
-// The tools: parts that are looked at again while something goes on (data-poll, in seconds), hosts and proxies
-// that are tried (data-tries), and the log of the service as it grows (data-log).
+// The tools: what takes a while (data-follows shows on the page how far it is, data-patience only says so), hosts and
+// proxies that are tried (data-tries), and the log of the service as it grows (data-log).
 import { text } from "./words.js";
-import { timeAs } from "./time.js";
 import { line } from "./ui.js";
 import { ask, bodyOf, clearErrors } from "./forms.js";
 import { refresh } from "./live.js";
-
-let seconds = 0;
-setInterval(() => {
-  const wanted = Number(document.querySelector("[data-poll]")?.dataset.poll);
-  seconds++;
-  if (wanted && !document.hidden && seconds % wanted === 0) refresh();
-}, 1000);
+import { write } from "./run.js";
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -58,7 +51,6 @@ function wordOf(kind, name) {
 
 const log = document.querySelector("[data-log]");
 const most = 1000; // lines that the page keeps
-const longest = 600; // characters of what a line adds to its message
 let stream = null;
 let paused = false;
 
@@ -66,24 +58,17 @@ function listen() {
   if (stream || paused || document.hidden) return;
   const { level, text: q, after } = log.dataset;
   stream = new EventSource(`${log.dataset.log}?${new URLSearchParams({ level, q, after })}`);
-  stream.addEventListener("log", ({ data }) => write(JSON.parse(data)));
+  stream.addEventListener("log", ({ data }) => {
+    const entry = JSON.parse(data);
+    write(log, most, entry, line("span", entry.level, "level"));
+    log.dataset.after = entry.id;
+    document.getElementById("log-none").hidden = true;
+  });
 }
 
 function stop() {
   stream?.close();
   stream = null;
-}
-
-function write({ id, time, level, message, facts }) {
-  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
-  const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
-  const rest = Object.keys(facts).sort().map((name) => `${name}=${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join(" ");
-  item.append(timeAs("clock", time), line("span", level, "level"), line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
-  log.append(item);
-  log.dataset.after = id;
-  while (log.children.length > most) log.firstElementChild.remove();
-  document.getElementById("log-none").hidden = true;
-  if (atEnd) log.scrollTop = log.scrollHeight;
 }
 
 if (log) {

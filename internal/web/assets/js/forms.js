@@ -1,8 +1,14 @@
-// Forms that call the JSON API: data-api is the method, data-url the address, data-then
-// what follows (refresh, go to data-next, record: go to that of the answer, authorize, run: follow the task, reveal: show it once, tell: the event "answered" has the answer), data-done the message of success,
-// data-failed that of an answer with "ok": false (data-REASON where it gives a reason), data-confirm a question asked first, data-401 and so on words for one status,
-// data-also an address to post to after it, whose answer then counts. With data-query the fields go into the
-// address. data-body is the JSON to send in place of the fields. An element with data-working shows these words while the API works. A problem is told by the event "refused", too.
+// Forms that call the JSON API.
+//   data-api      the method, to the address data-url; with data-query the fields go into the address
+//   data-body     the JSON to send in place of the fields
+//   data-confirm  a question asked first
+//   data-also     an address to post to after it, whose answer then counts
+//   data-then     what follows: refresh (if it is missing), go to data-next, record (go to that of the answer), authorize
+//                 (go where the answer leads), run (follow the task), reveal (show what is told once), tell (the event "answered" has the answer)
+//   data-done     the message of success, data-failed that of an answer with "ok": false, data-REASON where that gives a reason
+//   data-401 …    words for one status
+// An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
+// message: its status, which is 0 when no answer came, and the seconds to wait.
 import { retold, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
@@ -63,14 +69,24 @@ export async function ask(form, method, address, fields, isStale = () => false) 
     answer = await fetch(address, request);
   } catch {
     showProblem(form, text("unreachable"), "");
+    refuse(form, 0, 0);
     return null;
   }
   const body = await answer.json().catch(() => ({}));
   if (isStale()) return null;
   if (answer.ok) return body;
   await explain(form, answer, body);
-  document.dispatchEvent(new CustomEvent("refused", { detail: { form, status: answer.status, wait: Number(answer.headers.get("Retry-After")) || 0 } }));
+  refuse(form, answer.status, waitOf(answer));
   return null;
+}
+
+function refuse(form, status, wait) {
+  document.dispatchEvent(new CustomEvent("refused", { detail: { form, status, wait } }));
+}
+
+/** How many seconds an answer asks to wait; 0 for none. */
+function waitOf(answer) {
+  return Number(answer.headers.get("Retry-After")) || 0;
 }
 
 async function follow(form, body) {
@@ -181,9 +197,8 @@ export async function explain(form, answer, problem) {
     showProblem(form, form.dataset[String(status)] ?? text("fields"), "");
     return;
   }
-  const wait = Number(answer.headers.get("Retry-After")) || 0;
   const own = form.dataset[String(status)];
-  const message = (own ?? text(`status_${status}`)).replace("{seconds}", wait);
+  const message = (own ?? text(`status_${status}`)).replace("{seconds}", waitOf(answer));
   const known = own || message !== `status_${status}`;
   showProblem(form, known ? message : text(status >= 500 ? "status_500" : "status_other"), own && status < 500 ? "" : detail);
 }

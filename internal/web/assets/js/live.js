@@ -1,6 +1,6 @@
 // Live parts: elements with data-live and an id are fetched anew when records change.
-// data-live="12" is about record 12 only. data-again="5" in one has it fetched anew after 5
-// seconds as well, for what changes without a record.
+// data-live="12" is about record 12 only. data-again="5" in one or on it has it fetched anew after 5
+// seconds as well, and again as long as it stands there, for what changes without a record.
 import { prepare } from "./ui.js";
 import { tell } from "./time.js";
 
@@ -18,6 +18,7 @@ export async function refresh({ all = false, also = "" } = {}) {
     await running;
   } finally {
     running = null;
+    repeat();
   }
   if (again) {
     const more = again;
@@ -57,7 +58,7 @@ function put(part, next) {
   const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   for (const kept of part.querySelectorAll("[data-keep][id]")) next.querySelector(`#${kept.id}`)?.replaceWith(kept);
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
-  const typed = [...part.querySelectorAll("input[id], textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
+  const typed = [...part.querySelectorAll("input[id]:not([type=file]), textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   const sideways = [...part.querySelectorAll("[data-sideways][id]")].map((e) => [e.id, e.scrollLeft]);
   const covers = [...part.querySelectorAll(".cover img")].filter((i) => i.complete && i.naturalWidth > 1); // a missing one is a pixel wide, and asked for again
   part.replaceChildren(...next.childNodes);
@@ -92,12 +93,12 @@ function concerns(ids) {
   return [...document.querySelectorAll("[data-live][id]")].some(({ dataset }) => dataset.live === "" || ids.includes(Number(dataset.live)));
 }
 
-async function repeat() {
+let due = 0; // the timer of the next repetition
+
+function repeat() {
+  clearTimeout(due);
   const waits = [...document.querySelectorAll("[data-again]")].map(({ dataset }) => Number(dataset.again));
-  if (waits.length === 0) return;
-  await new Promise((resolve) => { setTimeout(resolve, 1000 * Math.min(...waits)); });
-  if (!document.hidden) await refresh();
-  repeat();
+  if (waits.length) due = setTimeout(() => (document.hidden ? repeat() : refresh()), 1000 * Math.min(...waits));
 }
 repeat();
 

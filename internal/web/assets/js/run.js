@@ -1,11 +1,11 @@
 // Follows a task of the service: its progress and its debug log, as they come.
 import { retold, text } from "./words.js";
-import { line } from "./ui.js";
+import { line, toast } from "./ui.js";
 import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
 
 const most = 500; // lines that the page keeps
-const longest = 600; // characters of what a line adds to its message; the stream itself has all
+const longest = 600; // characters of what a line adds to its message; its stream has all
 let stream = null;
 
 /** Shows the task with the id until it has ended, in the part of the page that is made for it. */
@@ -19,9 +19,16 @@ export function followTask(id) {
   list.hidden = true;
   place.hidden = false;
   place.scrollIntoView({ block: "nearest" });
-  cancel.onclick = () => fetch(`${address}/cancel`, { method: "POST" });
+  cancel.onclick = async () => {
+    const answer = await fetch(`${address}/cancel`, { method: "POST" }).catch(() => null);
+    if (answer?.ok || answer?.status === 409) return; // which says that it ended meanwhile
+    toast(text(answer ? "status_other" : "unreachable"), { tone: "bad" });
+  };
   stream = new EventSource(`${address}/stream`);
-  stream.addEventListener("log", ({ data }) => write(list, JSON.parse(data)));
+  stream.addEventListener("log", ({ data }) => {
+    list.hidden = false;
+    write(list, most, entryOf(data));
+  });
   stream.addEventListener("progress", ({ data }) => show(place, JSON.parse(data)));
   stream.addEventListener("result", async ({ data }) => {
     stream.close();
@@ -87,19 +94,20 @@ function say(place, words) {
   place.querySelector("[role=status]").textContent = words;
 }
 
-function write(list, { time, level, msg, ...rest }) {
-  const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
-  const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
-  const facts = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  item.append(timeAs("clock", time), line("strong", msg), line("span", cut(facts.join(" ")), "muted"));
-  list.append(item);
-  while (list.children.length > most) list.firstChild.remove();
-  list.hidden = false;
-  if (atEnd) list.scrollTop = list.scrollHeight;
+function entryOf(data) {
+  const { time, level, msg: message, ...facts } = JSON.parse(data);
+  return { time, level, message, facts };
 }
 
-function cut(words) {
-  return words.length > longest ? `${words.slice(0, longest)}…` : words;
+/** Puts a line at the end of a log that keeps so many of them; marks stand before its message. Whoever reads the end goes on reading it. */
+export function write(list, kept, { time, level, message, facts }, ...marks) {
+  const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
+  const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
+  const rest = Object.keys(facts).sort().map((name) => `${name}=${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join(" ");
+  item.append(timeAs("clock", time), ...marks, line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
+  list.append(item);
+  while (list.children.length > kept) list.firstElementChild.remove();
+  if (atEnd) list.scrollTop = list.scrollHeight;
 }
 
 // The page of one task follows its log; the rest of it is fetched anew.
@@ -107,7 +115,7 @@ const log = document.querySelector("[data-stream]");
 if (log) {
   const lines = new EventSource(log.dataset.stream);
   lines.addEventListener("open", () => log.replaceChildren(), { once: true });
-  lines.addEventListener("log", ({ data }) => write(log, JSON.parse(data)));
+  lines.addEventListener("log", ({ data }) => write(log, most, entryOf(data)));
   lines.addEventListener("result", () => {
     lines.close();
     refresh();
