@@ -55,6 +55,10 @@ const (
 	// partsMost is in how many parts a text is read, the last of which is all the rest, and deepest how deep texts stand within texts.
 	partsMost = 16
 	deepest   = 4
+	// readersTexts bounds what a page hands in at once, in bytes, and strangersTexts what the page of the sign-in does: a text of
+	// longestPhrase can take tens of milliseconds.
+	readersTexts   = 64 << 10
+	strangersTexts = 2 << 10
 )
 
 // retold is a text that the service says of itself, for the page of a reader.
@@ -333,7 +337,11 @@ func (s *site) retell(lang string, said any) *retold {
 // retellings answers what the API said, each field "text" of the form, in the language of the page
 // whose script asks. The API itself speaks English alone.
 func (s *site) retellings(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	most := int64(strangersTexts)
+	if _, signedIn := s.Viewer(r); signedIn {
+		most = readersTexts
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "Send the texts as the fields text of a form.", http.StatusBadRequest)
 		return

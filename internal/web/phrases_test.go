@@ -502,14 +502,17 @@ func TestRetellingNeedsNoSignIn(t *testing.T) {
 	g := newRig(t)
 	for _, c := range []struct {
 		name, lang string
+		signedIn   bool
 		texts      []string
 		status     int
 		want       string
 	}{
-		{"Chinese", "zh-CN", []string{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
-		{"English", "en", []string{"task not found"}, http.StatusOK, `["task not found"]`},
-		{"nothing", "zh-CN", nil, http.StatusOK, `[]`},
-		{"too much", "zh-CN", []string{strings.Repeat("x", 70_000)}, http.StatusBadRequest, "Send the texts"},
+		{"Chinese", "zh-CN", false, []string{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
+		{"English", "en", false, []string{"task not found"}, http.StatusOK, `["task not found"]`},
+		{"nothing", "zh-CN", false, nil, http.StatusOK, `[]`},
+		{"too much of a stranger", "zh-CN", false, []string{strings.Repeat("x", 2_100)}, http.StatusBadRequest, "Send the texts"},
+		{"much", "zh-CN", true, []string{strings.Repeat("x", 60_000)}, http.StatusOK, `["x`},
+		{"too much", "zh-CN", true, []string{strings.Repeat("x", 70_000)}, http.StatusBadRequest, "Send the texts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.server.URL+"/phrases", strings.NewReader(url.Values{"text": c.texts}.Encode()))
@@ -518,7 +521,7 @@ func TestRetellingNeedsNoSignIn(t *testing.T) {
 			}
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Accept-Language", c.lang)
-			answer := do(t, g.client(t, false), r)
+			answer := do(t, g.client(t, c.signedIn), r)
 			if answer.status != c.status || !strings.HasPrefix(answer.body, c.want) {
 				t.Errorf("it answers %d %s, want %d %s", answer.status, answer.body, c.status, c.want)
 			}
