@@ -279,8 +279,8 @@ func TestAForecastIsPaged(t *testing.T) {
 	for path, want := range map[string]struct {
 		has, hasNot []string
 	}{
-		"/import":                           {[]string{"film 000", "film 099", `href="/import?from=100"`}, []string{"film 100", "Back"}},
-		"/import?from=200":                  {[]string{"film 200", "film 249", `href="/import?from=100"`}, []string{"film 199", "Further"}},
+		"/import":                           {[]string{"film 000", "film 099", `href="/import?from=100"`}, []string{"film 100", "Previous page"}},
+		"/import?from=200":                  {[]string{"film 200", "film 249", `href="/import?from=100"`}, []string{"film 199", "Next page"}},
 		"/import?status=not_found":          {[]string{"film 001", "film 199", `href="/import?from=100&amp;status=not_found"`}, []string{"film 000", "film 201"}},
 		"/import?status=not_found&from=100": {[]string{"film 201", "film 249", `href="/import?status=not_found"`}, []string{"film 199"}},
 	} {
