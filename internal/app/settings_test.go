@@ -21,7 +21,7 @@ func TestBrowserSettingsOfTheService(t *testing.T) {
 		browsertest.Click(`#nav a[href="/settings"]`), browsertest.Until(browsertest.Says("h1", "Settings")), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`document.querySelector("#setting-catalog-api_url").disabled`),
 
-		browsertest.Click("#section-nas summary"), browsertest.Type("#setting-nas-cron", "never"), browsertest.Until(browsertest.Says("#section-nas .runs", "no schedule")),
+		browsertest.Click("#section-nas summary"), browsertest.Type("#setting-nas-cron", "never"), browsertest.Until(browsertest.Says("#section-nas .runs", "not a valid schedule")),
 		browsertest.Click("#section-nas .primary"), browsertest.Until(browsertest.Says("#section-nas .field-error", "is not a cron expression")),
 		browsertest.Type("#setting-nas-cron", "0 8 * * 3"), browsertest.Until(`document.querySelectorAll("#section-nas .runs time").length === 3`),
 		browsertest.Click("#section-nas [type=reset]"),
