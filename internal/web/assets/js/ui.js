@@ -127,3 +127,16 @@ document.addEventListener("formdata", ({ target, formData }) => {
 export function prepare(root = document) {
   root.querySelectorAll("[data-names]").forEach(showChosenNames);
 }
+
+/** Runs what can wait until the page was painted first; at once when it was. A page in the background is painted when somebody looks at it. */
+export function afterPaint(work) {
+  if (performance.getEntriesByName("first-contentful-paint").length) {
+    work();
+    return;
+  }
+  new PerformanceObserver((entries, observer) => {
+    if (!entries.getEntriesByName("first-contentful-paint").length) return;
+    observer.disconnect();
+    work();
+  }).observe({ type: "paint", buffered: true });
+}
