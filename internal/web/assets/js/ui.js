@@ -128,15 +128,13 @@ export function prepare(root = document) {
   root.querySelectorAll("[data-names]").forEach(showChosenNames);
 }
 
-/** Runs what can wait until the page was painted first; at once when it was. A page in the background is painted when somebody looks at it. */
+/** Runs once what can wait until the page was painted first; where the browser does not tell of that, a second later. */
 export function afterPaint(work) {
-  if (performance.getEntriesByName("first-contentful-paint").length) {
-    work();
-    return;
-  }
-  new PerformanceObserver((entries, observer) => {
-    if (!entries.getEntriesByName("first-contentful-paint").length) return;
-    observer.disconnect();
-    work();
-  }).observe({ type: "paint", buffered: true });
+  let began = false;
+  const begin = () => {
+    if (!began) work();
+    began = true;
+  };
+  new PerformanceObserver(begin).observe({ type: "paint", buffered: true });
+  setTimeout(begin, 1000);
 }
