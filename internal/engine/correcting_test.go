@@ -257,6 +257,29 @@ func TestAMarkIsNotLeftToWhatIsCorrectedToo(t *testing.T) {
 	h.wantMarks(t, "one/9/913")
 }
 
+// TestAMarkIsLeftToAnotherTitleBesideWhatIsCorrected: both the second season, which is corrected too,
+// and another title found the first season's mark.
+func TestAMarkIsLeftToAnotherTitleBesideWhatIsCorrected(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	two := 2
+	second := episode("a", "mira", 1)
+	second.Season = &two
+	first := h.seen(t, episode("a", "mira", 1))[0]
+	h.seen(t, second)
+	other := h.seen(t, episode("b", "mira", 1))[0]
+	c := all()
+	c.EverySeason = true
+	if _, status := h.correct(t, first, c); status.State != task.Done {
+		t.Errorf("task %+v", status)
+	}
+	h.wantMarks(t, "one/8/801", "one/9/913")
+	if r := h.settled(t, other); !r.Marked {
+		t.Errorf("record is %+v", r)
+	}
+}
+
 // TestASpecialIsCorrectedAlone: what one special is says nothing of the others, unless all are corrected.
 func TestASpecialIsCorrectedAlone(t *testing.T) {
 	h := newHouse(t)

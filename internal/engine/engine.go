@@ -375,7 +375,7 @@ func (e *Engine) workOn(ctx context.Context) {
 // release gives a record back untouched.
 func (e *Engine) release(id int64) {
 	defer e.letGo(id)
-	if err := e.Records.Release(context.Background(), []int64{id}); err != nil {
+	if err := e.Records.Release(context.Background(), id); err != nil {
 		e.Log.Error("cannot release record; its lease will run out", "record_id", id, "error", err)
 	}
 }
