@@ -140,14 +140,14 @@ type Engine struct {
 	Matching metrics.Histogram
 
 	intake    chan *arrival
-	lastBurst atomic.Int64 // unix ms
+	lastBurst atomic.Pointer[time.Time] // nil before the first
 	bell      bell.Bell
 	jobs      chan *record.Work
 
 	mu      sync.Mutex
 	inHand  map[int64]chan struct{}   // closed when the record is settled or let go
 	shows   map[showKey][]record.Work // what waits for the worker that has its show
-	marking map[markKey][]markJob     // jobs that wait for the running batch of their key
+	marking map[markKey][]settled     // jobs that wait for the running batch of their key
 	retries map[int64]*task.Task      // tasks that follow a record
 	// corrects are the records that a correction is started for.
 	corrects map[int64]bool
@@ -184,7 +184,7 @@ func New(c Config) *Engine {
 		jobs:     make(chan *record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
 		shows:    map[showKey][]record.Work{},
-		marking:  map[markKey][]markJob{},
+		marking:  map[markKey][]settled{},
 		retries:  map[int64]*task.Task{},
 		corrects: map[int64]bool{},
 		again:    map[int64]record.Work{},
@@ -418,18 +418,14 @@ func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, er
 
 // AcceptTest stores an event as a test and answers the id of its record at once.
 func (e *Engine) AcceptTest(ctx context.Context, event watch.Event) (int64, error) {
-	var id int64
+	var ids []int64
 	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if id, err = record.Insert(ctx, tx, event, true, time.Now()); err != nil {
-			return err
-		}
-		return e.Notices.AddTx(ctx, tx, arrived(event, id))
+		ids, err = e.insertTx(ctx, tx, []watch.Event{event}, true, time.Now())
+		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	e.Records.Feed.Publish(id)
-	e.Notices.Wake()
-	e.Wake()
-	return id, nil
+	e.arrive(ids)
+	return ids[0], nil
 }
