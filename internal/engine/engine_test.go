@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/logtest"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/notify"
@@ -504,6 +505,19 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	}
 }
 
+func TestWhatNobodyForesawIsInTheLog(t *testing.T) {
+	h := newHouse(t)
+	log := new(logtest.Buffer)
+	h.Log = slog.New(slog.NewTextHandler(log, nil))
+	h.account(t, "one", true, "mira")
+	h.list.fail(errors.New("a bug of the marker"))
+	h.run(t)
+	h.seen(t, episode("a", "mira", 1))
+	if !strings.Contains(log.String(), "a bug of the marker") {
+		t.Errorf("the log does not say why:\n%s", log)
+	}
+}
+
 func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
@@ -564,6 +578,33 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success {
 		t.Errorf("revived record is %s %q", r.Status, r.Message)
+	}
+	runs := map[string]float64{}
+	for _, s := range h.Runs.Samples() {
+		runs[s.Labels[1]] = s.Value
+	}
+	if runs["queued"] != 3 || runs["error"] != 1 {
+		t.Errorf("counted are %v, want three runs that were queued and one that was given up", runs)
+	}
+}
+
+func TestAnAccountThatIsDeletedMeanwhileLeavesNothingWaiting(t *testing.T) {
+	h := newHouse(t)
+	a := h.account(t, "one", true, "mira")
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.run(t)
+	id := h.seen(t, episode("a", "mira", 1))[0]
+	h.matcher.hold(func(watch.Event) {
+		if err := h.accounts.Delete(t.Context(), a.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	h.retry(t, id)
+	if r := h.settled(t, id); r.Status != record.Failed || r.ErrorKind != record.NoAccount {
+		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 {
+		t.Errorf("queue %v (%v), want nothing that waits", counts, err)
 	}
 }
 
@@ -777,6 +818,41 @@ func TestAllFailedRecordsAreRetriedAndOnlyThese(t *testing.T) {
 	}
 	if again, err := h.records.Get(t.Context(), marked.ID); err != nil || again.Attempts != 1 {
 		t.Errorf("a record that had not failed was run %d times (%v)", again.Attempts, err)
+	}
+}
+
+func TestBulkRetryPassesOverWhatIsNotFailedAnyMore(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	h.list.fail(account.ErrNoToken)
+	var events []watch.Event
+	for number := range 70 { // more than are run at once
+		events = append(events, episode("a", "mira", float64(number+1)))
+	}
+	h.seen(t, events...)
+	last := h.seen(t, episode("b", "mira", 1))[0]
+	h.list.fail(nil)
+	matching, goOn := make(chan struct{}, len(events)), make(chan struct{})
+	h.matcher.hold(func(e watch.Event) {
+		if e.Title == "a" {
+			matching <- struct{}{}
+			<-goOn
+		}
+	})
+	run, err := h.RetryFailed(record.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-matching
+	ended(t, h.retry(t, last))
+	close(goOn)
+	status := ended(t, run)
+	if tally, _ := status.Result.(engine.Tally); tally.Retried != 70 || tally.Skipped != 1 {
+		t.Errorf("%+v", status)
+	}
+	if r := h.settled(t, last); r.Attempts != 2 {
+		t.Errorf("a record that was retried by hand meanwhile is run %d times", r.Attempts)
 	}
 }
 
