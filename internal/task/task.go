@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -53,7 +54,7 @@ type Status struct {
 	Message   string     `json:"message"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
-	// Result is what the task brought, in a form of its kind; null while it runs.
+	// Result is what the task has brought so far, in a form of its kind; null before there is anything.
 	Result any `json:"result"`
 }
 
@@ -116,6 +117,8 @@ func (t *Task) end(ctx context.Context, err error) {
 
 // Registry starts tasks and remembers them.
 type Registry struct {
+	// Log is told of a task that panics; may be nil.
+	Log *slog.Logger
 	// Ended counts the tasks that ended, by kind and state.
 	Ended metrics.Counter
 
@@ -145,17 +148,22 @@ func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Cont
 	r.running.Go(func() {
 		defer cancel()
 		ctx := With(ctx, t)
-		t.end(ctx, guarded(ctx, t, work))
+		t.end(ctx, r.guarded(ctx, t, work))
 		r.Ended.Add(1, kind, string(t.Status().State))
 	})
 	return t, nil
 }
 
 // guarded turns a panic of work into an error.
-func guarded(ctx context.Context, t *Task, work func(ctx context.Context, t *Task) error) (err error) {
+func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.Context, t *Task) error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		p := recover()
+		if p == nil {
+			return
+		}
+		err = errors.New("internal error: look at the log of this service")
+		if r.Log != nil {
+			r.Log.ErrorContext(ctx, "a task panicked", "kind", t.Status().Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	return work(ctx, t)

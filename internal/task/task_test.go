@@ -39,7 +39,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 			return nil
 		}, task.Done, "two marked"},
 		"failed":   {func(context.Context, *task.Task) error { return errors.New("no disk") }, task.Failed, "no disk"},
-		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: a bug"},
+		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: look at the log of this service"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r task.Registry
@@ -55,6 +55,22 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 				t.Errorf("cancel of an ended task: %v", err)
 			}
 		})
+	}
+}
+
+func TestAPanicIsInTheLogs(t *testing.T) {
+	var usual strings.Builder
+	r := task.Registry{Log: slog.New(task.Handler(slog.NewTextHandler(&usual, nil)))}
+	run, err := r.Start("test", 0, func(context.Context, *task.Task) error { panic("a bug") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lines := ended(t, run)
+	if len(lines) != 1 || !strings.Contains(lines[0].Text, "a bug") || !strings.Contains(lines[0].Text, "task_test.go") {
+		t.Errorf("the log of the task holds %v", lines)
+	}
+	if !strings.Contains(usual.String(), "a bug") {
+		t.Errorf("the service's log holds %q", usual.String())
 	}
 }
 
