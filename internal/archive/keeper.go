@@ -406,19 +406,19 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	}
 	last, has := k.Archive.Info()
 	digest := strings.TrimPrefix(release.Digest, "sha256:")
-	id := release.Version() + " " + digest
+	id := release.Version + " " + digest
 	k.mu.Lock()
 	refused, why := k.last.Refused == id, k.last.Error
 	k.mu.Unlock()
 	switch {
-	case has && !w.again && (last.Version == release.Version() || digest != "" && last.Digest == digest):
+	case has && !w.again && (last.Version == release.Version || digest != "" && last.Digest == digest):
 		return UpToDate, nil
 	case has && !w.smaller && float64(release.Size) < leastBytes*float64(last.DumpSize):
 		return Failed, fmt.Errorf("%w (%d bytes are announced, before there were %d)", ErrSmaller, release.Size, last.DumpSize)
 	case refused && !w.again:
 		return Failed, errors.New(why) // the same dump would be the same again
 	}
-	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version(), "bytes", release.Size)
+	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version, "bytes", release.Size)
 	path, err := fetch.Download(ctx, cfg, release, func(done, total int64) {
 		tell(Progress{Phase: Fetching, Done: done, Total: total})
 	})
@@ -428,7 +428,7 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	if err != nil {
 		return Failed, err
 	}
-	outcome, err = k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version(), Digest: digest, AllowSmaller: w.smaller})
+	outcome, err = k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version, Digest: digest, AllowSmaller: w.smaller})
 	var unusable *dump.Error
 	if errors.As(err, &unusable) || errors.Is(err, ErrSmaller) {
 		k.mu.Lock()
