@@ -110,6 +110,38 @@ func TestOnlyBackupsAreTouched(t *testing.T) {
 	}
 }
 
+// TestABackupThatPanicsIsNotTheLast: a backup can be made after one that a bug ended.
+func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
+	k := newKeeper(t)
+	keep := k.Keep
+	k.Keep = func() int { panic("a bug") }
+	run, err := k.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Failed {
+		t.Fatalf("the task is %+v", s)
+	}
+	k.Keep = keep
+	if run, err = k.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Done {
+		t.Errorf("the task is %+v", s)
+	}
+}
+
+// ended waits for the end of a task.
+func ended(run *task.Task) task.Status {
+	for {
+		_, more := run.After(0)
+		if s := run.Status(); s.State != task.Running {
+			return s
+		}
+		<-more
+	}
+}
+
 // TestADamagedDatabaseReplacesNoBackup: the old ones may be the last that are whole.
 func TestADamagedDatabaseReplacesNoBackup(t *testing.T) {
 	k := newKeeper(t)
