@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/secret"
 	"watchmark/internal/task"
 )
 
@@ -139,6 +140,41 @@ func ended(run *task.Task) task.Status {
 			return s
 		}
 		<-more
+	}
+}
+
+// TestARestoreThatWasInterruptedIsDoneAgain and keeps what the first one replaced.
+func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
+	k := newKeeper(t)
+	write := func(dir, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(k.DataDir, secret.KeyFile, "the key of the backup")
+	made, err := k.create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d, err := db.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It came as far as the key.
+	write(dir, secret.KeyFile, "the key of the backup")
+	write(dir, secret.KeyFile+aside, "the key before")
+	if _, err := Restore(t.Context(), dir, filepath.Join(k.Dir, made.Name)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{secret.KeyFile: "the key of the backup", secret.KeyFile + aside: "the key before"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q (%v)", name, got, err)
+		}
 	}
 }
 
