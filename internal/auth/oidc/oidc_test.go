@@ -44,7 +44,7 @@ func newRig(t *testing.T, c oidctest.Config) *rig {
 	r := &rig{t: t, server: oidctest.Start(t, c)}
 	r.settings = oidc.Settings{Issuer: r.server.URL(), ClientID: c.ClientID, ClientSecret: secret.Text(c.ClientSecret), Allowed: []string{mira.Subject}}
 	masker := &secret.Masker{}
-	client, err := httpx.New(httpx.Config{Timeout: time.Second, Burst: 100}, masker, slog.New(masker.Handler(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	client, err := httpx.New(httpx.Config{Burst: 100}, masker, slog.New(masker.Handler(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 	if err != nil {
 		t.Fatal(err)
 	}
