@@ -1,6 +1,9 @@
 package jellyfin
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // mend repairs what the plugin's template engine is known to break in JSON: a
 // missing key without quotes leaves a hole, booleans are True and False, padded
@@ -48,7 +51,7 @@ func mendString(out, text []byte) (_ []byte, length int) {
 			return append(out, '"'), i + 1
 		case c < ' ':
 			out = append(out, ' ')
-		case c == '\\' && i+1 < len(text) && bytes.IndexByte([]byte(`"\/bfnrtu`), text[i+1]) >= 0:
+		case c == '\\' && escape.Match(text[i:]):
 			out = append(out, c, text[i+1])
 			i++
 		case c == '\\':
@@ -59,6 +62,9 @@ func mendString(out, text []byte) (_ []byte, length int) {
 	}
 	return out, len(text)
 }
+
+// escape begins with a backslash that means something in JSON.
+var escape = regexp.MustCompile(`^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})`)
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
