@@ -293,7 +293,7 @@ func TestHostileBoxesHarmNothing(t *testing.T) {
 	b := box(t)
 	h := newHome(t, named(b))
 	b.Play(devicetest.Episode("灯塔守望者", "07", 1300, 1440))
-	for _, fault := range []devicetest.Fault{devicetest.Redirect, devicetest.Huge, devicetest.Broken, devicetest.Page, devicetest.List, devicetest.Cut, devicetest.Slow, devicetest.Old} {
+	for _, fault := range []devicetest.Fault{devicetest.Redirect, devicetest.Huge, devicetest.Broken, devicetest.Page, devicetest.List, devicetest.Cut, devicetest.Old} {
 		b.Fail(fault, "http://"+other.Address()+"/media")
 		s, err := h.DebugSync(t.Context(), named(b), "")
 		if err != nil || s.After.Online || s.After.Problem == "" || s.After.OfflineSince == nil || s.Event != nil {
@@ -317,6 +317,14 @@ func TestHostileBoxesHarmNothing(t *testing.T) {
 	}
 	if other.Asked("/media")+other.Asked("/device") > 0 {
 		t.Error("an address that a box told was asked")
+	}
+	var err error
+	if h.client, err = newClient(200*time.Millisecond, true, &secret.Masker{}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	b.Fail(devicetest.Slow, "")
+	if s, _ := h.DebugSync(t.Context(), named(b), ""); s.After.Online || !strings.Contains(s.After.Problem, "did not answer in time") {
+		t.Errorf("an answer that never ends: %+v", s.After)
 	}
 }
 

@@ -22,7 +22,7 @@ const minutes24 = 24 * time.Minute
 func newReel(t *testing.T) *reel {
 	t.Helper()
 	h := newHome(t)
-	return &reel{home: h, at: time.Unix(1_700_000_000, 0), player: h.met(h.add("127.0.0.1", FirstPort), info{"7c1de0aa55ab90f1", "Living Box"}, time.Now())}
+	return &reel{home: h, at: time.Unix(1_700_000_000, 0), player: h.met(h.add("127.0.0.1", firstPort), info{"7c1de0aa55ab90f1", "Living Box"}, time.Now())}
 }
 
 // look is a look after a while.
