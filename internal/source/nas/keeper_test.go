@@ -1,8 +1,6 @@
 package nas_test
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,17 +17,6 @@ func (r *rig) on(before time.Duration) {
 	r.round()
 	at := ago(before)
 	r.exec(`UPDATE nas_state SET since = ?, watermark = ?, rescanned_at = ?`, at, at, time.Now().UnixMilli())
-}
-
-func (r *rig) exec(query string, args ...any) {
-	r.t.Helper()
-	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
 }
 
 func TestSwitchingOnBeginsNow(t *testing.T) {
