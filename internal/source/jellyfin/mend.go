@@ -2,7 +2,8 @@ package jellyfin
 
 import (
 	"bytes"
-	"regexp"
+	"strconv"
+	"strings"
 )
 
 // mend repairs what the plugin's template engine is known to break in JSON: a
@@ -51,7 +52,7 @@ func mendString(out, text []byte) (_ []byte, length int) {
 			return append(out, '"'), i + 1
 		case c < ' ':
 			out = append(out, ' ')
-		case c == '\\' && escape.Match(text[i:]):
+		case c == '\\' && isEscape(text[i:]):
 			out = append(out, c, text[i+1])
 			i++
 		case c == '\\':
@@ -63,8 +64,14 @@ func mendString(out, text []byte) (_ []byte, length int) {
 	return out, len(text)
 }
 
-// escape begins with a backslash that means something in JSON.
-var escape = regexp.MustCompile(`^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})`)
+// isEscape reports whether the backslash that text begins with means something in JSON.
+func isEscape(text []byte) bool {
+	if len(text) < len(`\u0000`) || text[1] != 'u' {
+		return len(text) > 1 && strings.IndexByte(`"\/bfnrt`, text[1]) >= 0
+	}
+	_, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil
+}
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 

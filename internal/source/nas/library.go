@@ -32,9 +32,9 @@ type library struct {
 	copied   string // the folder of the copy; empty without one
 }
 
-// use opens the library and has read read it, as the table in upstreams/nas.md, section 7,
-// says. When the files turn out to have changed in a way that the reading cannot be
-// believed, read is called again, on the library as it is then. Errors are *Problem, or those of ctx.
+// use opens the library, as the table in upstreams/nas.md, section 7, says, and calls read with
+// it. When the files turn out to have changed in a way that the reading cannot be believed, read
+// is called again, on the library as it is then. Errors are *Problem, or those of ctx.
 func (p place) use(ctx context.Context, read func(ctx context.Context, lib *library) error) (Handling, error) {
 	var handling Handling
 	var err error
