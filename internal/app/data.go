@@ -160,7 +160,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if err := d.Archive.Refresh(ctx); err != nil {
 		d.log.Warn("the offline archive cannot be used", "error", err)
 	}
-	d.tasks = &task.Registry{}
+	d.tasks = &task.Registry{Log: d.log}
 	d.Dataset = dataset.NewKeeper(dataset.KeeperConfig{
 		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.schedule("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
@@ -259,7 +259,7 @@ func (d *Data) archive() (match.Catalog, string) {
 // registry; nil is for a caller that uses none.
 func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
 	if tasks == nil {
-		tasks = &task.Registry{}
+		tasks = &task.Registry{Log: d.log}
 	}
 	return archive.NewKeeper(archive.KeeperConfig{
 		Archive: d.Archive,

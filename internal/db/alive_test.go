@@ -56,7 +56,7 @@ func TestAliveTouchesTheDiskOnlyAfterAWriteFailed(t *testing.T) {
 	}
 
 	exec(t, d, "PRAGMA query_only = 1") // as of a file system that was made read-only by an error
-	if err := d.Alive(t.Context()); !errors.Is(err, db.ErrStorage) {
+	if err := d.Alive(t.Context()); !errors.Is(err, db.ErrStorage) || strings.Count(err.Error(), db.ErrStorage.Error()) != 1 {
 		t.Errorf("of a disk that cannot be written: %v", err)
 	}
 	if err := d.Close(); err != nil {

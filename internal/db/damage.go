@@ -17,10 +17,10 @@ var ErrDamaged = errors.New("the database is damaged: stop the service and put a
 // later may help.
 var ErrStorage = errors.New("the disk of the data folder is full or cannot be used: free some space on it")
 
-// explained adds to an error of SQLite what to do about it.
+// explained adds to an error of SQLite what to do about it, once.
 func explained(err error) error {
 	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrStorage) || !errors.As(err, &failure) {
 		return err
 	}
 	switch failure.Code() & 0xff {

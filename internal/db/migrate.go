@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 )
@@ -67,7 +67,7 @@ func (d *DB) copyBefore(ctx context.Context, path string, version int64) error {
 	if err != nil {
 		return fmt.Errorf("list old copies: %w", err)
 	}
-	sort.Strings(copies)
+	slices.Sort(copies)
 	for _, old := range copies[:max(0, len(copies)-copiesKept)] {
 		if err := os.Remove(old); err != nil {
 			return fmt.Errorf("remove the old copy %s: %w", old, err)

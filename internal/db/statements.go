@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// keptStatements is how many prepared statements a connection keeps; the service has
-	// fewer different ones.
+	// keptStatements is how many prepared statements a connection keeps; further ones are
+	// prepared at each call.
 	keptStatements = 200
 	// longestKept is the longest statement that is kept, in bytes: migrations are longer.
 	longestKept = 2000

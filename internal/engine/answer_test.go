@@ -2,15 +2,20 @@ package engine_test
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/trail"
 	"watchmark/internal/watch"
 )
 
@@ -59,7 +64,6 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 	if !strings.Contains(log, "record settled") {
 		t.Errorf("the task's log lacks the runs: %s", log)
 	}
-
 }
 
 // confirm answers the one question that waits.
@@ -221,5 +225,85 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 	}
 	if r := h.settled(t, id); r.Status != record.Review {
 		t.Errorf("after undo the record is %+v", r)
+	}
+}
+
+// TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn: between the commit that gives a
+// record back and its worker letting it go, it is claimed anew.
+func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.matcher.set("a", unsure())
+	matching, answered := make(chan struct{}), make(chan struct{})
+	h.matcher.hold(func(e watch.Event) {
+		if e.Title == "a" && *e.Episode == 2 {
+			matching <- struct{}{}
+			<-answered
+		}
+	})
+	var late atomic.Int64
+	var once sync.Once
+	h.Log = slog.New(trail.Handler(atLog{slog.DiscardHandler, func(r slog.Record) {
+		about := false
+		r.Attrs(func(a slog.Attr) bool {
+			about = about || a.Key == "record_id" && a.Value.Any() == late.Load()
+			return true
+		})
+		if !strings.HasPrefix(r.Message, "record is given back") || !about {
+			return
+		}
+		once.Do(func() {
+			for h.attempts(t, late.Load()) < 2 {
+				h.Wake()
+				time.Sleep(time.Millisecond)
+			}
+			h.seen(t, episode("b", "mira", 1)) // claimed after it, so that claim is over
+			h.matcher.hold(nil)
+		})
+	}}))
+	h.run(t)
+	h.seen(t, episode("a", "mira", 1))
+	late.Store(h.accept(t, episode("a", "mira", 2))[0])
+	<-matching
+	h.confirm(t, 8)
+	close(answered)
+	if r := h.settled(t, late.Load()); r.Status != record.Success {
+		t.Errorf("record is %+v", r)
+	}
+}
+
+// attempts is how often a record was claimed.
+func (h *house) attempts(t *testing.T, id int64) int {
+	t.Helper()
+	r, err := h.records.Get(t.Context(), id)
+	if err != nil {
+		t.Error(err)
+	}
+	return r.Attempts
+}
+
+func TestAnAnswerThatDoesNotHelpIsKept(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.matcher.set("a", unsure())
+	h.run(t)
+	id := h.seen(t, episode("a", "mira", 1))[0]
+	h.matcher.lead(func(watch.Event) *match.Result {
+		return &match.Result{Status: match.Review, SubjectID: 8, Reason: "perhaps"}
+	})
+	a := h.confirm(t, 9)
+	ended(t, a.Task)
+	if r := h.settled(t, id); r.Status != record.Review || !strings.Contains(r.Message, "undo the answer") {
+		t.Errorf("record is %+v", r)
+	}
+	if open := h.pending(t); len(open) != 0 {
+		t.Errorf("it is asked again: %+v", open)
+	}
+	h.matcher.lead(nil)
+	if back := h.undo(t, a.Question.ID); back.Kept || !slices.Equal(back.RecordIDs, []int64{id}) {
+		t.Errorf("undo: %+v", back)
+	}
+	if open := h.pending(t); len(open) != 1 {
+		t.Errorf("the questions are %+v", open)
 	}
 }

@@ -48,13 +48,6 @@ func (h *house) correct(t *testing.T, id int64, c engine.Correction) (engine.Cor
 	return corrected, ended(t, corrected.Task)
 }
 
-func (h *house) wantMarks(t *testing.T, want ...string) {
-	t.Helper()
-	if marks, _ := h.list.marks(); !slices.Equal(marks, want) {
-		t.Errorf("marks %v, want %v", marks, want)
-	}
-}
-
 func right() engine.Correction {
 	return engine.Correction{SubjectID: 9, EpisodeOffset: 12, Unmark: true, Mark: true}
 }

@@ -1,34 +1,20 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
-	"watchmark/internal/trail"
 	"watchmark/internal/watch"
 )
-
-// seen accepts events of mira and waits until they are through.
-func (h *house) seen(t *testing.T, events ...watch.Event) []int64 {
-	t.Helper()
-	ids := h.accept(t, events...)
-	for _, id := range ids {
-		h.settled(t, id)
-	}
-	return ids
-}
 
 // cancelled has every task cancelled as soon as marks were taken back.
 func (h *house) cancelled(t *testing.T) {
@@ -257,6 +243,29 @@ func TestAMarkIsNotLeftToWhatIsCorrectedToo(t *testing.T) {
 	h.wantMarks(t, "one/9/913")
 }
 
+// TestAMarkIsLeftToAnotherTitleBesideWhatIsCorrected: both the second season, which is corrected too,
+// and another title found the first season's mark.
+func TestAMarkIsLeftToAnotherTitleBesideWhatIsCorrected(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	two := 2
+	second := episode("a", "mira", 1)
+	second.Season = &two
+	first := h.seen(t, episode("a", "mira", 1))[0]
+	h.seen(t, second)
+	other := h.seen(t, episode("b", "mira", 1))[0]
+	c := all()
+	c.EverySeason = true
+	if _, status := h.correct(t, first, c); status.State != task.Done {
+		t.Errorf("task %+v", status)
+	}
+	h.wantMarks(t, "one/8/801", "one/9/913")
+	if r := h.settled(t, other); !r.Marked {
+		t.Errorf("record is %+v", r)
+	}
+}
+
 // TestASpecialIsCorrectedAlone: what one special is says nothing of the others, unless all are corrected.
 func TestASpecialIsCorrectedAlone(t *testing.T) {
 	h := newHouse(t)
@@ -283,97 +292,4 @@ func TestASpecialIsCorrectedAlone(t *testing.T) {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/9/913", "one/9/914", "one/9/915")
-}
-
-// atLog calls a function for every record of a log.
-type atLog struct {
-	slog.Handler
-	do func(slog.Record)
-}
-
-func (a atLog) Enabled(context.Context, slog.Level) bool { return true }
-
-func (a atLog) Handle(_ context.Context, r slog.Record) error {
-	a.do(r)
-	return nil
-}
-
-// TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn: between the commit that gives a
-// record back and its worker letting it go, it is claimed anew.
-func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
-	h := newHouse(t)
-	h.account(t, "one", true, "mira")
-	h.matcher.set("a", unsure())
-	matching, answered := make(chan struct{}), make(chan struct{})
-	h.matcher.hold(func(e watch.Event) {
-		if e.Title == "a" && *e.Episode == 2 {
-			matching <- struct{}{}
-			<-answered
-		}
-	})
-	var late atomic.Int64
-	var once sync.Once
-	h.Log = slog.New(trail.Handler(atLog{slog.DiscardHandler, func(r slog.Record) {
-		about := false
-		r.Attrs(func(a slog.Attr) bool {
-			about = about || a.Key == "record_id" && a.Value.Any() == late.Load()
-			return true
-		})
-		if r.Message != "record settled" || !about {
-			return
-		}
-		once.Do(func() {
-			for h.attempts(t, late.Load()) < 2 {
-				h.Wake()
-				time.Sleep(time.Millisecond)
-			}
-			h.seen(t, episode("b", "mira", 1)) // claimed after it, so that claim is over
-			h.matcher.hold(nil)
-		})
-	}}))
-	h.run(t)
-	h.seen(t, episode("a", "mira", 1))
-	late.Store(h.accept(t, episode("a", "mira", 2))[0])
-	<-matching
-	h.confirm(t, 8)
-	close(answered)
-	if r := h.settled(t, late.Load()); r.Status != record.Success {
-		t.Errorf("record is %+v", r)
-	}
-}
-
-// attempts is how often a record was claimed.
-func (h *house) attempts(t *testing.T, id int64) int {
-	t.Helper()
-	r, err := h.records.Get(t.Context(), id)
-	if err != nil {
-		t.Error(err)
-	}
-	return r.Attempts
-}
-
-func TestAnAnswerThatDoesNotHelpIsKept(t *testing.T) {
-	h := newHouse(t)
-	h.account(t, "one", true, "mira")
-	h.matcher.set("a", unsure())
-	h.run(t)
-	id := h.seen(t, episode("a", "mira", 1))[0]
-	h.matcher.lead(func(watch.Event) *match.Result {
-		return &match.Result{Status: match.Review, SubjectID: 8, Reason: "perhaps"}
-	})
-	a := h.confirm(t, 9)
-	ended(t, a.Task)
-	if r := h.settled(t, id); r.Status != record.Review || !strings.Contains(r.Message, "undo the answer") {
-		t.Errorf("record is %+v", r)
-	}
-	if open := h.pending(t); len(open) != 0 {
-		t.Errorf("it is asked again: %+v", open)
-	}
-	h.matcher.lead(nil)
-	if back := h.undo(t, a.Question.ID); back.Kept || !slices.Equal(back.RecordIDs, []int64{id}) {
-		t.Errorf("undo: %+v", back)
-	}
-	if open := h.pending(t); len(open) != 1 {
-		t.Errorf("the questions are %+v", open)
-	}
 }

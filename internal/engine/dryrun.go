@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -19,7 +18,7 @@ func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 		what = fmt.Sprintf("subject %d", r.SubjectID)
 	}
 	if r.EpisodeSort != nil {
-		what += " episode " + strconv.FormatFloat(*r.EpisodeSort, 'f', -1, 64)
+		what += " episode " + number(*r.EpisodeSort)
 	}
 	would := "dry run: %s would have been marked for %s; switch dry run off at the account and retry the record to mark it"
 	if isStart(s.work.Event) {

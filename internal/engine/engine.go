@@ -8,7 +8,6 @@ package engine
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"log/slog"
 	"sync"
@@ -43,7 +42,7 @@ var (
 	ErrNothingMarked = errors.New("this record has marked nothing that could be taken back")
 	// ErrCorrecting is returned by Correct while another correction of the record runs.
 	ErrCorrecting = errors.New("this record is being corrected already")
-	// ErrNotRetried is returned by LastRetry.
+	// ErrNotRetried is returned by LastRetry for a record that no remembered task ran again.
 	ErrNotRetried = errors.New("the record was not retried lately: start a run with POST /api/records/{id}/retry")
 	// ErrRetrying is returned by RetryFailed while another one runs.
 	ErrRetrying = errors.New("the failed records are being retried already")
@@ -96,7 +95,7 @@ type Catalog interface {
 
 // Options are the settings of the engine; they are asked for before every use.
 type Options struct {
-	// Workers is how many records are matched at once.
+	// Workers is how many records are matched at once; it holds from the start of the engine on.
 	Workers int
 	// Coalesce is how long a mark waits for others of the same subject.
 	Coalesce time.Duration
@@ -140,39 +139,22 @@ type Engine struct {
 	Matching metrics.Histogram
 
 	intake    chan *arrival
-	lastBurst atomic.Int64 // unix ms
+	lastBurst atomic.Pointer[time.Time] // nil before the first
 	bell      bell.Bell
 	jobs      chan *record.Work
 
-	mu      sync.Mutex
-	inHand  map[int64]chan struct{}   // closed when the record is settled or let go
-	shows   map[showKey][]record.Work // what waits for the worker that has its show
-	marking map[markKey][]markJob     // jobs that wait for the running batch of their key
-	retries map[int64]*task.Task      // tasks that follow a record
-	// corrects are the records that a correction is started for.
-	corrects map[int64]bool
-	// again are records that were claimed anew while they were in hand.
-	again map[int64]record.Work
+	mu       sync.Mutex
+	inHand   map[int64]chan struct{}   // closed when the record is settled or let go
+	again    map[int64]record.Work     // records that were claimed anew while they were in hand
+	shows    map[showKey][]record.Work // what waits for the worker that has its show
+	marking  map[markKey][]settled     // what waits for the running batch of its key
+	retries  map[int64]*task.Task      // tasks that follow a record
+	corrects map[int64]bool            // records that a correction is started for
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
 	marks   chan struct{}
 	working sync.WaitGroup
-}
-
-// showKey is what records are matched in order by: the episodes of one show that one
-// person watched are marked in the order they came in.
-type showKey struct {
-	user, title string
-	season      int
-}
-
-func showOf(event watch.Event) showKey {
-	key := showKey{user: event.UserName, title: event.Title, season: -1}
-	if event.Season != nil {
-		key.season = *event.Season
-	}
-	return key
 }
 
 // New is an engine over c.
@@ -183,11 +165,11 @@ func New(c Config) *Engine {
 		bell:     bell.New(),
 		jobs:     make(chan *record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
+		again:    map[int64]record.Work{},
 		shows:    map[showKey][]record.Work{},
-		marking:  map[markKey][]markJob{},
+		marking:  map[markKey][]settled{},
 		retries:  map[int64]*task.Task{},
 		corrects: map[int64]bool{},
-		again:    map[int64]record.Work{},
 		marks:    make(chan struct{}, 2*c.Options().Workers),
 	}
 }
@@ -220,19 +202,6 @@ func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 	e.releaseJobs(finished)
 }
 
-// releaseJobs gives back the records that no worker took up, until none is in hand.
-func (e *Engine) releaseJobs(finished <-chan struct{}) {
-	for {
-		select {
-		case w := <-e.jobs:
-			e.release(w.ID)
-			e.next(*w)
-		case <-finished:
-			return
-		}
-	}
-}
-
 // claimUntil claims work as it comes and hands it to the workers, until ctx ends.
 func (e *Engine) claimUntil(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -253,95 +222,6 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		}
 		e.bell.Wait(ctx, idle)
 	}
-}
-
-// hasRoom reports whether a whole claim can be taken in hand.
-func (e *Engine) hasRoom() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.inHand) <= inHandMost-claimMost
-}
-
-// take holds a record and gives it to a worker, after those of its show that are in
-// hand; the channel closes when it is let go. One that is in hand still was given back, and
-// claimed, before its worker let it go: letGo begins it anew.
-func (e *Engine) take(w record.Work) <-chan struct{} {
-	e.mu.Lock()
-	if done, held := e.inHand[w.ID]; held {
-		e.again[w.ID] = w
-		e.mu.Unlock()
-		return done
-	}
-	done := make(chan struct{})
-	e.inHand[w.ID] = done
-	e.working.Add(1)
-	show := showOf(w.Event)
-	waiting, busy := e.shows[show]
-	if busy {
-		e.shows[show] = append(waiting, w)
-	} else {
-		e.shows[show] = nil
-	}
-	e.mu.Unlock()
-	if !busy {
-		e.jobs <- &w
-	}
-	return done
-}
-
-// next hands on the show of a record that a worker is done with.
-func (e *Engine) next(w record.Work) {
-	show := showOf(w.Event)
-	e.mu.Lock()
-	waiting := e.shows[show]
-	if len(waiting) == 0 {
-		delete(e.shows, show)
-		e.mu.Unlock()
-		return
-	}
-	e.shows[show] = waiting[1:]
-	e.mu.Unlock()
-	e.jobs <- &waiting[0]
-}
-
-// letGo ends the hold on a record.
-func (e *Engine) letGo(id int64) {
-	e.mu.Lock()
-	done, held := e.inHand[id]
-	delete(e.inHand, id)
-	again, claimed := e.again[id]
-	delete(e.again, id)
-	room := len(e.inHand) == inHandMost-claimMost // from now on
-	e.mu.Unlock()
-	if !held {
-		return
-	}
-	if claimed && e.isClaimed(id) {
-		e.take(again)
-	}
-	close(done)
-	e.working.Done()
-	if room {
-		e.Wake()
-	}
-}
-
-// isClaimed reports whether a record waits for whoever claimed it. One whose lease ran out
-// while it was worked on is settled by now.
-func (e *Engine) isClaimed(id int64) bool {
-	r, err := e.Records.Get(context.Background(), id)
-	return err != nil || r.Status == record.Processing
-}
-
-// held lists the records in hand.
-func (e *Engine) held() []int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	ids := make([]int64, 0, len(e.inHand))
-	for id := range e.inHand {
-		ids = append(ids, id)
-	}
-	return ids
 }
 
 // keepLeases prolongs the leases of what is in hand, until ctx ends.
@@ -370,66 +250,4 @@ func (e *Engine) workOn(ctx context.Context) {
 			e.next(*w)
 		}
 	}
-}
-
-// release gives a record back untouched.
-func (e *Engine) release(id int64) {
-	defer e.letGo(id)
-	if err := e.Records.Release(context.Background(), []int64{id}); err != nil {
-		e.Log.Error("cannot release record; its lease will run out", "record_id", id, "error", err)
-	}
-}
-
-// Preview matches an event and tells how it would come out. It writes nothing. The
-// error is one of the service's own database.
-func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, error) {
-	start := time.Now()
-	route, err := e.route(ctx, event.UserName, e.Options().AnyAccountForTests)
-	if err != nil {
-		return match.Trace{}, err
-	}
-	if len(route.accounts) == 0 {
-		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start), nil
-	}
-	trace := e.Matcher.Match(ctx, event)
-	trace.Steps = append([]match.Step{route.step}, trace.Steps...)
-	return finish(trace, start), nil
-}
-
-func finish(t match.Trace, start time.Time) match.Trace {
-	t.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
-	return t
-}
-
-// Test runs an event whole, as a webhook's would, and answers the settled record.
-// When ctx ends first, the run goes on without the caller.
-func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, error) {
-	w, err := e.Records.InsertClaimed(ctx, event, true, lease)
-	if err != nil {
-		return record.Record{}, err
-	}
-	select {
-	case <-e.take(w):
-	case <-ctx.Done():
-		return record.Record{}, ctx.Err()
-	}
-	return e.Records.Get(ctx, w.ID)
-}
-
-// AcceptTest stores an event as a test and answers the id of its record at once.
-func (e *Engine) AcceptTest(ctx context.Context, event watch.Event) (int64, error) {
-	var id int64
-	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if id, err = record.Insert(ctx, tx, event, true, time.Now()); err != nil {
-			return err
-		}
-		return e.Notices.AddTx(ctx, tx, arrived(event, id))
-	})
-	if err != nil {
-		return 0, err
-	}
-	e.Records.Feed.Publish(id)
-	e.Notices.Wake()
-	e.Wake()
-	return id, nil
 }

@@ -8,344 +8,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"watchmark/internal/account"
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
-	"watchmark/internal/mapping"
+	"watchmark/internal/logtest"
 	"watchmark/internal/match"
-	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
-	"watchmark/internal/secret"
-	"watchmark/internal/task"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
-
-// house is an engine on a real database; matcher and lists are the test's, so that it
-// can decide what the catalog does.
-type house struct {
-	*engine.Engine
-	records   *record.Store
-	mappings  *mapping.Store
-	questions *candidate.Store
-	accounts  *account.Store
-	queue     *replay.Queue
-	tasks     *task.Registry
-	notices   *notify.Notifier
-	log       *webhook.Log
-	list      *list
-	matcher   *matcher
-	options   atomic.Pointer[engine.Options]
-	stop      context.CancelFunc
-	stopped   chan struct{}
-}
-
-// matcher leads a title where a mapping says, else where set says, else to subject 8.
-type matcher struct {
-	mu      sync.Mutex
-	rules   func(ctx context.Context) (*mapping.Rules, error)
-	answers map[string]match.Trace
-	panics  string
-	seen    []watch.Event
-	// leads is asked before anything else; nil answers go on.
-	leads func(watch.Event) *match.Result
-	// during is called while an event is matched, after its answer was looked up.
-	during func(watch.Event)
-}
-
-func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trace {
-	return m.Match(ctx, event)
-}
-
-func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
-	rules, err := m.rules(ctx)
-	if err != nil {
-		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: err.Error()}}
-	}
-	return m.matchBy(ctx, event, rules)
-}
-
-func (m *matcher) matchBy(_ context.Context, event watch.Event, rules *mapping.Rules) match.Trace {
-	trace, during := m.answer(event, rules)
-	if during != nil {
-		during(event)
-	}
-	return trace
-}
-
-// hold has during called from now on.
-func (m *matcher) hold(during func(watch.Event)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.during = during
-}
-
-// lead has leads asked from now on.
-func (m *matcher) lead(leads func(watch.Event) *match.Result) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.leads = leads
-}
-
-// set changes the answer for a title.
-func (m *matcher) set(title string, t match.Trace) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.answers[title] = t
-}
-
-func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, func(watch.Event)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.seen = append(m.seen, event)
-	if event.Title == m.panics {
-		panic("a bug for this title")
-	}
-	r := match.Result{Status: match.Matched, SubjectID: 8, SubjectName: event.Title, Method: "api", Confidence: 0.99}
-	step := match.Step{Name: "api", Status: "hit"}
-	if m.leads != nil {
-		if r := m.leads(event); r != nil {
-			return match.Trace{Result: *r, Steps: []match.Step{step}}, m.during
-		}
-	}
-	offset := 0
-	if rule, found := rules.Find([]string{event.Title, event.OriginalTitle}, event.Season, event.IsFilm(), event.Episode); found {
-		r.SubjectID, r.Method, offset = rule.SubjectID, "mapping", rule.EpisodeOffset
-		step = match.Step{Name: "mapping", Status: "hit", Output: map[string]any{"mapping_id": rule.ID, "subject_id": rule.SubjectID, "episode_offset": rule.EpisodeOffset}}
-	} else if t, found := m.answers[event.Title]; found {
-		return t, m.during
-	}
-	if event.Episode != nil {
-		number := *event.Episode + float64(offset)
-		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(100*int(r.SubjectID)+int(number)), &number
-	}
-	return match.Trace{Result: r, Steps: []match.Step{step}}, m.during
-}
-
-// list remembers what was marked, and fails on command.
-type list struct {
-	mu      sync.Mutex
-	err     error
-	calls   int
-	unmarks int
-	watched map[string]bool
-	// unmarked is called when marks were taken back.
-	unmarked func()
-	doing    []catalog.SubjectID
-	block    chan struct{} // when set, Mark waits for it
-	panics   bool
-}
-
-func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
-	if l.block != nil {
-		select {
-		case <-l.block:
-		case <-ctx.Done():
-			return catalog.MarkResult{}, ctx.Err()
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls++
-	if l.panics {
-		panic("a bug of this subject")
-	}
-	if l.err != nil {
-		return catalog.MarkResult{}, l.err
-	}
-	var result catalog.MarkResult
-	for _, id := range episodes {
-		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
-		result.Episodes = append(result.Episodes, catalog.MarkedEpisode{ID: id, Already: l.watched[key]})
-		l.watched[key] = true
-	}
-	return result, nil
-}
-
-func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.SubjectID) (catalog.MarkResult, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.doing = append(l.doing, subject)
-	return catalog.MarkResult{Created: true}, l.err
-}
-
-func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.unmarks++
-	if l.err != nil {
-		return catalog.UnmarkResult{}, l.err
-	}
-	var result catalog.UnmarkResult
-	for _, id := range episodes {
-		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
-		if l.watched[key] {
-			result.Cleared = append(result.Cleared, id)
-		}
-		delete(l.watched, key)
-	}
-	result.Reopened = reopen
-	if l.unmarked != nil {
-		l.unmarked()
-	}
-	return result, nil
-}
-
-func (l *list) Watched(_ context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := catalog.Watched{Entry: catalog.Doing, Episodes: map[catalog.EpisodeID]bool{}}
-	for key := range l.watched {
-		var id catalog.EpisodeID
-		if n, _ := fmt.Sscanf(key, fmt.Sprintf("%s/%d/%%d", a.Username, subject), &id); n == 1 {
-			w.Episodes[id] = true
-		}
-	}
-	return w, l.err
-}
-
-func (l *list) unmarkedTimes() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.unmarks
-}
-
-func (l *list) fail(err error) {
-	l.mu.Lock()
-	l.err = err
-	l.mu.Unlock()
-}
-
-func (l *list) panicking(does bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.panics = does
-}
-
-func (l *list) marks() (marks []string, calls int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key := range l.watched {
-		marks = append(marks, key)
-	}
-	slices.Sort(marks)
-	return marks, l.calls
-}
-
-func newHouse(t *testing.T) *house {
-	t.Helper()
-	dir := t.TempDir()
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
-	box, err := secret.OpenBox(dir, "", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &house{
-		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
-		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
-	}
-	h.questions = candidate.NewStore(d, h.mappings)
-	h.notices, err = notify.New(t.Context(), notify.Config{
-		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
-		Language: func() notify.Language { return notify.English }, Base: func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.matcher.rules = h.mappings.Rules
-	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
-	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
-		Queue: h.queue, Tasks: h.tasks, Queued: func() {}, Notices: h.notices,
-		Options: func() engine.Options { return *h.options.Load() },
-	})
-	return h
-}
-
-// set changes the options of a running engine.
-func (h *house) set(change func(*engine.Options)) {
-	o := *h.options.Load()
-	change(&o)
-	h.options.Store(&o)
-}
-
-// run starts the engine and stops it when the test ends.
-func (h *house) run(t *testing.T) {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	h.stop, h.stopped = stop, make(chan struct{})
-	go func() { h.Run(ctx, 5*time.Second); close(h.stopped) }()
-	t.Cleanup(func() { h.tasks.Stop(); stop(); <-h.stopped })
-}
-
-// retry sends a record through the pipeline again.
-func (h *house) retry(t *testing.T, id int64) *task.Task {
-	t.Helper()
-	run, err := h.Retry(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
-func (h *house) account(t *testing.T, username string, enabled bool, users ...string) account.Account {
-	t.Helper()
-	a, err := h.accounts.Create(t.Context(), account.Draft{
-		Username: username, Method: account.ByToken, Tokens: account.Tokens{Access: "token"}, MediaUserNames: users, Enabled: enabled,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func episode(title, user string, number float64) watch.Event {
-	season := 1
-	return watch.Event{Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &number, UserName: user}
-}
-
-func (h *house) accept(t *testing.T, events ...watch.Event) []int64 {
-	t.Helper()
-	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhook.Entry{Source: watch.Plex, Status: 202}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ids
-}
-
-// settled waits for the record to leave the engine.
-func (h *house) settled(t *testing.T, id int64) record.Record {
-	t.Helper()
-	changes, cancel := h.records.Feed.Subscribe()
-	defer cancel()
-	deadline := time.After(20 * time.Second)
-	for {
-		r, err := h.records.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Status != record.Received && r.Status != record.Processing {
-			return r
-		}
-		select {
-		case <-changes:
-		case <-time.After(200 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("record %d is still %s", id, r.Status)
-		}
-	}
-}
 
 func TestEventEndsAsAMarkOfTheAccountThatNamesTheUser(t *testing.T) {
 	h := newHouse(t)
@@ -504,6 +180,19 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	}
 }
 
+func TestWhatNobodyForesawIsInTheLog(t *testing.T) {
+	h := newHouse(t)
+	log := new(logtest.Buffer)
+	h.Log = slog.New(slog.NewTextHandler(log, nil))
+	h.account(t, "one", true, "mira")
+	h.list.fail(errors.New("a bug of the marker"))
+	h.run(t)
+	h.seen(t, episode("a", "mira", 1))
+	if !strings.Contains(log.String(), "a bug of the marker") {
+		t.Errorf("the log does not say why:\n%s", log)
+	}
+}
+
 func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
@@ -564,6 +253,33 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success {
 		t.Errorf("revived record is %s %q", r.Status, r.Message)
+	}
+	runs := map[string]float64{}
+	for _, s := range h.Runs.Samples() {
+		runs[s.Labels[1]] = s.Value
+	}
+	if runs["queued"] != 3 || runs["error"] != 1 {
+		t.Errorf("counted are %v, want three runs that were queued and one that was given up", runs)
+	}
+}
+
+func TestAnAccountThatIsDeletedMeanwhileLeavesNothingWaiting(t *testing.T) {
+	h := newHouse(t)
+	a := h.account(t, "one", true, "mira")
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.run(t)
+	id := h.seen(t, episode("a", "mira", 1))[0]
+	h.matcher.hold(func(watch.Event) {
+		if err := h.accounts.Delete(t.Context(), a.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	h.retry(t, id)
+	if r := h.settled(t, id); r.Status != record.Failed || r.ErrorKind != record.NoAccount {
+		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 {
+		t.Errorf("queue %v (%v), want nothing that waits", counts, err)
 	}
 }
 
@@ -693,125 +409,6 @@ func TestManyWebhooksAtOnceLoseNothing(t *testing.T) {
 	}
 	if marks, calls := h.list.marks(); len(marks) != 300 || calls > 100 {
 		t.Errorf("%d marks in %d calls, want 300 in few", len(marks), calls)
-	}
-}
-
-// ended waits for the end of a task.
-func ended(t *testing.T, run *task.Task) task.Status {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for {
-		status := run.Status()
-		if status.State != task.Running {
-			return status
-		}
-		_, more := run.After(0)
-		select {
-		case <-more:
-		case <-time.After(200 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("does not end: %+v", status)
-		}
-	}
-}
-
-func TestRetryIsFollowedByItsLog(t *testing.T) {
-	h := newHouse(t)
-	h.list.fail(account.ErrNoToken)
-	h.account(t, "one", true, "mira")
-	h.run(t)
-	id := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]).ID
-	if _, err := h.LastRetry(id); !errors.Is(err, engine.ErrNotRetried) {
-		t.Errorf("before the retry: %v", err)
-	}
-	h.list.fail(nil)
-	run := h.retry(t, id)
-	status := ended(t, run)
-	lines, _ := run.After(0)
-	r, _ := status.Result.(record.Record)
-	if status.State != task.Done || status.RecordID != id || r.Status != record.Success || len(lines) == 0 || !strings.Contains(lines[len(lines)-1].Text, "record settled") {
-		t.Errorf("%+v, log %v", status, lines)
-	}
-	if last, err := h.LastRetry(id); err != nil || last != run {
-		t.Errorf("the last retry is another one (%v)", err)
-	}
-}
-
-func TestRetryOfWhatIsOnItsWayIsRefused(t *testing.T) {
-	h := newHouse(t)
-	h.list.block = make(chan struct{})
-	h.account(t, "one", true, "mira")
-	h.run(t)
-	id := h.accept(t, episode("a", "mira", 1))[0]
-	if _, err := h.Retry(t.Context(), id); !errors.Is(err, engine.ErrInProgress) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := h.Retry(t.Context(), id+1); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
-	close(h.list.block)
-	h.settled(t, id)
-}
-
-func TestAllFailedRecordsAreRetriedAndOnlyThese(t *testing.T) {
-	h := newHouse(t)
-	h.account(t, "one", true, "mira")
-	h.run(t)
-	h.list.fail(account.ErrNoToken)
-	var events []watch.Event
-	for number := range 150 {
-		events = append(events, episode(fmt.Sprint("show ", number%7), "mira", float64(number+1)))
-	}
-	for _, id := range h.accept(t, events...) {
-		h.settled(t, id)
-	}
-	h.list.fail(nil)
-	marked := h.settled(t, h.accept(t, episode("other", "mira", 200))[0])
-	run, err := h.RetryFailed(record.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	status := ended(t, run)
-	if tally, _ := status.Result.(engine.Tally); status.State != task.Done || status.Done != 150 || tally.Marked != 150 {
-		t.Errorf("%+v", status)
-	}
-	if again, err := h.records.Get(t.Context(), marked.ID); err != nil || again.Attempts != 1 {
-		t.Errorf("a record that had not failed was run %d times (%v)", again.Attempts, err)
-	}
-}
-
-func TestCancelledBulkRetryLeavesTheRestFailed(t *testing.T) {
-	h := newHouse(t)
-	h.account(t, "one", true, "mira")
-	h.run(t)
-	h.list.fail(account.ErrNoToken)
-	var events []watch.Event
-	for number := range 200 {
-		events = append(events, episode("a", "mira", float64(number+1)))
-	}
-	ids := h.accept(t, events...)
-	for _, id := range ids {
-		h.settled(t, id)
-	}
-	h.list.fail(nil)
-	h.list.block = make(chan struct{})
-	run, err := h.RetryFailed(record.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.RetryFailed(record.Filter{}); !errors.Is(err, engine.ErrRetrying) {
-		t.Errorf("a second one beside it: %v", err)
-	}
-	if err := h.tasks.Cancel(run.Status().ID); err != nil {
-		t.Fatal(err)
-	}
-	close(h.list.block)
-	h.tasks.Stop()
-	if state := run.Status().State; state != task.Cancelled {
-		t.Errorf("it is %s", state)
-	}
-	if last := h.settled(t, ids[199]); last.Status != record.Failed || last.Attempts != 1 {
-		t.Errorf("the last record is %s after %d attempts", last.Status, last.Attempts)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -96,8 +95,12 @@ func (e *Engine) gather(first *arrival) []*arrival {
 // giveWay lets a burst of arrivals be stored before accepted work goes on.
 func (e *Engine) giveWay(ctx context.Context) {
 	for until := time.Now().Add(wayMost); ctx.Err() == nil; {
-		rest := restAfter - time.Since(time.UnixMilli(e.lastBurst.Load()))
-		if rest <= 0 || time.Now().After(until) {
+		last := e.lastBurst.Load()
+		if last == nil {
+			return
+		}
+		rest := min(restAfter-time.Since(*last), time.Until(until))
+		if rest <= 0 {
 			return
 		}
 		select {
@@ -110,42 +113,36 @@ func (e *Engine) giveWay(ctx context.Context) {
 // commit stores a batch in one transaction and answers its senders.
 func (e *Engine) commit(batch []*arrival) {
 	if len(batch) >= burst {
-		e.lastBurst.Store(time.Now().UnixMilli())
+		now := time.Now()
+		e.lastBurst.Store(&now)
 	}
 	results := make([]accepted, len(batch))
 	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
 		now := time.Now()
-		var notices []notify.Notice
 		for i, a := range batch {
-			results[i].ids = nil
-			for _, event := range a.Events {
-				id, err := record.Insert(ctx, tx, event, false, now)
-				if err != nil {
-					return err
-				}
-				results[i].ids = append(results[i].ids, id)
-				notices = append(notices, arrived(event, id))
+			ids, err := e.insertTx(ctx, tx, a.Events, false, now)
+			if err != nil {
+				return err
 			}
 			entry := a.Entry
-			entry.At, entry.RecordIDs = now, results[i].ids
+			entry.At, entry.RecordIDs = now, ids
 			if err := webhook.InsertTx(ctx, tx, entry); err != nil {
 				return err
 			}
+			results[i].ids = ids
 		}
-		return e.Notices.AddTx(ctx, tx, notices...)
+		return nil
 	})
+	var stored []int64
 	for i, a := range batch {
 		if err != nil {
 			a.done <- accepted{nil, fmt.Errorf("%w: %w", ErrNotStored, err)}
 			continue
 		}
 		a.done <- results[i]
-		for _, id := range results[i].ids {
-			e.Records.Feed.Publish(id)
-		}
+		stored = append(stored, results[i].ids...)
 	}
-	e.Notices.Wake()
-	e.Wake()
+	e.arrive(stored)
 }
 
 // Take stores events of a polled source in one transaction with what also writes, such as
@@ -153,19 +150,8 @@ func (e *Engine) commit(batch []*arrival) {
 // returns an error nothing was stored.
 func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error) {
 	var ids []int64
-	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		ids = make([]int64, 0, len(events))
-		notices := make([]notify.Notice, 0, len(events))
-		now := time.Now()
-		for _, event := range events {
-			id, err := record.Insert(ctx, tx, event, false, now)
-			if err != nil {
-				return err
-			}
-			ids = append(ids, id)
-			notices = append(notices, arrived(event, id))
-		}
-		if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if ids, err = e.insertTx(ctx, tx, events, false, time.Now()); err != nil {
 			return err
 		}
 		return also(ctx, tx, ids)
@@ -173,10 +159,31 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
+	e.arrive(ids)
+	return ids, nil
+}
+
+// insertTx stores events as received records within tx, each with the notice of its arrival,
+// and answers the ids of the records in their order.
+func (e *Engine) insertTx(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, now time.Time) ([]int64, error) {
+	ids := make([]int64, len(events))
+	for i, event := range events {
+		var err error
+		if ids[i], err = record.Insert(ctx, tx, event, test, now); err != nil {
+			return nil, err
+		}
+		if err := e.Notices.AddTx(ctx, tx, arrived(event, ids[i])); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// arrive tells of records that were stored, and has them worked on.
+func (e *Engine) arrive(ids []int64) {
 	for _, id := range ids {
 		e.Records.Feed.Publish(id)
 	}
 	e.Notices.Wake()
 	e.Wake()
-	return ids, nil
 }

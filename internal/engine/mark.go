@@ -23,8 +23,6 @@ type markKey struct {
 	start   bool
 }
 
-type markJob = settled
-
 // enqueueMark adds a matched record to the batch of its account and subject. The
 // first one of a batch starts a goroutine that Run waits for through its records.
 func (e *Engine) enqueueMark(ctx context.Context, s settled) {
@@ -71,7 +69,7 @@ func (e *Engine) markBatches(ctx context.Context, key markKey) {
 
 // markBatch writes one batch with as few requests as the catalog allows, and settles its
 // records. A panic costs these an error and nothing else.
-func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
+func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.ErrorContext(work, "panic while marking", "subject_id", key.subject, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -112,15 +110,19 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 		Input:     map[string]any{"account": a.Username, "subject_id": key.subject, "episode_ids": episodesOf(batch)},
 		ElapsedMS: float64(time.Since(start).Microseconds()) / 1000,
 	}
+	var failed record.Outcome
 	if err != nil {
-		step.Status = "error"
+		step.Status, failed = "error", markFailure(a, err)
+		if failed.ErrorKind == record.Internal {
+			e.Log.ErrorContext(ctx, "cannot mark", "account", a.Username, "subject_id", key.subject, "error", err)
+		}
 	}
 	seen := map[catalog.EpisodeID]bool{}
 	for i := range batch {
 		s := &batch[i]
 		episode := s.trace.Result.EpisodeID
 		if err != nil {
-			s.outcome, s.cause = markFailure(a, err), err
+			s.outcome, s.cause = failed, err
 		} else {
 			s.found = held(result, episode, seen[episode])
 			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
@@ -149,8 +151,8 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []markJob) {
 // the catalog alone: the archive is up to a week old, and the subject may have been
 // merged or the episode moved since. When that leads elsewhere for some, the others are
 // marked once more without them. What is answered stays refused.
-func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []markJob) {
-	var moved, same []markJob
+func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []settled) {
+	var moved, same []settled
 	for _, s := range batch {
 		old := s.trace.Result
 		if s.online || !s.trace.UsedArchive() {
@@ -188,7 +190,7 @@ func (e *Engine) matchOnline(work context.Context, batch []markJob) (refused []m
 }
 
 // episodesOf is every episode of the batch once, in ascending order; films without an episode have none.
-func episodesOf(batch []markJob) []catalog.EpisodeID {
+func episodesOf(batch []settled) []catalog.EpisodeID {
 	ids := []catalog.EpisodeID{}
 	for _, s := range batch {
 		if id := s.trace.Result.EpisodeID; id != 0 {
@@ -235,6 +237,8 @@ func markFailure(a account.Account, err error) record.Outcome {
 		words = fmt.Sprintf(" (it says: %s)", problem.Description)
 	}
 	switch {
+	case errors.Is(err, account.ErrNotFound):
+		return failure(record.NoAccount, accountGone)
 	case errors.Is(err, account.ErrNoToken):
 		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username))
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):

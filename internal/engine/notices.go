@@ -135,4 +135,5 @@ func aboutEpisode(event watch.Event) string {
 	return aboutShow(event) + " e" + number(*event.Episode)
 }
 
+// number writes an episode's number: 7, 7.5.
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -14,9 +14,10 @@ import (
 	"watchmark/internal/watch"
 )
 
-// What records say that no person can do anything about.
+// What records of several causes say.
 const (
 	internalMessage = "internal error: see the service's log, then retry"
+	accountGone     = "account not found: it was deleted while its mark waited"
 	waits           = ": this waits and is repeated by itself"
 )
 
@@ -50,8 +51,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	}
 	e.tell(ctx, trace.Steps...)
 	trace.Steps = append(steps, trace.Steps...)
-	s := settled{work: w, account: a, trace: trace}
-	e.conclude(ctx, work, s)
+	e.conclude(ctx, work, settled{work: w, account: a, trace: trace})
 }
 
 // conclude brings a matched record to the batch that marks it, and every other one to its end.

@@ -73,8 +73,8 @@ func (e *Engine) LastRetry(id int64) (*task.Task, error) {
 }
 
 // RetryFailed runs every failed record that passes the filter again, the oldest first,
-// as a task that can be cancelled; f.Status is not looked at. It returns ErrRetrying or
-// task.ErrStopping.
+// as a task that can be cancelled, with a Tally as its result; f.Status is not looked at. It
+// returns ErrRetrying or task.ErrStopping.
 func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
 	f.Status = record.Failed
 	if running, err := e.Tasks.Newest(RetryFailedKind, 0); err == nil && running.Status().State == task.Running {
@@ -110,22 +110,25 @@ type Tally struct {
 	Failed  int `json:"failed"`
 	// Other are ignored records and those that wait in review.
 	Other int `json:"other"`
-	// Skipped were retried or deleted by somebody else meanwhile.
+	// Skipped were retried, corrected or deleted by somebody else meanwhile.
 	Skipped int `json:"skipped"`
 }
 
-// String says it in words.
+// String is the tally in words; those that were skipped are left out.
 func (t Tally) String() string {
 	return fmt.Sprintf("%d run again: %d marked, %d queued, %d failed again, %d other", t.Retried, t.Marked, t.Queued, t.Failed, t.Other)
 }
 
-// retryPart runs some failed records again and waits until all are settled.
+// retryPart runs some records again, those of them that are still failed, and waits until all are settled.
 func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error {
 	var running []int64
 	for _, id := range ids {
-		err := e.requeue(ctx, id)
+		r, err := e.Records.Get(ctx, id)
+		if err == nil && r.Status == record.Failed {
+			err = e.requeue(ctx, id)
+		}
 		switch {
-		case errors.Is(err, ErrInProgress), errors.Is(err, record.ErrNotFound):
+		case errors.Is(err, ErrInProgress), errors.Is(err, record.ErrNotFound), err == nil && r.Status != record.Failed:
 			tally.Skipped++
 		case err != nil:
 			return err

@@ -43,7 +43,7 @@ const (
 // records go. While the disk has no room for them they stay in hand and it tries again
 // for a while; what is not stored in the end is done again when its lease ends.
 func (e *Engine) settle(work context.Context, batch []settled) {
-	again, err := e.storeAll(work, batch)
+	outcomes, err := e.storeAll(work, batch)
 	if err != nil {
 		e.Log.ErrorContext(work, "cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
 		for _, s := range batch {
@@ -51,122 +51,138 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 		}
 		return
 	}
-	for _, s := range batch {
-		e.Log.InfoContext(e.followed(work, s.work.ID), "record settled", "source", s.work.Source, "status", s.outcome.Status,
-			"error_kind", s.outcome.ErrorKind, "method", s.trace.Result.Method, "subject_id", s.trace.Result.SubjectID, "message", s.outcome.Message)
-		if !s.work.Test {
-			e.Runs.Add(1, string(s.work.Source), string(s.outcome.Status))
-		}
+	for i, s := range batch {
+		e.tellOutcome(e.followed(work, s.work.ID), s, outcomes[i])
 		e.letGo(s.work.ID)
 		e.Records.Feed.Publish(s.work.ID)
 	}
-	if slices.ContainsFunc(batch, func(s settled) bool { return s.outcome.Status == record.Queued }) {
+	are := func(status record.Status) bool {
+		return slices.ContainsFunc(outcomes, func(o record.Outcome) bool { return o.Status == status })
+	}
+	if are(record.Queued) {
 		e.Queued()
 	}
 	e.Notices.Wake()
-	if again {
+	if are(record.Received) {
 		e.Wake()
 	}
 }
 
-// storeAll stores a batch, at the latest when the disk can take it again. It reports
-// whether some of it is to be worked on again.
-func (e *Engine) storeAll(work context.Context, batch []settled) (again bool, err error) {
+// tellOutcome logs and counts how a record came out.
+func (e *Engine) tellOutcome(ctx context.Context, s settled, o record.Outcome) {
+	if o.Status == record.Received {
+		e.Log.InfoContext(ctx, "record is given back: its question was answered while it was worked on")
+		return
+	}
+	e.Log.InfoContext(ctx, "record settled", "source", s.work.Source, "status", o.Status,
+		"error_kind", o.ErrorKind, "method", o.Method, "subject_id", o.SubjectID, "message", o.Message)
+	if !s.work.Test {
+		e.Runs.Add(1, string(s.work.Source), string(o.Status))
+	}
+}
+
+// storeAll stores a batch, at the latest when the disk can take it again, and answers how its
+// records came out, in their order.
+func (e *Engine) storeAll(work context.Context, batch []settled) ([]record.Outcome, error) {
 	maxRetries := e.Options().MaxRetries
+	outcomes := make([]record.Outcome, len(batch))
 	for try := 1; ; try++ {
-		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) error {
-			again = false
-			for _, s := range batch {
-				answered, err := e.store(ctx, tx, s, maxRetries)
-				if err != nil {
+		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) (err error) {
+			for i, s := range batch {
+				if outcomes[i], err = e.store(ctx, tx, s, maxRetries); err != nil {
 					return err
 				}
-				again = again || answered
 			}
 			return nil
 		})
 		if !errors.Is(err, db.ErrStorage) || try == storeTries {
-			return again, err
+			return outcomes, err
 		}
 		if try == 1 {
 			e.Log.WarnContext(work, "cannot store how records came out, trying again", "records", len(batch), "error", err)
 		}
 		select {
 		case <-work.Done():
-			return false, err
+			return nil, err
 		case <-time.After(storeAgain):
 		}
 	}
 }
 
-// store writes one outcome within tx, with the notice of it. It reports that the record is given back instead,
-// when a person answered its question while it was worked on.
-func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (answered bool, err error) {
-	o, r := s.outcome, s.trace.Result
+// store writes how a record comes out within tx, with the notice of it, and answers that. One
+// whose question a person answered while it was worked on is given back: it is received again.
+func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (o record.Outcome, err error) {
+	o = s.outcome
 	o.RecordID = s.work.ID
 	o.AccountID, o.AccountName = s.account.ID, s.account.Username
 	if s.account.ID == 0 {
 		o.AccountID, o.AccountName = s.work.AccountID, s.work.AccountName
 	}
+	r := s.trace.Result
 	o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort = r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort
 	o.Method, o.Confidence = r.Method, r.Confidence
 
 	var before told
 	if o.Status == record.Queued {
-		task := replay.Task{
-			RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
-			LastError: o.Message,
-		}
-		if s.cause != nil {
-			task.LastError = s.cause.Error()
-			task.Asked = catalog.Asked(s.cause)
-			var problem *catalog.Error
-			if errors.As(s.cause, &problem) {
-				task.RetryAfter = problem.RetryAfter
-			}
-		}
-		if o.EpisodeID != 0 {
-			task.Episodes = []catalog.EpisodeID{o.EpisodeID}
-		}
-		status, waited, err := replay.PutTx(ctx, tx, task, maxRetries)
-		before.waited = waited
-		switch {
-		case errors.Is(err, replay.ErrNoAccount):
-			o.Status, o.ErrorKind = record.Failed, record.NoAccount
-			o.Message = "account not found: it was deleted while its mark waited"
-		case err != nil:
-			return false, err
-		case status == replay.Abandoned:
-			o.Status, o.ErrorKind = record.Failed, record.Abandoned
-			o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
-		}
-	} else if before.waited, err = replay.DoneTx(ctx, tx, o.RecordID); err != nil {
-		return false, err
+		before.waited, err = s.queueTx(ctx, tx, &o, maxRetries)
+	} else {
+		before.waited, err = replay.DoneTx(ctx, tx, o.RecordID)
+	}
+	if err != nil {
+		return o, err
 	}
 	if o.Status == record.Review {
 		asked, err := candidate.AskTx(ctx, tx, s.work, s.trace)
 		if err != nil {
-			return false, err
+			return o, err
 		}
 		if asked.Told != "" {
 			o.Message = asked.Told
 		}
-		before.asked = asked.Before
-		if answered = asked.Again; answered {
+		if asked.Again {
 			o.Status = record.Received
 		}
+		before.asked = asked.Before
 	}
 	if kind := s.kindOf(o, before); kind != "" {
 		if err := e.Notices.AddTx(ctx, tx, news(kind, s.work.Event, o)); err != nil {
-			return false, err
+			return o, err
 		}
 	}
 	if s.trace.Steps != nil {
-		trace, err := json.Marshal(s.trace)
-		if err != nil {
-			return false, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
+		if o.Trace, err = json.Marshal(s.trace); err != nil {
+			return o, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
 		}
-		o.Trace = trace
 	}
-	return answered, record.SettleTx(ctx, tx, o)
+	return o, record.SettleTx(ctx, tx, o)
+}
+
+// queueTx has the record of an outcome wait for the catalog, within tx. The outcome becomes a
+// failure when the task is given up, or the account is gone. waited says that it waited before.
+func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, maxRetries int) (waited bool, err error) {
+	task := replay.Task{
+		RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
+		LastError: o.Message,
+	}
+	if s.cause != nil {
+		task.LastError = s.cause.Error()
+		task.Asked = catalog.Asked(s.cause)
+		var problem *catalog.Error
+		if errors.As(s.cause, &problem) {
+			task.RetryAfter = problem.RetryAfter
+		}
+	}
+	if o.EpisodeID != 0 {
+		task.Episodes = []catalog.EpisodeID{o.EpisodeID}
+	}
+	status, waited, err := replay.PutTx(ctx, tx, task, maxRetries)
+	switch {
+	case errors.Is(err, replay.ErrNoAccount):
+		o.Status, o.ErrorKind, o.Message = record.Failed, record.NoAccount, accountGone
+		return replay.DoneTx(ctx, tx, o.RecordID)
+	case status == replay.Abandoned:
+		o.Status, o.ErrorKind = record.Failed, record.Abandoned
+		o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
+	}
+	return waited, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
@@ -138,15 +139,16 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	var episodes []catalog.EpisodeID
 	remove := false
 	for _, m := range group {
-		sharer, err := e.Records.Sharer(ctx, m.Mark, titlesOf(m.of, false))
+		sharers, err := e.Records.Sharers(ctx, m.Mark, titlesOf(m.of, false))
 		if err != nil {
 			return nil, err
 		}
-		if together[sharer] {
-			sharer = 0
+		t := takenBack{heldMark: m}
+		if i := slices.IndexFunc(sharers, func(id int64) bool { return !together[id] }); i >= 0 {
+			t.sharer = sharers[i]
 		}
-		taken = append(taken, takenBack{heldMark: m, sharer: sharer})
-		if sharer != 0 {
+		taken = append(taken, t)
+		if t.sharer != 0 {
 			continue
 		}
 		remove = true

@@ -52,8 +52,8 @@ type Row struct {
 	Reason      string            `json:"reason" doc:"Why, in one sentence; that of the first episode."`
 }
 
-// Most is how many episodes and films a table looks up.
-const Most = 20000
+// most is how many episodes and films a table looks up.
+const most = 20000
 
 // Table gathers what would become of events. The zero value is not ready: see NewTable.
 type Table struct {
@@ -88,7 +88,7 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 	switch {
 	case t.seen[item]:
 		return nil
-	case t.Items >= Most:
+	case t.Items >= most:
 		t.More++
 		return nil
 	}

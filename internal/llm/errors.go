@@ -32,9 +32,6 @@ const (
 	TooLarge     Kind = "too_large"
 )
 
-// Kinds lists every kind.
-var Kinds = []Kind{Unreachable, TimedOut, WrongAddress, BadKey, NoCredit, UnknownModel, TooLong, BadRequest, Busy, Refused, NoText, TooLarge}
-
 // problems say what happened, advices what to do about it.
 var problems, advices = map[Kind]string{
 	Unreachable:  "the language model cannot be reached",
@@ -103,11 +100,8 @@ func (e *Error) refuses(param string) bool {
 		return false
 	}
 	said := strings.ToLower(e.Said)
-	unsupported := slices.ContainsFunc([]string{"unsupported", "not support", "not allowed", "not permitted"}, func(text string) bool { return strings.Contains(said, text) })
-	switch e.code {
-	case "unsupported_parameter", "unsupported_value":
-		unsupported = true
-	}
+	unsupported := e.code == "unsupported_parameter" || e.code == "unsupported_value" ||
+		slices.ContainsFunc([]string{"unsupported", "not support", "not allowed", "not permitted"}, func(text string) bool { return strings.Contains(said, text) })
 	return unsupported && (e.param == param || e.param == "" && strings.Contains(said, param))
 }
 

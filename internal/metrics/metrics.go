@@ -50,18 +50,18 @@ func (c *Counter) Samples() []Sample {
 }
 
 // bounds are those of a Histogram, in seconds: from a look into memory to a request that ran into its timeout.
-var bounds = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+var bounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 
 // Histogram counts how long something took.
 type Histogram struct {
 	mu      sync.Mutex
-	buckets [16]uint64 // one for each bound, and one for what is longer
+	buckets [len(bounds) + 1]uint64 // one for each bound, and one for what is longer
 	sum     float64
 }
 
 // Observe adds one duration, in seconds.
 func (h *Histogram) Observe(seconds float64) {
-	i, _ := slices.BinarySearch(bounds, seconds)
+	i, _ := slices.BinarySearch(bounds[:], seconds)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.buckets[i]++

@@ -3,11 +3,8 @@ package record
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"watchmark/internal/catalog"
 )
@@ -62,28 +59,29 @@ type Titles struct {
 	Film        bool
 }
 
-// Sharer is another record that came out as success with what m marked and is not of these
-// titles: it found the mark and relies on it. 0 when there is none.
-func (s *Store) Sharer(ctx context.Context, m Mark, own Titles) (int64, error) {
+// Sharers are the other records that came out as success with what m marked and are not of
+// these titles, the oldest first: they found the mark and rely on it.
+func (s *Store) Sharers(ctx context.Context, m Mark, own Titles) ([]int64, error) {
 	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ? FROM records
 		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND episode_id = ? AND id <> ? ORDER BY id`,
 		own.Season, own.Film, m.AccountID, m.SubjectID, m.EpisodeID, m.RecordID)
 	if err != nil {
-		return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
+		return nil, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
 	}
 	defer func() { _ = rows.Close() }()
+	var sharers []int64
 	for rows.Next() {
 		var id int64
 		var title string
 		var alike bool
 		if err := rows.Scan(&id, &title, &alike); err != nil {
-			return 0, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
+			return nil, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
 		}
 		if !alike || !own.Same(title) {
-			return id, nil
+			sharers = append(sharers, id)
 		}
 	}
-	return 0, rows.Err()
+	return sharers, rows.Err()
 }
 
 // Titled is a record of a title.
@@ -115,23 +113,6 @@ func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, 
 	}
 	slices.Reverse(found)
 	return found, rows.Err()
-}
-
-// Work is a record with its event, not claimed; ErrNotFound when there is none.
-func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
-	var w Work
-	var event string
-	err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+`, event FROM records WHERE id = ?`, id), &w.Record, &event)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Work{}, ErrNotFound
-	}
-	if err != nil {
-		return Work{}, err
-	}
-	if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
-		return Work{}, fmt.Errorf("decode the event of record %d: %w", id, err)
-	}
-	return w, nil
 }
 
 // addMark keeps a mark. One of an account that was deleted meanwhile is not kept.
@@ -170,16 +151,6 @@ func ReopenedTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.
 	_, err := tx.ExecContext(ctx, `UPDATE record_marks SET completed = 0 WHERE account_id = ? AND subject_id = ?`, account, subject)
 	if err != nil {
 		return fmt.Errorf("forget that subject %d was set done: %w", subject, err)
-	}
-	return nil
-}
-
-// IgnoreTx ends a settled record as ignored, within tx; one that is on its way stays so.
-func IgnoreTx(ctx context.Context, tx *sql.Tx, id int64, message string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE records SET status = 'ignored', error_kind = '', message = ?, updated_at = ?
-		WHERE id = ? AND status NOT IN ('received', 'processing')`, message, time.Now().UnixMilli(), id)
-	if err != nil {
-		return fmt.Errorf("end record %d: %w", id, err)
 	}
 	return nil
 }

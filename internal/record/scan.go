@@ -3,7 +3,6 @@ package record
 import (
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -25,8 +24,4 @@ func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
 	r.AccountID = account.Int64
 	r.CreatedAt, r.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
 	return nil
-}
-
-func sortByID(works []Work) {
-	slices.SortFunc(works, func(a, b Work) int { return int(a.ID - b.ID) })
 }

@@ -22,12 +22,7 @@ type Span struct {
 // the limit. Tests, playbacks that only began and blocked titles do not count. It reads the
 // records of the span alone.
 func (s *Store) Watched(ctx context.Context, span Span) (records []Record, total int, err error) {
-	// What is put together with '' has no index, so the planner stays on that of created_at.
-	where := `WHERE created_at >= ? AND created_at < ? AND is_test = 0 AND action = ? AND NOT (status || '' = 'ignored' AND subject_id = 0)`
-	args := []any{span.From.UnixMilli(), span.To.UnixMilli(), watch.Watched}
-	if span.User != "" {
-		where, args = where+` AND user_name || '' = ?`, append(args, span.User)
-	}
+	where, args := span.where()
 	if err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records `+where, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count what was watched: %w", err)
 	}
@@ -44,4 +39,15 @@ func (s *Store) Watched(ctx context.Context, span Span) (records []Record, total
 		records = append(records, r)
 	}
 	return records, total, rows.Err()
+}
+
+// where is the SQL condition of the span and its arguments.
+func (s Span) where() (string, []any) {
+	// What is put together with '' has no index, so the planner stays on that of created_at.
+	where := `WHERE created_at >= ? AND created_at < ? AND is_test = 0 AND action = ? AND NOT (+status = 'ignored' AND subject_id = 0)`
+	args := []any{s.From.UnixMilli(), s.To.UnixMilli(), watch.Watched}
+	if s.User != "" {
+		where, args = where+` AND +user_name = ?`, append(args, s.User)
+	}
+	return where, args
 }

@@ -31,10 +31,14 @@ const (
 var (
 	// ErrNoAccount is returned for a task whose account does not exist any more.
 	ErrNoAccount = errors.New("the account of the task does not exist")
-	ErrNotFound  = errors.New("no task waits for this record")
-	ErrSynced    = errors.New("the task is done: its record has come out")
-	ErrInWork    = errors.New("the record of the task is being worked on")
-	ErrPending   = errors.New("the task is pending: it is not given up")
+	// ErrNotFound is returned for a record that has no task.
+	ErrNotFound = errors.New("no task waits for this record")
+	// ErrSynced is returned for a task that is done, where one that waits is wanted.
+	ErrSynced = errors.New("the task is done: its record has come out")
+	// ErrInWork is returned for a task whose record is on its way.
+	ErrInWork = errors.New("the record of the task is being worked on")
+	// ErrPending is returned by Revive for a task that was not given up.
+	ErrPending = errors.New("the task is pending: it is not given up")
 )
 
 // Task is one record that waits for the catalog.
@@ -246,7 +250,7 @@ func (q *Queue) releaseOldest(ctx context.Context, limit int) ([]int64, error) {
 
 // releaseOne is releaseDue for the task of one record. It returns ErrNotFound, ErrSynced or ErrInWork.
 func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
-	if _, err := q.standing(ctx, recordID); err != nil {
+	if _, err := standing(ctx, q.db.Read(), recordID); err != nil {
 		return err
 	}
 	released, err := q.release(ctx, `SELECT record_id FROM pending_sync_queue WHERE record_id = ? AND status <> 'synced'`, recordID)
@@ -259,7 +263,6 @@ func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
 func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var released []int64
 	err := q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		released = released[:0]
 		ids, err := idsOf(ctx, tx, query, args...)
 		if err != nil {
 			return err

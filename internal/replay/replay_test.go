@@ -477,6 +477,37 @@ func TestByHand(t *testing.T) {
 	})
 }
 
+// TestATaskIsDeletedAsItStandsThen has a task revived between the click and the deletion.
+func TestATaskIsDeletedAsItStandsThen(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		id := b.put(replay.Task{AccountID: 1, Asked: true})
+		for range 4 {
+			b.fails(replay.Task{RecordID: id, AccountID: 1, Asked: true})
+		}
+		free := make(chan struct{})
+		var ended sync.WaitGroup
+		for _, do := range []func() error{
+			func() error {
+				return b.db.Write(t.Context(), func(context.Context, *sql.Tx) error { <-free; return nil })
+			},
+			func() error { return b.Revive(t.Context(), id) },
+			func() error { return b.queue.Delete(t.Context(), id) },
+		} {
+			ended.Go(func() {
+				if err := do(); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait() // the next one comes behind it
+		}
+		close(free)
+		ended.Wait()
+		if got := b.status(id); got != record.Ignored {
+			t.Errorf("the record is %s, and no task waits for it", got)
+		}
+	})
+}
+
 func TestRevivedTaskHasAllItsTries(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		id := b.put(replay.Task{AccountID: 1, Asked: true})

@@ -246,7 +246,7 @@ func (s *Scheduler) Replay(ctx context.Context, limit int) ([]int64, error) {
 // ReplayOne is Replay for the task of one record, abandoned ones included. It also
 // returns ErrNotFound, ErrSynced and ErrInWork.
 func (s *Scheduler) ReplayOne(ctx context.Context, recordID int64) error {
-	if _, err := s.Queue.standing(ctx, recordID); err != nil {
+	if _, err := standing(ctx, s.Queue.db.Read(), recordID); err != nil {
 		return err
 	}
 	if err := s.ensureReachable(ctx); err != nil {

@@ -42,6 +42,7 @@ type Filter struct {
 	Newest bool
 	// After is the cursor: only what comes after the task of this record.
 	After int64
+	// Limit is how many tasks a page has at most, above 0.
 	Limit int
 }
 
@@ -97,11 +98,15 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 	return entries, next, nil
 }
 
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // standing is the state of a record's task; ErrNotFound and ErrSynced for one that
 // nothing can be done with.
-func (q *Queue) standing(ctx context.Context, recordID int64) (Status, error) {
+func standing(ctx context.Context, q querier, recordID int64) (Status, error) {
 	var status Status
-	err := q.db.Read().QueryRowContext(ctx, `SELECT status FROM pending_sync_queue WHERE record_id = ?`, recordID).Scan(&status)
+	err := q.QueryRowContext(ctx, `SELECT status FROM pending_sync_queue WHERE record_id = ?`, recordID).Scan(&status)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", ErrNotFound
@@ -116,20 +121,19 @@ func (q *Queue) standing(ctx context.Context, recordID int64) (Status, error) {
 // revive makes an abandoned task pending again, with all its tries before it. It
 // returns ErrNotFound, ErrSynced, ErrPending, or ErrInWork while its record is retried.
 func (q *Queue) revive(ctx context.Context, recordID int64) error {
-	status, err := q.standing(ctx, recordID)
-	if err != nil {
-		return err
-	}
-	if status == Pending {
-		return ErrPending
-	}
 	return q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		status, err := standing(ctx, tx, recordID)
+		if err != nil {
+			return err
+		}
+		if status == Pending {
+			return ErrPending
+		}
 		if err := record.MoveTx(ctx, tx, recordID, record.Failed, record.Queued, record.Unreachable, "a person revived this: it waits for the catalog and is repeated by itself"); err != nil {
 			return orInWork(err)
 		}
 		now := time.Now().UnixMilli()
-		_, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'pending', retry_count = 0, next_attempt = ?, updated_at = ?
-			WHERE record_id = ? AND status = 'abandoned'`, now, now, recordID)
+		_, err = tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'pending', retry_count = 0, next_attempt = ?, updated_at = ? WHERE record_id = ?`, now, now, recordID)
 		if err != nil {
 			return fmt.Errorf("revive task of record %d: %w", recordID, err)
 		}
@@ -140,11 +144,11 @@ func (q *Queue) revive(ctx context.Context, recordID int64) error {
 // Delete takes a task out of the queue. A record that waited for it is ignored from
 // then on; it may still be retried. It returns ErrNotFound or ErrInWork.
 func (q *Queue) Delete(ctx context.Context, recordID int64) error {
-	status, err := q.standing(ctx, recordID)
-	if err != nil && !errors.Is(err, ErrSynced) {
-		return err
-	}
 	return q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		status, err := standing(ctx, tx, recordID)
+		if err != nil && !errors.Is(err, ErrSynced) {
+			return err
+		}
 		if status == Pending {
 			if err := record.MoveTx(ctx, tx, recordID, record.Queued, record.Ignored, "", "a person took this out of the queue: retry it to have it marked after all"); err != nil {
 				return orInWork(err)

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"watchmark/internal/account"
@@ -70,9 +70,8 @@ type AiringConfig struct {
 type Airing struct {
 	AiringConfig
 	bell bell.Bell
-
-	mu    sync.Mutex
-	again time.Time // when a catalog that did not answer is asked again
+	// again is when a catalog that did not answer is asked again; only Run uses it.
+	again time.Time
 }
 
 // NewAiring is an Airing that tells nothing until Run.
@@ -107,10 +106,7 @@ func (a *Airing) round(ctx context.Context, now time.Time) (time.Duration, error
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	slot := a.Next(midnight.Add(-time.Second))
 	guide, reason := a.Guide()
-	a.mu.Lock()
-	again := a.again
-	a.mu.Unlock()
-	if slot.IsZero() || slot.After(now) || reason != "" || again.After(now) && again.Before(now.Add(2*againAfter)) {
+	if slot.IsZero() || slot.After(now) || reason != "" || a.again.After(now) && a.again.Before(now.Add(2*againAfter)) {
 		return wait, nil
 	}
 	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
@@ -155,9 +151,7 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 	switch {
 	case errors.Is(err, catalog.ErrUnreachable):
 		a.Log.WarnContext(ctx, "the list of an account cannot be read; it is tried again in half an hour", "account", one.Username, "error", err)
-		a.mu.Lock()
 		a.again = now.Add(againAfter)
-		a.mu.Unlock()
 		return nil
 	case err != nil:
 		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not told", "account", one.Username, "error", err)
@@ -210,11 +204,7 @@ func listOf(airing []archive.Airing, w words) string {
 			label = "SP " + number(e.Episode.Sort)
 		}
 		line += w.colon + label
-		name := e.Episode.NameCN
-		if name == "" {
-			name = e.Episode.Name
-		}
-		if name != "" {
+		if name := cmp.Or(e.Episode.NameCN, e.Episode.Name); name != "" {
 			line += " " + oneLine(name)
 		}
 		lines = append(lines, line)

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// SetLongest bounds the runs of a Keeper. Call it before the first.
-func (k *Keeper) SetLongest(d time.Duration) { k.longest = d }
-
 // RunDue runs a job by its schedule, as it was seen before.
 func (k *Keeper) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
 	return k.run(ctx, seen.Name, slot, &seen)

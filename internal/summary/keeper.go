@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,8 +56,6 @@ type Keeper struct {
 	Config
 	store store
 	bell  bell.Bell
-	// longest is longestRun, but in tests.
-	longest time.Duration
 
 	// ctx is that of runs a person started; it ends with Run.
 	ctx    context.Context
@@ -70,7 +67,7 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that runs nothing by schedule until Run.
 func NewKeeper(c Config) *Keeper {
-	k := &Keeper{Config: c, store: store{c.DB}, bell: bell.New(), longest: longestRun}
+	k := &Keeper{Config: c, store: store{c.DB}, bell: bell.New()}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	return k
 }
@@ -185,7 +182,7 @@ func (k *Keeper) Test(ctx context.Context, name string) (Result, error) {
 
 // run runs the job of a name: of the schedule at slot, as which it was seen, or now for a person.
 func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
-	owner := newOwner()
+	owner := rand.Text()
 	j, err := k.store.claim(ctx, name, owner, seen)
 	if err != nil {
 		return Result{}, err
@@ -217,7 +214,7 @@ func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job
 
 // generate makes the summary of what was watched up to a time. Whatever goes wrong is in the result.
 func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.Time) (r Result) {
-	bounded, cancel := context.WithTimeout(ctx, k.longest)
+	bounded, cancel := context.WithTimeout(ctx, longestRun)
 	defer cancel()
 	r = Result{Starter: starter, From: to.AddDate(0, 0, -j.DaysBack), To: to}
 	defer func() {
@@ -231,7 +228,7 @@ func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.T
 	switch {
 	case err == nil, ctx.Err() != nil: // what is given up is not kept
 	case errors.Is(err, context.DeadlineExceeded):
-		r.Outcome, r.Problem = Failed, fmt.Sprintf("it took longer than %v: the database or the language model is too slow", k.longest)
+		r.Outcome, r.Problem = Failed, fmt.Sprintf("it took longer than %v: the database or the language model is too slow", longestRun)
 	default:
 		k.Log.ErrorContext(ctx, "a summary job failed", "job", j.Name, "error", err)
 		r.Outcome, r.Problem = Failed, "the records could not be read: look at the log of this service"
@@ -264,7 +261,7 @@ func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
 	h := historyOf(records, total, r.From, r.To)
 	r.Outcome = Done
 	if k.Model.Enabled() {
-		asking, cancel := context.WithTimeout(ctx, max(k.longest-forFigures, k.longest/2))
+		asking, cancel := context.WithTimeout(ctx, longestRun-forFigures)
 		answer, err := k.Model.Chat(asking, j.Name, h.messages(j.Prompt, words))
 		cancel()
 		r.PromptTokens, r.CompletionTokens = answer.Prompt, answer.Completion
@@ -305,13 +302,6 @@ func (k *Keeper) notice(j Job, r Result) (n notify.Notice, tells bool) {
 	}
 	facts["summary_text"], facts["model"], facts["tokens_used"] = r.Text, r.Model, strconv.Itoa(r.PromptTokens+r.CompletionTokens)
 	return notify.Notice{Kind: notify.SummaryReady, At: r.At, User: j.User, About: "summary " + j.Name + " " + span, Facts: facts, Channels: j.Channels}, true
-}
-
-// newOwner names one run.
-func newOwner() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // documented never to return an error
-	return hex.EncodeToString(b)
 }
 
 // Jobs lists every job by name.

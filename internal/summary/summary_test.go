@@ -462,14 +462,19 @@ func TestAModelThatIsTooSlow(t *testing.T) {
 func TestFailedRunsAreTold(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		fail    func(*rig, *summary.Keeper)
+		fail    func(*rig)
 		problem string
 	}{
-		{"a panic", func(r *rig, _ *summary.Keeper) {
+		{"a panic", func(r *rig) {
 			r.model.set(func(context.Context) (llm.Answer, error) { panic("oh") })
 		}, "internal error"},
-		{"too slow", func(_ *rig, k *summary.Keeper) { k.SetLongest(time.Nanosecond) }, "it took longer than"},
-		{"the database", func(r *rig, _ *summary.Keeper) {
+		{"too slow", func(r *rig) {
+			r.model.set(func(ctx context.Context) (llm.Answer, error) {
+				time.Sleep(time.Hour)
+				return llm.Answer{}, ctx.Err()
+			})
+		}, "it took longer than 5m0s"},
+		{"the database", func(r *rig) {
 			err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, `ALTER TABLE records RENAME COLUMN method TO gone`)
 				return err
@@ -480,22 +485,26 @@ func TestFailedRunsAreTold(t *testing.T) {
 		}, "the records could not be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, t.TempDir())
-			k := r.keeper()
-			r.create(k, nil)
-			r.watched(time.Now().Add(-time.Hour), "Mira", "Show", 1, 1, record.Success, 0)
-			c.fail(r, k)
-			got := trigger(t, k)
-			if got.Outcome != summary.Failed || !strings.Contains(got.Problem, c.problem) || got.Text != "" {
-				t.Errorf("it is %+v", got)
-			}
-			n := r.notices(notify.JobFailed)
-			if len(n) != 1 || n[0].About != "summary daily" || n[0].Facts["error_message"] != got.Problem || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
-				t.Errorf("told is %+v", r.told)
-			}
-			if j, err := k.Job(t.Context(), "daily"); err != nil || j.Running || j.Last == nil || j.Last.Outcome != summary.Failed {
-				t.Errorf("the job is %+v, %v", j, err)
-			}
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, dir)
+				defer func() { _ = r.db.Close() }()
+				k := r.keeper()
+				r.create(k, nil)
+				r.watched(time.Now().Add(-time.Hour), "Mira", "Show", 1, 1, record.Success, 0)
+				c.fail(r)
+				got := trigger(t, k)
+				if got.Outcome != summary.Failed || !strings.Contains(got.Problem, c.problem) || got.Text != "" {
+					t.Errorf("it is %+v", got)
+				}
+				n := r.notices(notify.JobFailed)
+				if len(n) != 1 || n[0].About != "summary daily" || n[0].Facts["error_message"] != got.Problem || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
+					t.Errorf("told is %+v", r.told)
+				}
+				if j, err := k.Job(t.Context(), "daily"); err != nil || j.Running || j.Last == nil || j.Last.Outcome != summary.Failed {
+					t.Errorf("the job is %+v, %v", j, err)
+				}
+			})
 		})
 	}
 }

@@ -29,7 +29,7 @@ type words struct {
 	more    func(n int) string
 	// moreEpisodes is more, of episodes that air.
 	moreEpisodes func(n int) string
-	model        string // the line that says why there is no text of the model, around its problem
+	model        string // says why there is no text of the model; %s is the problem
 	colon        string
 }
 
@@ -187,7 +187,7 @@ func historyOf(records []record.Record, total int, from, to time.Time) history {
 			number = *r.Episode
 		}
 		now := stateOf(r.Status)
-		// What was marked at last counts, and of several accounts the best.
+		// The best counts: it may have been tried again, or have come to several accounts.
 		if before, known := s.episodes[number]; !known || slices.Index(states, now) < slices.Index(states, before) {
 			s.episodes[number] = now
 		}

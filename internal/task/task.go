@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -21,8 +22,10 @@ import (
 var (
 	ErrNotFound = errors.New("task not found")
 	ErrEnded    = errors.New("the task has ended already")
-	// ErrStopping is returned by Start while the service stops.
+	// ErrStopping is returned by Start and StartAlone while the service stops.
 	ErrStopping = errors.New("the service is stopping")
+	// ErrRunning is returned by StartAlone while a task of its kind runs.
+	ErrRunning = errors.New("a task of this kind is running already")
 )
 
 // State is where a task stands.
@@ -53,7 +56,7 @@ type Status struct {
 	Message   string     `json:"message"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
-	// Result is what the task brought, in a form of its kind; null while it runs.
+	// Result is what the task has brought so far, in a form of its kind; null before there is anything.
 	Result any `json:"result"`
 }
 
@@ -116,6 +119,8 @@ func (t *Task) end(ctx context.Context, err error) {
 
 // Registry starts tasks and remembers them.
 type Registry struct {
+	// Log is told of a task that panics; may be nil.
+	Log *slog.Logger
 	// Ended counts the tasks that ended, by kind and state.
 	Ended metrics.Counter
 
@@ -133,6 +138,22 @@ type Registry struct {
 func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.start(kind, recordID, work)
+}
+
+// StartAlone is Start for work about no record that is done once at a time: while a task of its kind
+// runs, it answers that one and ErrRunning.
+func (r *Registry) StartAlone(kind string, work func(ctx context.Context, t *Task) error) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running }); err == nil {
+		return t, ErrRunning
+	}
+	return r.start(kind, 0, work)
+}
+
+// start is Start for a caller that holds mu.
+func (r *Registry) start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	if r.stop {
 		return nil, ErrStopping
 	}
@@ -145,17 +166,22 @@ func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Cont
 	r.running.Go(func() {
 		defer cancel()
 		ctx := With(ctx, t)
-		t.end(ctx, guarded(ctx, t, work))
+		t.end(ctx, r.guarded(ctx, t, work))
 		r.Ended.Add(1, kind, string(t.Status().State))
 	})
 	return t, nil
 }
 
 // guarded turns a panic of work into an error.
-func guarded(ctx context.Context, t *Task, work func(ctx context.Context, t *Task) error) (err error) {
+func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.Context, t *Task) error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		p := recover()
+		if p == nil {
+			return
+		}
+		err = errors.New("internal error: look at the log of this service")
+		if r.Log != nil {
+			r.Log.ErrorContext(ctx, "a task panicked", "kind", t.Status().Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	return work(ctx, t)
@@ -180,17 +206,28 @@ func (r *Registry) forgetOld() {
 
 // Get is the task with id, or ErrNotFound.
 func (r *Registry) Get(id int64) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.newest(func(s Status) bool { return s.ID == id })
 }
 
 // Newest is the newest task of a kind about a record (0 = none), or ErrNotFound.
 func (r *Registry) Newest(kind string, recordID int64) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.newest(func(s Status) bool { return s.Kind == kind && s.RecordID == recordID })
 }
 
-func (r *Registry) newest(fits func(Status) bool) (*Task, error) {
+// Runs reports whether a task of a kind is running.
+func (r *Registry) Runs(kind string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running })
+	return err == nil
+}
+
+// newest is the newest task that fits, or ErrNotFound. The caller holds mu.
+func (r *Registry) newest(fits func(Status) bool) (*Task, error) {
 	for _, t := range slices.Backward(r.tasks) {
 		if fits(t.Status()) {
 			return t, nil

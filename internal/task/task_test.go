@@ -39,7 +39,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 			return nil
 		}, task.Done, "two marked"},
 		"failed":   {func(context.Context, *task.Task) error { return errors.New("no disk") }, task.Failed, "no disk"},
-		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: a bug"},
+		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: look at the log of this service"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r task.Registry
@@ -55,6 +55,22 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 				t.Errorf("cancel of an ended task: %v", err)
 			}
 		})
+	}
+}
+
+func TestAPanicIsInTheLogs(t *testing.T) {
+	var usual strings.Builder
+	r := task.Registry{Log: slog.New(task.Handler(slog.NewTextHandler(&usual, nil)))}
+	run, err := r.Start("test", 0, func(context.Context, *task.Task) error { panic("a bug") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lines := ended(t, run)
+	if len(lines) != 1 || !strings.Contains(lines[0].Text, "a bug") || !strings.Contains(lines[0].Text, "task_test.go") {
+		t.Errorf("the log of the task holds %v", lines)
+	}
+	if !strings.Contains(usual.String(), "a bug") {
+		t.Errorf("the service's log holds %q", usual.String())
 	}
 }
 
@@ -75,6 +91,40 @@ func TestCancelAndStopEndTheWork(t *testing.T) {
 	}
 	if _, err := r.Start("test", 0, waits); !errors.Is(err, task.ErrStopping) {
 		t.Errorf("started after Stop: %v", err)
+	}
+}
+
+func TestAloneIsOneOfAKindAtATime(t *testing.T) {
+	var r task.Registry
+	waits := func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() }
+	first, err := r.StartAlone("test", waits)
+	if err != nil || !r.Runs("test") || r.Runs("other") {
+		t.Fatalf("the first: %v, runs %v, another kind %v", err, r.Runs("test"), r.Runs("other"))
+	}
+	if again, err := r.StartAlone("test", waits); again != first || !errors.Is(err, task.ErrRunning) {
+		t.Errorf("the second: %v, %v", again, err)
+	}
+	if other, err := r.StartAlone("other", waits); err != nil || other == first {
+		t.Errorf("of another kind: %v", err)
+	}
+	if err := r.Cancel(first.Status().ID); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, first)
+	if _, err := r.StartAlone("test", func(context.Context, *task.Task) error { panic("a bug") }); err != nil {
+		t.Errorf("after the end of the first: %v", err)
+	}
+	panicked, err := r.Newest("test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended(t, panicked)
+	if next, err := r.StartAlone("test", waits); err != nil || next == panicked {
+		t.Errorf("after a panic: %v", err)
+	}
+	r.Stop()
+	if _, err := r.StartAlone("test", waits); !errors.Is(err, task.ErrStopping) || r.Runs("test") {
+		t.Errorf("after Stop: %v", err)
 	}
 }
 

@@ -99,7 +99,7 @@ type Event struct {
 // IsFilm reports whether the event is about a film, which has no episode number.
 func (e Event) IsFilm() bool { return e.Media == Movie }
 
-// Limits of the texts and numbers an event may carry.
+// Limits of the texts, in bytes, and numbers an event may carry.
 const (
 	MaxText    = 500
 	MaxSeason  = 999
@@ -122,9 +122,9 @@ func (e Event) Validate() error {
 	if strings.TrimSpace(e.Title) == "" {
 		return errors.New("title: missing")
 	}
-	for name, text := range map[string]string{"title": e.Title, "ori_title": e.OriginalTitle, "season_title": e.SeasonTitle, "user_name": e.UserName} {
-		if len(text) > MaxText {
-			return fmt.Errorf("%s: longer than %d bytes", name, MaxText)
+	for _, field := range []struct{ name, text string }{{"title", e.Title}, {"ori_title", e.OriginalTitle}, {"season_title", e.SeasonTitle}, {"user_name", e.UserName}} {
+		if len(field.text) > MaxText {
+			return fmt.Errorf("%s: longer than %d bytes", field.name, MaxText)
 		}
 	}
 	if e.Season != nil && (*e.Season < 0 || *e.Season > MaxSeason) {

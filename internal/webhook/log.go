@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"watchmark/internal/db"
@@ -100,16 +99,13 @@ func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
 
 const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, body`
 
-// likeLiteral takes the meaning from what LIKE understands.
-var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
 // List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
 	limit := f.Limit
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	answered, like := statuses[f.Outcome], "%"+likeLiteral.Replace(f.Text)+"%"
+	answered, like := statuses[f.Outcome], db.Containing(f.Text)
 	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source = ?) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
 		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
 		f.Source, f.Source, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)

@@ -26,14 +26,9 @@ const (
 	Reasoning Trap = "reasoning"
 	// Parts answers a list of parts instead of a text.
 	Parts Trap = "parts"
-	// Null answers null as the content, Refusal with a reason beside it.
-	Null    Trap = "null"
-	Refusal Trap = "refusal"
 	// Thinks answers reasoning_content beside the text, ThinksAloud thoughts inside of it.
 	Thinks      Trap = "thinks"
 	ThinksAloud Trap = "thinks_aloud"
-	// OnlyThinks spends all tokens on thoughts.
-	OnlyThinks Trap = "only_thinks"
 	// Streams streams whatever was asked for.
 	Streams Trap = "streams"
 	// NoUsage counts no tokens, NullUsage says null.
@@ -197,16 +192,10 @@ func complete(w http.ResponseWriter, has func(Trap) bool, model, text string) {
 	switch {
 	case has(Parts):
 		message["content"] = []any{map[string]any{"type": "text", "text": text}}
-	case has(Null):
-		message["content"] = nil
-	case has(Refusal):
-		message["content"], message["refusal"] = nil, "I cannot help with that."
 	case has(Thinks):
 		message["reasoning_content"] = "They want a summary, so I count."
 	case has(ThinksAloud):
 		message["content"] = "<think>\nThey want a summary, so I count.\n</think>\n\n" + text
-	case has(OnlyThinks):
-		message["content"], finish = "<think>\nThey want a summary, and so", "length"
 	case has(Cut):
 		runes := []rune(text)
 		message["content"], finish = string(runes[:len(runes)/2]), "length"

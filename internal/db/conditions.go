@@ -18,3 +18,10 @@ func In[T any](values []T) (list string, args []any) {
 	}
 	return "(?" + strings.Repeat(", ?", length-1) + ")", args
 }
+
+// Containing is the pattern behind LIKE ? ESCAPE '\' for what has text in it; upper and lower
+// case are the same in ASCII.
+func Containing(text string) string { return "%" + literal.Replace(text) + "%" }
+
+// literal takes the meaning from what LIKE understands.
+var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"watchmark/internal/watch"
+)
+
+// Insert adds a received record for event within tx, so that an intake can commit
+// many at once. The caller publishes the id on the Feed after the commit.
+func Insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, now time.Time) (int64, error) {
+	return insert(ctx, tx, event, test, Received, 0, 0, now)
+}
+
+// Past is a record that came about elsewhere and is kept as it came out there.
+type Past struct {
+	Event watch.Event
+	// Test is set for one that was only a test.
+	Test bool
+	// At is when it came about.
+	At time.Time
+	// Outcome is how it came out. It names no record, and no mark: what was marked is not known to be of this service.
+	Outcome Outcome
+}
+
+// InsertPast adds a settled record within tx. The engine has nothing to do with it until somebody retries it.
+func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
+	text, err := json.Marshal(p.Event)
+	if err != nil {
+		return 0, fmt.Errorf("encode event: %w", err)
+	}
+	e, o := p.Event, p.Outcome
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
+			season, episode, release_date, account_id, account_name, subject_id, subject_name, episode_id, episode_sort,
+			method, confidence, message, error_kind, attempts, event, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?) RETURNING id`,
+		o.Status, p.Test, e.Source, e.Action, e.Media, e.UserName, e.Title, e.OriginalTitle,
+		e.Season, e.Episode, e.AirDate.String(), o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort,
+		o.Method, o.Confidence, o.Message, o.ErrorKind, string(text), p.At.UnixMilli(), p.At.UnixMilli()).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("insert a past record: %w", err)
+	}
+	return id, SetTraceTx(ctx, tx, id, o.Trace)
+}
+
+// insert adds a record; leaseUntil is in unix ms, accountID 0 leaves it unrouted.
+func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, leaseUntil, accountID int64, now time.Time) (int64, error) {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return 0, fmt.Errorf("encode event: %w", err)
+	}
+	var id int64
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
+			season, episode, release_date, account_id, lease_until, event, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?) RETURNING id`,
+		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
+		event.Season, event.Episode, event.AirDate.String(), accountID, leaseUntil, string(text),
+		now.UnixMilli(), now.UnixMilli()).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("insert record: %w", err)
+	}
+	return id, nil
+}
+
+// InsertClaimed adds a record that the caller works on itself, held by a lease.
+func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool, lease time.Duration) (Work, error) {
+	now := time.Now()
+	var id int64
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		id, err = insert(ctx, tx, event, test, Processing, now.Add(lease).UnixMilli(), 0, now)
+		return err
+	})
+	if err != nil {
+		return Work{}, err
+	}
+	s.Feed.Publish(id)
+	r, err := s.Get(ctx, id)
+	return Work{Record: r, Event: event}, err
+}
+
+// Assign binds a claimed record to its first account and adds one record for each
+// further account, in one transaction, so that a crash can neither lose nor double one.
+func (s *Store) Assign(ctx context.Context, w Work, accountIDs []int64) error {
+	now := time.Now()
+	var added []int64
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE records SET account_id = ? WHERE id = ?`, accountIDs[0], w.ID); err != nil {
+			return fmt.Errorf("assign record %d: %w", w.ID, err)
+		}
+		for _, account := range accountIDs[1:] {
+			id, err := insert(ctx, tx, w.Event, w.Test, Received, 0, account, now)
+			if err != nil {
+				return err
+			}
+			added = append(added, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range added {
+		s.Feed.Publish(id)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"watchmark/internal/db"
+)
+
+// List is the newest records that pass the filter, and the cursor of the next page (0 = none).
+func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int64, err error) {
+	limit := f.Limit
+	if limit < 1 || limit > 200 {
+		limit = 50
+	}
+	where, args := f.where()
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records `+where+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list records: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	records = []Record{}
+	for rows.Next() {
+		var r Record
+		if err := scan(rows, &r); err != nil {
+			return nil, 0, err
+		}
+		records = append(records, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("list records: %w", err)
+	}
+	if len(records) > limit {
+		records = records[:limit]
+		next = records[limit-1].ID
+	}
+	return records, next, nil
+}
+
+// Statuses are those of some records; one that is not there any more is missing.
+func (s *Store) Statuses(ctx context.Context, ids []int64) (map[int64]Status, error) {
+	statuses := make(map[int64]Status, len(ids))
+	for some := range slices.Chunk(ids, 512) {
+		if err := s.addStatuses(ctx, some, statuses); err != nil {
+			return nil, fmt.Errorf("read how records stand: %w", err)
+		}
+	}
+	return statuses, nil
+}
+
+func (s *Store) addStatuses(ctx context.Context, ids []int64, to map[int64]Status) error {
+	list, args := db.In(ids)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, status FROM records WHERE id IN `+list, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var id int64
+		var status Status
+		if err := rows.Scan(&id, &status); err != nil {
+			return err
+		}
+		to[id] = status
+	}
+	return rows.Err()
+}
+
+// IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
+func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
+	where, args := f.where()
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id FROM records `+where+` ORDER BY id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list record ids: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("list record ids: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// where is the SQL condition of the filter and its arguments.
+func (f Filter) where() (string, []any) {
+	var terms []string
+	var args []any
+	add := func(term string, values ...any) {
+		terms = append(terms, term)
+		args = append(args, values...)
+	}
+	if f.Status != "" {
+		add("status = ?", f.Status)
+	}
+	if f.Source != "" {
+		add("source = ?", f.Source)
+	}
+	if f.User != "" {
+		add("user_name = ?", f.User)
+	}
+	if !f.Since.IsZero() {
+		add("created_at >= ?", f.Since.UnixMilli())
+	}
+	if !f.Until.IsZero() {
+		add("created_at < ?", f.Until.UnixMilli())
+	}
+	if f.Before > 0 {
+		add("id < ?", f.Before)
+	}
+	if f.Text != "" {
+		like := db.Containing(f.Text)
+		add(`(title LIKE ? ESCAPE '\' OR original_title LIKE ? ESCAPE '\' OR subject_name LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\')`,
+			like, like, like, like)
+	}
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return "WHERE " + strings.Join(terms, " AND "), args
+}
+
+// UserNames are the media-server users seen in the newest 500 records, newest first.
+func (s *Store) UserNames(ctx context.Context) ([]string, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
+		WHERE user_name <> '' GROUP BY user_name ORDER BY MAX(id) DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("list user names: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	names := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("list user names: %w", err)
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}

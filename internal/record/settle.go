@@ -1,0 +1,74 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// SettleTx writes an outcome and its trace within tx. The caller publishes the id after the commit.
+func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE records SET status = ?, account_id = (SELECT id FROM accounts WHERE id = ?), account_name = ?, subject_id = ?, subject_name = ?,
+			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?,
+			lease_until = 0, updated_at = ?
+		WHERE id = ?`,
+		o.Status, o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort, o.Method,
+		o.Confidence, o.Message, o.ErrorKind, time.Now().UnixMilli(), o.RecordID)
+	if err != nil {
+		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
+	}
+	if o.Mark != nil {
+		if err := addMark(ctx, tx, Mark{o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID, o.Mark.Completed}); err != nil {
+			return err
+		}
+	}
+	if o.Trace == nil {
+		return nil
+	}
+	return SetTraceTx(ctx, tx, o.RecordID, o.Trace)
+}
+
+// RequeueTx sends a record through the engine again, within tx. It reports false
+// when there is no such record or it is being worked on.
+func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
+	result, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', lease_until = 0, updated_at = ?
+		WHERE id = ? AND status NOT IN ('received', 'processing')`, time.Now().UnixMilli(), id)
+	if err != nil {
+		return false, fmt.Errorf("requeue record %d: %w", id, err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("requeue record %d: %w", id, err)
+	}
+	return n == 1, nil
+}
+
+// MoveTx changes the state of a record that stays as it came out, within tx. It returns
+// ErrMoved when the record is not in the state from.
+func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message string) error {
+	result, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE id = ? AND status = ?`,
+		to, kind, message, time.Now().UnixMilli(), id, from)
+	if err != nil {
+		return fmt.Errorf("move record %d: %w", id, err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("move record %d: %w", id, err)
+	}
+	if n == 0 {
+		return ErrMoved
+	}
+	return nil
+}
+
+// IgnoreTx ends a settled record as ignored, within tx; one that is on its way stays so.
+func IgnoreTx(ctx context.Context, tx *sql.Tx, id int64, message string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE records SET status = 'ignored', error_kind = '', message = ?, updated_at = ?
+		WHERE id = ? AND status NOT IN ('received', 'processing')`, message, time.Now().UnixMilli(), id)
+	if err != nil {
+		return fmt.Errorf("end record %d: %w", id, err)
+	}
+	return nil
+}
