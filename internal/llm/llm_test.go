@@ -141,6 +141,7 @@ func TestLocalServersNeedNoKey(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	r := newRig(t)
 	whole := func(content string) string {
 		return `{"choices":[{"message":{"content":` + content + `},"finish_reason":"stop"}]}`
 	}
@@ -168,7 +169,6 @@ func TestAnswers(t *testing.T) {
 		{"characters that control", nil, &llmtest.Reply{Body: whole(`"a\u0000b\u001b[31m\r\nc"`)}, "a b [31m\nc", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
 			r.remote.Fall(c.traps...)
 			if c.reply != nil {
 				r.remote.Next(*c.reply)
@@ -224,6 +224,7 @@ func TestReasoningModels(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	r := newRig(t)
 	page := func(status int) llmtest.Reply {
 		return llmtest.Reply{Status: status, ContentType: "text/html; charset=utf-8", Body: "<!doctype html><title>Welcome</title>"}
 	}
@@ -271,7 +272,6 @@ func TestFailures(t *testing.T) {
 		{"a long complaint", body(400, `{"error":"`+strings.Repeat("字", 500)+`"}`), llm.BadRequest, strings.Repeat("字", 300) + "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
 			r.remote.Next(c.reply)
 			failure := r.failure(t)
 			if failure.Kind != c.kind || failure.Said != c.said || failure.Problem() == "" || failure.Advice() == "" {
