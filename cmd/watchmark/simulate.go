@@ -46,28 +46,29 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 	if err != nil {
 		return err
 	}
-	running, err := server.Listen(ctx, c.Listen)
+	url, stop, err := server.Listen(ctx, c.Listen)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", running.URL)
+	defer stop()
+	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", url)
 	if c.Tracker != "" {
 		stop, err := c.track(ctx, std)
 		if err != nil {
-			return errors.Join(err, running.Close())
+			return err
 		}
 		defer stop()
 	}
 	if c.LLM != "" {
 		url, stop, err := llmtest.New(llmtest.Config{}).Listen(ctx, c.LLM)
 		if err != nil {
-			return errors.Join(err, running.Close())
+			return err
 		}
 		defer stop()
 		_, _ = fmt.Fprintf(std.out, "simulated language model on %s/v1 (model: m-1, no key)\n", url)
 	}
 	<-ctx.Done()
-	return running.Close()
+	return nil
 }
 
 // track serves the simulated tracker beside the catalog.

@@ -153,7 +153,7 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 	return changed, err
 }
 
-// Delete removes an account; its records stay, without it.
+// Delete removes an account; its records stay, without it. It returns ErrNotFound.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		a, err := get(ctx, tx, id)
@@ -174,7 +174,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	})
 }
 
-// Prefer makes the account the preferred one.
+// Prefer makes the account the preferred one. It returns ErrNotFound.
 func (s *Store) Prefer(ctx context.Context, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := get(ctx, tx, id); err != nil {

@@ -12,7 +12,8 @@ import (
 	"watchmark/internal/secret"
 )
 
-// Tokens are the account's credentials, or ErrNoToken.
+// Tokens are the account's credentials. It returns ErrNotFound, ErrNoToken, or an error of package
+// secret for what cannot be opened.
 func (s *Store) Tokens(ctx context.Context, id int64) (Tokens, error) {
 	var t Tokens
 	var access, refresh string

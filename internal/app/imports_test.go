@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"archive/dumptest":    {},
 	"archive/fetch":       {"disk", "httpx"},
 	"archive/titles":      {"title"},
-	"catalog/catalogtest": {"catalog", "watch"},
+	"catalog/catalogtest": {"catalog", "simulated"},
 
 	"backup":    {"bell", "db", "disk", "secret", "task"},
 	"webhook":   {"db", "watch"},

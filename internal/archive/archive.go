@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"watchmark/internal/archive/fetch"
-
 	"watchmark/internal/catalog"
 	"watchmark/internal/watch"
 )
@@ -281,8 +280,9 @@ func (a *Archive) Size() int64 {
 	return sum
 }
 
-// Find answers the subjects of a title, the likeliest first: equal titles, then those
-// that begin with it, and when none is equal, those that are similar.
+// Find answers the subjects of a title, the likeliest first: equal titles, then those that begin
+// with it and, when none is equal, those that are similar. Like all look-ups it returns ErrNone while
+// there is no archive.
 func (a *Archive) Find(ctx context.Context, q Query) ([]Found, error) {
 	return look(ctx, a, func(ctx context.Context, f *file) ([]Found, error) { return f.find(ctx, q) })
 }
@@ -308,20 +308,18 @@ func (a *Archive) Subject(ctx context.Context, id catalog.SubjectID) (catalog.Su
 	return s.Subject, err
 }
 
-// Relations is the neighbours of a subject among anime and live action.
+// Relations is the neighbours of a subject among anime and live action, or catalog.ErrNotFound.
 func (a *Archive) Relations(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error) {
 	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Relation, error) { return f.relations(ctx, id) })
 }
 
 // Chain is the subjects that prequels and sequels lead to from one, itself among them,
-// by date; at most some sixty.
+// by date; at most some sixty. It returns catalog.ErrNotFound as Subject does.
 func (a *Archive) Chain(ctx context.Context, id catalog.SubjectID) ([]catalog.Subject, error) {
-	chain, err := look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Subject, error) { return f.chain(ctx, id) })
-	slices.SortStableFunc(chain, func(x, y catalog.Subject) int { return x.Date.Time().Compare(y.Date.Time()) })
-	return chain, err
+	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.Subject, error) { return f.chain(ctx, id) })
 }
 
-// Episodes is all chapters of a subject, in the catalog's order.
+// Episodes is all chapters of a subject, in the catalog's order, or catalog.ErrNotFound.
 func (a *Archive) Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error) {
 	return look(ctx, a, func(ctx context.Context, f *file) ([]catalog.EpisodeInfo, error) { return f.episodes(ctx, id) })
 }

@@ -169,7 +169,10 @@ func (b *builder) run(ctx context.Context, indexPath string) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return errors.Join(b.writeOwners(ctx), b.writeAiring(ctx))
+	if err := b.writeOwners(ctx); err != nil {
+		return err
+	}
+	return b.writeAiring(ctx)
 }
 
 // readSubjects writes the subjects and answers their titles, folded and sorted, in one list a worker.

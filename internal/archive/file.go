@@ -193,6 +193,7 @@ func (f *file) chain(ctx context.Context, id catalog.SubjectID) ([]catalog.Subje
 			}
 		}
 	}
+	slices.SortStableFunc(chain, func(x, y catalog.Subject) int { return x.Date.Time().Compare(y.Date.Time()) })
 	return chain, nil
 }
 

@@ -60,8 +60,7 @@ const (
 	leastAlike = 0.3
 )
 
-// find answers the subjects of a title, the likeliest first: equal titles, then those
-// that begin with it; when none is equal, those that are similar too.
+// find is Archive.Find in this file.
 func (f *file) find(ctx context.Context, q Query) ([]Found, error) {
 	key := title.Key(q.Text)
 	if key == "" {

@@ -54,9 +54,15 @@ type attempt struct {
 	At      time.Time `json:"at"`
 	Outcome Outcome   `json:"outcome"`
 	Error   string    `json:"error,omitempty"`
-	// Refused is the dump that was fetched and could not be used, so that it is not fetched
-	// again: its version and digest.
-	Refused string `json:"refused,omitempty"`
+	// Refused is the dump that was fetched last and could not be used, so that it is not
+	// fetched again; zero when there is none.
+	Refused refusal `json:"refused,omitzero"`
+}
+
+// refusal is a dump that could not be used.
+type refusal struct {
+	Dump string `json:"dump"` // its version and digest
+	Why  string `json:"why"`
 }
 
 // KeeperConfig is what a Keeper is made of; every field must be set.
@@ -64,8 +70,8 @@ type KeeperConfig struct {
 	Archive *Archive
 	Tasks   *task.Registry
 	// Enabled, Next, Source and FreeMB are asked whenever they are needed, so that
-	// changed settings hold at once. Next is when the schedule is due after a time; FreeMB is
-	// how many MiB of disk must be free for an import.
+	// changed settings hold at once. Next is when the schedule is due after a time; Source needs
+	// only HTTP, PointerURL and Mirrors; FreeMB is how many MiB of disk must be free for an import.
 	Enabled func() bool
 	Next    func(after time.Time) time.Time
 	Source  func() fetch.Config
@@ -81,8 +87,7 @@ type Keeper struct {
 	bell bell.Bell
 
 	mu       sync.Mutex
-	running  *task.Task // nil when no import runs
-	progress Progress
+	progress Progress // of the import that runs, or ran last
 	last     attempt
 	tried    bool // an import was tried since the archive was switched on or the service began
 }
@@ -147,7 +152,7 @@ func (k *Keeper) due(now time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
-	case k.running != nil:
+	case k.Tasks.Runs(TaskKind):
 		return k.Next(now)
 	case !k.Archive.Ready() && !k.tried:
 		return now // whoever has just switched it on waits for it
@@ -187,22 +192,22 @@ type Status struct {
 // Status is where the archive stands now.
 func (k *Keeper) Status() Status {
 	s := Status{Enabled: k.Enabled()}
+	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		s.TaskID, s.ImportInProgress = t.Status().ID, t.Status().State == task.Running
+	}
+	// In this order, what an import that has ended is said to have brought is there.
 	k.mu.Lock()
 	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At.UTC(), k.last.Error
-	if k.running != nil {
+	if s.ImportInProgress {
 		progress := k.progress
-		s.ImportInProgress, s.CurrentProgress = true, &progress
+		s.CurrentProgress = &progress
 	}
 	k.mu.Unlock()
-	// Looked at last: what an import is said to have brought is there.
 	s.Info, s.IndexReady = k.Archive.Info()
 	s.Size = k.Archive.Size()
 	if next := k.NextRun(); !next.IsZero() {
 		next = next.UTC()
 		s.NextRun = &next
-	}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID = t.Status().ID
 	}
 	return s
 }
@@ -210,9 +215,12 @@ func (k *Keeper) Status() Status {
 // Update starts the import of the newest dump, even if it is the one in use when force
 // is set. While an import runs, that one's task is answered.
 func (k *Keeper) Update(force bool) (*task.Task, error) {
-	t, _, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+	t, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 		return k.update(ctx, tell, k.source(), wish{again: force})
 	})
+	if errors.Is(err, task.ErrRunning) {
+		return t, nil
+	}
 	return t, err
 }
 
@@ -225,7 +233,7 @@ type wish struct {
 // ImportFile starts the import of a dump in a file, which is closed and removed at the
 // end. It returns ErrBusy while an import runs.
 func (k *Keeper) ImportFile(file *os.File, allowSmaller bool) (*task.Task, error) {
-	t, began, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+	t, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 		defer k.Discard(file)
 		info, err := file.Stat()
 		if err != nil {
@@ -233,7 +241,7 @@ func (k *Keeper) ImportFile(file *os.File, allowSmaller bool) (*task.Task, error
 		}
 		return k.take(ctx, tell, k.Archive.Import, Dump{Data: file, Size: info.Size(), AllowSmaller: allowSmaller})
 	})
-	if err == nil && !began {
+	if errors.Is(err, task.ErrRunning) {
 		err = ErrBusy
 	}
 	if err != nil {
@@ -250,10 +258,10 @@ func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell fun
 	cfg := k.source()
 	switch {
 	case address == "":
-		return k.update(ctx, tell, cfg, wish{force, force})
+		return k.update(ctx, tell, cfg, wish{again: force, smaller: force})
 	case strings.HasSuffix(address, ".json"):
 		cfg.PointerURL = address
-		return k.update(ctx, tell, cfg, wish{force, force})
+		return k.update(ctx, tell, cfg, wish{again: force, smaller: force})
 	}
 	release, err := k.Archive.hold()
 	if err != nil {
@@ -296,25 +304,15 @@ func (k *Keeper) Discard(file *os.File) {
 	k.Archive.remove(file.Name())
 }
 
-// start begins a task, or answers the one that runs.
-func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) (t *task.Task, began bool, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.running != nil {
-		return k.running, false, nil
-	}
-	t, err = k.Tasks.Start(TaskKind, 0, func(ctx context.Context, t *task.Task) error {
+// start begins a task; while one runs, it answers that one and task.ErrRunning.
+func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) (*task.Task, error) {
+	return k.Tasks.StartAlone(TaskKind, func(ctx context.Context, t *task.Task) error {
+		k.mu.Lock()
+		k.tried, k.progress = true, Progress{}
+		k.mu.Unlock()
+		defer k.Kick()
 		ctx, cancel := context.WithTimeout(ctx, longestImport)
 		defer cancel()
-		ended := false
-		defer func() {
-			if !ended { // a panic
-				k.mu.Lock()
-				k.running = nil
-				k.mu.Unlock()
-			}
-			k.Kick()
-		}()
 		outcome, err := work(ctx, func(p Progress) {
 			k.mu.Lock()
 			k.progress = p
@@ -325,17 +323,11 @@ func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outc
 			outcome = Stopped
 		}
 		k.end(ctx, t, outcome, err)
-		ended = true
 		if outcome == Skipped {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	k.running, k.tried, k.progress = t, true, Progress{}
-	return t, true, nil
 }
 
 // end keeps how an import ended.
@@ -364,9 +356,8 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 	}{outcome, last.Error, info})
 	busy := errors.Is(err, ErrBusy) // what somebody else imports is taken up
 	k.mu.Lock()
-	k.running = nil
-	if last.Refused = k.last.Refused; outcome == Imported {
-		last.Refused = ""
+	if outcome != Imported {
+		last.Refused = k.last.Refused
 	}
 	if !busy {
 		k.last = last
@@ -406,19 +397,19 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	}
 	last, has := k.Archive.Info()
 	digest := strings.TrimPrefix(release.Digest, "sha256:")
-	id := release.Version() + " " + digest
+	id := release.Version + " " + digest
 	k.mu.Lock()
-	refused, why := k.last.Refused == id, k.last.Error
+	refused := k.last.Refused
 	k.mu.Unlock()
 	switch {
-	case has && !w.again && (last.Version == release.Version() || digest != "" && last.Digest == digest):
+	case has && !w.again && (last.Version == release.Version || digest != "" && last.Digest == digest):
 		return UpToDate, nil
 	case has && !w.smaller && float64(release.Size) < leastBytes*float64(last.DumpSize):
 		return Failed, fmt.Errorf("%w (%d bytes are announced, before there were %d)", ErrSmaller, release.Size, last.DumpSize)
-	case refused && !w.again:
-		return Failed, errors.New(why) // the same dump would be the same again
+	case refused.Dump == id && !w.again:
+		return Failed, errors.New(refused.Why) // the same dump would be the same again
 	}
-	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version(), "bytes", release.Size)
+	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version, "bytes", release.Size)
 	path, err := fetch.Download(ctx, cfg, release, func(done, total int64) {
 		tell(Progress{Phase: Fetching, Done: done, Total: total})
 	})
@@ -428,11 +419,11 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	if err != nil {
 		return Failed, err
 	}
-	outcome, err = k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version(), Digest: digest, AllowSmaller: w.smaller})
+	outcome, err = k.takeFile(ctx, tell, path, Dump{Size: release.Size, Version: release.Version, Digest: digest, AllowSmaller: w.smaller})
 	var unusable *dump.Error
 	if errors.As(err, &unusable) || errors.Is(err, ErrSmaller) {
 		k.mu.Lock()
-		k.last.Refused = id
+		k.last.Refused = refusal{id, err.Error()}
 		k.mu.Unlock()
 	}
 	if ctx.Err() == nil {

@@ -152,8 +152,8 @@ func TestPasswordHashCarriesItsParameters(t *testing.T) {
 	if err := d.Read().QueryRow(`SELECT password_hash FROM admins`).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Errorf("stored hash is %q", hash)
+	if !strings.HasPrefix(auth.ServiceHash, "$argon2id$v=19$m=19456,t=2,p=1$") || !strings.HasPrefix(hash, "$argon2id$v=19$m=64,t=2,p=1$") {
+		t.Errorf("the service makes %q, stored is %q", auth.ServiceHash, hash)
 	}
 	salt := []byte("sixteen byte slt")
 	older := "$argon2id$v=19$m=8192,t=3,p=2$" + base64.RawStdEncoding.EncodeToString(salt) + "$" +
@@ -165,7 +165,7 @@ func TestPasswordHashCarriesItsParameters(t *testing.T) {
 		"no hash":          "secret in clear",
 		"other algorithm":  strings.Replace(hash, "argon2id", "argon2i", 1),
 		"no passes":        strings.Replace(hash, "t=2", "t=0", 1),
-		"all the memory":   strings.Replace(hash, "m=19456", "m=4000000", 1),
+		"all the memory":   strings.Replace(hash, "m=64", "m=4000000", 1),
 		"truncated":        hash[:len(hash)-30],
 		"salt not base64":  strings.Replace(hash, "p=1$", "p=1$!", 1),
 		"negative threads": strings.Replace(hash, "p=1", "p=-1", 1),

@@ -7,13 +7,11 @@ import (
 
 // CrossOrigin refuses, with 403, unsafe requests that a browser sends on behalf of another
 // site. Requests with an API key pass: no other site can add one, and with it a session cookie does not
-// count. Exempt are the ServeMux patterns of doors that have no use for a session, such
-// as "/webhook/"; a malformed one panics. It works behind Clients, which tells the host a proxy was asked for.
-func CrossOrigin(next http.Handler, exempt ...string) http.Handler {
+// count. exempt is the ServeMux pattern of a door that has no use for a session, such as "/webhook/"; a
+// malformed one panics. It works behind Clients, which tells the host a proxy was asked for.
+func CrossOrigin(next http.Handler, exempt string) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	for _, pattern := range exempt {
-		protection.AddInsecureBypassPattern(pattern)
-	}
+	protection.AddInsecureBypassPattern(exempt)
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		problem(w, http.StatusForbidden, "This request comes from a page of another site. "+
 			"If it does not, the proxy in front hides the host you asked for: let it pass the Host header on.")

@@ -47,7 +47,7 @@ func IdentityOf(ctx context.Context) (Identity, bool) {
 type Guard struct {
 	Store *Store
 	// Enabled is the setting auth.enabled; when false, everybody is the identity Open who
-	// comes by a name of a home network or by the host of PublicURL.
+	// comes by an address, by a name of a home network, or by the host of PublicURL.
 	Enabled func() bool
 	// PublicURL is the setting server.public_url; empty when it is not set.
 	PublicURL func() string
@@ -61,10 +61,9 @@ type Guard struct {
 
 // Authenticate finds out who is calling, by "Authorization: Bearer <API key>" or else by the
 // session cookie, for IdentityOf. A bad API key is answered 401, whatever else the request
-// carries; a request without a good session passes as nobody's: see Require. An address that asks
-// too much without being known is answered 429. A session in
-// use is prolonged, and its cookie with it. Webhooks, which carry keys of
-// their own, and static files stay outside of it.
+// carries; a request without a good session passes as nobody's, for RefuseAPI and ToLogin. An address
+// that asks too much without being known is answered 429. A session in use is prolonged, and its
+// cookie with it. Webhooks, which carry keys of their own, and static files stay outside of it.
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, err := g.identify(w, r)
@@ -92,7 +91,8 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 // identify is the caller, or errNoSession, errBadKey, errStrangeHost, or what is wrong with the database.
 func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, error) {
 	if !g.Enabled() {
-		if !ownHost(ClientOf(r.Context()).Host, g.PublicURL()) {
+		c := ClientOf(r.Context())
+		if public := g.PublicURL(); !ownHost(c.Host, public) || !ownHost(c.Named, public) {
 			return Identity{}, errStrangeHost
 		}
 		return Identity{Kind: Open}, nil

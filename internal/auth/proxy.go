@@ -51,8 +51,9 @@ type Client struct {
 	Addr netip.Addr
 	// HTTPS tells whether the caller speaks TLS, to the service or to a trusted proxy.
 	HTTPS bool
-	// Host is the host, with a port if any, that the caller asked for.
-	Host string
+	// Host is the host, with a port if any, that the caller asked for, as a trusted proxy tells it.
+	// Named is the one that the request itself names: a proxy may pass on what the caller claims the host to be.
+	Host, Named string
 	// RequestID is what a trusted proxy calls the request; Clients makes one where it is empty.
 	RequestID string
 }
@@ -66,7 +67,7 @@ const maxHops = 32
 // Client tells who sent the request. X-Forwarded-For, -Proto and -Host and X-Request-Id count only when the
 // peer is a trusted proxy; of the first, the last address that is no trusted proxy.
 func (p Proxies) Client(r *http.Request) Client {
-	c := Client{HTTPS: r.TLS != nil, Host: r.Host}
+	c := Client{HTTPS: r.TLS != nil, Host: r.Host, Named: r.Host}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return c

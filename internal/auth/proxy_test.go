@@ -57,7 +57,7 @@ func TestClient(t *testing.T) {
 		{"proxy names the request", proxy, headers("X-Request-Id", "7f3a-9c"), false, named("10.1.2.3", "7f3a-9c")},
 		{"stranger names the request", "203.0.113.5:80", headers("X-Request-Id", "7f3a-9c"), false, client("203.0.113.5", false, "")},
 		{"a name that forges a line of the log", proxy, headers("X-Request-Id", "a level=ERROR"), false, client("10.1.2.3", false, "")},
-		{"Unix socket", "@", headers("X-Forwarded-For", "198.51.100.4"), false, auth.Client{Host: "service.test"}},
+		{"Unix socket", "@", headers("X-Forwarded-For", "198.51.100.4"), false, auth.Client{Host: "service.test", Named: "service.test"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func client(addr string, https bool, host string) auth.Client {
 	if host == "" {
 		host = "service.test"
 	}
-	return auth.Client{Addr: netip.MustParseAddr(addr), HTTPS: https, Host: host}
+	return auth.Client{Addr: netip.MustParseAddr(addr), HTTPS: https, Host: host, Named: "service.test"}
 }
 
 // named is client for a request that a proxy has named.

@@ -50,9 +50,7 @@ type enrolling struct {
 // factor is the stored second factor of an administrator.
 type factor struct {
 	sealed   string
-	secret   []byte
 	lastStep int64
-	since    time.Time
 }
 
 // factorPlace is where a secret is kept, for the seal.
@@ -61,72 +59,77 @@ func factorPlace(admin int64) string { return fmt.Sprintf("second_factors/%d/sec
 // factor is that of an administrator; nil when it is off.
 func (s *Store) factor(ctx context.Context, admin int64) (*factor, error) {
 	var f factor
-	var since int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT secret, last_step, created_at FROM second_factors WHERE admin_id = ?`, admin).Scan(&f.sealed, &f.lastStep, &since)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT secret, last_step FROM second_factors WHERE admin_id = ?`, admin).Scan(&f.sealed, &f.lastStep)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up the second factor: %w", err)
 	}
-	f.since = time.UnixMilli(since)
 	return &f, nil
 }
 
-// open unseals the secret.
-func (s *Store) open(admin int64, f *factor) error {
-	plain, err := s.box.Open(f.sealed, factorPlace(admin))
-	if err != nil {
-		return fmt.Errorf("read the secret of the second factor: %w; a recovery code works without it, and so does: watchmark two-factor off NAME", err)
+// proof makes what was found right count, in the transaction of the session that it opens: what was
+// good a moment ago need not be any more.
+type proof func(ctx context.Context, tx *sql.Tx) error
+
+// prove looks at the code, one of the app or a recovery code, or whether none is needed. It returns
+// ErrCodeNeeded or ErrBadCode, and so may the proof, when somebody else was faster.
+func (s *Store) prove(ctx context.Context, admin int64, code string) (proof, error) {
+	f, err := s.factor(ctx, admin)
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return noFactor(admin), nil
+	case code == "":
+		return nil, ErrCodeNeeded
 	}
-	f.secret = []byte(plain)
-	return nil
-}
-
-// proof is a code that was right when it was looked at. take uses it up, and fails with ErrBadCode
-// when somebody else was faster.
-type proof struct {
-	admin  int64
-	sealed string // the secret that a step is of
-	step   int64
-	digest string // of a recovery code; empty for a step
-}
-
-// check looks at a code, one of the app or a recovery code. It returns ErrBadCode.
-func (s *Store) check(admin int64, f *factor, code string) (*proof, error) {
 	code = strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
 	if len(code) == recoveryLetters {
-		return &proof{admin: admin, digest: digest(code)}, nil
+		return usedUp(`DELETE FROM recovery_codes WHERE admin_id = ? AND code_hash = ?`, admin, digest(code)), nil
 	}
-	if err := s.open(admin, f); err != nil {
-		return nil, err
+	secret, err := s.box.Open(f.sealed, factorPlace(admin))
+	if err != nil {
+		return nil, fmt.Errorf("read the secret of the second factor: %w; a recovery code works without it, and so does: watchmark two-factor off NAME", err)
 	}
-	step, ok := matchTOTP(f.secret, code, time.Now(), f.lastStep)
+	step, ok := matchTOTP([]byte(secret), code, time.Now(), f.lastStep)
 	if !ok {
 		return nil, ErrBadCode
 	}
-	return &proof{admin: admin, sealed: f.sealed, step: step}, nil
+	return usedUp(`UPDATE second_factors SET last_step = ? WHERE admin_id = ? AND secret = ? AND last_step < ?`, step, admin, f.sealed, step), nil
 }
 
-func (p *proof) take(ctx context.Context, tx *sql.Tx) error {
-	var result sql.Result
-	var err error
-	if p.digest != "" {
-		result, err = tx.ExecContext(ctx, `DELETE FROM recovery_codes WHERE admin_id = ? AND code_hash = ?`, p.admin, p.digest)
-	} else {
-		result, err = tx.ExecContext(ctx, `UPDATE second_factors SET last_step = ? WHERE admin_id = ? AND secret = ? AND last_step < ?`, p.step, p.admin, p.sealed, p.step)
+// noFactor is ErrCodeNeeded once a second factor is on.
+func noFactor(admin int64) proof {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		var factors int
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM second_factors WHERE admin_id = ?`, admin).Scan(&factors); err != nil {
+			return fmt.Errorf("look for a second factor: %w", err)
+		}
+		if factors > 0 {
+			return ErrCodeNeeded
+		}
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("use up the code: %w", err)
+}
+
+// usedUp uses a code up by a statement, which changes nothing when the code was used before: ErrBadCode.
+func usedUp(statement string, args ...any) proof {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, statement, args...)
+		if err != nil {
+			return fmt.Errorf("use up the code: %w", err)
+		}
+		changed, err := result.RowsAffected()
+		if err != nil {
+			return fmt.Errorf("use up the code: %w", err)
+		}
+		if changed == 0 {
+			return ErrBadCode
+		}
+		return nil
 	}
-	used, err := result.RowsAffected()
-	if err != nil {
-		return fmt.Errorf("use up the code: %w", err)
-	}
-	if used == 0 {
-		return ErrBadCode
-	}
-	return nil
 }
 
 // TwoFactor is how the second factor of the administrator stands.

@@ -160,6 +160,35 @@ func TestOneOfManyAtOnceUsesTheCode(t *testing.T) {
 	})
 }
 
+// A sign-in that needed no code when it began, and ends after the second factor was turned on, would
+// outlive the sessions that this ends.
+func TestSignInUnderWayNeedsTheCodeToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, d := withAdmin(t, t.TempDir(), defaultPolicy)
+		made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hold, confirmed, ended := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+		go func() {
+			_ = d.Write(t.Context(), func(context.Context, *sql.Tx) error { <-hold; return nil })
+		}()
+		synctest.Wait()
+		go func() {
+			confirmed <- second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), ""))
+		}()
+		synctest.Wait() // it waits to write
+		go func() { ended <- with(t, store, "") }()
+		synctest.Wait() // so does this one, behind it
+		close(hold)
+		wantErr(t, <-confirmed, nil)
+		wantErr(t, <-ended, auth.ErrCodeNeeded)
+		if n := countSessions(t, d); n != 0 {
+			t.Errorf("%d sessions are open", n)
+		}
+	})
+}
+
 func TestGuessedCodesLockTheDoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, _ := withAdmin(t, t.TempDir(), defaultPolicy)

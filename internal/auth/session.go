@@ -38,24 +38,16 @@ func (s *Store) Login(ctx context.Context, name, password, code string, v Visito
 	if err != nil {
 		return Opened{}, err
 	}
-	f, err := s.factor(ctx, id)
-	if err != nil {
-		return Opened{}, err
-	}
-	keys := []string{addressKey(v.Addr), nameKey(name)}
-	var p *proof
-	if f != nil {
-		if code == "" {
-			s.door.withdraw(keys...) // it was right so far; to forgive everything would let codes be guessed for ever
-			return Opened{}, ErrCodeNeeded
-		}
-		if p, err = s.check(id, f, code); err != nil {
-			return Opened{}, err
-		}
-	}
-	opened, err := s.openSession(ctx, id, hash, "", p, v)
+	var opened Opened
+	p, err := s.prove(ctx, id, code)
 	if err == nil {
-		s.door.forgive(keys...)
+		opened, err = s.openSession(ctx, id, hash, "", p, v)
+	}
+	switch {
+	case err == nil:
+		s.door.forgive(addressKey(v.Addr), nameKey(name))
+	case errors.Is(err, ErrCodeNeeded): // the password was right; to forgive everything would let codes be guessed for ever
+		s.door.withdraw(addressKey(v.Addr), nameKey(name))
 	}
 	return opened, err
 }
@@ -90,9 +82,9 @@ func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error
 	return opened, err
 }
 
-// openSession opens a session, uses up the proof if there is one, and removes sessions that ended
-// and the one that the browser had. A password changed since hash was read opens nothing.
-func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p *proof, v Visitor) (Opened, error) {
+// openSession opens a session, has p count, which is nil where nothing more is to be proved, and removes
+// sessions that ended and the one that the browser had. A password changed since hash was read opens nothing.
+func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p proof, v Visitor) (Opened, error) {
 	token, now := newToken(), time.Now()
 	expires := now.Add(s.policy().SessionLife)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -100,7 +92,7 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 			return fmt.Errorf("remove ended sessions: %w", err)
 		}
 		if p != nil {
-			if err := p.take(ctx, tx); err != nil {
+			if err := p(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -119,20 +111,22 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 		}
 		return nil
 	})
-	return Opened{token, expires}, err
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{token, expires}, nil
 }
 
 // ChangePassword checks the old password, sets the new one, ends all sessions and opens another. It
 // returns what checking a password returns, or a *FieldError for the new one.
 func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
-	id, err := s.reassure(ctx, name, before, v.Addr)
-	if err != nil {
+	if _, err := s.reassure(ctx, name, before, v.Addr); err != nil {
 		return Opened{}, err
 	}
 	if err := s.SetPassword(ctx, name, after); err != nil {
 		return Opened{}, err
 	}
-	_, hash, err := s.credentials(ctx, name)
+	id, hash, err := s.credentials(ctx, name)
 	if err != nil {
 		return Opened{}, err
 	}

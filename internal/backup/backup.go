@@ -6,6 +6,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,15 +28,13 @@ var beside = []string{secret.KeyFile, settingsName}
 // aside is added to the name of what a restore replaces.
 const aside = ".before-restore"
 
-// ErrExists is returned for a backup that would replace a file.
-var ErrExists = errors.New("the file exists: choose another name")
-
 // Create writes a backup of the data folder to file, which must not exist, with mode
-// 0600; a service may run on the folder meanwhile. It reads what it wrote before the file gets its name. It answers which files of the folder are in it
-// besides the database. When it fails, nothing is left behind.
+// 0600; a service may run on the folder meanwhile. What was written is read before the file gets its
+// name. It answers which files of the folder are in it besides the database. When it fails, nothing
+// is left behind.
 func Create(ctx context.Context, dataDir, file string) (with []string, err error) {
 	if _, err := os.Stat(file); err == nil {
-		return nil, fmt.Errorf("%s: %w", file, ErrExists)
+		return nil, fmt.Errorf("%s: the file exists: choose another name", file)
 	}
 	database := filepath.Join(dataDir, db.FileName)
 	if _, err := os.Stat(database); err != nil {
@@ -74,11 +73,11 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 }
 
 // Restore puts the backup in file in place of what the data folder holds, which is kept
-// under names that end in .before-restore, and answers which files it replaced. A plain copy of
+// under names that end in .before-restore, and answers which files it restored. A plain copy of
 // a database restores that alone. It returns db.ErrLocked while a service runs on the
 // folder, and an error that says what is wrong with the backup; the folder is then as it
 // was. When it is interrupted, restore again.
-func Restore(ctx context.Context, dataDir, file string) (replaced []string, err error) {
+func Restore(ctx context.Context, dataDir, file string) (restored []string, err error) {
 	unlock, err := db.Lock(dataDir)
 	if err != nil {
 		return nil, err
@@ -105,12 +104,12 @@ func Restore(ctx context.Context, dataDir, file string) (replaced []string, err 
 		if err := write(filepath.Join(dataDir, name), content); err != nil {
 			return nil, fmt.Errorf("restore %s: %w", name, err)
 		}
-		replaced = append(replaced, name)
+		restored = append(restored, name)
 	}
 	if err := db.Settle(tmp, database); err != nil {
 		return nil, fmt.Errorf("restore the database: %w", err)
 	}
-	return append(replaced, db.FileName), nil
+	return append(restored, db.FileName), nil
 }
 
 // putAside keeps the database that is there, with what its journal holds, under another
@@ -143,9 +142,19 @@ func removeJournal(database string) error {
 	return nil
 }
 
-// write writes a file of mode 0600 whole, and keeps the one it replaces.
+// write writes a file of mode 0600 whole, and keeps the one it replaces. One that is so already
+// stays: where an interrupted restore wrote it, what it replaced is kept and must not be lost.
 func write(path string, content []byte) error {
-	if err := replaceBy(path+aside, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	there, err := os.ReadFile(path)
+	switch {
+	case err == nil && bytes.Equal(there, content):
+		return nil
+	case err == nil:
+		err = replaceBy(path+aside, path)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
 		return err
 	}
 	tmp, err := empty(filepath.Dir(path), filepath.Base(path))

@@ -85,8 +85,7 @@ type Keeper struct {
 	began time.Time
 
 	mu      sync.Mutex
-	running *task.Task // nil while none is made
-	tried   time.Time  // zero before the first try
+	tried   time.Time // zero before the first try
 	problem string
 }
 
@@ -124,7 +123,7 @@ func (k *Keeper) due(now time.Time) time.Time {
 	defer k.mu.Unlock()
 	next := k.Next(now)
 	switch {
-	case next.IsZero(), k.running != nil:
+	case next.IsZero(), k.Tasks.Runs(TaskKind):
 		return next
 	case k.problem != "" && k.tried.After(last):
 		return k.tried.Add(retryAfter)
@@ -136,17 +135,11 @@ func (k *Keeper) due(now time.Time) time.Time {
 
 // Start starts a task that makes a backup now. It returns ErrRunning while one is made.
 func (k *Keeper) Start() (*task.Task, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.running != nil {
+	t, err := k.Tasks.StartAlone(TaskKind, k.make)
+	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrRunning
 	}
-	t, err := k.Tasks.Start(TaskKind, 0, k.make)
-	if err != nil {
-		return nil, err
-	}
-	k.running = t
-	return t, nil
+	return t, err
 }
 
 // make is the work of the task.
@@ -163,7 +156,6 @@ func (k *Keeper) make(ctx context.Context, t *task.Task) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.running = nil
 	if ctx.Err() != nil { // it was stopped, and is due still
 		return err
 	}
@@ -189,10 +181,10 @@ func (k *Keeper) create(ctx context.Context) (File, error) {
 		return File{}, err
 	}
 	now := time.Now().Truncate(time.Second)
-	path := filepath.Join(k.Dir, nameAt(now))
-	for ; exists(path); path = filepath.Join(k.Dir, nameAt(now)) {
+	for exists(filepath.Join(k.Dir, nameAt(now))) {
 		now = now.Add(time.Second)
 	}
+	path := filepath.Join(k.Dir, nameAt(now))
 	if _, err := Create(ctx, k.DataDir, path); err != nil {
 		return File{}, err
 	}
@@ -321,8 +313,13 @@ func (k *Keeper) Delete(name string) error {
 
 // Status is how backups stand now.
 func (k *Keeper) Status() Status {
+	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside}
+	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		s.TaskID, s.Running = t.Status().ID, t.Status().State == task.Running
+	}
+	// In this order, a backup that was made is listed.
 	files, err := k.list()
-	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, Items: files}
+	s.Items = files
 	if next := k.due(time.Now()); !next.IsZero() {
 		next = next.UTC()
 		s.NextRun = &next
@@ -330,12 +327,9 @@ func (k *Keeper) Status() Status {
 	if len(files) > 0 {
 		s.LastRun = files[0].MadeAt.UTC()
 	}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID = t.Status().ID
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s.Running, s.LastError = k.running != nil, k.problem
+	s.LastError = k.problem
 	if err != nil && s.LastError == "" {
 		s.LastError = err.Error()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/secret"
 	"watchmark/internal/task"
 )
 
@@ -106,6 +107,73 @@ func TestOnlyBackupsAreTouched(t *testing.T) {
 		}
 		if err := k.Delete(name); !errors.Is(err, ErrNotFound) {
 			t.Errorf("delete %s: %v", name, err)
+		}
+	}
+}
+
+// TestABackupThatPanicsIsNotTheLast: a backup can be made after one that a bug ended.
+func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
+	k := newKeeper(t)
+	keep := k.Keep
+	k.Keep = func() int { panic("a bug") }
+	run, err := k.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Failed {
+		t.Fatalf("the task is %+v", s)
+	}
+	k.Keep = keep
+	if run, err = k.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Done {
+		t.Errorf("the task is %+v", s)
+	}
+}
+
+// ended waits for the end of a task.
+func ended(run *task.Task) task.Status {
+	for {
+		_, more := run.After(0)
+		if s := run.Status(); s.State != task.Running {
+			return s
+		}
+		<-more
+	}
+}
+
+// TestARestoreThatWasInterruptedIsDoneAgain and keeps what the first one replaced.
+func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
+	k := newKeeper(t)
+	write := func(dir, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(k.DataDir, secret.KeyFile, "the key of the backup")
+	made, err := k.create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d, err := db.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It came as far as the key.
+	write(dir, secret.KeyFile, "the key of the backup")
+	write(dir, secret.KeyFile+aside, "the key before")
+	if _, err := Restore(t.Context(), dir, filepath.Join(k.Dir, made.Name)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{secret.KeyFile: "the key of the backup", secret.KeyFile + aside: "the key before"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q (%v)", name, got, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error)
 	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question
 		m := mapping.Mapping{Title: q.Title, Season: q.Season, FirstSeason: q.Season == nil, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, SubjectName: c.Name, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
-		if q.IsSpecial() {
+		if q.isSpecial() {
 			m.Episode = q.Episode
 		}
 		var err error

@@ -88,8 +88,8 @@ type Question struct {
 // IsFilm reports whether the question is about a film.
 func (q Question) IsFilm() bool { return q.MediaType == watch.Movie }
 
-// IsSpecial reports whether the question is about one special.
-func (q Question) IsSpecial() bool { return q.Season != nil && *q.Season == 0 && !q.IsFilm() }
+// isSpecial reports whether the question is about one special.
+func (q Question) isSpecial() bool { return q.Season != nil && *q.Season == 0 && !q.IsFilm() }
 
 // Candidate is the stored candidate with the subject id.
 func (q Question) Candidate(id catalog.SubjectID) (match.Candidate, bool) {
@@ -125,7 +125,7 @@ func Choose(c match.Candidate) Choice {
 // whole offset does.
 func (q Question) Choose(c match.Candidate) (Choice, error) {
 	choice := Choose(c)
-	if !q.IsSpecial() || q.Episode == nil || c.EpisodeSort == nil {
+	if !q.isSpecial() || q.Episode == nil || c.EpisodeSort == nil {
 		return choice, nil
 	}
 	offset := *c.EpisodeSort - *q.Episode

@@ -39,6 +39,14 @@ func newHouse(t *testing.T) *house {
 	return &house{Store: candidate.NewStore(d, mappings), t: t, db: d, mappings: mappings, records: record.NewStore(d)}
 }
 
+// end settles a record that is run again.
+func (h *house) end(id int64, status record.Status) {
+	h.t.Helper()
+	w := record.Work{}
+	w.ID = id
+	h.settle(w, status)
+}
+
 func season(n int) *int { return &n }
 
 func episode(title string, season *int, number float64) watch.Event {
@@ -207,9 +215,7 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 		t.Errorf("undo while a record is on its way: %v", err)
 	}
 	for _, id := range []int64{first, second} {
-		w := record.Work{}
-		w.ID = id
-		h.settle(w, record.Success)
+		h.end(id, record.Success)
 	}
 	back := must(h.Undo(t.Context(), q.ID))(t)
 	if !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != candidate.Pending {
@@ -243,9 +249,7 @@ func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 		t.Errorf("pending: %+v", open)
 	}
 	for _, id := range a.RecordIDs {
-		w := record.Work{}
-		w.ID = id
-		h.settle(w, record.Ignored)
+		h.end(id, record.Ignored)
 	}
 	back := must(h.Undo(t.Context(), q.ID))(t)
 	if _, blocked := h.rules().Blocks([]string{"Show"}); blocked || !slices.Equal(back.RecordIDs, []int64{first, second}) {
@@ -255,12 +259,11 @@ func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 
 func TestRejectOfWhatIsBlockedAlreadyIsUndoneWithoutIt(t *testing.T) {
 	h := newHouse(t)
-	w := record.Work{}
-	w.ID = h.ask(episode("Show", season(1), 1))
+	id := h.ask(episode("Show", season(1), 1))
 	must(h.mappings.Block(t.Context(), mapping.Blocked{Keyword: "Show", Kind: mapping.Exact, Source: mapping.ByPerson}))(t)
 	q := h.only()
 	must(h.Reject(t.Context(), q.ID))(t)
-	h.settle(w, record.Ignored)
+	h.end(id, record.Ignored)
 	back := must(h.Undo(t.Context(), q.ID))(t)
 	if _, blocked := h.rules().Blocks([]string{"Show"}); !blocked || !back.Kept {
 		t.Errorf("a keyword of somebody else: blocked %v, %+v", blocked, back)
@@ -309,9 +312,7 @@ func TestAnswerHoldsForWhatWasMatchedMeanwhile(t *testing.T) {
 		t.Errorf("the question is %s", now.Status)
 	}
 	for _, id := range append(a.RecordIDs, late.ID) {
-		w := record.Work{}
-		w.ID = id
-		h.settle(w, record.Success)
+		h.end(id, record.Success)
 	}
 	if back := must(h.Undo(t.Context(), q.ID))(t); !slices.Contains(back.RecordIDs, late.ID) {
 		t.Errorf("undo runs %v again, without %d", back.RecordIDs, late.ID)
@@ -327,8 +328,7 @@ func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
 		w.UpdatedAt = w.UpdatedAt.Add(time.Second)
 		return w
 	}
-	first := record.Work{}
-	first.ID = h.ask(episode("Show", season(1), 1))
+	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	for _, answer := range []func() candidate.Answer{
 		func() candidate.Answer { return must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t) },
@@ -336,9 +336,7 @@ func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
 	} {
 		a := answer()
 		for _, id := range a.RecordIDs {
-			w := record.Work{}
-			w.ID = id
-			h.settle(w, record.Success)
+			h.end(id, record.Success)
 		}
 		w := later(2)
 		if h.settle(w, record.Review) || h.status(w.ID) != record.Review || h.told == "" {
@@ -351,7 +349,7 @@ func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
 			t.Errorf("undo: %+v", back)
 		}
 		h.settle(w, record.Review)
-		h.settle(first, record.Success)
+		h.end(first, record.Success)
 	}
 	// When somebody changed the rule, the answer says nothing any more.
 	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
@@ -414,11 +412,10 @@ func TestAnAnswerIsForFilmsOrForShows(t *testing.T) {
 
 func TestUndoWaitsForWhatItsMappingLeadsNow(t *testing.T) {
 	h := newHouse(t)
-	first := record.Work{}
-	first.ID = h.ask(episode("Show", season(1), 1))
+	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	h.settle(first, record.Success)
+	h.end(first, record.Success)
 	h.claim(episode("Show", season(2), 1))
 	other := h.claim(episode(" show", season(1), 2))
 	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, candidate.ErrInWork) {

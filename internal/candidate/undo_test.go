@@ -22,9 +22,7 @@ func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
 	h.ask(watch.Event{Media: watch.Movie, Title: "Film"})
 	q := h.only()
 	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	w := record.Work{}
-	w.ID = a.RecordIDs[0]
-	h.settle(w, record.Failed)
+	h.end(a.RecordIDs[0], record.Failed)
 	m := a.Mapping
 	m.SubjectID = 9
 	must(h.mappings.Update(t.Context(), m))(t)
@@ -39,9 +37,8 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
-	first := record.Work{}
-	first.ID = a.RecordIDs[0]
-	h.settle(first, record.Success)
+	first := a.RecordIDs[0]
+	h.end(first, record.Success)
 	box := must(secret.OpenBox(t.TempDir(), "", false))(t)
 	mira := must(account.NewStore(h.db, box).Create(t.Context(), account.Draft{Username: "mira", Enabled: true}))(t)
 	trace := fmt.Appendf(nil, `{"steps":[{"name":"mapping","output":{"mapping_id":%d,"subject_id":8,"episode_offset":0}}]}`, a.Mapping.ID)
@@ -83,30 +80,29 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Left != 2 || !slices.Equal(back.RecordIDs, append([]int64{first.ID}, newest...)) {
+	if back := must(h.Undo(t.Context(), q.ID))(t); back.Left != 2 || !slices.Equal(back.RecordIDs, append([]int64{first}, newest...)) {
 		t.Errorf("undo leaves %d and runs %d again", back.Left, len(back.RecordIDs))
 	}
 }
 
 func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
 	h := newHouse(t)
-	w := record.Work{}
-	w.ID = h.ask(episode("Show", season(1), 1))
+	id := h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	a := must(h.Confirm(t.Context(), q.ID, candidate.Choice{SubjectID: 8}))(t)
 	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
 		t.Fatal(err)
 	}
-	h.settle(w, record.Success)
+	h.end(id, record.Success)
 	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != candidate.Pending {
 		t.Errorf("undo: %+v", back)
 	}
-	h.settle(w, record.Review)
+	h.end(id, record.Review)
 	a = must(h.Reject(t.Context(), q.ID))(t)
 	b := a.Blocked
 	b.Keyword = "Another Show"
 	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
-	h.settle(w, record.Ignored)
+	h.end(id, record.Ignored)
 	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
 		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
 	}

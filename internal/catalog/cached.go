@@ -27,9 +27,8 @@ const (
 // drops what was not used longest. What it returns is shared: do not change the
 // elements. It may be used by several goroutines.
 type Cached struct {
-	c      *Client
+	client *Client
 	found  func([]Subject) // nil when nobody wants to know
-	now    func() time.Time
 	flight singleflight.Group
 
 	mu     sync.Mutex
@@ -48,7 +47,7 @@ type kept struct {
 
 // NewCached is c with a memory.
 func NewCached(c *Client) *Cached {
-	return &Cached{c: c, now: time.Now, byKey: map[string]*list.Element{}, recent: list.New()}
+	return &Cached{client: c, byKey: map[string]*list.Element{}, recent: list.New()}
 }
 
 // OnFound has fn told what searches find, as often as the catalog is asked. fn must not block
@@ -69,7 +68,7 @@ func (c *Cached) Forget() {
 func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 	return cachedList(ctx, c, fmt.Sprintf("search %q %v %v %v %d", q.Keyword, q.Types, q.From, q.To, q.Limit),
 		func() ([]Subject, error) {
-			subjects, err := c.c.Search(ctx, q)
+			subjects, err := c.client.Search(ctx, q)
 			if err == nil && c.found != nil {
 				c.found(subjects)
 			}
@@ -79,23 +78,23 @@ func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 
 // Subject is Client.Subject.
 func (c *Cached) Subject(ctx context.Context, id SubjectID) (Subject, error) {
-	return cached(ctx, c, fmt.Sprintf("subject %d", id), func() (Subject, error) { return c.c.Subject(ctx, id) },
+	return cached(ctx, c, fmt.Sprintf("subject %d", id), func() (Subject, error) { return c.client.Subject(ctx, id) },
 		func(Subject) int { return 1 })
 }
 
 // Relations is Client.Relations.
 func (c *Cached) Relations(ctx context.Context, id SubjectID) ([]Relation, error) {
-	return cachedList(ctx, c, fmt.Sprintf("relations %d", id), func() ([]Relation, error) { return c.c.Relations(ctx, id) })
+	return cachedList(ctx, c, fmt.Sprintf("relations %d", id), func() ([]Relation, error) { return c.client.Relations(ctx, id) })
 }
 
 // Episodes is Client.Episodes.
 func (c *Cached) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, error) {
-	return cachedList(ctx, c, fmt.Sprintf("episodes %d", id), func() ([]EpisodeInfo, error) { return c.c.Episodes(ctx, id) })
+	return cachedList(ctx, c, fmt.Sprintf("episodes %d", id), func() ([]EpisodeInfo, error) { return c.client.Episodes(ctx, id) })
 }
 
 // Episode is Client.Episode.
 func (c *Cached) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
-	return cached(ctx, c, fmt.Sprintf("episode %d", id), func() (EpisodeInfo, error) { return c.c.Episode(ctx, id) },
+	return cached(ctx, c, fmt.Sprintf("episode %d", id), func() (EpisodeInfo, error) { return c.client.Episode(ctx, id) },
 		func(EpisodeInfo) int { return 1 })
 }
 
@@ -108,7 +107,7 @@ func cachedList[T any](ctx context.Context, c *Cached, key string, ask func() ([
 // One caller asks with its own context for all who want the same; when that one
 // gives up, another one asks again.
 func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, error), size func(T) int) (T, error) {
-	key = c.c.cfg.Load().APIURL + " " + key
+	key = c.client.cfg.Load().APIURL + " " + key
 	for {
 		value, era, ok := c.get(key)
 		if ok {
@@ -154,7 +153,7 @@ func (c *Cached) get(key string) (value any, era int, ok bool) {
 		return nil, c.era, false
 	}
 	k := element.Value.(*kept)
-	if !c.now().Before(k.until) {
+	if !time.Now().Before(k.until) {
 		c.drop(element)
 		return nil, c.era, false
 	}
@@ -172,11 +171,11 @@ func (c *Cached) put(key string, era int, value any, size int) {
 	if old := c.byKey[key]; old != nil {
 		c.drop(old)
 	}
-	until := c.now().Add(keepFor)
+	life := keepFor
 	if size == 0 {
-		until = c.now().Add(keepEmptyFor)
+		life = keepEmptyFor
 	}
-	c.byKey[key] = c.recent.PushFront(&kept{key: key, value: value, weight: weight, until: until})
+	c.byKey[key] = c.recent.PushFront(&kept{key: key, value: value, weight: weight, until: time.Now().Add(life)})
 	c.items += weight
 	for c.items > maxCached {
 		c.drop(c.recent.Back())

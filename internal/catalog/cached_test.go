@@ -144,25 +144,22 @@ func TestMemoryEnds(t *testing.T) {
 		"no hits": {`{"data":[],"total":0}`, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var calls atomic.Int64
-			cached := catalog.NewCached(answering(t, func(w http.ResponseWriter, r *http.Request) {
-				calls.Add(1)
-				say(200, asJSON, c.body)(w, r)
-			}))
-			now := time.Date(2024, 5, 19, 20, 0, 0, 0, time.UTC)
-			cached.SetClock(func() time.Time { return now })
-			for _, step := range []struct {
-				after time.Duration
-				want  int64
-			}{{0, 1}, {c.life - time.Second, 1}, {time.Second, 2}} {
-				now = now.Add(step.after)
-				if _, err := cached.Search(t.Context(), catalog.SearchQuery{Keyword: "x"}); err != nil {
-					t.Fatal(err)
+			inBubble(t, func(t *testing.T, s *site) {
+				s.does(say(200, asJSON, c.body))
+				cached := catalog.NewCached(s.Client)
+				for _, step := range []struct {
+					after time.Duration
+					want  int
+				}{{0, 1}, {c.life - time.Second, 1}, {time.Second, 2}} {
+					time.Sleep(step.after)
+					if _, err := cached.Search(t.Context(), catalog.SearchQuery{Keyword: "x"}); err != nil {
+						t.Fatal(err)
+					}
+					if got := s.count(); got != step.want {
+						t.Errorf("after %v: %d requests, want %d", step.after, got, step.want)
+					}
 				}
-				if calls.Load() != step.want {
-					t.Errorf("after %v: %d requests, want %d", step.after, calls.Load(), step.want)
-				}
-			}
+			})
 		})
 	}
 }

@@ -255,9 +255,11 @@ func house(t *testing.T, cfg catalogtest.Config) (*catalogtest.Server, *catalog.
 	s.AddEpisodes(100, catalogtest.Episode{ID: 1001, Sort: 1, AirDate: "2023-10-01"}, catalogtest.Episode{ID: 1002, Sort: 2}, catalogtest.Episode{ID: 1003, Sort: 3},
 		catalogtest.Episode{ID: 1004, Type: catalog.Special, Sort: 1})
 	s.AddEpisodes(102, catalogtest.Episode{ID: 1021, Sort: 1})
-	for i := range 1200 {
-		s.AddEpisodes(105, catalogtest.Episode{ID: catalog.EpisodeID(20000 + i), Sort: float64(i + 1)})
+	long := make([]catalogtest.Episode, 1200)
+	for i := range long {
+		long[i] = catalogtest.Episode{ID: catalog.EpisodeID(20000 + i), Sort: float64(i + 1)}
 	}
+	s.AddEpisodes(105, long...)
 	s.AddRelation(100, 3, 101)
 	return s, connect(t, address, 5*time.Second)
 }
@@ -312,12 +314,31 @@ func TestLookUps(t *testing.T) {
 	if _, err := c.As("wrong").Me(ctx); !errors.Is(err, catalog.ErrUnauthorized) {
 		t.Error(err)
 	}
-	marks, err := c.As(token).EpisodeMarks(ctx, 105)
-	if err != nil || len(marks) != 1200 || marks[5].Episode.Sort != 6 {
-		t.Error(len(marks), err)
+}
+
+func TestWatched(t *testing.T) {
+	s, c := house(t, catalogtest.Config{})
+	for _, subject := range []catalog.SubjectID{100, 104, 105} {
+		must(t, s.Collect("mira", subject, catalog.Doing, false))
 	}
-	if marks, err := c.As(token).EpisodeMarks(ctx, 104); err != nil || len(marks) != 0 {
-		t.Error(marks, err)
+	must(t, s.Collect("mira", 102, catalog.Done, false))
+	must(t, s.SetMark("mira", 20000, catalog.EpisodeWatched))
+	must(t, s.SetMark("mira", 20001, catalog.EpisodeWish))
+	must(t, s.SetMark("mira", 21199, catalog.EpisodeWatched)) // of the second page
+	type ids = map[catalog.EpisodeID]bool
+	for subject, want := range map[catalog.SubjectID]catalog.Watched{
+		100: {Entry: catalog.Doing, Episodes: ids{}},
+		101: {},
+		102: {Entry: catalog.Done},
+		104: {Entry: catalog.Doing, Episodes: ids{}},
+		105: {Entry: catalog.Doing, Episodes: ids{20000: true, 21199: true}},
+	} {
+		entry := entryOf(c, subject)
+		got, err := entry.Watched(t.Context())
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("subject %d: %s", subject, diff)
+		}
 	}
 }
 
@@ -326,6 +347,11 @@ func TestSearchSwitchedOffInTheWholeCatalog(t *testing.T) {
 	hits, err := c.Search(t.Context(), catalog.SearchQuery{Keyword: "旅路"})
 	if err != nil || len(hits) < 3 || hits[0].Name != "旅路" {
 		t.Errorf("%+v, %v", hits, err)
+	}
+	// The pages by which the legacy search says that nothing was found are no outage.
+	hits, err = c.Search(t.Context(), catalog.SearchQuery{Keyword: "旅路", Types: []catalog.SubjectType{catalog.Book, catalog.Music, catalog.Game, catalog.Real}})
+	if err != nil || len(hits) != 0 || !c.Reachability().Reachable {
+		t.Errorf("nothing of the kinds asked for: %+v, %v, %+v", hits, err, c.Reachability())
 	}
 }
 

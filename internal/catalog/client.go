@@ -20,8 +20,8 @@ import (
 
 // The public catalog, for settings that name no other.
 const (
-	PublicAPI = "https://api.bgm.tv"
-	PublicWeb = "https://bgm.tv"
+	publicAPI = "https://api.bgm.tv"
+	publicWeb = "https://bgm.tv"
 )
 
 // maxDescription bounds what an error repeats of the catalog's words, in runes.
@@ -68,10 +68,10 @@ func New(cfg Config, out *httpx.Client, log *slog.Logger) (*Client, error) {
 // which address cannot be used, nothing is changed.
 func (c *Client) Apply(cfg Config) error {
 	var err error
-	if cfg.APIURL, err = base(cfg.APIURL, PublicAPI); err != nil {
+	if cfg.APIURL, err = base(cfg.APIURL, publicAPI); err != nil {
 		return fmt.Errorf("catalog API address: %w", err)
 	}
-	if cfg.WebURL, err = base(cfg.WebURL, PublicWeb); err != nil {
+	if cfg.WebURL, err = base(cfg.WebURL, publicWeb); err != nil {
 		return fmt.Errorf("catalog website address: %w", err)
 	}
 	if len(cfg.Types) == 0 {
@@ -122,12 +122,9 @@ type call struct {
 
 // do sends one call. into, when not nil, takes the JSON of a 2xx answer.
 func (c *Client) do(ctx context.Context, k call, into any) error {
-	resp, err := c.send(ctx, k)
+	resp, err := c.send(ctx, k, c.problem)
 	if err != nil {
 		return err
-	}
-	if problem := c.problem(k.op, resp); problem != nil {
-		return problem
 	}
 	if into == nil {
 		return nil
@@ -138,7 +135,11 @@ func (c *Client) do(ctx context.Context, k call, into any) error {
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, k call) (*httpx.Response, error) {
+// judge is what is wrong with an answer; nil when it can be used.
+type judge func(op string, resp *httpx.Response) error
+
+// send sends one call to the API and gives the answer that problem finds nothing wrong with.
+func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Response, error) {
 	cfg := c.cfg.Load()
 	req := httpx.Request{Method: k.method, URL: cfg.APIURL + k.path, Header: http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}}}
 	if len(k.query) > 0 {
@@ -155,12 +156,12 @@ func (c *Client) send(ctx context.Context, k call) (*httpx.Response, error) {
 		req.Body = body
 		req.Header.Set("Content-Type", "application/json") // exactly this, else 415 (upstreams/catalog.md section 4)
 	}
-	return c.roundTrip(ctx, c.api, k.op, req)
+	return c.roundTrip(ctx, c.api, k.op, req, problem)
 }
 
-// roundTrip sends a request unless the host is known to be unreachable, and tells the
-// host's breaker how it ended.
-func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req httpx.Request) (*httpx.Response, error) {
+// roundTrip sends a request unless the host is known to be unreachable, and gives the answer that
+// problem finds nothing wrong with. How it ended is told to the host's breaker.
+func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req httpx.Request, problem judge) (*httpx.Response, error) {
 	var leave func(error)
 	// It is asked again after the wait for the rate limit, which may have been long.
 	req.Before = func() (err error) {
@@ -178,18 +179,16 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req http
 		return nil, host.notAsked(op)
 	case err != nil:
 		err = &Error{Op: op, Kind: ErrUnreachable, Err: err}
+	default:
+		err = problem(op, resp)
 	}
 	if leave != nil {
-		if err != nil {
-			leave(err)
-		} else {
-			leave(c.problem(op, resp))
-		}
+		leave(err)
 	}
 	return resp, err
 }
 
-// problem is nil for a usable 2xx answer. A web page is an outage whatever its
+// problem is the judge of most calls: only 2xx can be used. A web page is an outage whatever its
 // status: the CDN answers with one when the catalog does not.
 func (c *Client) problem(op string, resp *httpx.Response) error {
 	failure := &Error{Op: op, Status: resp.Status, RetryAfter: resp.RetryAfter()}

@@ -23,14 +23,12 @@ const (
 	CodePrequel   = 2
 	CodeSequel    = 3
 	CodeSideStory = 6
-	CodeMainStory = 12
-	CodeOther     = 99
 )
 
 // screenRelations are the labels among anime and real subjects.
 var screenRelations = map[int]string{
 	CodePrequel: Prequel, CodeSequel: Sequel, 4: "总集篇", 5: "全集", CodeSideStory: SideStory, 7: "角色出演", 8: "相同世界观",
-	9: "不同世界观", 10: "不同演绎", 11: "衍生", CodeMainStory: "主线故事", 14: "联动", CodeOther: "其他",
+	9: "不同世界观", 10: "不同演绎", 11: "衍生", 12: "主线故事", 14: "联动", 99: "其他",
 }
 
 // relationLabels are the labels by the type of the listed subject

@@ -140,7 +140,7 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (MarkResult, error) 
 		}
 		return result, nil
 	}
-	marks, err := req.Session.EpisodeMarks(ctx, req.Subject)
+	marks, err := req.Session.episodeMarks(ctx, req.Subject)
 	if err != nil {
 		return MarkResult{}, err
 	}
@@ -219,7 +219,7 @@ func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 	if err != nil || state == 0 || state == Done {
 		return Watched{Entry: state}, err
 	}
-	marks, err := e.Session.EpisodeMarks(ctx, e.Subject)
+	marks, err := e.Session.episodeMarks(ctx, e.Subject)
 	if err != nil {
 		return Watched{}, err
 	}
@@ -238,20 +238,20 @@ func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subjec
 // well, and people may change their name once: creating the entry anew would then
 // overwrite the one they have, so the name is read again before 0 is believed.
 func (e *ListEntry) entry(ctx context.Context) (CollectionType, error) {
-	collection, err := e.Session.Collection(ctx, e.Username, e.Subject)
+	state, err := e.Session.collection(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
-		return collection.Type, err
+		return state, err
 	}
 	me, err := e.Session.Me(ctx)
 	if err != nil || me.Username == e.Username {
 		return 0, err
 	}
 	e.Username = me.Username
-	collection, err = e.Session.Collection(ctx, e.Username, e.Subject)
+	state, err = e.Session.collection(ctx, e.Username, e.Subject)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
-	return collection.Type, err
+	return state, err
 }
 
 // start makes the entry doing where it is missing, wish or on hold.
@@ -262,17 +262,13 @@ func (e *ListEntry) start(ctx context.Context, result *MarkResult) error {
 		return e.create(ctx, Doing)
 	case Wish, OnHold:
 		result.Moved = true
-		return e.settle(ctx, Doing, e.Session.MoveEntry(ctx, e.Subject, Doing))
+		return e.settle(ctx, Doing, e.Session.moveEntry(ctx, e.Subject, Doing))
 	}
 	return nil
 }
 
 func (e *ListEntry) create(ctx context.Context, state CollectionType) error {
-	var private *bool
-	if e.Private {
-		private = &e.Private
-	}
-	return e.settle(ctx, state, e.Session.Collect(ctx, e.Subject, state, private))
+	return e.settle(ctx, state, e.Session.collect(ctx, e.Subject, state, e.Private))
 }
 
 // settle is nil when a write of the entry, which ended with err, did land.
@@ -290,7 +286,7 @@ func (e *ListEntry) settle(ctx context.Context, state CollectionType, err error)
 // may come after the data was stored. 429 means that nothing was done.
 func mayHaveLanded(err error) bool {
 	var failure *Error
-	return errors.As(err, &failure) && errors.Is(err, ErrUnreachable) && failure.Status != http.StatusTooManyRequests
+	return errors.As(err, &failure) && errors.Is(err, ErrUnreachable) && Asked(err) && failure.Status != http.StatusTooManyRequests
 }
 
 // write sets episodes watched. What holds another mark is cleared first: a server
@@ -316,8 +312,8 @@ func (e *ListEntry) write(ctx context.Context, states map[EpisodeID]EpisodeState
 	if len(other) == 0 {
 		return nil
 	}
-	stuck, err := e.all(ctx, other, EpisodeWatched)
-	if err == nil && !stuck {
+	shown, err := e.all(ctx, other, EpisodeWatched)
+	if err == nil && !shown {
 		err = &Error{Op: e.op(), Kind: ErrUnreachable, Description: "the catalog accepted the mark but does not show it"}
 	}
 	return err
@@ -355,14 +351,14 @@ func (e *ListEntry) settleMarks(ctx context.Context, episodes []EpisodeID, state
 // send is one PUT for one episode and one PATCH for several, which makes one timeline event.
 func (e *ListEntry) send(ctx context.Context, episodes []EpisodeID, state EpisodeState) error {
 	if len(episodes) == 1 {
-		return e.Session.SetEpisode(ctx, episodes[0], state)
+		return e.Session.setEpisode(ctx, episodes[0], state)
 	}
-	return e.Session.SetEpisodes(ctx, e.Subject, episodes, state)
+	return e.Session.setEpisodes(ctx, e.Subject, episodes, state)
 }
 
 // all reads whether every one of episodes is in state.
 func (e *ListEntry) all(ctx context.Context, episodes []EpisodeID, state EpisodeState) (bool, error) {
-	marks, err := e.Session.EpisodeMarks(ctx, e.Subject)
+	marks, err := e.Session.episodeMarks(ctx, e.Subject)
 	if err != nil {
 		return false, err
 	}
@@ -376,7 +372,7 @@ func (e *ListEntry) all(ctx context.Context, episodes []EpisodeID, state Episode
 }
 
 // complete reports whether every main episode is listed and watched.
-func (req *MarkRequest) complete(marks []EpisodeMark, states map[EpisodeID]EpisodeState) bool {
+func (req *MarkRequest) complete(marks []episodeMark, states map[EpisodeID]EpisodeState) bool {
 	main := 0
 	for _, mark := range marks {
 		if mark.Episode.Type != Main {
@@ -391,7 +387,7 @@ func (req *MarkRequest) complete(marks []EpisodeMark, states map[EpisodeID]Episo
 
 // finish sets the entry done. A refusal is kept in the result: what was watched is marked.
 func (e *ListEntry) finish(ctx context.Context, result *MarkResult) error {
-	err := e.settle(ctx, Done, e.Session.MoveEntry(ctx, e.Subject, Done))
+	err := e.settle(ctx, Done, e.Session.moveEntry(ctx, e.Subject, Done))
 	switch {
 	case err == nil:
 		result.Completed = true
@@ -404,7 +400,7 @@ func (e *ListEntry) finish(ctx context.Context, result *MarkResult) error {
 }
 
 // finishWithoutEpisodes sets a subject without episode rows done; dropped stays.
-func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, marks []EpisodeMark, result MarkResult) (MarkResult, error) {
+func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, marks []episodeMark, result MarkResult) (MarkResult, error) {
 	if len(marks) > 0 {
 		return MarkResult{}, &Error{Op: req.op(), Kind: ErrRefused, Description: "the subject has episodes: say which were watched"}
 	}
@@ -417,7 +413,7 @@ func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, marks []Episo
 		}
 		result.Created = true
 	default:
-		if err := req.settle(ctx, Done, req.Session.MoveEntry(ctx, req.Subject, Done)); err != nil {
+		if err := req.settle(ctx, Done, req.Session.moveEntry(ctx, req.Subject, Done)); err != nil {
 			return MarkResult{}, err
 		}
 	}

@@ -272,6 +272,28 @@ func TestLostWritesAreErrorsAndMayBeRepeated(t *testing.T) {
 	}
 }
 
+// The catalog goes down between the read and the write, which is not sent then.
+func TestWhatWasNotSentIsNotReadBack(t *testing.T) {
+	var c *catalog.Client
+	var reads atomic.Int64
+	s, c := between(t, 5*time.Second, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		switch {
+		case r.URL.Path == "/v0/subjects/102":
+			panic(http.ErrAbortHandler)
+		case strings.HasSuffix(r.URL.Path, "/collections/100/episodes"):
+			if reads.Add(1) == 1 {
+				_, _ = c.Subject(r.Context(), 102) // which tells that it is down
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+	must(t, s.Collect("mira", 100, catalog.Doing, false))
+	_, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(c, 100), Episodes: []catalog.EpisodeID{1001}})
+	if !errors.Is(err, catalog.ErrUnreachable) || catalog.Asked(err) || reads.Load() != 1 || len(s.Writes()) != 0 {
+		t.Errorf("%v, the marks were read %d times", err, reads.Load())
+	}
+}
+
 // The entry is removed between the read and the write.
 func TestEntryRemovedMeanwhile(t *testing.T) {
 	var hidden atomic.Bool

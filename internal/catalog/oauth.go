@@ -33,8 +33,6 @@ type Token struct {
 	Refresh secret.Text
 	// ExpiresAt is when Access dies; zero when the answer did not tell.
 	ExpiresAt time.Time
-	// UserID is 0 when the answer did not tell.
-	UserID int
 }
 
 // AuthorizeURL is where the person's browser goes to say yes (upstreams/catalog.md
@@ -74,30 +72,27 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 		Header: http.Header{
 			"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"},
 		},
-	})
+	}, c.tokenProblem)
 	if err != nil {
-		return Token{}, err
-	}
-	if err := c.tokenProblem(op, resp); err != nil {
 		return Token{}, err
 	}
 	var body struct {
 		Access    secret.Text     `json:"access_token"`
 		Refresh   secret.Text     `json:"refresh_token"`
-		ExpiresIn json.RawMessage `json:"expires_in"`
-		UserID    json.RawMessage `json:"user_id"` // a number or a string
+		ExpiresIn json.RawMessage `json:"expires_in"` // a number or a string
 	}
 	if json.Unmarshal(resp.Body, &body) != nil || body.Access == "" {
 		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer holds no token"}
 	}
-	token := Token{Access: body.Access, Refresh: body.Refresh, UserID: number(body.UserID)}
+	token := Token{Access: body.Access, Refresh: body.Refresh}
 	if seconds := number(body.ExpiresIn); seconds > 0 {
 		token.ExpiresAt = asked.Add(time.Duration(min(seconds, 10*365*24*3600)) * time.Second)
 	}
 	return token, nil
 }
 
-// tokenProblem is nil for 2xx. 4xx bodies come in two shapes (upstreams/catalog.md section 10).
+// tokenProblem is the judge of the token endpoint, whose 4xx bodies come in two shapes
+// (upstreams/catalog.md section 10).
 func (c *Client) tokenProblem(op string, resp *httpx.Response) error {
 	err := c.problem(op, resp)
 	var failure *Error

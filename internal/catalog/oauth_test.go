@@ -44,7 +44,7 @@ func TestOAuth(t *testing.T) {
 			})
 			code := authorize(t, client, app)
 			first, err := client.Exchange(t.Context(), app, code)
-			if err != nil || first.UserID != 7 || first.Refresh == "" || time.Until(first.ExpiresAt) < 50*time.Minute || time.Until(first.ExpiresAt) > time.Hour {
+			if err != nil || first.Refresh == "" || time.Until(first.ExpiresAt) < 50*time.Minute || time.Until(first.ExpiresAt) > time.Hour {
 				t.Fatalf("%+v, %v", first, err)
 			}
 			if me, err := client.As(first.Access).Me(t.Context()); err != nil || me.Username != "mira" {

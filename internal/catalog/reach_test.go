@@ -77,15 +77,18 @@ func (s *site) does(answer http.HandlerFunc) {
 	s.answer = answer
 }
 
-// ask makes a request and reports whether it was sent.
-func (s *site) ask(ctx context.Context) (sent bool, err error) {
-	s.mu.Lock()
-	before := s.asked
-	s.mu.Unlock()
-	_, err = s.Subject(ctx, 8)
+// count is how many requests came.
+func (s *site) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked > before, err
+	return s.asked
+}
+
+// ask makes a request and reports whether it was sent.
+func (s *site) ask(ctx context.Context) (sent bool, err error) {
+	before := s.count()
+	_, err = s.Subject(ctx, 8)
+	return s.count() > before, err
 }
 
 func TestWhatOpensTheBreaker(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/httpx"
 	"watchmark/internal/watch"
 )
 
@@ -70,11 +71,8 @@ func (c *Client) newSearch(ctx context.Context, q SearchQuery) ([]Subject, error
 		op: q.op(), method: http.MethodPost, path: "/v0/search/subjects", body: body,
 		query: url.Values{"limit": {strconv.Itoa(q.Limit)}},
 	}
-	resp, err := c.send(ctx, k)
+	resp, err := c.send(ctx, k, c.problem)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.problem(k.op, resp); err != nil {
 		return nil, err
 	}
 	var hits struct {
@@ -116,24 +114,15 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, er
 			op: q.op() + " (legacy)", path: "/search/subject/" + url.PathEscape(keyword),
 			query: url.Values{"type": {strconv.Itoa(int(kind))}, "responseGroup": {"medium"}, "max_results": {strconv.Itoa(q.Limit)}},
 		}
-		resp, err := c.send(ctx, k)
+		resp, err := c.send(ctx, k, c.legacyProblem)
 		if err != nil {
 			return nil, err
 		}
 		var hits struct {
 			List []apiSubject `json:"list"`
 		}
-		switch resp.Status {
-		case http.StatusNotFound:
+		if json.Unmarshal(resp.Body, &hits) != nil {
 			continue // nothing found
-		case http.StatusOK:
-			if json.Unmarshal(resp.Body, &hits) != nil {
-				continue // a web page says "nothing found" too
-			}
-		default:
-			if err := c.problem(k.op, resp); err != nil {
-				return nil, err
-			}
 		}
 		for _, s := range hits.List {
 			if found := s.subject(); len(subjects) < q.Limit && q.Covers(found.Date) {
@@ -142,6 +131,15 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, er
 		}
 	}
 	return subjects, nil
+}
+
+// legacyProblem is the judge of the legacy search, which says "nothing found" with 404 or on a web
+// page (upstreams/catalog.md section 6).
+func (c *Client) legacyProblem(op string, resp *httpx.Response) error {
+	if resp.Status == http.StatusOK || resp.Status == http.StatusNotFound {
+		return nil
+	}
+	return c.problem(op, resp)
 }
 
 // Covers reports whether a date lies between From and To; an unknown one never does

@@ -17,7 +17,7 @@ const marksPage = 1000
 // documentation says 50 (upstreams/catalog.md section 9).
 const entriesPage = 50
 
-// Session is the client with a person's token.
+// Session is the client with a person's token. Lists are written to by a Marker alone.
 type Session struct {
 	c     *Client
 	token secret.Text
@@ -39,71 +39,57 @@ func (s Session) do(ctx context.Context, k call, into any) error {
 
 // Me reads who owns the token. It is the check of a token.
 func (s Session) Me(ctx context.Context) (User, error) {
-	var me struct {
-		ID       int    `json:"id"`
-		Username string `json:"username"`
-		Nickname string `json:"nickname"`
-		Avatar   struct {
-			Large  string `json:"large"`
-			Medium string `json:"medium"`
-		} `json:"avatar"`
-	}
+	var me User
 	if err := s.do(ctx, call{op: "read the owner of the token", path: "/v0/me"}, &me); err != nil {
 		return User{}, err
 	}
 	if me.Username == "" {
 		return User{}, &Error{Op: "read the owner of the token", Kind: ErrUnreachable, Status: 200, Description: "the answer names nobody"}
 	}
-	avatar := me.Avatar.Large
-	if avatar == "" {
-		avatar = me.Avatar.Medium
-	}
-	return User{ID: me.ID, Username: me.Username, Nickname: me.Nickname, Avatar: avatar}, nil
+	return me, nil
 }
 
-// Collection reads the entry of username for a subject. ErrNotFound: not collected,
+// apiCollection is an entry as /v0 sends it (upstreams/catalog.md section 9).
+type apiCollection struct {
+	Subject SubjectID      `json:"subject_id"`
+	Type    CollectionType `json:"type"`
+	Private bool           `json:"private"`
+}
+
+// collection reads the state of username's entry for a subject. ErrNotFound: not collected,
 // or the subject or the user does not exist; the description tells which.
-func (s Session) Collection(ctx context.Context, username string, subject SubjectID) (Collection, error) {
-	var entry struct {
-		Subject SubjectID      `json:"subject_id"`
-		Type    CollectionType `json:"type"`
-		Private bool           `json:"private"`
-	}
+func (s Session) collection(ctx context.Context, username string, subject SubjectID) (CollectionType, error) {
+	var entry apiCollection
 	k := call{
 		op:   fmt.Sprintf("read the list entry of subject %d", subject),
 		path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject),
 	}
 	if err := s.do(ctx, k, &entry); err != nil {
-		return Collection{}, err
+		return 0, err
 	}
 	if entry.Type < Wish || entry.Type > Dropped {
-		return Collection{}, &Error{Op: k.op, Kind: ErrUnreachable, Status: 200, Description: "the answer is not a list entry"}
+		return 0, &Error{Op: k.op, Kind: ErrUnreachable, Status: 200, Description: "the answer is not a list entry"}
 	}
-	return Collection{Subject: subject, Type: entry.Type, Private: entry.Private}, nil
+	return entry.Type, nil
 }
 
 // Collections reads the entries of username of one type in one state, newest update first, those
 // that only the owner sees among them. ErrNotFound: there is no such user.
 func (s Session) Collections(ctx context.Context, username string, of SubjectType, state CollectionType) ([]Collection, error) {
-	type row struct {
-		Subject SubjectID      `json:"subject_id"`
-		Type    CollectionType `json:"type"`
-		Private bool           `json:"private"`
-	}
 	k := call{
-		op:    "read a list",
-		path:  fmt.Sprintf("/v0/users/%s/collections", url.PathEscape(username)),
-		query: url.Values{"subject_type": {strconv.Itoa(int(of))}, "type": {strconv.Itoa(int(state))}},
-		token: s.token,
+		op:   "read a list",
+		path: fmt.Sprintf("/v0/users/%s/collections", url.PathEscape(username)),
+		query: url.Values{
+			"subject_type": {strconv.Itoa(int(of))}, "type": {strconv.Itoa(int(state))}, "limit": {strconv.Itoa(entriesPage)},
+		},
 	}
 	entries := []Collection{}
 	// Entries of subjects that are gone count in the total and are not there, so pages are told by
 	// where they begin.
 	for offset := 0; ; offset += entriesPage {
-		k.query.Set("limit", strconv.Itoa(entriesPage))
 		k.query.Set("offset", strconv.Itoa(offset))
-		var p page[row]
-		if err := s.c.do(ctx, k, &p); err != nil {
+		var p page[apiCollection]
+		if err := s.do(ctx, k, &p); err != nil {
 			return nil, err
 		}
 		for _, r := range p.Data {
@@ -118,14 +104,13 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 	}
 }
 
-// Collect puts a subject on the list, or changes its entry. private nil leaves
-// the catalog's default or what the entry has. Every call shows up in the
-// person's public timeline unless private: read first. ErrNotFound: the subject
-// is unknown, locked or merged.
-func (s Session) Collect(ctx context.Context, subject SubjectID, state CollectionType, private *bool) error {
+// collect puts a subject on the list, visible to its owner only when private is set. Every
+// call shows up in the person's public timeline unless private: read first. ErrNotFound: the
+// subject is unknown, locked or merged.
+func (s Session) collect(ctx context.Context, subject SubjectID, state CollectionType, private bool) error {
 	body := struct {
 		Type    CollectionType `json:"type"`
-		Private *bool          `json:"private,omitempty"`
+		Private bool           `json:"private,omitempty"` // left out, an entry that is there after all keeps what it has
 	}{state, private}
 	return s.do(ctx, call{
 		op:     fmt.Sprintf("put subject %d on the list", subject),
@@ -133,9 +118,9 @@ func (s Session) Collect(ctx context.Context, subject SubjectID, state Collectio
 	}, nil)
 }
 
-// MoveEntry changes the state of an existing entry and nothing else of it.
+// moveEntry changes the state of an existing entry and nothing else of it.
 // ErrNotFound: not collected, or the subject is locked or merged.
-func (s Session) MoveEntry(ctx context.Context, subject SubjectID, state CollectionType) error {
+func (s Session) moveEntry(ctx context.Context, subject SubjectID, state CollectionType) error {
 	body := struct {
 		Type CollectionType `json:"type"`
 	}{state}
@@ -145,9 +130,15 @@ func (s Session) MoveEntry(ctx context.Context, subject SubjectID, state Collect
 	}, nil)
 }
 
-// EpisodeMarks reads the state of every episode of a subject, of all types. It
+// episodeMark is the state of one episode on a person's list.
+type episodeMark struct {
+	Episode EpisodeInfo
+	State   EpisodeState
+}
+
+// episodeMarks reads the state of every episode of a subject, of all types. It
 // works for a subject that is not collected too: all are Unmarked.
-func (s Session) EpisodeMarks(ctx context.Context, subject SubjectID) ([]EpisodeMark, error) {
+func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episodeMark, error) {
 	k := call{
 		op:   fmt.Sprintf("read the marks of subject %d", subject),
 		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token,
@@ -160,17 +151,17 @@ func (s Session) EpisodeMarks(ctx context.Context, subject SubjectID) ([]Episode
 	if err != nil {
 		return nil, err
 	}
-	marks := make([]EpisodeMark, 0, len(rows))
+	marks := make([]episodeMark, 0, len(rows))
 	for _, r := range rows {
-		marks = append(marks, EpisodeMark{Episode: r.Episode.info(), State: r.Type})
+		marks = append(marks, episodeMark{r.Episode.info(), r.Type})
 	}
 	return marks, nil
 }
 
-// SetEpisode sets the state of one episode. ErrRefused with status 400: the
+// setEpisode sets the state of one episode. ErrRefused with status 400: the
 // subject is not collected. Changing one mark to another is lost by some servers
 // (upstreams/catalog.md section 9): go over Unmarked.
-func (s Session) SetEpisode(ctx context.Context, episode EpisodeID, state EpisodeState) error {
+func (s Session) setEpisode(ctx context.Context, episode EpisodeID, state EpisodeState) error {
 	body := struct {
 		Type EpisodeState `json:"type"` // never left out: a missing type removes the mark
 	}{state}
@@ -180,9 +171,9 @@ func (s Session) SetEpisode(ctx context.Context, episode EpisodeID, state Episod
 	}, nil)
 }
 
-// SetEpisodes sets the state of several episodes of one subject at once: all or
+// setEpisodes sets the state of several episodes of one subject at once: all or
 // none. ErrRefused with status 400: not collected, or one is of another subject.
-func (s Session) SetEpisodes(ctx context.Context, subject SubjectID, episodes []EpisodeID, state EpisodeState) error {
+func (s Session) setEpisodes(ctx context.Context, subject SubjectID, episodes []EpisodeID, state EpisodeState) error {
 	body := struct {
 		Episodes []EpisodeID  `json:"episode_id"`
 		Type     EpisodeState `json:"type"`

@@ -142,16 +142,9 @@ type Collection struct {
 	Private bool
 }
 
-// EpisodeMark is the state of one episode on a person's list.
-type EpisodeMark struct {
-	Episode EpisodeInfo
-	State   EpisodeState
-}
-
-// User is the owner of a token.
+// User is the owner of a token, as /v0/me names them.
 type User struct {
-	ID       int
-	Username string // what user paths want; re-read it, people may change it once
-	Nickname string
-	Avatar   string
+	ID       int    `json:"id"`
+	Username string `json:"username"` // what user paths want; re-read it, people may change it once
+	Nickname string `json:"nickname"`
 }

@@ -50,7 +50,7 @@ func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, e
 	if was == 0 {
 		return result, nil
 	}
-	marks, err := req.Session.EpisodeMarks(ctx, req.Subject)
+	marks, err := req.Session.episodeMarks(ctx, req.Subject)
 	if err != nil {
 		return UnmarkResult{}, err
 	}
@@ -70,7 +70,7 @@ func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, e
 		}
 	}
 	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
-		if err := req.settle(ctx, Doing, req.Session.MoveEntry(ctx, req.Subject, Doing)); err != nil {
+		if err := req.settle(ctx, Doing, req.Session.moveEntry(ctx, req.Subject, Doing)); err != nil {
 			return UnmarkResult{}, err
 		}
 		result.Reopened = true
@@ -95,7 +95,7 @@ func (e *ListEntry) clear(ctx context.Context, episodes []EpisodeID) error {
 }
 
 // misses reports whether a main episode is not watched.
-func misses(marks []EpisodeMark, states map[EpisodeID]EpisodeState) bool {
+func misses(marks []episodeMark, states map[EpisodeID]EpisodeState) bool {
 	for _, mark := range marks {
 		if mark.Episode.Type == Main && states[mark.Episode.ID] != EpisodeWatched {
 			return true

@@ -37,7 +37,7 @@ type stamp struct {
 }
 
 // Load reads the certificate chain and its private key, both PEM. Its error names the setting and
-// the file at fault. A certificate that has ended, or not begun, is taken: Ends tells.
+// the file at fault. A certificate that has ended, or not begun, is taken: the log tells.
 func Load(certFile, keyFile string, log *slog.Logger) (*Pair, error) {
 	p := &Pair{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
 	var err error
@@ -89,6 +89,7 @@ func (p *Pair) look() {
 	p.looked = time.Now()
 	now, err := p.stamps()
 	if err == nil && now == p.loaded {
+		p.problem = ""
 		return
 	}
 	var fresh *tls.Certificate
@@ -111,7 +112,7 @@ func (p *Pair) stamps() ([2]stamp, error) {
 	for i, file := range []struct{ setting, path string }{{"server.tls_cert", p.certFile}, {"server.tls_key", p.keyFile}} {
 		info, err := os.Stat(file.path)
 		if err != nil {
-			return stamps, fmt.Errorf("%s: %w; check the path and that the user of the service may read it", file.setting, err)
+			return stamps, unreadable(file.setting, err)
 		}
 		stamps[i] = stamp{info.ModTime(), info.Size()}
 	}
@@ -121,17 +122,21 @@ func (p *Pair) stamps() ([2]stamp, error) {
 func (p *Pair) read() (*tls.Certificate, error) {
 	cert, err := os.ReadFile(p.certFile)
 	if err != nil {
-		return nil, fmt.Errorf("server.tls_cert: %w; check the path and that the user of the service may read it", err)
+		return nil, unreadable("server.tls_cert", err)
 	}
 	key, err := os.ReadFile(p.keyFile)
 	if err != nil {
-		return nil, fmt.Errorf("server.tls_key: %w; check the path and that the user of the service may read it", err)
+		return nil, unreadable("server.tls_key", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("server.tls_cert %s and server.tls_key %s: %w", p.certFile, p.keyFile, explained(err))
 	}
 	return &pair, nil
+}
+
+func unreadable(setting string, err error) error {
+	return fmt.Errorf("%s: %w; check the path and that the user of the service may read it", setting, err)
 }
 
 // explained says what to do where the library's words alone do not.

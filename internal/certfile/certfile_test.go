@@ -157,12 +157,23 @@ func TestRenewedFilesAreFollowed(t *testing.T) {
 		if got := served(t, p); got != "second" {
 			t.Errorf("with a broken file %s is served", got)
 		}
-		if err := os.Remove(key); err != nil {
-			t.Fatal(err)
-		}
+		renew(cert, c)
 		time.Sleep(time.Minute)
+		told := strings.Count(log.String(), "the old one stays")
+		for _, move := range [][2]string{{key, key + ".old"}, {key + ".old", key}, {key, key + ".old"}} {
+			if got := served(t, p); got != "second" {
+				t.Errorf("%s is served", got)
+			}
+			if err := os.Rename(move[0], move[1]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
 		if got := served(t, p); got != "second" {
 			t.Errorf("without a file %s is served", got)
+		}
+		if got := strings.Count(log.String(), "the old one stays") - told; got != 2 {
+			t.Errorf("a file that was gone twice was told %d times", got)
 		}
 	})
 }

@@ -74,9 +74,8 @@ type Keeper struct {
 	loading sync.Mutex
 	table   *Table // nil while it was not asked for, or is switched off
 
-	mu      sync.Mutex
-	running *task.Task // nil when no refresh runs
-	last    attempt
+	mu   sync.Mutex
+	last attempt
 }
 
 // NewKeeper is a Keeper that gives the table out and refreshes nothing until Run.
@@ -137,11 +136,8 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // cancel ends the refresh that runs, if one does.
 func (k *Keeper) cancel() {
-	k.mu.Lock()
-	running := k.running
-	k.mu.Unlock()
-	if running != nil {
-		_ = k.Tasks.Cancel(running.Status().ID) // it has just ended
+	if newest, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		_ = k.Tasks.Cancel(newest.Status().ID) // one that has ended stays as it is
 	}
 }
 
@@ -151,7 +147,7 @@ func (k *Keeper) due(now time.Time) time.Time {
 	defer k.mu.Unlock()
 	next := k.Next(now)
 	switch {
-	case next.IsZero(), k.running != nil:
+	case next.IsZero(), k.Tasks.Runs(TaskKind):
 		return next
 	case k.last.At.IsZero():
 		return k.Next(k.began)
@@ -169,17 +165,11 @@ func (k *Keeper) Refresh() (*task.Task, error) {
 	if !k.Enabled() {
 		return nil, ErrOff
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.running != nil {
+	t, err := k.Tasks.StartAlone(TaskKind, k.refresh)
+	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrRunning
 	}
-	t, err := k.Tasks.Start(TaskKind, 0, k.refresh)
-	if err != nil {
-		return nil, err
-	}
-	k.running = t
-	return t, nil
+	return t, err
 }
 
 // refresh is the work of the task.
@@ -188,11 +178,6 @@ func (k *Keeper) refresh(ctx context.Context, t *task.Task) error {
 	defer cancel()
 	defer k.Kick()
 	defer debug.FreeOSMemory() // as after loading
-	defer func() {
-		k.mu.Lock()
-		k.running = nil
-		k.mu.Unlock()
-	}()
 	outcome, err := k.fetch(bounded, t)
 	if err != nil && ctx.Err() != nil {
 		outcome = Stopped
@@ -287,17 +272,17 @@ type Status struct {
 // Status is where the id table stands now.
 func (k *Keeper) Status() Status {
 	s := Status{Enabled: k.Enabled()}
+	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		s.TaskID, s.Refreshing = t.Status().ID, t.Status().State == task.Running
+	}
+	// In this order, what a refresh that has ended is said to have brought is there.
 	k.mu.Lock()
-	s.LastOutcome, s.LastRun, s.LastError, s.Refreshing = k.last.Outcome, k.last.At, k.last.Error, k.running != nil
+	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At, k.last.Error
 	k.mu.Unlock()
-	// Looked at last: what a refresh is said to have brought is there.
 	s.InUse = k.inUse()
 	if next := k.due(time.Now()); s.Enabled && !next.IsZero() {
 		next = next.UTC()
 		s.NextRun = &next
-	}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID = t.Status().ID
 	}
 	return s
 }

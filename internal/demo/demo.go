@@ -60,15 +60,15 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := list.LoadSample(); err != nil {
 		return err
 	}
-	simulated, err := list.Listen(ctx, "127.0.0.1:0")
+	catalog, closeCatalog, err := list.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, simulated.Close()) }()
+	defer closeCatalog()
 
 	service, err := app.New(ctx, app.Options{
 		DataDir: folder,
-		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + simulated.URL, "WATCHMARK_CATALOG_WEB_URL=" + simulated.URL, "WATCHMARK_CATALOG_IMAGE_URL=" + simulated.URL},
+		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + catalog, "WATCHMARK_CATALOG_WEB_URL=" + catalog, "WATCHMARK_CATALOG_IMAGE_URL=" + catalog},
 		Logs:    o.Logs,
 		Demo:    app.DemoLogin{Name: adminName, Password: adminPassword},
 	})
@@ -94,7 +94,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}()
 
 	p := player{
-		url: "http://" + listener.Addr().String(), catalog: simulated.URL, service: service, out: o.Out,
+		url: "http://" + listener.Addr().String(), catalog: catalog, service: service, out: o.Out,
 		key: service.Settings.Current().Auth.WebhookKey.Reveal(),
 	}
 	if err := p.play(ctx); err != nil {

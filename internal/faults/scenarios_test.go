@@ -71,7 +71,7 @@ func (s *stage) outlast(f catalogtest.Fault) {
 
 // refuse takes the catalog's port away in the middle of a burst.
 func refuse(s *stage, rounds, marks int) {
-	address := strings.TrimPrefix(s.running.URL, "http://")
+	address := strings.TrimPrefix(s.catalogURL, "http://")
 	for range rounds {
 		s.midBurst(marks, func() {
 			s.closeCatalog()

@@ -18,11 +18,12 @@ import (
 type stage struct {
 	testing.TB
 	*service
-	catalog *catalogtest.Server
-	running *catalogtest.Running // nil while the catalog does not listen
-	random  *rand.Rand
-	events  []event // not yet sent
-	books   *books
+	catalog     *catalogtest.Server
+	catalogURL  string
+	stopCatalog func() // nil while the catalog does not listen
+	random      *rand.Rand
+	events      []event // not yet sent
+	books       *books
 }
 
 // soonWritten lets marks gather for a moment only, so that many writes are under way when trouble comes.
@@ -36,11 +37,11 @@ func newStage(tb testing.TB, random *rand.Rand, episodes []episode, marks int, d
 	must(tb, s.catalog.LoadSample())
 	s.openCatalog("127.0.0.1:0")
 	tb.Cleanup(func() {
-		if s.running != nil {
-			_ = s.running.Close() // cuts what a failed test left
+		if s.stopCatalog != nil {
+			s.stopCatalog() // cuts what a failed test left
 		}
 	})
-	s.service = serve(tb, data, s.running.URL, append([]string{soonWritten}, settings...)...)
+	s.service = serve(tb, data, s.catalogURL, append([]string{soonWritten}, settings...)...)
 	s.addAccounts(users)
 	return s
 }
@@ -49,15 +50,15 @@ func newStage(tb testing.TB, random *rand.Rand, episodes []episode, marks int, d
 func (s *stage) openCatalog(address string) {
 	s.Helper()
 	var err error
-	s.running, err = s.catalog.Listen(context.Background(), address)
+	s.catalogURL, s.stopCatalog, err = s.catalog.Listen(context.Background(), address)
 	must(s, err)
 }
 
 // closeCatalog takes the catalog away: connections are refused from now on.
 func (s *stage) closeCatalog() {
 	s.Helper()
-	must(s, s.running.Close())
-	s.running = nil
+	s.stopCatalog()
+	s.stopCatalog = nil
 }
 
 // next takes n events that were not sent before; every fifth comes a second time, as media servers do.

@@ -3,8 +3,9 @@
 // host, quick retries of reads, and a debug log with every secret masked.
 //
 // What it promises: no request waits or answers without bound, but for the length
-// of a Stream, which its reader bounds; a write is sent at most once; credentials never travel to another host or from https to http
-// by a redirect; settings change while requests are under way.
+// of a Stream, which its reader bounds; a write is sent at most once; credentials never
+// travel to another host or from https to http by a redirect; settings change while
+// requests are under way.
 package httpx
 
 import (

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -37,7 +38,7 @@ func (h *history) run(ctx context.Context, t *task.Task) error {
 	r := running{history: h, t: t, Result: Result{Server: h.about.Name, User: h.user.Name, Records: map[record.Status]int{}, Skipped: Skipped{Some: []SkippedBy{}}}}
 	defer func() {
 		for _, id := range r.onWay {
-			r.Records[r.last[id]]++
+			r.Records[cmp.Or(r.last[id], record.Received)]++
 		}
 		t.SetResult(r.Result)
 	}()
@@ -56,7 +57,8 @@ type running struct {
 	*history
 	t *task.Task
 	Result
-	// onWay are the records that have not come to their end, last what they were when looked at.
+	// onWay are the records that have not come to their end, last what they were when looked at; a
+	// record that was not looked at yet was received.
 	onWay       []int64
 	last        map[int64]record.Status
 	where       string
@@ -105,10 +107,11 @@ func (r *running) take(ctx context.Context, items []watched) error {
 // wait looks at the records on their way until there are no more than most.
 func (r *running) wait(ctx context.Context, most int) error {
 	for {
-		var err error
-		if r.last, err = r.Statuses(ctx, r.onWay); err != nil {
+		last, err := r.Statuses(ctx, r.onWay)
+		if err != nil {
 			return err
 		}
+		r.last = last
 		r.onWay = slices.DeleteFunc(r.onWay, func(id int64) bool {
 			status, there := r.last[id]
 			if there && status.IsOnTheWay() {

@@ -34,7 +34,7 @@ const (
 // errNotThere is a 404.
 var errNotThere = errors.New("the server does not know this path")
 
-// client asks one server. Its errors are those of a *FieldError, or of the context.
+// client asks one server. Its errors are *FieldError, or that of the context.
 type client struct {
 	http    *httpx.Client
 	product string

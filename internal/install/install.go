@@ -30,7 +30,7 @@ type System struct {
 	UID     int
 	Home    string // of the person
 	Program string // the file that shall be installed
-	// Root goes before every path that is read or written; it is empty outside of tests.
+	// Root goes before every path that is read or written but Program; it is empty outside of tests.
 	Root string
 	// Run runs a command of the system.
 	Run func(ctx context.Context, command ...string) error

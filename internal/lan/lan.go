@@ -20,16 +20,27 @@ var shared = netip.MustParsePrefix("100.64.0.0/10")
 // ErrNotPrivate is wrapped by the errors of Check.
 var ErrNotPrivate = errors.New("is not an address of a home network")
 
+// metadata are addresses at which hosts of virtual machines tell these their secrets: of Alibaba
+// Cloud, Oracle Cloud and AWS.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"),
+}
+
+// IsMetadata reports whether hosts of virtual machines tell these their secrets at addr. The one such
+// address that is link-local is not among them: no link-local address should be asked.
+func IsMetadata(addr netip.Addr) bool { return slices.Contains(metadata, addr.Unmap().WithZone("")) }
+
 // Check returns an error that wraps ErrNotPrivate unless addr is private: RFC 1918,
 // 100.64.0.0/10, or fc00::/7. An IPv4 address written as IPv6 is judged as the IPv4
-// address that it is. Link-local addresses are refused too: the services that hosts of
-// virtual machines keep there must not be asked.
+// address that it is. Link-local addresses are refused, and those that IsMetadata tells.
 func Check(addr netip.Addr) error {
 	addr = addr.Unmap()
 	what := "a public address"
 	switch {
 	case !addr.IsValid() || addr.Zone() != "":
 		what = "an address with a zone"
+	case IsMetadata(addr):
+		what = "an address where hosts of virtual machines keep their secrets"
 	case addr.IsPrivate() || shared.Contains(addr):
 		return nil
 	case addr.IsLoopback():
@@ -42,14 +53,15 @@ func Check(addr netip.Addr) error {
 	return fmt.Errorf("%s %w: it is %s; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7", addr, ErrNotPrivate, what)
 }
 
-// homeDomains end the names that only a home network gives out.
-var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".box"}
+// homeDomains end the names that only a home network gives out. Anybody may register a name below
+// box; fritz.box belongs to the maker of the routers that call themselves so.
+var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box"}
 
 // IsHomeName reports whether no public host has a name like this: it has no domain, or one of home
 // networks.
 func IsHomeName(name string) bool {
-	name = strings.ToLower(name)
-	return !strings.Contains(name, ".") || slices.ContainsFunc(homeDomains, func(domain string) bool { return strings.HasSuffix(name, domain) })
+	name = "." + strings.ToLower(name)
+	return strings.Count(name, ".") == 1 || slices.ContainsFunc(homeDomains, func(domain string) bool { return strings.HasSuffix(name, domain) })
 }
 
 // IsHome reports whether a host is this machine or one of the home network as far as it tells

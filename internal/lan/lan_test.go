@@ -17,7 +17,7 @@ func TestOnlyPrivateAddressesPass(t *testing.T) {
 		"8.8.8.8": false, "172.32.0.1": false, "172.15.0.1": false, "192.169.0.1": false, "100.128.0.1": false, "100.63.0.1": false,
 		"127.0.0.1": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:8.8.8.8": false, "169.254.169.254": false, "::ffff:169.254.169.254": false,
 		"fe80::1": false, "fd12::5%eth0": false, "0.0.0.0": false, "::": false, "224.0.0.1": false, "255.255.255.255": false, "2001:db8::1": false,
-		"64:ff9b::a00:1": false, "ff02::1": false,
+		"64:ff9b::a00:1": false, "ff02::1": false, "100.100.100.200": false, "::ffff:100.100.100.200": false, "fd00:ec2::254": false,
 	} {
 		err := lan.Check(netip.MustParseAddr(text))
 		if (err == nil) != want || err != nil && !errors.Is(err, lan.ErrNotPrivate) {
@@ -79,8 +79,8 @@ func TestHostsOfANetwork(t *testing.T) {
 
 func TestIsHome(t *testing.T) {
 	for host, want := range map[string]bool{
-		"127.0.0.1": true, "::1": true, "192.168.1.5": true, "::ffff:10.0.0.1": true, "localhost": true, "ollama": true, "nas.local": true, "NAS.lan": true, "fritz.box": true,
-		"api.openai.com": false, "8.8.8.8": false, "169.254.169.254": false, "0.0.0.0": false, "local.example.com": false, "": false,
+		"127.0.0.1": true, "::1": true, "192.168.1.5": true, "::ffff:10.0.0.1": true, "localhost": true, "ollama": true, "nas.local": true, "NAS.lan": true, "fritz.box": true, "nas.fritz.box": true,
+		"api.openai.com": false, "8.8.8.8": false, "169.254.169.254": false, "0.0.0.0": false, "local.example.com": false, "evil.box": false, "notfritz.box": false, "": false,
 	} {
 		if got := lan.IsHome(host); got != want {
 			t.Errorf("%q: %v", host, got)

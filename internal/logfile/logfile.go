@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Largest is how large a file grows, in bytes.
-	Largest = 10 << 20
+	// largest is how large a file grows, in bytes.
+	largest = 10 << 20
 	// Kept is how many full files stay beside the one that is written.
 	Kept = 5
 )
@@ -20,24 +20,24 @@ const (
 // File is a log file: path, and the full ones before it, path.1 (the newest) to path.5.
 // It may be used by several goroutines.
 type File struct {
-	path    string
-	largest int64
+	path string
+	most int64 // how large it grows
 
 	mu      sync.Mutex
-	file    *os.File // nil after a rotation that failed, and after Close
+	file    *os.File // nil when none could be opened, and after Close
 	written int64
 	closed  bool
 }
 
 // Open opens the file at path to go on with it. The folder is made when it is missing. Both are the user's
 // alone: a log tells who watched what.
-func Open(path string) (*File, error) { return open(path, Largest) }
+func Open(path string) (*File, error) { return open(path, largest) }
 
-func open(path string, largest int64) (*File, error) {
+func open(path string, most int64) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f := &File{path: path, largest: largest}
+	f := &File{path: path, most: most}
 	return f, f.begin()
 }
 
@@ -62,12 +62,10 @@ func (f *File) Write(line []byte) (int, error) {
 	if f.closed {
 		return 0, fs.ErrClosed
 	}
-	if f.file != nil && f.written > 0 && f.written+int64(len(line)) > f.largest {
-		if err := f.rotate(); err != nil {
-			return 0, fmt.Errorf("begin a new log file: %w", err)
-		}
+	if f.file != nil && f.written > 0 && f.written+int64(len(line)) > f.most {
+		f.rotate()
 	}
-	if f.file == nil { // a rotation failed; it may work now
+	if f.file == nil {
 		if err := f.begin(); err != nil {
 			return 0, err
 		}
@@ -77,21 +75,19 @@ func (f *File) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// rotate gives every file the next name and begins anew. The file is closed first: Windows
-// renames none that is open.
-func (f *File) rotate() error {
-	err := f.file.Close()
+// rotate closes the file, for Windows renames none that is open, and gives every file the next
+// name. One that cannot be renamed, as while another program has it open there, keeps its own: the log
+// goes on in it, and no line is lost.
+func (f *File) rotate() {
+	_ = f.file.Close() // nothing is held back: every line was written whole
 	f.file = nil
 	for i := Kept; i > 0; i-- {
 		from := f.path
 		if i > 1 {
 			from = f.numbered(i - 1)
 		}
-		if moved := os.Rename(from, f.numbered(i)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
-			err = errors.Join(err, moved)
-		}
+		_ = os.Rename(from, f.numbered(i))
 	}
-	return errors.Join(err, f.begin())
 }
 
 func (f *File) numbered(i int) string { return fmt.Sprintf("%s.%d", f.path, i) }

@@ -60,3 +60,30 @@ func TestFilesAreBoundedInSizeAndNumber(t *testing.T) {
 		t.Errorf("only %d lines are left", len(lines))
 	}
 }
+
+func TestNoLineIsLostWhileAFileCannotBeRenamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "watchmark.log")
+	for i := range Kept { // a file takes the place of no folder that holds something
+		if err := os.MkdirAll(filepath.Join(fmt.Sprintf("%s.%d", path, i+1), "folder"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := open(path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for i := range 20 {
+		line := fmt.Sprintf("line %03d of thirty bytes......\n", i)
+		want.WriteString(line)
+		if _, err := f.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want.String() {
+		t.Errorf("the file holds %q: %v", got, err)
+	}
+}

@@ -20,13 +20,18 @@ func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replace
 	if replaced, err = alikeTx(ctx, tx, m); err != nil {
 		return Mapping{}, nil, err
 	}
-	for _, old := range replaced {
+	written, err = replaceTx(ctx, tx, m, replaced)
+	return written, replaced, err
+}
+
+// replaceTx writes m in the place of others.
+func replaceTx(ctx context.Context, tx *sql.Tx, m Mapping, others []Mapping) (Mapping, error) {
+	for _, old := range others {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, old.ID); err != nil {
-			return Mapping{}, nil, fmt.Errorf("replace mapping %d: %w", old.ID, err)
+			return Mapping{}, fmt.Errorf("replace mapping %d: %w", old.ID, err)
 		}
 	}
-	written, err = insert(ctx, tx, m)
-	return written, replaced, err
+	return insert(ctx, tx, m)
 }
 
 // alikeTx is every mapping that PutTx replaces by m.

@@ -72,7 +72,7 @@ func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
 	return updated, err
 }
 
-// Unblock removes a blocked keyword.
+// Unblock removes a blocked keyword, or returns ErrNotFound.
 func (s *Store) Unblock(ctx context.Context, id int64) error {
 	return s.deleteRow(ctx, `DELETE FROM blocked_keywords WHERE id = ?`, id)
 }

@@ -110,7 +110,11 @@ func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
 		}
 		done = p
 		for i, m := range set.Mappings {
-			if err := importTx(ctx, tx, m, p.Mappings[i].Fate, alike[m.slot()]); err != nil {
+			if p.Mappings[i].Fate == Same {
+				continue
+			}
+			m.Origin = ByImport
+			if _, err := replaceTx(ctx, tx, m, alike[m.slot()]); err != nil {
 				return err
 			}
 		}
@@ -126,20 +130,6 @@ func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
 		return nil
 	})
 	return done, err
-}
-
-func importTx(ctx context.Context, tx *sql.Tx, m Mapping, fate Fate, alike []Mapping) error {
-	if fate == Same {
-		return nil
-	}
-	for _, old := range alike {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM mappings WHERE id = ?`, old.ID); err != nil {
-			return fmt.Errorf("replace mapping %d: %w", old.ID, err)
-		}
-	}
-	m.Origin = ByImport
-	_, err := insert(ctx, tx, m)
-	return err
 }
 
 // refusal is the problem of the first refused one, with its place; nil when none is.

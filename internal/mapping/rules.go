@@ -28,11 +28,11 @@ type stop struct {
 	text string
 }
 
-// Find is the mapping for the first of titles that has one: exact titles before
-// regular expressions, in each a mapping of this very season before one for every
-// season, and of those of one title one for the form of the event before one for any.
-// Of several expressions the first by the alphabet is taken. season is nil when the event did
-// not tell, episode for films. Before all these comes one for this very episode.
+// Find is the mapping that is used for an event of these titles: one for this very episode
+// before those for all; of these whole titles before regular expressions; of each one for this
+// very season before one for every season. The first title that has one counts, and of its
+// mappings that for the form of the event before that for any; of expressions the form counts
+// before the alphabet. season is nil when the event did not tell, episode for films.
 func (r *Rules) Find(titles []string, season *int, film bool, episode *float64) (Mapping, bool) {
 	if episode != nil {
 		if m, found := r.find(titles, season, film, episode); found {

@@ -130,7 +130,7 @@ func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
 	return updated, err
 }
 
-// Delete removes a mapping.
+// Delete removes a mapping, or returns ErrNotFound.
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	return s.deleteRow(ctx, `DELETE FROM mappings WHERE id = ?`, id)
 }

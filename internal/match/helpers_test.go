@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/secret"
+	"watchmark/internal/settings"
 )
 
 // newCatalog is an empty catalog on the loopback and the real client of it, without a rate limit.
@@ -82,5 +83,18 @@ func importDump(t testing.TB, path string) *archive.Archive {
 // noTable is a service whose id table is switched off.
 func noTable() (*dataset.Table, string) { return nil, "matching.dataset_enabled is off" }
 
+// asItComes are the thresholds that the settings have by default.
+var asItComes = func() match.Thresholds {
+	standard := map[string]float64{}
+	for _, section := range settings.Describe() {
+		for _, key := range section.Keys {
+			if number, is := key.Default.(float64); is {
+				standard[key.Path] = number
+			}
+		}
+	}
+	return match.Thresholds{Accept: standard["matching.accept_score"], Review: standard["matching.review_score"], Margin: standard["matching.margin"]}
+}()
+
 // standard is the matcher as it comes.
-func standard() match.Options { return match.Options{Thresholds: match.DefaultThresholds} }
+func standard() match.Options { return match.Options{Thresholds: asItComes} }

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"watchmark/internal/catalog"
@@ -154,10 +155,15 @@ func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject) 
 			left -= n
 			continue
 		}
-		t.subject, t.fit, t.how = subject, 0.95, "by its place in the season, which the id table puts together of several subjects"
-		if t.row = byEp(rows, left); len(rows) > 0 && rows[0].Sort < 1 {
-			t.row = bySort(rows, left)
+		row := byEp(rows, left)
+		if len(rows) > 0 && rows[0].Sort < 1 {
+			row = bySort(rows, left)
 		}
+		if row == nil {
+			t.subject, t.how = subject, fmt.Sprintf("episode %s is not in the season", plainNumber(s.number))
+			return t, nil
+		}
+		t.subject, t.row, t.fit, t.how = subject, row, 0.95, "by its place in the season, which the id table puts together of several subjects"
 		return t, nil
 	}
 	return t, nil

@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"watchmark/internal/catalog"
@@ -113,7 +114,11 @@ func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) (
 			}
 			if !isWhole(subject) && incomplete < completeMost {
 				incomplete++
-				if subject, err = s.look.subject(ctx, subject.ID); err != nil {
+				subject, err = s.look.subject(ctx, subject.ID)
+				if errors.Is(err, catalog.ErrNotFound) {
+					continue // the search engine lags behind, or shows what is hidden
+				}
+				if err != nil {
 					return nil, err
 				}
 			}

@@ -102,6 +102,9 @@ func TestIDTable(t *testing.T) {
 	if r := m.Match(t.Context(), episode("隐藏的节目", 1, 3, "")).Result; !strings.Contains(r.Reason, "9999") {
 		t.Errorf("it is not told what is hidden: %s", r.Reason)
 	}
+	if r := m.Match(t.Context(), with(episode("Qwerty", 2, 3.5, ""), ofShow("7"))).Result; r.Status != match.EpisodeNotFound || !strings.Contains(r.Reason, "episode 3.5 is not in the season") {
+		t.Errorf("a number between two episodes: %s: %s", r.Status, r.Reason)
+	}
 	m.Dataset = noTable
 	if r := m.Match(t.Context(), with(episode("Qwerty", 3, 2, ""), ofShow("7"))).Result; r.Status != match.NotFound {
 		t.Errorf("switched off, the table still leads to %d", r.SubjectID)
@@ -110,7 +113,7 @@ func TestIDTable(t *testing.T) {
 
 func TestLiveActionIsLookedForLast(t *testing.T) {
 	_, _, m := world(t)
-	m.Options = func() match.Options { return match.Options{Thresholds: match.DefaultThresholds, LiveAction: true} }
+	m.Options = func() match.Options { return match.Options{Thresholds: asItComes, LiveAction: true} }
 	for title, want := range map[string]string{"潮汐小镇": "matched 113/11302", "灯塔守望者": "matched 100/10002", "The Office": "not_found"} {
 		trace := m.Match(t.Context(), episode(title, 1, 2, ""))
 		if got := outcome(trace.Result); got != want {
@@ -125,7 +128,7 @@ func TestLiveActionIsLookedForLast(t *testing.T) {
 
 func TestArbiterHearsAllLayers(t *testing.T) {
 	server, _, m := world(t)
-	m.Options = func() match.Options { return match.Options{Thresholds: match.DefaultThresholds, Arbiter: true} }
+	m.Options = func() match.Options { return match.Options{Thresholds: asItComes, Arbiter: true} }
 	m.Dataset = tableOf(t, []string{"101", "tv/7/season/2", "2021-04-04", "灯台の見張り 嵐の章"}, []string{"120", "tv/5", "2010-04-01", "双子の港", "双子港"})
 	for name, c := range map[string]struct {
 		event         watch.Event

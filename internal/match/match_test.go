@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -371,13 +372,30 @@ func TestOutageIsNotAMiss(t *testing.T) {
 	}
 }
 
+// lagging is a catalog whose search lists a subject that it does not show.
+type lagging struct {
+	match.Catalog
+	gone catalog.Subject
+}
+
+func (l lagging) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	hits, err := l.Catalog.Search(ctx, q)
+	return append([]catalog.Subject{l.gone}, hits...), err
+}
+
+func TestWhatTheSearchListsMayBeGone(t *testing.T) {
+	_, _, m := world(t)
+	m.Catalog = lagging{m.Catalog, catalog.Subject{ID: 777, Type: catalog.Anime, Name: "灯台の見張り", NameCN: "灯塔守望者"}}
+	trace := m.Match(t.Context(), episode("灯塔守望者", 1, 3, "2020-01-19"))
+	if got := outcome(trace.Result); got != "matched 100/10003" {
+		t.Errorf("%s\n%s", got, brief(trace))
+	}
+}
+
 func TestThresholdsApplyAtOnce(t *testing.T) {
-	_, rules, _ := world(t)
-	server, client := newCatalog(t)
-	server.AddSubject(catalogtest.Subject{ID: 100, Type: catalog.Anime, Name: "灯台の見張り", NameCN: "灯塔守望者", Date: "2020-01-05", Platform: "TV"})
-	weekly(server, 100, 1, 12, "2020-01-05")
-	limits := match.DefaultThresholds
-	m := match.New(match.Config{Catalog: client, Archive: noArchive, Rules: rules, Dataset: noTable, Options: func() match.Options { return match.Options{Thresholds: limits} }})
+	_, _, m := world(t)
+	limits := asItComes
+	m.Options = func() match.Options { return match.Options{Thresholds: limits} }
 	event := episode("灯塔守者", 1, 3, "")
 	for _, c := range []struct {
 		accept, review float64

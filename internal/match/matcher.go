@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -42,9 +43,6 @@ type Thresholds struct {
 	// Margin is how far the best subject must be ahead of the next one to be marked.
 	Margin float64
 }
-
-// DefaultThresholds are the ones the measure was taken with.
-var DefaultThresholds = Thresholds{Accept: 0.85, Review: 0.5, Margin: 0.04}
 
 // Options are the settings of the matcher.
 type Options struct {
@@ -150,16 +148,16 @@ func statusOf(s Status) string {
 
 // failure is the result of a match that the catalog did not answer.
 func failure(err error) Result {
-	var problem *catalog.Error
+	refusals := []error{catalog.ErrUnauthorized, catalog.ErrForbidden, catalog.ErrRefused, catalog.ErrNotFound}
+	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
+		return Result{Status: Unreachable, Reason: "the catalog cannot be reached"}
+	}
 	words := ""
+	var problem *catalog.Error
 	if errors.As(err, &problem) && problem.Description != "" {
 		words = fmt.Sprintf(" (it says: %s)", problem.Description)
 	}
-	switch {
-	case errors.Is(err, catalog.ErrUnauthorized), errors.Is(err, catalog.ErrForbidden), errors.Is(err, catalog.ErrRefused), errors.Is(err, catalog.ErrNotFound):
-		return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}
-	}
-	return Result{Status: Unreachable, Reason: "the catalog cannot be reached"}
+	return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}
 }
 
 // add ends a step that began at start.

@@ -153,7 +153,6 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off := func() (match.Catalog, string) { return nil, "the offline archive is off" }
 	on := func() (match.Catalog, string) { return offline, "" }
 	withTable := func() (*dataset.Table, string) { return table, "" }
 	for _, mode := range []struct {
@@ -165,7 +164,7 @@ func TestMeasure(t *testing.T) {
 		down    bool // the catalog refuses connections
 		floor   floor
 	}{
-		{name: "catalog alone", archive: off, table: noTable, floor: floor{0.999, 0.936, 0.007}},
+		{name: "catalog alone", archive: noArchive, table: noTable, floor: floor{0.999, 0.936, 0.007}},
 		{name: "archive and catalog", archive: on, table: noTable, floor: floor{0.999, 0.939, 0.007}},
 		{name: "archive while the catalog is down", archive: on, table: noTable, down: true, floor: floor{0.999, 0.937, 0.007}},
 		{name: "arbiter", archive: on, table: noTable, arbiter: true, floor: floor{0.999, 0.925, 0.007}},
@@ -183,7 +182,7 @@ func TestMeasure(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := requests(server)
-			options := func() match.Options { return match.Options{Thresholds: match.DefaultThresholds, Arbiter: mode.arbiter} }
+			options := func() match.Options { return match.Options{Thresholds: asItComes, Arbiter: mode.arbiter} }
 			m := match.New(match.Config{Catalog: newClient(t, base), Archive: mode.archive, Dataset: mode.table, Rules: newRules(t), Options: options})
 			asked := cases
 			if mode.ids {

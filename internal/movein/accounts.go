@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -154,17 +155,24 @@ func (c *config) readBlocked() {
 // mostMappings bounds what is read of the mapping file; more than are kept have to be refused anyway.
 const mostMappings = mapping.MaxMappings + 1
 
-// readMappings reads the mapping file, empty for none, and what [bangumi-mapping] holds.
+// readMappings reads the mapping file, empty for none, and then what [bangumi-mapping] holds, which is
+// older: of two mappings of one title the first one counts.
 func (c *config) readMappings(path string) error {
-	for title, id := range c.options("bangumi-mapping") {
-		if id != "" {
+	if path != "" {
+		if err := c.readMappingFile(path); err != nil {
+			return err
+		}
+	}
+	section := c.options("bangumi-mapping")
+	for _, title := range slices.Sorted(maps.Keys(section)) {
+		if id := section[title]; id != "" {
 			c.addMapping("[bangumi-mapping]", title, json.RawMessage(strconv.Quote(id)), "")
 		}
 	}
-	if path == "" {
-		c.sortMappings()
-		return nil
-	}
+	return nil
+}
+
+func (c *config) readMappingFile(path string) error {
 	text, err := readFile(path)
 	if err != nil {
 		return err
@@ -176,10 +184,9 @@ func (c *config) readMappings(path string) error {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return errorIn(path, err)
 	}
-	for title, value := range file.Mappings {
-		c.addMapping("mapping", title, value, "")
+	for _, title := range slices.Sorted(maps.Keys(file.Mappings)) {
+		c.addMapping("mapping", title, file.Mappings[title], "")
 	}
-	c.sortMappings()
 	for _, raw := range file.Rules {
 		var r struct {
 			Pattern     string `json:"pattern"`
@@ -192,11 +199,6 @@ func (c *config) readMappings(path string) error {
 		c.addMapping("expression", r.Pattern, raw, r.Description)
 	}
 	return nil
-}
-
-// sortMappings gives the mappings an order, which maps have none of.
-func (c *config) sortMappings() {
-	slices.SortFunc(c.plan.Rules.Mappings, func(a, b mapping.Mapping) int { return strings.Compare(a.Title, b.Title) })
 }
 
 // addMapping plans a mapping of a title, what being "expression" for a regular one. value is the id of a subject, as text or number, or an

@@ -47,7 +47,7 @@ func openDatabase(ctx context.Context, path, temp string) (*database, error) {
 	if d.before, err = d.look(); err != nil {
 		return nil, err
 	}
-	if journal := d.before[1] != nil || d.before[2] != nil; journal {
+	if d.before[1] != nil || d.before[2] != nil { // a journal
 		if err := d.copy(temp); err != nil {
 			return nil, errors.Join(err, d.close())
 		}

@@ -16,5 +16,8 @@ func ParseForTest(text []byte) (map[string]map[string]string, error) {
 	return all, nil
 }
 
+// OwnersForTest are the accounts of media-server users.
+var OwnersForTest = ownersOf
+
 // OpenForTest opens an encrypted value.
 func OpenForTest(master, stored string) (string, error) { return vault{master}.open(stored) }

@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -76,7 +77,7 @@ func (p *Plan) history(ctx context.Context, h Home, dry bool) (History, error) {
 	err = p.database.records(ctx, func(r watchRow) error {
 		if open, waits := of[r.id]; waits {
 			delete(of, r.id)
-			r.waits, r.subject, r.chapter, r.original, r.released = true, open.subject, open.chapter, or(strings.TrimSpace(r.original), open.original), open.released
+			r.waits, r.subject, r.chapter, r.original, r.released = true, open.subject, open.chapter, cmp.Or(strings.TrimSpace(r.original), open.original), open.released
 		}
 		return add("sync_records", r)
 	})
@@ -103,10 +104,11 @@ func ownersOf(ctx context.Context, store *account.Store) (map[string]account.Acc
 	owners := map[string]account.Account{}
 	for _, a := range accounts {
 		for _, user := range a.MediaUserNames {
+			owner := a
 			if _, twice := owners[user]; twice {
-				a = account.Account{}
+				owner = account.Account{}
 			}
-			owners[user] = a
+			owners[user] = owner
 		}
 	}
 	return owners, nil

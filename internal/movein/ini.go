@@ -108,7 +108,7 @@ func parseINI(text []byte) (*ini, error) {
 // has reports whether the file has the section.
 func (f *ini) has(section string) bool { return f.sections[section] != nil }
 
-// options are the names of the options of a section itself.
+// options are the options of a section itself, with their values as written.
 func (f *ini) options(section string) map[string]string { return f.sections[section] }
 
 // get is the value of an option; empty when it is not there. What refers to something that is not there, or goes round in

@@ -115,8 +115,8 @@ type SignIn struct {
 // Left is something that is not taken.
 type Left struct{ What, Why string }
 
-// ErrNothing is returned by Open for a folder that holds none of the files.
-var ErrNothing = errors.New("there is no config.ini, no bangumi_mapping.json and no sync_records.db in it, nor in its folders config and data: " +
+// errNothing is the error for a folder that holds none of the files.
+var errNothing = errors.New("there is no config.ini, no bangumi_mapping.json and no sync_records.db in it, nor in its folders config and data: " +
 	"name the folder of Bangumi-syncer, or the one that its container mounts them from")
 
 // Open reads the folder at path, and the database in it where it lies or, when it has a journal, from a copy in a new
@@ -154,7 +154,7 @@ func (p *Plan) read(ctx context.Context, path, temp string) error {
 		return err
 	}
 	if len(p.Files) == 0 {
-		return fmt.Errorf("%s: %w", path, ErrNothing)
+		return errorIn(path, errNothing)
 	}
 	c := &config{ini: &ini{}, plan: p}
 	if configFile != "" {

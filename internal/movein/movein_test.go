@@ -1,14 +1,18 @@
 package movein_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"watchmark/internal/account"
+	"watchmark/internal/db"
 	"watchmark/internal/movein"
 	"watchmark/internal/movein/movetest"
+	"watchmark/internal/secret"
 )
 
 func TestOpensWhatTheToolEncrypted(t *testing.T) {
@@ -159,6 +163,28 @@ func TestASignInAtTheCatalogIsRenewedOnlyByItsApplication(t *testing.T) {
 				t.Errorf("its note is %q", a.Note)
 			}
 		})
+	}
+}
+
+func TestAUserOfSeveralAccountsHidesNoOther(t *testing.T) {
+	d, err := db.Open(t.Context(), t.TempDir())
+	must(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	box, err := secret.OpenBox(t.TempDir(), "", false)
+	must(t, err)
+	accounts := account.NewStore(d, box)
+	for name, users := range map[string][]string{"mira": {"living room", "mira"}, "alex": {"alex", "living room", "tablet"}} {
+		_, err := accounts.Create(t.Context(), account.Draft{Username: name, Enabled: true, MediaUserNames: users})
+		must(t, err)
+	}
+	owners, err := movein.OwnersForTest(t.Context(), accounts)
+	must(t, err)
+	got := map[string]string{}
+	for user, owner := range owners {
+		got[user] = owner.Username
+	}
+	if want := map[string]string{"mira": "mira", "alex": "alex", "tablet": "alex", "living room": ""}; !maps.Equal(got, want) {
+		t.Errorf("the owners are %v, want %v", got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -105,8 +106,8 @@ func (c *config) readSettings() {
 	}
 	if c.text("llm", "api_key") != "" {
 		c.follow(modelRules)
-		c.set("llm.base_url", or(c.get("llm", "api_base"), "https://api.openai.com/v1"), optionName("llm", "api_base"))
-		c.set("llm.model", or(c.get("llm", "model"), "gpt-4o-mini"), optionName("llm", "model"))
+		c.set("llm.base_url", cmp.Or(c.get("llm", "api_base"), "https://api.openai.com/v1"), optionName("llm", "api_base"))
+		c.set("llm.model", cmp.Or(c.get("llm", "model"), "gpt-4o-mini"), optionName("llm", "model"))
 	}
 	switch cron := c.get("notify-airing-today", "cron"); {
 	case c.has("notify-airing-today") && !yes(c.get("notify-airing-today", "enabled"), true):
@@ -160,13 +161,6 @@ func (c *config) follow(rules []rule) {
 func (c *config) set(path string, value any, from string) {
 	c.plan.Settings = slices.DeleteFunc(c.plan.Settings, func(s Setting) bool { return s.Path == path })
 	c.plan.Settings = append(c.plan.Settings, Setting{Path: path, Value: value, From: from})
-}
-
-func or(text, standard string) string {
-	if text == "" {
-		return standard
-	}
-	return text
 }
 
 func asText(text string) (any, error) { return text, nil }

@@ -51,6 +51,9 @@ func (p parcel) compose(l Language, base string) channel.Message {
 	}
 	kinds := p.sorted(l, base)
 	m.Facts = kinds[0].first.facts(l)
+	if m.Kind == "" {
+		delete(m.Facts, "type_name")
+	}
 	if base != "" {
 		m.Link = strings.TrimRight(base, "/") + inboxPage
 	}

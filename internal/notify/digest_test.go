@@ -70,11 +70,11 @@ func TestDigest(t *testing.T) {
 		if want := fmt.Sprintf("\nand %d more", len(flood)-told); !strings.Contains(m.Text, want) {
 			t.Errorf("%s\nwant %q", m.Text, want)
 		}
-		if m.Kind != "" || !m.At.Equal(flood[0].At) {
+		if m.Kind != "" || m.Facts["type_name"] != "" || !m.At.Equal(flood[0].At) {
 			t.Errorf("%+v", m)
 		}
 	})
-	if m := (parcel{entries: mixed[:2], digest: true}).compose(English, ""); m.Kind != "queued" || !m.At.Equal(noon.Add(time.Minute)) {
+	if m := (parcel{entries: mixed[:2], digest: true}).compose(English, ""); m.Kind != "queued" || m.Facts["type_name"] != "Waits for Bangumi" || !m.At.Equal(noon.Add(time.Minute)) {
 		t.Errorf("%+v", m)
 	}
 }

@@ -42,11 +42,11 @@ type Filter struct {
 	Limit int
 }
 
-// Unread is how much nobody has read. Neither counts further than UnreadMost, nor what is routine.
+// Unread is how much nobody has read. Neither counts further than unreadMost, nor what is routine.
 type Unread struct{ All, Attention int }
 
-// UnreadMost is as far as unread notices are counted.
-const UnreadMost = 1000
+// unreadMost is as far as unread notices are counted.
+const unreadMost = 1000
 
 const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts`
 
@@ -134,7 +134,7 @@ func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
 func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
 	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS some),
-		(SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 AND severity >= 2 LIMIT ?) AS some)`, UnreadMost, UnreadMost).Scan(&u.All, &u.Attention)
+		(SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 AND severity >= 2 LIMIT ?) AS some)`, unreadMost, unreadMost).Scan(&u.All, &u.Attention)
 	if err != nil {
 		return Unread{}, fmt.Errorf("count unread notices: %w", err)
 	}

@@ -61,10 +61,9 @@ type Notifier struct {
 
 // standing is what AddTx needs to know of rules and channels. It never changes.
 type standing struct {
-	rules    []Rule         // enabled ones, by id
-	channels map[int64]bool // the enabled ones
-	known    map[int64]Rule // as rules, by id
-	all      []int64        // the ids of channels, in order
+	rules []Rule         // enabled ones, in the order of their ids
+	known map[int64]Rule // the same by id
+	all   []int64        // the ids of the enabled channels, in order
 }
 
 // New is a Notifier over what the database holds. Deliveries that the last process had begun and not ended may
@@ -108,14 +107,16 @@ func (n *Notifier) renew(ctx context.Context) error {
 		return fmt.Errorf("list the enabled notification channels: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	s := &standing{channels: map[int64]bool{}, known: map[int64]Rule{}}
+	s := &standing{known: map[int64]Rule{}}
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
 			return fmt.Errorf("list the enabled notification channels: %w", err)
 		}
-		s.channels[id] = true
 		s.all = append(s.all, id)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list the enabled notification channels: %w", err)
 	}
 	for _, r := range rules {
 		if r.Enabled {
@@ -124,7 +125,7 @@ func (n *Notifier) renew(ctx context.Context) error {
 		}
 	}
 	n.current.Store(s)
-	return rows.Err()
+	return nil
 }
 
 // AddTx stores notices within tx, and what of them is to go out. Call Wake after the commit. The only errors are those
@@ -230,16 +231,16 @@ func cut(text string, most int) string {
 // route stores what of a notice is to go out.
 func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notice, now time.Time) error {
 	if len(notice.Channels) > 0 {
-		return s.deliver(ctx, tx, id, 0, notice.Channels, nil, now)
-	}
-	if len(s.all) == 0 {
-		return nil
+		return deliver(ctx, tx, id, 0, s.enabled(notice.Channels), now)
 	}
 	var taken []int64
 	for _, r := range s.inOrder(notice, now) {
-		channels := r.Channels
+		channels := s.all
+		if len(r.Channels) > 0 {
+			channels = s.enabled(r.Channels)
+		}
 		if len(channels) == 0 {
-			channels = s.all
+			continue // nobody is told, so no cooldown begins
 		}
 		fresh, err := cool(ctx, tx, r, notice, id, now)
 		if err != nil {
@@ -248,12 +249,24 @@ func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notic
 		if !fresh {
 			continue
 		}
-		if err := s.deliver(ctx, tx, id, r.ID, channels, taken, now); err != nil {
+		others := slices.DeleteFunc(slices.Clone(channels), func(id int64) bool { return slices.Contains(taken, id) })
+		if err := deliver(ctx, tx, id, r.ID, others, now); err != nil {
 			return err
 		}
-		taken = append(taken, channels...)
+		taken = append(taken, others...)
 	}
 	return nil
+}
+
+// enabled are those of channels that are, each once.
+func (s *standing) enabled(channels []int64) []int64 {
+	var on []int64
+	for _, id := range channels {
+		if slices.Contains(s.all, id) && !slices.Contains(on, id) {
+			on = append(on, id)
+		}
+	}
+	return on
 }
 
 // inOrder are the rules that tell a notice, those first that tell it now. A channel gets a notice by the first of them.
@@ -299,18 +312,12 @@ func matter(n Notice) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// deliver stores a delivery for each of channels that is enabled and not in taken.
-func (s *standing) deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int64, channels, taken []int64, now time.Time) error {
-	var to []int64
-	for _, id := range channels {
-		if s.channels[id] && !slices.Contains(taken, id) && !slices.Contains(to, id) {
-			to = append(to, id)
-		}
-	}
-	if len(to) == 0 {
+// deliver stores a delivery for each of channels.
+func deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int64, channels []int64, now time.Time) error {
+	if len(channels) == 0 {
 		return nil
 	}
-	list, args := db.In(to)
+	list, args := db.In(channels)
 	// By way of the table: a channel may have been deleted meanwhile.
 	//nolint:gosec // placeholders alone
 	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (notice_id, channel_id, rule_id, state, created_at, updated_at)

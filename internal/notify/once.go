@@ -11,7 +11,8 @@ import (
 // Once keeps that something, named by key, is in a state now, with the notices that tell of
 // the change, in one transaction. It does nothing while the state is the one that was kept,
 // so a state is told once, whenever the service is started anew. The empty state is the one
-// of what was never kept: nothing is wrong with it. tell is given the state before.
+// of what was never kept: nothing is wrong with it. tell is given the state before. Of one
+// key there is one caller at a time.
 func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before string) []Notice) error {
 	n.mu.Lock()
 	before, known := n.states[key]

@@ -25,7 +25,6 @@ const (
 // Delivery is one notice on its way to one channel.
 type Delivery struct {
 	ID        int64
-	NoticeID  int64
 	ChannelID int64
 	// Channel is the name of the channel.
 	Channel string
@@ -41,7 +40,7 @@ type Delivery struct {
 
 // Deliveries are those of a notice, in the order they were stored.
 func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, error) {
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT d.id, d.notice_id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
+	rows, err := n.DB.Read().QueryContext(ctx, `SELECT d.id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
 		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? ORDER BY d.id`, noticeID)
 	if err != nil {
 		return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
@@ -51,7 +50,7 @@ func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, 
 	for rows.Next() {
 		var d Delivery
 		var created, updated int64
-		if err := rows.Scan(&d.ID, &d.NoticeID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated); err != nil {
+		if err := rows.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated); err != nil {
 			return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
 		}
 		d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()

@@ -51,7 +51,9 @@ func (n *Notifier) outlet(c Channel) *outlet {
 		if c.Type == channel.TypeWeCom || c.Type == channel.TypeDingTalk {
 			perMinute, burst = 18, 2
 		}
-		o = &outlet{turn: make(chan struct{}, 1), bucket: rate.NewLimiter(rate.Limit(float64(perMinute)/60), burst), digested: map[int64]time.Time{}}
+		// In any minute goes out what the bucket held, and what ran into it meanwhile.
+		bucket := rate.NewLimiter(rate.Limit(float64(perMinute-burst)/60), burst)
+		o = &outlet{turn: make(chan struct{}, 1), bucket: bucket, digested: map[int64]time.Time{}}
 		n.outlets[c.ID] = o
 	}
 	return o

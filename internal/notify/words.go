@@ -47,7 +47,6 @@ func (e Entry) facts(l Language) map[string]string {
 	facts["who"] = cmp.Or(e.Account, user)
 	facts["what"] = what(l, facts)
 	facts["anime"] = facts["title"]
-	facts["bgm_title"] = facts["subject_name"]
 	facts["error"] = facts["error_message"]
 	facts["type_name"] = kind.Name(l)
 	facts["severity"] = kind.Severity.String()

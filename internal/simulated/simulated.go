@@ -1,5 +1,5 @@
-// Package simulated lets servers that stand in for those of others listen: for tests, and
-// for `watchmark simulate`.
+// Package simulated lets servers that stand in for those of others listen: for tests, for
+// `watchmark demo` and for `watchmark simulate`.
 package simulated
 
 import (
@@ -7,25 +7,35 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
-// Listen serves handler on addr, such as 127.0.0.1:0 for a free port, until stop is called, which
-// cuts what is under way; ctx bounds the opening alone. url has no slash at the end.
+// Listen serves handler on addr, such as 127.0.0.1:0 for a free port, until stop is called. That cuts
+// every connection and returns when all requests in hand have ended. ctx bounds the opening alone. url
+// has no slash at the end.
 func Listen(ctx context.Context, handler http.Handler, addr string) (url string, stop func(), err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for a simulated server: %w", err)
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		_ = server.Serve(listener) // ends with Close
-		close(ended)
-	}()
+	var open sync.WaitGroup // the server, and its connections with the requests in hand
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				open.Done()
+			}
+		},
+	}
+	open.Go(func() { _ = server.Serve(listener) }) // ends with Close
 	return "http://" + listener.Addr().String(), func() {
 		_ = server.Close() // there is nothing to save
-		<-ended
+		open.Wait()
 	}, nil
 }
 

@@ -4,7 +4,6 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -28,9 +27,6 @@ type BadRequest = payload.BadRequest
 
 // ErrUnsupportedMedia is returned when a body is neither JSON nor a form; answer 415.
 var ErrUnsupportedMedia = payload.ErrUnsupportedMedia
-
-// ErrUnknownSource is returned for a source that does not deliver by webhook; answer 404.
-var ErrUnknownSource = errors.New("no such webhook source")
 
 // Adapter is one push source.
 type Adapter = payload.Adapter
@@ -67,12 +63,12 @@ func names() []watch.Source {
 // Parse reads a webhook request of src. Every event of the delivery passes
 // watch.Event.Validate. It returns a *BadRequest for a request that is broken or
 // lacks something, an error that wraps ErrUnsupportedMedia for a body in no known
-// form, and one that wraps ErrUnknownSource for a src without an adapter.
+// form, and another one for a src that is not in Push.
 func Parse(src watch.Source, req Request) (Delivery, error) {
 	for _, a := range Adapters {
 		if a.Source == src {
 			return a.Parse(req)
 		}
 	}
-	return Delivery{}, fmt.Errorf("read webhook of %q: %w", src, ErrUnknownSource)
+	return Delivery{}, fmt.Errorf("no source of webhooks is called %q", src)
 }

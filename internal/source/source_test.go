@@ -41,6 +41,19 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
+// What people paste into Tautulli is the same on the page and in the documents.
+func TestTheBodyToPasteIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sources.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range source.Adapters {
+		if a.Source == watch.Tautulli && !strings.Contains(string(page), a.Guide.Body) {
+			t.Error("docs/sources.md shows another body for Tautulli than the page Connect")
+		}
+	}
+}
+
 // TestGolden reads testdata/<source>/<case>.<kind> and compares with <case>.<kind>.golden.
 // The content type is none of the file's: adapters must not need it.
 func TestGolden(t *testing.T) {
@@ -130,13 +143,14 @@ func check(t *testing.T, src watch.Source, d source.Delivery) {
 
 func TestParseOfUnknownSource(t *testing.T) {
 	for _, src := range []watch.Source{"", "nas", "Plex"} {
-		if _, err := source.Parse(src, source.Request{Body: []byte(`{}`)}); !errors.Is(err, source.ErrUnknownSource) {
+		_, err := source.Parse(src, source.Request{Body: []byte(`{}`)})
+		if bad := (*source.BadRequest)(nil); err == nil || errors.As(err, &bad) || errors.Is(err, source.ErrUnsupportedMedia) {
 			t.Errorf("%q: %v", src, err)
 		}
 	}
 }
 
-func TestEveryPushSourceHasAnAdapter(t *testing.T) {
+func TestWhatIsNeitherJSONNorAFormIsUnsupported(t *testing.T) {
 	for _, src := range source.Push {
 		if _, err := source.Parse(src, source.Request{Body: []byte("<xml/>")}); !errors.Is(err, source.ErrUnsupportedMedia) {
 			t.Errorf("%s: %v", src, err)

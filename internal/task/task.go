@@ -24,8 +24,10 @@ var (
 	ErrNotFound = errors.New("task not found")
 	// ErrEnded is returned by Cancel for a task that does not run.
 	ErrEnded = errors.New("the task has ended already")
-	// ErrStopping is returned by Start while the service stops.
+	// ErrStopping is returned by Start and StartAlone while the service stops.
 	ErrStopping = errors.New("the service is stopping")
+	// ErrRunning is returned by StartAlone while a task of its kind runs.
+	ErrRunning = errors.New("a task of this kind is running already")
 )
 
 // State is where a task stands.
@@ -138,6 +140,22 @@ type Registry struct {
 func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.start(kind, recordID, work)
+}
+
+// StartAlone is Start for work about no record that is done once at a time: while a task of its kind
+// runs, it answers that one and ErrRunning.
+func (r *Registry) StartAlone(kind string, work func(ctx context.Context, t *Task) error) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running }); err == nil {
+		return t, ErrRunning
+	}
+	return r.start(kind, 0, work)
+}
+
+// start is Start for a caller that holds mu.
+func (r *Registry) start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	if r.stop {
 		return nil, ErrStopping
 	}
@@ -190,17 +208,28 @@ func (r *Registry) forgetOld() {
 
 // Get is the task with id, or ErrNotFound.
 func (r *Registry) Get(id int64) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.newest(func(s Status) bool { return s.ID == id })
 }
 
 // Newest is the newest task of a kind about a record (0 = none), or ErrNotFound.
 func (r *Registry) Newest(kind string, recordID int64) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.newest(func(s Status) bool { return s.Kind == kind && s.RecordID == recordID })
 }
 
-func (r *Registry) newest(fits func(Status) bool) (*Task, error) {
+// Runs reports whether a task of a kind is running.
+func (r *Registry) Runs(kind string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running })
+	return err == nil
+}
+
+// newest is the newest task that fits, or ErrNotFound. The caller holds mu.
+func (r *Registry) newest(fits func(Status) bool) (*Task, error) {
 	for _, t := range slices.Backward(r.tasks) {
 		if fits(t.Status()) {
 			return t, nil

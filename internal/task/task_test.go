@@ -94,6 +94,40 @@ func TestCancelAndStopEndTheWork(t *testing.T) {
 	}
 }
 
+func TestAloneIsOneOfAKindAtATime(t *testing.T) {
+	var r task.Registry
+	waits := func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() }
+	first, err := r.StartAlone("test", waits)
+	if err != nil || !r.Runs("test") || r.Runs("other") {
+		t.Fatalf("the first: %v, runs %v, another kind %v", err, r.Runs("test"), r.Runs("other"))
+	}
+	if again, err := r.StartAlone("test", waits); again != first || !errors.Is(err, task.ErrRunning) {
+		t.Errorf("the second: %v, %v", again, err)
+	}
+	if other, err := r.StartAlone("other", waits); err != nil || other == first {
+		t.Errorf("of another kind: %v", err)
+	}
+	if err := r.Cancel(first.Status().ID); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, first)
+	if _, err := r.StartAlone("test", func(context.Context, *task.Task) error { panic("a bug") }); err != nil {
+		t.Errorf("after the end of the first: %v", err)
+	}
+	panicked, err := r.Newest("test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended(t, panicked)
+	if next, err := r.StartAlone("test", waits); err != nil || next == panicked {
+		t.Errorf("after a panic: %v", err)
+	}
+	r.Stop()
+	if _, err := r.StartAlone("test", waits); !errors.Is(err, task.ErrStopping) || r.Runs("test") {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
 func TestWhatIsLoggedForATaskIsInItsLogDownToDebug(t *testing.T) {
 	masker := &secret.Masker{}
 	masker.Add("token-of-mira")

@@ -65,11 +65,7 @@ func lastMark(text string, anchors []anchor) (mark, bool) {
 			}
 			at += next
 			for _, m := range a.marks(text, at) {
-				later := m.to > last.to || m.to == last.to && m.from < last.from
-				if !later || m.value == 0 {
-					continue
-				}
-				if m.leavesName(text) {
+				if later := m.to > last.to || m.to == last.to && m.from < last.from; later && m.leavesName(text) {
 					last = m
 				}
 			}
@@ -79,7 +75,7 @@ func lastMark(text string, anchors []anchor) (mark, bool) {
 }
 
 // marks are what the anchor that stands at a place of text makes of the number in front
-// and of the one behind; the value of what is no mark is 0.
+// and of the one behind; what is no mark is zero.
 func (a anchor) marks(text string, at int) [2]mark {
 	before, after := text[:at], text[at+len(a.word):]
 	var marks [2]mark
@@ -127,22 +123,21 @@ func (a anchor) numberBefore(before, after string) (from, value int) {
 	return from, value
 }
 
-// numberAfter reads the number that begins after, and how long it is with the space in front of it.
+// numberAfter reads the number that begins after, and how many bytes it takes with the space in front of it.
 func (a anchor) numberAfter(after string) (size, value int) {
-	number := strings.TrimLeft(after, " ")
-	gap := len(after) - len(number)
-	if a.word == "part" || a.word == "cour" {
-		number = strings.TrimLeft(after, " .")
-		gap = len(after) - len(number)
-	}
 	if a.with&closing != 0 {
 		return a.closingNumber(after)
 	}
+	between := " "
+	if a.word == "part" || a.word == "cour" {
+		between = " ."
+	}
+	number := strings.TrimLeft(after, between)
 	size, value = digitsAfter(number)
 	if value == 0 {
 		size, value = romanAfter(number)
 	}
-	return gap + size, value
+	return len(after) - len(number) + size, value
 }
 
 // closingNumber reads S2 and その弐, which are marks only where the title ends.
@@ -150,8 +145,10 @@ func (a anchor) closingNumber(after string) (size, value int) {
 	if a.word == "s" {
 		size, value = digitsAfter(after)
 	} else {
-		r, width := utf8.DecodeRuneInString(after)
-		if size, value = width, numerals[r]; r == 'に' {
+		var r rune
+		r, size = utf8.DecodeRuneInString(after)
+		value = numerals[r]
+		if r == 'に' {
 			value = 2
 		}
 	}

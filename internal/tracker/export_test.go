@@ -6,18 +6,9 @@ import (
 	"time"
 )
 
-// Activities is a request for data in the name of a user, made once.
-func (k *Keeper) Activities(ctx context.Context, id int64) (status int, body string, err error) {
-	resp, err := k.get(ctx, "ask", id, "/sync/last_activities")
-	if err != nil {
-		return 0, "", err
-	}
-	return resp.Status, string(resp.Body), nil
-}
-
-// Ask is Activities for those who want the error only.
+// Ask is a request for data in the name of a user, made once.
 func (k *Keeper) Ask(ctx context.Context, id int64) error {
-	_, _, err := k.Activities(ctx, id)
+	_, err := k.get(ctx, "ask", id, "/sync/last_activities")
 	return err
 }
 

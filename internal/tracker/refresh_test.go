@@ -36,7 +36,7 @@ func TestTwoProcessesRenewOneCredentialAtOnce(t *testing.T) {
 				k = two.keeper
 			}
 			wait.Go(func() {
-				if _, _, err := k.Activities(context.Background(), 1); err != nil {
+				if err := k.Ask(context.Background(), 1); err != nil {
 					t.Errorf("round %d: %v", round, err)
 				}
 			})
@@ -61,7 +61,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.RevokeAll()
 	for range 3 {
-		if _, _, err := r.keeper.Activities(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+		if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	if back.ID != u.ID || back.State != tracker.Connected || back.Problem != "" {
 		t.Errorf("back as %+v", back)
 	}
-	if _, _, err := r.keeper.Activities(t.Context(), u.ID); err != nil {
+	if err := r.keeper.Ask(t.Context(), u.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -104,14 +104,14 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 			r.remote.ExpireAccess()
 			access, refresh := r.keeper.Stored(t, u.ID)
 			r.remote.SetFault(&fault)
-			if _, _, err := r.keeper.Activities(t.Context(), u.ID); err == nil || errors.Is(err, tracker.ErrDead) {
+			if err := r.keeper.Ask(t.Context(), u.ID); err == nil || errors.Is(err, tracker.ErrDead) {
 				t.Errorf("got %v", err)
 			}
 			if a, f := r.keeper.Stored(t, u.ID); a != access || f != refresh {
 				t.Error("the pair changed")
 			}
 			r.remote.SetFault(nil)
-			if _, _, err := r.keeper.Activities(t.Context(), u.ID); err != nil {
+			if err := r.keeper.Ask(t.Context(), u.ID); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
 		})
@@ -226,10 +226,10 @@ func TestARefreshWhoseAnswerIsLostIsTheEnd(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.ExpireAccess()
 	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", After: true, Times: 1})
-	if _, _, err := r.keeper.Activities(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnreachable) {
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := r.keeper.Activities(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 		t.Errorf("then %v", err)
 	}
 }
@@ -239,7 +239,7 @@ func TestARefusedTokenIsRenewedAndTheRequestRepeatedOnce(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
 	before := r.remote.Requests()
-	if _, _, err := r.keeper.Activities(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
 		t.Errorf("got %v", err)
 	}
 	now := r.remote.Requests()
@@ -288,7 +288,7 @@ func TestDisconnectRevokesAndForgets(t *testing.T) {
 	if !revoked || r.remote.Live(access, refresh) {
 		t.Error("the tokens are still good")
 	}
-	if _, _, err := r.keeper.Activities(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
 		t.Errorf("a request: %v", err)
 	}
 	if _, err := r.keeper.Disconnect(t.Context(), 0); !errors.Is(err, tracker.ErrNotFound) {

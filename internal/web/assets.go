@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -27,7 +28,7 @@ const staticPrefix = "/static/"
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
 
 // scripts are joined into app.js, each after those it imports, so that browsers ask for one file.
-var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "app"}
+var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "figures", "app"}
 
 // roomScripts are of one room only, whose template asks for them. They import of those that are joined.
 var roomScripts = []string{"sources", "tracker", "import", "notices", "signin", "summaries"}
@@ -38,13 +39,14 @@ type assets struct {
 	names map[string]string // app.css → app-1a2b3c4d5e.css
 	files map[string]asset  // by hashed name
 	icons map[string]template.HTML
+	logo  template.HTML
 }
 
 // asset is a static file as it is, and packed with gzip. Pages themselves are not packed: they
 // hold secrets beside what a request can put into them.
 type asset struct{ plain, packed []byte }
 
-func loadAssets() (*assets, error) {
+func loadAssets(words catalogue) (*assets, error) {
 	a := &assets{names: map[string]string{}, files: map[string]asset{}}
 	var css bytes.Buffer
 	for _, name := range stylesheets {
@@ -74,15 +76,23 @@ func loadAssets() (*assets, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"icon.svg"} {
-		text, err := files.ReadFile("assets/" + name)
+	for _, lang := range languages {
+		text, err := scriptWords(words[lang.Tag])
 		if err != nil {
 			return nil, err
 		}
-		if err := a.add(name, text); err != nil {
+		if err := a.add("words-"+lang.Tag+".js", text); err != nil {
 			return nil, err
 		}
 	}
+	icon, err := files.ReadFile("assets/icon.svg")
+	if err != nil {
+		return nil, err
+	}
+	if err := a.add("icon.svg", icon); err != nil {
+		return nil, err
+	}
+	a.logo = template.HTML(strings.Replace(string(icon), "<svg ", `<svg class="logo" aria-hidden="true" `, 1)) //nolint:gosec // a drawing of our own
 	a.icons, err = loadIcons()
 	return a, err
 }
@@ -123,6 +133,19 @@ func joinScripts() ([]byte, error) {
 		fmt.Fprintf(&joined, "(() => {\n%s\nreturn { %s };\n})();\n", text, strings.Join(exports, ", "))
 	}
 	return joined.Bytes(), nil
+}
+
+// scriptWords is a script that gives the others the texts they show: those with keys below "script.". Pages
+// are spared them so, for browsers keep it.
+func scriptWords(texts map[string]string) ([]byte, error) {
+	words := map[string]string{}
+	for key, text := range texts {
+		if name, ours := strings.CutPrefix(key, "script."); ours {
+			words[name] = text
+		}
+	}
+	text, err := json.Marshal(words)
+	return fmt.Appendf(nil, "globalThis.words = %s;\n", text), err
 }
 
 func (a *assets) add(name string, content []byte) error {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"strings"
@@ -121,20 +122,90 @@ func TestYearAndTrend(t *testing.T) {
 	add(390, record.Success, 9) // before the year
 	body := g.get(t, in, "/", "en").body
 	best := time.Now().AddDate(0, 0, -200).Format("2 Jan 2006")
-	mustContain(t, body, "75%", "marked without help, of 4", "13 marked", "13 marks on 4 days. Most on "+best+": 7.",
-		"<title>7 marks on "+best+"</title>", "<title>1 mark on "+time.Now().AddDate(0, 0, -40).Format("2 Jan 2006")+"</title>",
-		"<title>"+time.Now().AddDate(0, 0, -5).Format("2 Jan 2006")+": 3 marked, 0 waiting for you, 1 failed</title>")
+	mustContain(t, body, "75%", "marked without help, of 4", "13 marked", "13 marks on 4 days. Most on "+best+": 7.")
+	days := func(drawing string) (first time.Time, counts []string) {
+		m := regexp.MustCompile(`<svg id="` + drawing + `-drawing"[^>]* data-first="([^"]*)" data-days="([^"]*)">`).FindStringSubmatch(body)
+		if m == nil {
+			t.Fatalf("there is no drawing %s", drawing)
+		}
+		first, err := time.ParseInLocation(time.DateOnly, m[1], time.Local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first, strings.Fields(m[2])
+	}
+	first, counts := days("trend")
+	if want := midnight(time.Now()).AddDate(0, 0, -29); !first.Equal(want) || len(counts) != 30 || counts[24] != "3,0,1" || counts[29] != "0,0,0" {
+		t.Errorf("the trend begins on %s and has %v", first, counts)
+	}
+	first, counts = days("year")
+	today := len(counts) - 1
+	if first.Weekday() != time.Monday || !first.AddDate(0, 0, today).Equal(midnight(time.Now())) || today < 364 || today > 370 {
+		t.Errorf("the year begins on %s and has %d days", first, len(counts))
+	}
 	// Quarters: the least of four is the lightest, the most the darkest.
-	for level, ago := range map[int]int{1: 40, 2: 360, 3: 5, 4: 200} {
-		if !regexp.MustCompile(fmt.Sprintf(`class="l%d"[^>]*><title>[^<]* %s</title>`, level, time.Now().AddDate(0, 0, -ago).Format("2 Jan 2006"))).MatchString(body) {
-			t.Errorf("the day %d days ago is not of level %d", ago, level)
+	for level, day := range map[int]struct {
+		ago  int
+		want string
+	}{0: {1, "0"}, 1: {40, "1"}, 2: {360, "2"}, 3: {5, "3"}, 4: {200, "7"}} {
+		number := today - day.ago
+		cell := fmt.Sprintf("M%d %dh8", 13*(number/7)+1, 18+13*(number%7)+1)
+		if path := regexp.MustCompile(fmt.Sprintf(`class="l%d" d="[^"]*%s`, level, cell)); counts[number] != day.want || !path.MatchString(body) {
+			t.Errorf("the day %d days ago has %s marks, and %s in its place", day.ago, counts[number], path)
 		}
 	}
-	if days := strings.Count(body, "h10v10h-10z") + strings.Count(body, `height="10" rx="2"><title>`); days < 365 || days > 371 {
-		t.Errorf("the year has %d days", days)
-	}
-	mustContain(t, g.get(t, in, "/", "zh-CN").body, "7 个标记，"+time.Now().AddDate(0, 0, -200).Format("2006年1月2日"), "月</text>")
+	mustContain(t, g.get(t, in, "/", "zh-CN").body, "月</text>")
 }
+
+// midnight is when the day of a time began.
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+func TestBrowserTellsDaysOfTheDrawings(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	browsertest.Complaints(t, tab)
+	for range 3 {
+		g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now().AddDate(0, 0, -9), record.Outcome{Status: record.Success, SubjectID: 8}, account.Account{})
+	}
+	g.addRecord(t, episode(watch.Plex, "mira", "other", "", 1, 1, ""), time.Now().AddDate(0, 0, -9), record.Outcome{Status: record.Failed, ErrorKind: record.NotMatched}, account.Account{})
+	// pointed is a pointer at the day that lies part of the width and of the height into a drawing.
+	pointed := func(kind, drawing string, x, y float64) browsertest.Step {
+		return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+			const drawing = document.getElementById(%q);
+			drawing.scrollIntoView({ block: "center" });
+			const frame = drawing.getBoundingClientRect();
+			drawing.dispatchEvent(new PointerEvent(%q, { bubbles: true, clientX: frame.left + frame.width * %f, clientY: frame.top + frame.height * %f }));
+		}`, drawing, kind, x, y))
+	}
+	shown := func(id string) string {
+		return fmt.Sprintf(`(() => { const e = document.getElementById(%q); return !e.hidden && e.getBoundingClientRect().width > 0; })()`, id)
+	}
+	day := time.Now().AddDate(0, 0, -9).Format("Jan 2, 2006")
+	column := float64(weekdayFromMonday(time.Now()))
+	weeks := 53.0
+	number := 52*7 + column - 9 // of the day nine days ago
+	week, row := math.Floor(number/7), math.Mod(number, 7)
+	browsertest.Run(t, tab, browsertest.Sized(1280, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/"), browsertest.Until(browsertest.Listening),
+		pointed("pointermove", "trend-drawing", 20.3/30, .5),
+		browsertest.Until(browsertest.Says("#trend-day", day+": 3 marked, 0 waiting for you, 1 failed")), browsertest.Until("!"+shown("trend-sum")),
+		pointed("pointermove", "year-drawing", (week+.4)/weeks, (18+13*(row+.4))/109),
+		browsertest.Until(browsertest.Says("#year-day", day+": 3 marked")), browsertest.Until("!"+shown("year-sum")),
+		browsertest.Until(shown("trend-sum")+` && !`+shown("trend-day")), // which the pointer left
+		// Between the labels of the months there is no day, and none after today.
+		pointed("pointermove", "year-drawing", .5, .01), browsertest.Until(shown("year-sum")+` && !`+shown("year-day")),
+		// A phone is tapped, and what was told gives way to what is new.
+		browsertest.Sized(390, 844), pointed("pointerdown", "year-drawing", (week+.4)/weeks, (18+13*(row+.4))/109),
+		browsertest.Until(browsertest.Says("#year-day", day+": 3 marked")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+	)
+	id := g.insert(t, episode(watch.Plex, "mira", "newest", "", 1, 1, ""), time.Now())
+	g.records.Feed.Publish(id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".shelf", "newest")), browsertest.Until(shown("year-sum")+` && !`+shown("year-day")))
+}
+
+// weekdayFromMonday counts from Monday, which is 0.
+func weekdayFromMonday(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
 func TestLatestShowsEachTitleOnce(t *testing.T) {
 	g := newRig(t)

@@ -26,51 +26,75 @@ type figures struct {
 	Year  heatmap
 }
 
-// trend is the last days as bars, in a drawing of 100 units in height.
-type trend struct {
-	// Marked, Failed and Review are sums, Decided all of them, Rate is Marked of Decided, a ratio 0..1.
-	Marked, Failed, Review, Decided int
-	Rate                            float64
-
+// bars is a drawing of days, 100 units in height: a slot for each, in which its counts stand on each other from
+// the bottom. Each kind is one path, for browsers lay out a page of few shapes sooner.
+type bars struct {
+	First time.Time
 	Width int
-	Bars  []bar
 	Most  int // the top of the scale
-}
-
-// bar is a day: its parts stand on each other from the bottom.
-type bar struct {
-	record.Day
-	X     int
+	Slots string
 	Parts []barPart
+	Days  [][]int
 }
 
-type barPart struct {
-	Tone      string
-	Y, Height float64
-}
+// barPart is what the days have of one kind.
+type barPart struct{ Tone, Path string }
 
-// barStep is the distance of two bars, barWidth the width of one.
+// barStep is the distance of two bars, barWidth the width of one; assets/js/figures.js knows both.
 const (
 	barStep  = 10
 	barWidth = 7
 )
 
+// barsOf draws the counts of days, the oldest first, of as many kinds as there are tones.
+func barsOf(first time.Time, days [][]int, tones ...string) bars {
+	b := bars{First: first, Days: days, Width: barStep*len(days) - (barStep - barWidth), Most: 1}
+	for _, counts := range days {
+		sum := 0
+		for _, count := range counts {
+			sum += count
+		}
+		b.Most = max(b.Most, sum)
+	}
+	var slots strings.Builder
+	paths := make([]strings.Builder, len(tones))
+	for i, counts := range days {
+		fmt.Fprintf(&slots, "M%d 0h%dv100h-%dz", barStep*i, barWidth, barWidth)
+		top := 100.0
+		for kind, count := range counts {
+			if count > 0 {
+				height := 100 * float64(count) / float64(b.Most)
+				top -= height
+				fmt.Fprintf(&paths[kind], "M%d %.5gh%dv%.5gh-%dz", barStep*i, top, barWidth, height, barWidth)
+			}
+		}
+	}
+	b.Slots = slots.String()
+	for kind, tone := range tones {
+		b.Parts = append(b.Parts, barPart{tone, paths[kind].String()})
+	}
+	return b
+}
+
+// trend is what became of what came in the last days.
+type trend struct {
+	bars
+	// Marked, Failed and Review are sums, Decided all of them, Rate is Marked of Decided, a ratio 0..1.
+	Marked, Failed, Review, Decided int
+	Rate                            float64
+}
+
 // heatmap is a year of days, a column for each week.
 type heatmap struct {
 	Width, Height int
-	// Empty draws the days on which nothing was marked, in one path.
-	Empty  string
-	Cells  []cell
+	// Levels draw the days in one path each: those on which nothing was marked, then four from few to many.
+	Levels [5]string
+	Days   [][]int
 	Months []monthLabel
-	// Marks is the sum, Active on how many days there were some, Best the day with most.
+	// First is the oldest day, a Monday. Marks is the sum, Active on how many days there were some, Best the day with most.
+	First         time.Time
 	Marks, Active int
 	Best          record.Day
-}
-
-type cell struct {
-	record.Day
-	X, Y  int
-	Level int // 1 to 4
 }
 
 type monthLabel struct {
@@ -78,12 +102,14 @@ type monthLabel struct {
 	Month time.Time
 }
 
-// A cell of the heatmap, its distance to the next, and the room for the labels.
+// A cell of the heatmap is cellSize wide and high, its rounded edge included, and cellStep from the next;
+// assets/js/figures.js knows these.
 const (
 	cellSize  = 10
+	cellEdge  = 1
 	cellStep  = 13
-	labelTop  = 18
-	labelRoom = 3 // weeks that the name of a month takes
+	labelTop  = 18 // the room of the labels
+	labelRoom = 3  // weeks that the name of a month takes
 )
 
 // figuresOf are the figures of days, which begin with a Monday and end today.
@@ -92,37 +118,24 @@ func figuresOf(days []record.Day) figures {
 }
 
 func trendOf(days []record.Day) trend {
-	t := trend{Width: barStep*len(days) - (barStep - barWidth), Most: 1}
+	var t trend
+	var counts [][]int
 	for _, day := range days {
 		t.Marked, t.Failed, t.Review = t.Marked+day.Marked, t.Failed+day.Failed, t.Review+day.Review
-		t.Most = max(t.Most, day.Marked+day.Failed+day.Review)
+		counts = append(counts, []int{day.Marked, day.Review, day.Failed})
 	}
 	if t.Decided = t.Marked + t.Failed + t.Review; t.Decided > 0 {
 		t.Rate = float64(t.Marked) / float64(t.Decided)
 	}
-	for i, day := range days {
-		b := bar{Day: day, X: barStep * i}
-		y := 100.0
-		for _, part := range []struct {
-			tone  string
-			count int
-		}{{"good", day.Marked}, {"warn", day.Review}, {"bad", day.Failed}} {
-			if part.count > 0 {
-				height := 100 * float64(part.count) / float64(t.Most)
-				y -= height
-				b.Parts = append(b.Parts, barPart{part.tone, y, height})
-			}
-		}
-		t.Bars = append(t.Bars, b)
-	}
+	t.bars = barsOf(days[0].Start, counts, "good", "warn", "bad")
 	return t
 }
 
 func heatmapOf(days []record.Day) heatmap {
 	weeks := (len(days) + 6) / 7
-	h := heatmap{Width: cellStep * weeks, Height: labelTop + cellStep*7}
+	h := heatmap{Width: cellStep * weeks, Height: labelTop + cellStep*7, First: days[0].Start}
 	level := levels(days)
-	var empty strings.Builder
+	var paths [len(h.Levels)]strings.Builder
 	labelled := -labelRoom
 	for i, day := range days {
 		week := i / 7
@@ -131,21 +144,24 @@ func heatmapOf(days []record.Day) heatmap {
 		if day.Start.Day() == 1 && week-labelled >= labelRoom && week <= weeks-labelRoom {
 			h.Months, labelled = append(h.Months, monthLabel{x, day.Start}), week
 		}
-		if day.Marked == 0 {
-			fmt.Fprintf(&empty, "M%d %dh%dv%dh-%dz", x, y, cellSize, cellSize, cellSize)
-			continue
+		const side = cellSize - 2*cellEdge
+		fmt.Fprintf(&paths[level(day.Marked)], "M%d %dh%dv%dh-%dz", x+cellEdge, y+cellEdge, side, side, side)
+		h.Days = append(h.Days, []int{day.Marked})
+		h.Marks += day.Marked
+		if day.Marked > 0 {
+			h.Active++
 		}
-		h.Cells = append(h.Cells, cell{day, x, y, level(day.Marked)})
-		h.Marks, h.Active = h.Marks+day.Marked, h.Active+1
 		if day.Marked > h.Best.Marked {
 			h.Best = day
 		}
 	}
-	h.Empty = empty.String()
+	for i := range paths {
+		h.Levels[i] = paths[i].String()
+	}
 	return h
 }
 
-// levels tells how dark a count of marks is: by quarters of the days that have some, so that
+// levels tells how dark a count of marks is, 0 to 4: by quarters of the days that have some, so that
 // one day of very many leaves the others their differences.
 func levels(days []record.Day) func(count int) int {
 	var counts []int
@@ -156,6 +172,9 @@ func levels(days []record.Day) func(count int) int {
 	}
 	slices.Sort(counts)
 	return func(count int) int {
+		if count == 0 {
+			return 0
+		}
 		below, _ := slices.BinarySearch(counts, count)
 		return 1 + min(3, 4*below/len(counts))
 	}

@@ -17,7 +17,7 @@ type llmPage struct {
 	Model string
 	Usage llm.Report
 	Rows  []usageRow
-	Chart usageChart
+	Chart bars
 }
 
 // usageRow is what a job used on a day; Each is how long an answer took on average, in milliseconds.
@@ -35,7 +35,7 @@ func (s *site) llm(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := llmPage{Settings: s.controls("llm"), Usage: usage, Chart: usageChartOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
+	page := llmPage{Settings: s.controls("llm"), Usage: usage, Chart: usageOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
 	for _, u := range usage.Days {
 		page.Rows = append(page.Rows, usageRow{u, float64(u.LatencyMS) / float64(max(1, u.Requests))})
 	}
@@ -53,44 +53,19 @@ func (s *site) llm(r *http.Request) (content, error) {
 	return content{Title: "llm.title", Data: page}, nil
 }
 
-// usageChart is the requests of the last days as bars, in a drawing of 100 units in height.
-type usageChart struct {
-	Width, Most int
-	Bars        []usageBar
-}
-
-// usageBar is a day: what was answered stands below what failed.
-type usageBar struct {
-	Day              time.Time
-	X                int
-	Answered, Failed int
-	Parts            []barPart
-}
-
-func usageChartOf(used []llm.Used, now time.Time) usageChart {
-	c := usageChart{Width: barStep*usageDays - (barStep - barWidth), Most: 1}
-	at := map[string]int{}
-	for i := range usageDays {
-		day := now.AddDate(0, 0, i-usageDays+1)
-		at[day.Format(time.DateOnly)] = i
-		c.Bars = append(c.Bars, usageBar{Day: day, X: barStep * i})
+// usageOf draws the requests of the last days: what was answered, and on it what failed.
+func usageOf(used []llm.Used, now time.Time) bars {
+	first := now.AddDate(0, 0, 1-usageDays)
+	days := make([][]int, usageDays)
+	at := map[string][]int{}
+	for i := range days {
+		days[i] = make([]int, 2)
+		at[first.AddDate(0, 0, i).Format(time.DateOnly)] = days[i]
 	}
 	for _, u := range used {
-		if i, shown := at[u.Day]; shown {
-			b := &c.Bars[i]
-			b.Answered, b.Failed = b.Answered+u.Requests-u.Failed, b.Failed+u.Failed
-			c.Most = max(c.Most, b.Answered+b.Failed)
+		if counts := at[u.Day]; counts != nil {
+			counts[0], counts[1] = counts[0]+u.Requests-u.Failed, counts[1]+u.Failed
 		}
 	}
-	for i := range c.Bars {
-		b := &c.Bars[i]
-		answered, failed := 100*float64(b.Answered)/float64(c.Most), 100*float64(b.Failed)/float64(c.Most)
-		if b.Answered > 0 {
-			b.Parts = append(b.Parts, barPart{"good", 100 - answered, answered})
-		}
-		if b.Failed > 0 {
-			b.Parts = append(b.Parts, barPart{"bad", 100 - answered - failed, failed})
-		}
-	}
-	return c
+	return barsOf(first, days, "good", "bad")
 }

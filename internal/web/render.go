@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -67,11 +66,11 @@ func (s *site) funcs(lang string) template.FuncMap {
 			text, err := s.words.text(lang, key, args...)
 			return rich(text), err
 		},
-		"script": s.scriptWords(lang),
-		"url":    func(path string) string { return s.BasePath() + path },
-		"asset":  s.assetURL,
-		"icon":   s.icon,
-		"ago":    func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		"url":   func(path string) string { return s.BasePath() + path },
+		"asset": s.assetURL,
+		"icon":  s.icon,
+		"logo":  func() template.HTML { return s.assets.logo },
+		"ago":   func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
 		// day and month are a date in words, in its own time zone.
 		"day":     func(t time.Time) (string, error) { return s.date(lang, "time.day", t) },
 		"month":   func(t time.Time) (string, error) { return s.date(lang, "time.month", t) },
@@ -182,20 +181,6 @@ func (s *site) icon(name string) (template.HTML, error) {
 		return "", fmt.Errorf("no icon %q", name)
 	}
 	return icon, nil
-}
-
-// scriptWords gives the texts that the page's script needs: those with keys below "script.", as JSON.
-func (s *site) scriptWords(lang string) func() (string, error) {
-	words := map[string]string{}
-	for key, text := range s.words[lang] {
-		if name, ours := strings.CutPrefix(key, "script."); ours {
-			words[name] = text
-		}
-	}
-	return func() (string, error) {
-		text, err := json.Marshal(words)
-		return string(text), err
-	}
 }
 
 var (

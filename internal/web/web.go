@@ -199,11 +199,11 @@ type Pages struct {
 func New(d Deps) (Pages, error) {
 	s := &site{Deps: d}
 	var err error
-	if s.assets, err = loadAssets(); err != nil {
-		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
-	}
 	if s.words, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
+	}
+	if s.assets, err = loadAssets(s.words); err != nil {
+		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	s.phrases, s.templates = map[string]*phrases{}, map[string]func() (*template.Template, error){}
 	for _, lang := range languages {

@@ -21,15 +21,12 @@ type Spec struct {
 	Relations int
 }
 
-// Full returns a Spec of the size of a real dump.
-func Full() Spec {
-	return Spec{Seed: 1, Subjects: 600_000, Watchable: 130_000, Episodes: 2_000_000, Relations: 600_000}
-}
+// full is of the size of a real dump.
+var full = Spec{Seed: 1, Subjects: 600_000, Watchable: 130_000, Episodes: 2_000_000, Relations: 600_000}
 
-// Scaled returns a Spec of the shape of Full with ratio times its rows, but
-// at least some of each kind.
+// Scaled returns a Spec of the shape of a real dump with ratio times its rows,
+// but at least some of each kind.
 func Scaled(ratio float64) Spec {
-	full := Full()
 	scale := func(n, least int) int {
 		return max(least, int(math.Round(float64(n)*ratio)))
 	}

@@ -31,8 +31,8 @@ var members = []string{
 }
 
 // Write writes the dump of s as a zip. It needs some tens of megabytes at the
-// size of Full, since it makes the members line by line. With no subjects all
-// episodes are orphans and there are no relations.
+// size of a real dump, since it makes the members line by line. With no
+// subjects all episodes are orphans and there are no relations.
 func Write(w io.Writer, s Spec) error {
 	p := newPlan(s)
 	zw := zip.NewWriter(w)

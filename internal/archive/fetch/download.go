@@ -33,31 +33,27 @@ var (
 // that, another Download of r answers it again. What an earlier Download of r left behind
 // is gone on with; files of other versions are deleted. The sources are tried in turn.
 //
-// progress, unless nil, is called from the same goroutine with bytes; done may fall when
-// the file has to be begun anew. ctx bounds the whole transfer: its end is the error at
+// progress is called from the same goroutine with bytes; done may fall when the file has to
+// be begun anew. ctx bounds the whole transfer: its end is the error at
 // once, and what has come stays. Other errors say for each source why it failed, or what
 // the disk refused, which wraps ErrNoSpace when it is full. Only one Download may use a
 // folder at a time.
 func Download(ctx context.Context, cfg Config, r Release, progress func(done, total int64)) (path string, err error) {
-	cfg = cfg.withDefaults()
 	if err := r.check(cfg.MaxSize); err != nil {
 		return "", fmt.Errorf("download a dump: %w", err)
-	}
-	if progress == nil {
-		progress = func(_, _ int64) {}
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder for downloads: %w", err)
 	}
-	path = filepath.Join(cfg.Dir, filePrefix+r.Version()+fileSuffix)
+	path = filepath.Join(cfg.Dir, filePrefix+r.Version+fileSuffix)
 	removeOthers(cfg, filepath.Base(path))
 	p, err := openPart(ctx, path, r, progress)
 	if err != nil {
-		return "", fmt.Errorf("download the dump %s: %w", r.Version(), err)
+		return "", fmt.Errorf("download the dump %s: %w", r.Version, err)
 	}
 	d := &download{cfg: cfg, release: r, part: p}
 	if err := errors.Join(d.run(ctx), p.close()); err != nil {
-		return "", fmt.Errorf("download the dump %s: %w", r.Version(), err)
+		return "", fmt.Errorf("download the dump %s: %w", r.Version, err)
 	}
 	return path, nil
 }
@@ -112,7 +108,7 @@ func (d *download) run(ctx context.Context) error {
 	for _, s := range d.cfg.sources(d.release.URL) {
 		err := d.from(ctx, s.address)
 		if err == nil {
-			d.cfg.passed("the dump "+d.release.Version(), reasons)
+			d.cfg.passed("the dump "+d.release.Version, reasons)
 			return nil
 		}
 		if ended := ctx.Err(); ended != nil {
@@ -157,7 +153,7 @@ func (d *download) from(ctx context.Context, address string) error {
 			d.inherited, reached = false, 0
 		case errors.Is(err, errCut) && d.part.size > reached && cuts < maxCuts:
 			reached = d.part.size
-			d.cfg.Log.Info("the download of a dump broke off and goes on", "version", d.release.Version(),
+			d.cfg.Log.Info("the download of a dump broke off and goes on", "version", d.release.Version,
 				"bytes", d.part.size, "of", d.release.Size, "error", err)
 			if err := pause(ctx, cuts); err != nil {
 				return err

@@ -85,7 +85,7 @@ func TestCutWithoutProgressEnds(t *testing.T) {
 	whole := file(dump, `"v1"`)
 	s := serve(t, inTurn(upTo(half, whole, cut), upTo(0, whole, cut)))
 	cfg := config(t)
-	_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), nil)
+	_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), silent)
 	has(t, err, "direct: the transfer broke off after 524288 of 1048576 bytes", "no connection to")
 	if n := len(s.requests()); n != 2 {
 		t.Errorf("%d requests", n)
@@ -111,7 +111,7 @@ func TestCancelThenResume(t *testing.T) {
 	begin(t, cfg, release(s.URL, dump), half)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := fetch.Download(ended, cfg, release(s.URL, dump), nil); !errors.Is(err, context.Canceled) {
+	if _, err := fetch.Download(ended, cfg, release(s.URL, dump), silent); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	s.requests()
@@ -316,7 +316,7 @@ func TestAllSourcesFail(t *testing.T) {
 	cfg.Mirrors = []string{short.URL, page.URL, packed.URL, "http://nowhere.invalid"}
 	r := release(direct.URL, dump)
 	begin(t, cfg, r, half)
-	_, err := fetch.Download(t.Context(), cfg, r, nil)
+	_, err := fetch.Download(t.Context(), cfg, r, silent)
 	has(t, err, "download the dump "+version, "direct: it answered 404 Not Found",
 		strings.TrimPrefix(short.URL, "http://")+": its file has 524293 bytes instead of the announced 1048576",
 		strings.TrimPrefix(page.URL, "http://")+": it answered with a page", strings.TrimPrefix(packed.URL, "http://")+": it answered with a compressed file",
@@ -343,7 +343,7 @@ func TestWrongFilesLeaveNothing(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			s := serve(t, c.body)
 			cfg := config(t)
-			_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), nil)
+			_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), silent)
 			has(t, err, c.want)
 			if entries, err := os.ReadDir(cfg.Dir); err != nil || len(entries) != 0 {
 				t.Errorf("%v, %v", entries, err)
@@ -359,7 +359,7 @@ func TestBadReleaseIsRefused(t *testing.T) {
 	dump := content(1)
 	s := serve(t, file(dump, ""))
 	for want, change := range map[string]func(*fetch.Release){
-		"name":                   func(r *fetch.Release) { r.Name = "dump-../" + version + ".zip" },
+		"version":                func(r *fetch.Release) { r.Version = "../" + version },
 		"size of 2097153 bytes":  func(r *fetch.Release) { r.Size = 2*size + 1 },
 		"digest":                 func(r *fetch.Release) { r.Digest = "sha256:abc" },
 		"usable http or https":   func(r *fetch.Release) { r.URL = "ftp://files.example/x" },
@@ -368,7 +368,7 @@ func TestBadReleaseIsRefused(t *testing.T) {
 		cfg := config(t)
 		r := release(s.URL, dump)
 		change(&r)
-		_, err := fetch.Download(t.Context(), cfg, r, nil)
+		_, err := fetch.Download(t.Context(), cfg, r, silent)
 		has(t, err, want)
 		if _, err := os.Stat(cfg.Dir); err == nil {
 			t.Errorf("%s: the folder was made", want)
@@ -384,7 +384,7 @@ func TestDiskThatRefuses(t *testing.T) {
 	if err := os.MkdirAll(part(cfg), 0o700); err != nil { // a folder where the file has to be
 		t.Fatal(err)
 	}
-	_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), nil)
+	_, err := fetch.Download(t.Context(), cfg, release(s.URL, dump), silent)
 	has(t, err, "open the download")
 	same(t, "requests", s.requests())
 }

@@ -15,10 +15,7 @@ import (
 	"watchmark/internal/httpx"
 )
 
-// defaultMaxSize is some five times the dump of 2026.
-const defaultMaxSize = 2 << 30
-
-// Config says where dumps come from and where they go.
+// Config says where dumps come from and where they go; every field but Mirrors must be set.
 type Config struct {
 	// HTTP sends the requests. Its Timeout bounds the pointer whole, and each wait for
 	// more bytes of the dump.
@@ -32,20 +29,10 @@ type Config struct {
 	// Dir is the folder for downloads, created with mode 0700 when it is missing. Files in it
 	// whose names begin with "download-" belong to this package.
 	Dir string
-	// MaxSize is the largest dump that is taken, in bytes; 0 = 2 GiB.
+	// MaxSize is the largest dump that is taken, in bytes.
 	MaxSize int64
-	// Log is told what failed when the work went on all the same; nil = nobody is.
+	// Log is told what failed when the work went on all the same.
 	Log *slog.Logger
-}
-
-func (c Config) withDefaults() Config {
-	if c.MaxSize <= 0 {
-		c.MaxSize = defaultMaxSize
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	return c
 }
 
 // source is one address for the same thing, with a name to tell people.

@@ -14,7 +14,6 @@ import (
 // person names, of which nothing is known beforehand. It answers its size in bytes.
 // progress is called with bytes; total is 0 when the server does not tell.
 func To(ctx context.Context, cfg Config, address string, w io.Writer, progress func(done, total int64)) (int64, error) {
-	cfg = cfg.withDefaults()
 	answer, err := cfg.HTTP.Stream(ctx, httpx.Request{URL: address})
 	if err != nil {
 		return 0, fmt.Errorf("download the dump: %w", err)

@@ -17,8 +17,6 @@ import (
 const (
 	// maxPointer bounds the pointer file, which has some 540 bytes.
 	maxPointer = 64 << 10
-	namePrefix = "dump-"
-	nameSuffix = ".zip"
 	// VersionLayout is how a version writes the time of its dump, in UTC.
 	VersionLayout = "2006-01-02.150405Z"
 )
@@ -30,36 +28,26 @@ var (
 
 // Release is a published dump, as the pointer file announces it.
 type Release struct {
-	// Name is dump-YYYY-MM-DD.HHMMSSZ.zip.
-	Name string
+	// Version is when it was made, in VersionLayout: later dumps have larger ones.
+	Version string
 	// URL is the original address of the file, http or https.
 	URL string
 	// Digest is "sha256:" with 64 lower-case hex digits; empty when none was announced.
 	Digest string
 	// Size of the file in bytes.
 	Size int64
-	// UpdatedAt is when it was published, in UTC.
-	UpdatedAt time.Time
 }
 
-// Version is the time in the name, such as 2026-01-06.210306Z: later dumps have larger
-// ones. It is empty when Name is not that of a dump.
-func (r Release) Version() string {
-	version, begins := strings.CutPrefix(r.Name, namePrefix)
-	version, ends := strings.CutSuffix(version, nameSuffix)
-	if !begins || !ends || !versionForm.MatchString(version) {
-		return ""
-	}
-	if _, err := time.Parse(VersionLayout, version); err != nil {
-		return ""
-	}
-	return version
+// isVersion reports whether text is a time in VersionLayout and no other form of one.
+func isVersion(text string) bool {
+	_, err := time.Parse(VersionLayout, text)
+	return err == nil && versionForm.MatchString(text)
 }
 
 // check says what of r cannot be believed.
 func (r Release) check(maxSize int64) error {
-	if r.Version() == "" {
-		return errors.New("the name is not that of a dump")
+	if !isVersion(r.Version) {
+		return errors.New("the version is not the time of a dump")
 	}
 	if r.Size <= 0 || r.Size > maxSize {
 		return fmt.Errorf("a size of %d bytes is not between 1 and %d", r.Size, maxSize)
@@ -76,7 +64,6 @@ func (r Release) check(maxSize int64) error {
 
 // Latest is the newest dump. The error says for each source why it could not tell.
 func Latest(ctx context.Context, cfg Config) (Release, error) {
-	cfg = cfg.withDefaults()
 	var reasons []error
 	for _, s := range cfg.sources(cfg.PointerURL) {
 		r, err := askPointer(ctx, cfg, s.address)
@@ -110,8 +97,9 @@ func statusError(status int) error {
 	return fmt.Errorf("it answered %d %s", status, http.StatusText(status))
 }
 
-// parsePointer reads a release-asset object of GitHub. What a download does not need may
-// be missing or anything.
+// parsePointer reads a release-asset object of GitHub (upstreams/archive.md section 1). The version is
+// the time in the name, dump-2026-01-06.210306Z.zip, else that of the last change. What a download
+// does not need may be missing or anything.
 func parsePointer(text []byte, maxSize int64) (Release, error) {
 	var raw struct {
 		Name      any
@@ -127,21 +115,18 @@ func parsePointer(text []byte, maxSize int64) (Release, error) {
 	if raw.Digest != nil {
 		r.Digest = strings.ToLower(*raw.Digest)
 	}
-	r.Name, _ = raw.Name.(string)
-	updated, _ := raw.UpdatedAt.(string)
-	at, timeErr := time.Parse(time.RFC3339, updated)
-	r.UpdatedAt = at.UTC()
-	switch version := r.Version(); {
-	case version == "" && timeErr != nil:
-		return Release{}, errors.New("the pointer has neither the name of a dump nor a time")
-	case version == "":
-		r.Name = namePrefix + r.UpdatedAt.Format(VersionLayout) + nameSuffix
-	case timeErr != nil:
-		at, err := time.Parse(VersionLayout, version)
+	name, _ := raw.Name.(string)
+	name, begins := strings.CutPrefix(name, "dump-")
+	name, ends := strings.CutSuffix(name, ".zip")
+	if begins && ends && isVersion(name) {
+		r.Version = name
+	} else {
+		updated, _ := raw.UpdatedAt.(string)
+		at, err := time.Parse(time.RFC3339, updated)
 		if err != nil {
-			return Release{}, fmt.Errorf("the time in the name of the dump: %w", err)
+			return Release{}, errors.New("the pointer has neither the name of a dump nor a time")
 		}
-		r.UpdatedAt = at
+		r.Version = at.UTC().Format(VersionLayout)
 	}
 	if err := r.check(maxSize); err != nil {
 		return Release{}, fmt.Errorf("the pointer cannot be used: %w", err)

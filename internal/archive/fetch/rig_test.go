@@ -145,17 +145,20 @@ func configWith(t *testing.T, out httpx.Config) fetch.Config {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return fetch.Config{HTTP: c, Dir: filepath.Join(t.TempDir(), "archive"), MaxSize: 2 * size}
+	return fetch.Config{HTTP: c, Dir: filepath.Join(t.TempDir(), "archive"), MaxSize: 2 * size, Log: slog.New(slog.DiscardHandler)}
 }
 
 func release(address string, b []byte) fetch.Release {
-	return fetch.Release{Name: name, URL: address, Digest: digest(b), Size: int64(len(b))}
+	return fetch.Release{Version: version, URL: address, Digest: digest(b), Size: int64(len(b))}
 }
+
+// silent is nobody who watches a download.
+func silent(int64, int64) {}
 
 // got downloads r and fails the test unless that gives want.
 func got(t *testing.T, cfg fetch.Config, r fetch.Release, want []byte) {
 	t.Helper()
-	path, err := fetch.Download(t.Context(), cfg, r, nil)
+	path, err := fetch.Download(t.Context(), cfg, r, silent)
 	if err != nil {
 		t.Fatal(err)
 	}

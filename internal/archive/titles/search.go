@@ -176,7 +176,7 @@ func (x *Index) eachInBlock(s *scratch, block int, use func(i int, key []byte, e
 			return ErrDamaged
 		}
 		n, b := binary.Uvarint(data[a:])
-		if b <= 0 || shared+n > maxKey || n+2 > uint64(len(data)-a-b) {
+		if b <= 0 || shared > maxKey || n > maxKey-shared || n+2 > uint64(len(data)-a-b) {
 			return ErrDamaged
 		}
 		data = data[a+b:]

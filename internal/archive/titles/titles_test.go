@@ -2,6 +2,7 @@ package titles_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -132,6 +133,25 @@ func TestSameFileHoweverTheListsAreCut(t *testing.T) {
 	}
 	if diff := cmp.Diff(len(one), len(three)); diff != "" || !slices.Equal(one, three) {
 		t.Errorf("the files differ %s", diff)
+	}
+}
+
+// The first title of a block says that it shares more with the one before than a number can hold.
+func TestDamageThatOverflows(t *testing.T) {
+	path := build(t, []titles.Entry{entry("a title that is long enough", 1, titles.Name)})
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blocks = 88 // behind the header
+	if _, err := file.WriteAt([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02}, blocks); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := open(t, path).Exact(title.Key("a title that is long enough"), 1); !errors.Is(err, titles.ErrDamaged) {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }
 

@@ -9,12 +9,15 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"watchmark/internal/auth/oidc"
 	"watchmark/internal/auth/oidctest"
 	"watchmark/internal/httpx"
+	"watchmark/internal/memnet"
 	"watchmark/internal/secret"
 )
 
@@ -41,7 +44,7 @@ func newRig(t *testing.T, c oidctest.Config) *rig {
 	r := &rig{t: t, server: oidctest.Start(t, c)}
 	r.settings = oidc.Settings{Issuer: r.server.URL(), ClientID: c.ClientID, ClientSecret: secret.Text(c.ClientSecret), Allowed: []string{mira.Subject}}
 	masker := &secret.Masker{}
-	client, err := httpx.New(httpx.Config{Timeout: time.Second, Burst: 100}, masker, slog.New(masker.Handler(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	client, err := httpx.New(httpx.Config{Burst: 100}, masker, slog.New(masker.Handler(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +297,7 @@ func TestDiscoveryIsHeldAgainstTheIssuer(t *testing.T) {
 		{"another issuer", false, func(d map[string]any) int { d["issuer"] = "https://elsewhere.example"; return 200 }, "https://elsewhere.example"},
 		{"no issuer", false, func(d map[string]any) int { delete(d, "issuer"); return 200 }, "calls itself"},
 		{"no token endpoint", false, func(d map[string]any) int { delete(d, "token_endpoint"); return 200 }, "no usable addresses"},
+		{"userinfo that is no address", false, func(d map[string]any) int { d["userinfo_endpoint"] = "/userinfo"; return 200 }, "no usable addresses"},
 		{"not there", false, func(map[string]any) int { return 404 }, "check auth.oidc_issuer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -317,25 +321,39 @@ func TestDiscoveryIsHeldAgainstTheIssuer(t *testing.T) {
 
 // A provider that does not answer costs one wait, however many knock meanwhile.
 func TestSilentProviderIsAskedOnce(t *testing.T) {
-	r := newRig(t, oidctest.Config{})
-	over := make(chan struct{})
-	r.server.Set(func(c *oidctest.Config) { c.Discovery = func(map[string]any) int { <-over; return 200 } })
-	defer close(over)
-	errs := make([]error, 20)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { _, _, errs[i] = r.Start(t.Context(), redirectURI, "/") })
-	}
-	all.Wait()
-	for _, err := range errs {
-		var failure *httpx.Error
-		if !errors.As(err, &failure) || failure.Kind != httpx.Timeout {
-			t.Fatalf("it ends with %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		door := memnet.New(t).Listen("auth.lan")
+		var asked atomic.Int32
+		go func() {
+			for {
+				if _, err := door.Accept(); err != nil {
+					return
+				}
+				asked.Add(1)
+			}
+		}()
+		defer func() { _ = door.Close() }()
+		client, err := httpx.New(httpx.Config{Timeout: 20 * time.Second, Burst: 100}, &secret.Masker{}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := r.server.Asked("discovery"); got != 1 {
-		t.Errorf("it was asked %d times", got)
-	}
+		provider := oidc.New(func() oidc.Settings { return oidc.Settings{Issuer: "http://auth.lan", ClientID: "watchmark"} }, client)
+		errs := make([]error, 20)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { _, _, errs[i] = provider.Start(t.Context(), redirectURI, "/") })
+		}
+		all.Wait()
+		for _, err := range errs {
+			var failure *httpx.Error
+			if !errors.As(err, &failure) || failure.Kind != httpx.Timeout {
+				t.Fatalf("it ends with %v", err)
+			}
+		}
+		if got := asked.Load(); got != 1 {
+			t.Errorf("it was asked %d times", got)
+		}
+	})
 }
 
 func TestUnreachableKeysAreNoBadToken(t *testing.T) {

@@ -58,8 +58,8 @@ type Server struct {
 
 	mu     sync.Mutex
 	config Config
-	keys   []*rsa.PrivateKey // the last one signs; all are published
-	kid    int
+	key    *rsa.PrivateKey
+	kid    int // of the key; each new one has the next
 	codes  map[string]grant
 	tokens map[string]Account
 	count  map[string]int
@@ -74,10 +74,11 @@ type grant struct {
 // Start runs a provider for one test; URL is its issuer.
 func Start(tb simulated.TB, c Config) *Server {
 	tb.Helper()
-	s := &Server{config: c, codes: map[string]grant{}, tokens: map[string]Account{}, count: map[string]int{}}
-	if err := s.rotate(); err != nil {
+	key, err := firstKey()
+	if err != nil {
 		tb.Fatal(err)
 	}
+	s := &Server{config: c, key: key, codes: map[string]grant{}, tokens: map[string]Account{}, count: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", s.discovery)
 	mux.HandleFunc("GET /authorize", s.authorize)
@@ -112,23 +113,23 @@ func (s *Server) asked(door string) Config {
 	return s.config
 }
 
+func newKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
+
+// firstKey is that of every provider until it rotates, strangeKey one that none publishes: to make them
+// takes most of the time of a test.
+var firstKey, strangeKey = sync.OnceValues(newKey), sync.OnceValues(newKey)
+
 // Rotate makes a new key and forgets the old one.
 func (s *Server) Rotate(tb simulated.TB) {
 	tb.Helper()
-	if err := s.rotate(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func (s *Server) rotate() error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := newKey()
 	if err != nil {
-		return err
+		tb.Fatal(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keys, s.kid = []*rsa.PrivateKey{key}, s.kid+1
-	return nil
+	s.key = key
+	s.kid++
 }
 
 func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
@@ -252,7 +253,7 @@ func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
 	s.asked("keys")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	public := s.keys[0].PublicKey
+	public := s.key.PublicKey
 	answer(w, http.StatusOK, map[string]any{"keys": []map[string]any{{
 		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid(s.kid), "n": encode(public.N.Bytes()), "e": encode(big.NewInt(int64(public.E)).Bytes()),
 	}}})
@@ -264,19 +265,22 @@ func kid(n int) string { return "key-" + string(rune('a'+n)) }
 func (s *Server) sign(claims map[string]any, how string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key, header := s.keys[0], map[string]any{"alg": "RS256", "typ": "JWT", "kid": kid(s.kid)}
+	key, header := s.key, map[string]any{"alg": "RS256", "typ": "JWT", "kid": kid(s.kid)}
 	switch how {
 	case "none", "HS256":
 		header["alg"] = how
 	case "strange":
-		key, _ = rsa.GenerateKey(rand.Reader, 2048)
+		var err error
+		if key, err = strangeKey(); err != nil {
+			panic(err) // the generator does not fail
+		}
 	}
 	signed := encode(mustJSON(header)) + "." + encode(mustJSON(claims))
 	switch how {
 	case "none":
 		return signed + "."
 	case "HS256":
-		mac := hmac.New(sha256.New, s.keys[0].N.Bytes())
+		mac := hmac.New(sha256.New, s.key.N.Bytes())
 		_, _ = io.WriteString(mac, signed)
 		return signed + "." + encode(mac.Sum(nil))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/simulated"
 )
 
 // zipped makes a dump of the given members.
@@ -113,16 +114,7 @@ func matchbench(tb testing.TB) *catalogtest.Server {
 
 func TestMatchbenchDump(t *testing.T) {
 	s := matchbench(t)
-	running, err := s.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := running.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	base := running.URL
+	base := simulated.Start(t, s)
 	exchange{call: "GET /v0/subjects/50", status: 200, holds: []string{`"name":"機動戦士ガンダム"`, `"eps":43,"total_episodes":43`, `"platform":"TV"`, `机动战士高达0079`}}.do(t, base)
 	exchange{call: "GET /v0/episodes?subject_id=8&limit=1", status: 200, holds: []string{`"ep":1,"sort":1`}}.do(t, base)
 	for keyword, want := range map[string]int{"機動戦士ガンダム": 50, "机动战士高达0079": 50, "机动戦士ガンダム": 50} {

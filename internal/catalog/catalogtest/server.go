@@ -14,6 +14,7 @@ package catalogtest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/simulated"
 )
 
 // Config says who may use the catalog and which of its habits are switched.
@@ -137,6 +139,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests[pattern]++
 	s.countMu.Unlock()
 	s.faults.serve(w, r, pathsOf(pattern), s.mux)
+}
+
+// Listen serves s on addr, such as 127.0.0.1:0 for a free port, until stop is called, which ends
+// when all requests in hand have; ctx bounds the opening alone. url is the base address of the API and
+// of the website alike, without a slash at the end.
+func (s *Server) Listen(ctx context.Context, addr string) (url string, stop func(), err error) {
+	return simulated.Listen(ctx, s, addr)
+}
+
+// Start makes a catalog for one test, served on a free port of the loopback until the test ends.
+func Start(tb simulated.TB, cfg Config) (s *Server, baseURL string) {
+	tb.Helper()
+	s = New(cfg)
+	return s, simulated.Start(tb, s)
 }
 
 // Requests counts what arrived since the start or the last Reset, refused and

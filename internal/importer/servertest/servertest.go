@@ -3,6 +3,7 @@
 package servertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -324,13 +325,9 @@ func (s *Server) browser(u *url.URL) any {
 	case u.Path == "/Library/MediaFolders":
 		list := []any{}
 		for _, l := range s.cfg.Libraries {
-			kind := map[string]string{"show": "tvshows", "movie": "movies"}[l.Kind]
 			item := object{"Id": l.ID, "Name": l.Name, "Type": "CollectionFolder"}
-			if kind != "" || l.Kind != "" {
+			if kind := cmp.Or(map[string]string{"show": "tvshows", "movie": "movies"}[l.Kind], l.Kind); kind != "" {
 				item["CollectionType"] = kind
-			}
-			if l.Kind != "" && kind == "" {
-				item["CollectionType"] = l.Kind
 			}
 			list = append(list, item)
 		}

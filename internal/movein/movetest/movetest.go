@@ -22,21 +22,21 @@ import (
 
 // What the folders hold in secret. None may be seen in clear.
 const (
-	Master        = "master-key-of-the-folder-5f1e"
+	master        = "master-key-of-the-folder-5f1e"
 	MiraToken     = "mira-token-7f3a9c5e1b"
 	AlexToken     = "alex-token-2d8b4f6a0c"
 	WebhookKey    = "webhook-key-of-bangumi-syncer-0011"
-	SMTPPassword  = "smtp-password-77aa"
-	WeComKey      = "11112222-3333-4444-5555-666677778888"
-	TraktAccess   = "trakt-access-4f4f4f"
-	TraktRefresh  = "trakt-refresh-5e5e5e"
+	smtpPassword  = "smtp-password-77aa"
+	weComKey      = "11112222-3333-4444-5555-666677778888"
+	traktAccess   = "trakt-access-4f4f4f"
+	traktRefresh  = "trakt-refresh-5e5e5e"
 	TraktSecret   = "trakt-app-secret-9a9a"
 	ModelKey      = "sk-model-key-33cc33cc"
 	ProxyPassword = "proxy-password-88"
 )
 
 // Secrets are all of them.
-var Secrets = []string{Master, MiraToken, AlexToken, WebhookKey, SMTPPassword, WeComKey, TraktAccess, TraktRefresh, TraktSecret, ModelKey, ProxyPassword}
+var Secrets = []string{master, MiraToken, AlexToken, WebhookKey, smtpPassword, weComKey, traktAccess, traktRefresh, TraktSecret, ModelKey, ProxyPassword}
 
 // Seal encrypts a text as versions since 3.6 do, with the secret_key of a config.ini.
 func Seal(master, plain string) string {
@@ -170,7 +170,7 @@ enabled = True
 username = admin
 password = 0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f
 session_timeout = 7200
-secret_key = `+Master+`
+secret_key = `+master+`
 max_login_attempts = 8
 lockout_duration = 910
 
@@ -189,7 +189,7 @@ enabled = False
 smtp_server = smtp.example.org
 smtp_port = 587
 smtp_username = mira@example.org
-smtp_password = `+SMTPPassword+`
+smtp_password = `+smtpPassword+`
 smtp_use_tls = True
 email_from =
 email_to = mira@example.org;alex@example.org
@@ -231,8 +231,8 @@ match_confidence_threshold = 0.85
 enabled = True
 username = admin
 password = 0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f
-secret_key = `+Master+`
-webhook_key = `+Seal(Master, WebhookKey)+`
+secret_key = `+master+`
+webhook_key = `+Seal(master, WebhookKey)+`
 webhook_auth_enabled = True
 
 [web]
@@ -263,18 +263,18 @@ subnet = 192.168.1
 
 [trakt]
 client_id = trakt-app-id
-client_secret = `+Seal(Master, TraktSecret)+`
+client_secret = `+Seal(master, TraktSecret)+`
 redirect_uri = http://localhost:8000/api/trakt/auth/callback
 
 [llm]
-api_key = `+Seal(Master, ModelKey)+`
+api_key = `+Seal(master, ModelKey)+`
 model = deepseek-chat
 temperature = 0.5
 
 [notify-wecom-1]
 id = 1
 enabled = False
-key = `+Seal(Master, WeComKey)+`
+key = `+Seal(master, weComKey)+`
 msg_type = markdown
 
 [notify-email-1]
@@ -283,7 +283,7 @@ enabled = False
 smtp_server = smtp.example.org
 smtp_port = 465
 smtp_username = mira@example.org
-smtp_password = `+Seal(Master, SMTPPassword)+`
+smtp_password = `+Seal(master, smtpPassword)+`
 email_to = mira@example.org
 
 [notify-rule-1]
@@ -317,9 +317,9 @@ key = value
 			(section_name, username, media_server_usernames, auth_method, access_token, refresh_token, expires_at, nickname, private, is_active, created_at, updated_at) VALUES
 			('bangumi', 'mira', '["Mira", "mira TV"]', 'manual', '%s', '', NULL, '米拉', 0, 1, 1, 1),
 			('bangumi-alex', 'alex', '["alex"]', 'oauth', '%s', '%s', 4102444800, '', 1, 0, 1, 1)`,
-		Seal(Master, MiraToken), Seal(Master, AlexToken), Seal(Master, "refresh-of-alex")),
+		Seal(master, MiraToken), Seal(master, AlexToken), Seal(master, "refresh-of-alex")),
 		fmt.Sprintf(`INSERT INTO trakt_config (user_id, access_token, refresh_token, expires_at, enabled, last_sync_time, created_at, updated_at, auth_type) VALUES
-			('default_user', '%s', '%s', 4102444800, 1, 1755400000, 1, 1, 'oauth')`, Seal(Master, TraktAccess), Seal(Master, TraktRefresh)),
+			('default_user', '%s', '%s', 4102444800, 1, 1755400000, 1, 1, 'oauth')`, Seal(master, traktAccess), Seal(master, traktRefresh)),
 		`INSERT INTO sync_records (timestamp, user_name, title, ori_title, season, episode, subject_id, episode_id, status, message, source, media_type, bgm_title, match_method, match_score) VALUES
 			('2026-07-01 20:00:00', 'Mira', '灯塔守望者', ' ', 1, 1, '900001', '910001', 'success', '已标记为看过', 'plex', 'episode', '灯塔守望者', 'api_search', 0.97),
 			('2026-07-02 20:00:00', 'Mira', '一部电影', NULL, 1, 1, '900777', NULL, 'retried', '重试成功', 'retry-emby', 'movie', '一部电影', 'custom_mapping', 1.0),

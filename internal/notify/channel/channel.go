@@ -24,8 +24,8 @@ type Message struct {
 	At time.Time
 	// Count is how many notices it tells of, at least 1.
 	Count int
-	// Facts are the placeholders of the first notice (title, season, user_name, …), all of
-	// them from outside.
+	// Facts are the further placeholders (anime, season, user, …), of the first of the most
+	// urgent notices, all of them from outside.
 	Facts map[string]string
 }
 

@@ -64,7 +64,7 @@ func message() channel.Message {
 	return channel.Message{
 		ID: "n-17", Kind: "mark_failed", Title: "标记失败", Text: "葬送的芙莉莲 第 3 话\n服务器没有回答", Link: "https://watch.example.org/records/7",
 		At: time.Date(2026, 11, 21, 20, 15, 0, 0, time.UTC), Count: 1,
-		Facts: map[string]string{"title": "Frieren", "user_name": "mira", "season": "1", "episode": "3", "source": "plex", "error_message": "no answer", "type_name": "失败"},
+		Facts: map[string]string{"title": "Frieren", "anime": "Frieren", "user": "mira", "season": "1", "episode": "3", "source": "plex", "error": "no answer", "type_name": "失败"},
 	}
 }
 

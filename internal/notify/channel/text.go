@@ -34,8 +34,8 @@ var placeholder = regexp.MustCompile(`\{[a-z0-9_]+(:[1-9][0-9]{0,4})?\}`)
 // ellipsis stands where something was cut off.
 const ellipsis = "…"
 
-// value is that of a placeholder; unknown ones are empty. {title} is the title of the message;
-// that of the show, the fact "title", is {anime}.
+// value is that of a placeholder: of the message itself, or one of its Facts. Unknown ones are
+// empty.
 func (m Message) value(name string) string {
 	switch name {
 	case "id":
@@ -53,18 +53,7 @@ func (m Message) value(name string) string {
 	case "count":
 		return strconv.Itoa(max(m.Count, 1))
 	}
-	if v := m.Facts[name]; v != "" {
-		return v
-	}
-	switch name {
-	case "user":
-		return m.Facts["user_name"]
-	case "anime":
-		return m.Facts["title"]
-	case "error":
-		return m.Facts["error_message"]
-	}
-	return ""
+	return m.Facts[name]
 }
 
 // tidy is m with what comes from outside made fit to be shown: valid UTF-8 without control

@@ -75,19 +75,11 @@ func direct(cfg httpx.Config) httpx.Config {
 
 var errMetadata = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets")
 
-// metadata are addresses of such services that are not link-local: those of Alibaba Cloud, Oracle
-// Cloud and AWS.
-var metadata = map[netip.Addr]bool{
-	netip.MustParseAddr("100.100.100.200"): true,
-	netip.MustParseAddr("192.0.0.192"):     true,
-	netip.MustParseAddr("fd00:ec2::254"):   true,
-}
-
 // allow refuses link-local and metadata addresses. The home network is allowed: most receivers
 // of webhooks stand there.
 func allow(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
-	if addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified() || metadata[addr] {
+	if addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified() || lan.IsMetadata(addr) {
 		return fmt.Errorf("%s %w", addr, errMetadata)
 	}
 	return nil

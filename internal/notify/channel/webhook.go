@@ -2,10 +2,8 @@ package channel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -19,33 +17,14 @@ import (
 	"watchmark/internal/secret"
 )
 
+// Bounds of a request, in bytes, and of its headers in number.
 const (
-	maxTemplate = 16 << 10
-	maxBody     = 64 << 10
+	maxBody = 64 << 10
 	// maxQuery is what servers commonly take of an address.
 	maxQuery   = 6 << 10
 	maxAddress = 4 << 10
 	maxHeaders = 30
 )
-
-// DefaultTemplate is the body of a webhook without a template.
-const DefaultTemplate = `{
-  "service": "Watchmark",
-  "id": "{id}",
-  "type": "{type}",
-  "type_name": "{type_name}",
-  "title": "{title}",
-  "text": "{text}",
-  "link": "{link}",
-  "timestamp": "{timestamp}",
-  "count": "{count}",
-  "user": "{user}",
-  "anime": "{anime}",
-  "season": "{season}",
-  "episode": "{episode}",
-  "source": "{source}",
-  "error": "{error}"
-}`
 
 // Webhook sends messages as requests to an address (upstreams/channels.md, section 3).
 type Webhook struct {
@@ -324,97 +303,4 @@ func (w webhook) request(m Message) (httpx.Request, error) {
 	}
 	req.Header.Set("Idempotency-Key", m.ID)
 	return req, nil
-}
-
-// parseTemplate reads the JSON of a template.
-func parseTemplate(text string) (any, error) {
-	if text == "" {
-		text = DefaultTemplate
-	}
-	if len(text) > maxTemplate {
-		return nil, fmt.Errorf("it is longer than %d bytes", maxTemplate)
-	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var template any
-	if err := dec.Decode(&template); err != nil {
-		var at *json.SyntaxError
-		if errors.As(err, &at) {
-			line := 1 + strings.Count(text[:min(int(at.Offset), len(text))], "\n")
-			return nil, fmt.Errorf("it is not JSON: line %d: %w", line, at)
-		}
-		return nil, errors.New("it is not JSON: it ends too early")
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is not JSON: something follows its end")
-	}
-	switch template.(type) {
-	case map[string]any, []any:
-		return template, nil
-	}
-	return nil, errors.New("it must be an object, {…}, or a list, […]")
-}
-
-// render fills template with what m says and gives it to fits, with ever shorter values until
-// that says that it fits; what the template itself holds is not cut.
-func render(template any, m Message, fits func(filled any) bool) {
-	values := map[string]string{}
-	value := func(name string) string {
-		if _, known := values[name]; !known {
-			values[name] = clean(m.value(name))
-		}
-		return values[name]
-	}
-	for limit := 16 << 10; ; limit /= 4 {
-		filled := mapStrings(template, func(s string) string {
-			return Expand(s, func(name string) string { return cut(value(name), limit) })
-		})
-		if fits(filled) || limit == 0 {
-			return
-		}
-	}
-}
-
-// mapStrings is a copy of JSON with every string, but the names of fields, replaced.
-func mapStrings(v any, replace func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return replace(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, one := range v {
-			list[i] = mapStrings(one, replace)
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, one := range v {
-			object[name] = mapStrings(one, replace)
-		}
-		return object
-	}
-	return v
-}
-
-// flatten puts JSON into a query: a.b is field b of object a, a.0 the first of list a.
-func flatten(name string, v any, into url.Values) {
-	inner := func(part string) string {
-		if name == "" {
-			return part
-		}
-		return name + "." + part
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for part, one := range v {
-			flatten(inner(part), one, into)
-		}
-	case []any:
-		for i, one := range v {
-			flatten(inner(strconv.Itoa(i)), one, into)
-		}
-	case nil:
-	default:
-		into.Set(name, fmt.Sprint(v))
-	}
 }

@@ -26,8 +26,8 @@ import (
 
 // Players listen at the first free of these ports (upstreams/device.md, section 1).
 const (
-	FirstPort = 9978
-	LastPort  = 9998
+	firstPort = 9978
+	lastPort  = 9998
 )
 
 const (
@@ -39,8 +39,8 @@ const (
 	maxBody = 64 << 10
 )
 
-// ErrNoPlayer is returned for an address that answers, but not as a player with /media does.
-var ErrNoPlayer = errors.New("what answers there is no player that tells what it plays: it takes FongMi TV since spring 2024, or a fork of it")
+// errNoPlayer is returned for an address that answers, but not as a player with /media does.
+var errNoPlayer = errors.New("what answers there is no player that tells what it plays: it takes FongMi TV since spring 2024, or a fork of it")
 
 // info is what GET /device tells (section 2). The field type is not read: its meaning
 // differs, and hardware ids are not kept.
@@ -63,7 +63,7 @@ const (
 type media struct {
 	title, label, url string
 	state             State
-	// position and duration are at most 0 when the player does not know them.
+	// position and duration are 0 when the player does not know them.
 	position, duration time.Duration
 	speed              float64 // above 0
 }
@@ -90,7 +90,7 @@ func allow(loopback bool) func(netip.Addr) error {
 }
 
 // get is the JSON object at a path; the content type is not looked at, for players say
-// text/plain. The error wraps ErrNoPlayer when something else answers.
+// text/plain. The error wraps errNoPlayer when something else answers.
 func (c *client) get(ctx context.Context, host string, port uint16, path string) (payload.Object, error) {
 	answer, err := c.http.Do(ctx, httpx.Request{
 		URL:           "http://" + net.JoinHostPort(host, strconv.Itoa(int(port))) + path,
@@ -101,11 +101,11 @@ func (c *client) get(ctx context.Context, host string, port uint16, path string)
 		return nil, err
 	}
 	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %d; %w", path, answer.Status, ErrNoPlayer)
+		return nil, fmt.Errorf("%s answers %d; %w", path, answer.Status, errNoPlayer)
 	}
 	object, err := payload.ParseObject(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%s answers no JSON object; %w", path, ErrNoPlayer)
+		return nil, fmt.Errorf("%s answers no JSON object; %w", path, errNoPlayer)
 	}
 	return object, nil
 }
@@ -118,7 +118,7 @@ func (c *client) device(ctx context.Context, host string, port uint16) (info, er
 	}
 	i := info{uuid: payload.Clean(o.Text("uuid"), maxUUID), name: o.Line("name")}
 	if i.uuid == "" && i.name == "" {
-		return info{}, fmt.Errorf("/device tells neither uuid nor name; %w", ErrNoPlayer)
+		return info{}, fmt.Errorf("/device tells neither uuid nor name; %w", errNoPlayer)
 	}
 	return i, nil
 }

@@ -48,9 +48,9 @@ func (k *Keeper) probe(ctx context.Context, host string, port uint16) (verdict, 
 // and something else may have taken the first one; patient goes on although nothing
 // listens at the first. err is why there is none, also when ctx has ended.
 func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []uint16, err error) {
-	for port := uint16(FirstPort); port <= LastPort && ctx.Err() == nil; port++ {
+	for port := uint16(firstPort); port <= lastPort && ctx.Err() == nil; port++ {
 		v, failed := k.probe(ctx, host, port)
-		if port == FirstPort || v == other {
+		if port == firstPort || v == other {
 			err = failed
 		}
 		switch v {
@@ -82,7 +82,7 @@ func (k *Keeper) scan(ctx context.Context) (found int, err error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.scanning = false; err == nil {
-			k.scanned, k.scanFits = time.Now(), found
+			k.scanned, k.scanFound = time.Now(), found
 		}
 	}()
 	hosts := make(chan string)

@@ -17,15 +17,15 @@ import (
 
 // The boxes are at the ports that players take, on addresses of loopback that nobody else has.
 func TestScansFindPlayersOnly(t *testing.T) {
-	devicetest.Start(t, fmt.Sprintf("127.9.7.1:%d", FirstPort), "7c1de0aa55ab90f1", "Living Box").Play(devicetest.Episode("灯塔守望者", "第07集", 600, 1440))
-	devicetest.Start(t, fmt.Sprintf("127.9.7.1:%d", FirstPort+1), "7c1de0aa55ab90f1", "Living Box") // a second app
-	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", FirstPort), "x", "x").Fail(devicetest.Page, "") // something else, and a player behind it
-	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", FirstPort+1), "90f1", "Bed Box")
-	devicetest.Start(t, fmt.Sprintf("127.9.7.3:%d", FirstPort+1), "55ab", "Alone") // nothing at the first port: not found by a scan
-	devicetest.Start(t, fmt.Sprintf("127.9.7.4:%d", FirstPort), "55ac", "Old Box").Fail(devicetest.Old, "")
-	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", FirstPort), "z", "z").Fail(devicetest.Cut, "") // something that speaks no HTTP
-	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", FirstPort+1), "ab90", "Kitchen Box")
-	outside := devicetest.Start(t, fmt.Sprintf("127.9.7.9:%d", FirstPort), "y", "y")
+	devicetest.Start(t, fmt.Sprintf("127.9.7.1:%d", firstPort), "7c1de0aa55ab90f1", "Living Box").Play(devicetest.Episode("灯塔守望者", "第07集", 600, 1440))
+	devicetest.Start(t, fmt.Sprintf("127.9.7.1:%d", firstPort+1), "7c1de0aa55ab90f1", "Living Box") // a second app
+	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", firstPort), "x", "x").Fail(devicetest.Page, "") // something else, and a player behind it
+	devicetest.Start(t, fmt.Sprintf("127.9.7.2:%d", firstPort+1), "90f1", "Bed Box")
+	devicetest.Start(t, fmt.Sprintf("127.9.7.3:%d", firstPort+1), "55ab", "Alone") // nothing at the first port: not found by a scan
+	devicetest.Start(t, fmt.Sprintf("127.9.7.4:%d", firstPort), "55ac", "Old Box").Fail(devicetest.Old, "")
+	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", firstPort), "z", "z").Fail(devicetest.Cut, "") // something that speaks no HTTP
+	devicetest.Start(t, fmt.Sprintf("127.9.7.5:%d", firstPort+1), "ab90", "Kitchen Box")
+	outside := devicetest.Start(t, fmt.Sprintf("127.9.7.9:%d", firstPort), "y", "y")
 	h := newHome(t)
 	h.config.Enabled = false // it works while switched off
 	h.config.Subnets = []netip.Prefix{netip.MustParsePrefix("127.9.7.0/29"), netip.MustParsePrefix("8.8.8.0/30")}
@@ -59,7 +59,7 @@ func TestScansFindPlayersOnly(t *testing.T) {
 	h.mu.Lock()
 	h.config = Config{Enabled: true, Addresses: []string{"127.9.7.3"}, Threshold: 0.8}
 	h.mu.Unlock()
-	if ports, err := h.walk(t.Context(), "127.9.7.3", true); err != nil && len(ports) == 0 || !slices.Equal(ports, []uint16{FirstPort + 1}) {
+	if ports, err := h.walk(t.Context(), "127.9.7.3", true); err != nil && len(ports) == 0 || !slices.Equal(ports, []uint16{firstPort + 1}) {
 		t.Errorf("patiently found is %v, %v", ports, err)
 	}
 	if s := h.Status(); len(s.Devices) != 0 {
@@ -69,7 +69,7 @@ func TestScansFindPlayersOnly(t *testing.T) {
 
 // An address without a port stands for every player there.
 func TestAllPlayersOfAnAddressAreAsked(t *testing.T) {
-	for port := FirstPort + 2; port < FirstPort+4; port++ {
+	for port := firstPort + 2; port < firstPort+4; port++ {
 		devicetest.Start(t, fmt.Sprintf("127.9.8.1:%d", port), "7c1de0aa55ab90f1", fmt.Sprintf("Box %d", port))
 	}
 	h := newHome(t)
@@ -95,7 +95,7 @@ func (h *home) named(host string) *place {
 
 // A look that had no time left has seen nobody.
 func TestALookWithoutTimeSeesNobody(t *testing.T) {
-	devicetest.Start(t, fmt.Sprintf("127.9.8.2:%d", FirstPort), "7c1de0aa55ab90f1", "Living Box")
+	devicetest.Start(t, fmt.Sprintf("127.9.8.2:%d", firstPort), "7c1de0aa55ab90f1", "Living Box")
 	h := newHome(t)
 	p := h.named("127.9.8.2")
 	ended, end := context.WithCancel(t.Context())
@@ -148,7 +148,7 @@ func TestFoundBoxesAreForgottenAfterADay(t *testing.T) {
 		offline time.Duration
 		kept    int
 	}{{forgetAfter - time.Hour, 1}, {forgetAfter + time.Hour, 0}} {
-		h.add("127.9.9.1", FirstPort).offline = time.Now().Add(-c.offline)
+		h.add("127.9.9.1", firstPort).offline = time.Now().Add(-c.offline)
 		if got := len(h.Status().Devices); got != c.kept {
 			t.Errorf("offline for %v: %d devices", c.offline, got)
 		}

@@ -81,12 +81,12 @@ type Keeper struct {
 	rescan bell.Bell
 	polls  chan struct{} // holds a token for each poll under way
 
-	mu       sync.Mutex
-	places   []*place
-	running  *task.Task // the task of SyncAll; nil when none runs
-	scanning bool
-	scanned  time.Time // when the last whole scan ended
-	scanFits int       // players that it found
+	mu        sync.Mutex
+	places    []*place
+	running   *task.Task // the task of SyncAll; nil when none runs
+	scanning  bool
+	scanned   time.Time // when the last whole scan ended
+	scanFound int       // players that it found
 }
 
 // place is an address at which there is a player, or may be one. Keeper.mu guards it.

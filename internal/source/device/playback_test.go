@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ const minutes24 = 24 * time.Minute
 func newReel(t *testing.T) *reel {
 	t.Helper()
 	h := newHome(t)
-	return &reel{home: h, at: time.Unix(1_700_000_000, 0), player: h.met(h.add("127.0.0.1", FirstPort), info{"7c1de0aa55ab90f1", "Living Box"}, time.Now())}
+	return &reel{home: h, at: time.Unix(1_700_000_000, 0), player: h.met(h.add("127.0.0.1", firstPort), info{"7c1de0aa55ab90f1", "Living Box"}, time.Now())}
 }
 
 // look is a look after a while.
@@ -44,6 +45,17 @@ func (r *reel) plays(label string, from, to float64) {
 	for share := from; share <= to; share += float64(30*time.Second) / float64(minutes24) {
 		r.look(30*time.Second, shows(label, share, Playing))
 	}
+}
+
+// watches looks at something at its beginning, and twice at 85 percent of its 24 minutes.
+func (r *reel) watches(title, label string) *Event {
+	r.t.Helper()
+	m := media{title: title, label: label, state: Playing, duration: minutes24}
+	for _, seconds := range []time.Duration{100, 1224, 1227} {
+		m.position = seconds * time.Second
+		r.look(3*time.Second, m)
+	}
+	return r.player.last
 }
 
 // wants are the episodes that have counted, in order.
@@ -269,6 +281,44 @@ func TestLiveStreamsNeverCount(t *testing.T) {
 		r.look(30*time.Second, media{})
 		r.wants()
 	})
+}
+
+// What differs in season or year only is something else.
+func TestSeasonsAndNewVersionsCountForThemselves(t *testing.T) {
+	r := newReel(t)
+	for _, c := range [][2]string{{"灯塔守望者", "07"}, {"灯塔守望者", "S01E07"}, {"灯塔守望者", "S02E07"}, {"灯塔守望者(2009)", "07"}, {"灯塔守望者(2024)", "07"}, {"灯塔守望者", "SP7"}} {
+		if e := r.watches(c[0], c[1]); e == nil || e.Outcome != Counted || e.Label != c[1] {
+			t.Errorf("%q: %+v", c, e)
+		}
+		r.exec("UPDATE device_plays SET armed = 0") // as if nothing else had been played since
+	}
+}
+
+func TestWhatIsNotAnEpisodeIsSkippedWithAReason(t *testing.T) {
+	r := newReel(t)
+	for label, want := range map[string]string{"全12集": "counts episodes", "第03集预告": "extra", "线路一": "nothing tells"} {
+		if e := r.watches("灯塔守望者", label); e == nil || e.Outcome != Skipped || e.Label != label || !strings.Contains(e.Reason, want) {
+			t.Errorf("%s: %+v", label, e)
+		}
+	}
+	r.plays("07", 0.4, 0.48)
+	r.look(30*time.Second, media{})
+	if e := r.player.last; e.Label != "07" || !strings.Contains(e.Reason, "it ended at 46 %, and counts from 80 %") {
+		t.Errorf("left in the middle: %+v", e)
+	}
+	told := r.player.last
+	live := media{title: "CCTV-1 综合", label: "新闻", state: Playing, duration: minutes24}
+	for _, seconds := range []time.Duration{1300, 1303} {
+		live.position = seconds * time.Second
+		r.look(3*time.Second, live)
+	}
+	live.duration = 0
+	r.look(3*time.Second, live)
+	r.look(3*time.Second, media{})
+	if r.player.last != told {
+		t.Errorf("a channel: %+v", r.player.last)
+	}
+	r.wants()
 }
 
 func TestPauseAndComeBack(t *testing.T) {

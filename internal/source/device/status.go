@@ -96,7 +96,7 @@ func (k *Keeper) Status() Status {
 	enabled := k.Config().Enabled
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	status := Status{Enabled: enabled, Devices: []Device{}, Scanning: k.scanning, LastScan: moment(k.scanned), Found: k.scanFits}
+	status := Status{Enabled: enabled, Devices: []Device{}, Scanning: k.scanning, LastScan: moment(k.scanned), Found: k.scanFound}
 	for _, p := range k.places {
 		if p.isMain() {
 			status.Devices = append(status.Devices, k.describe(p, enabled))

@@ -1,6 +1,10 @@
 package jellyfin
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
 
 // mend repairs what the plugin's template engine is known to break in JSON: a
 // missing key without quotes leaves a hole, booleans are True and False, padded
@@ -48,7 +52,7 @@ func mendString(out, text []byte) (_ []byte, length int) {
 			return append(out, '"'), i + 1
 		case c < ' ':
 			out = append(out, ' ')
-		case c == '\\' && i+1 < len(text) && bytes.IndexByte([]byte(`"\/bfnrtu`), text[i+1]) >= 0:
+		case c == '\\' && isEscape(text[i:]):
 			out = append(out, c, text[i+1])
 			i++
 		case c == '\\':
@@ -58,6 +62,15 @@ func mendString(out, text []byte) (_ []byte, length int) {
 		}
 	}
 	return out, len(text)
+}
+
+// isEscape reports whether the backslash that text begins with means something in JSON.
+func isEscape(text []byte) bool {
+	if len(text) < len(`\u0000`) || text[1] != 'u' {
+		return len(text) > 1 && strings.IndexByte(`"\/bfnrt`, text[1]) >= 0
+	}
+	_, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

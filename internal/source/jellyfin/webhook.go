@@ -83,7 +83,7 @@ func readWebhook(o payload.Object) payload.Report {
 	}
 	film := strings.EqualFold(r.ItemType, string(watch.Movie))
 	if film {
-		e.Title = o.Line("title", "name")
+		e.Title = o.Line("name", "title")
 	} else {
 		e.Title = o.Line("seriesname", "title")
 		e.EpisodeTitle = o.Line("name")

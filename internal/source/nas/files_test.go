@@ -213,6 +213,28 @@ func TestFilesChangeWhileTheyAreCopied(t *testing.T) {
 	}
 }
 
+// The media app stops, and takes its log with it, while that is about to be copied.
+func TestTheLogGoesWhileItIsCopied(t *testing.T) {
+	onLinux(t)
+	l := nastest.CreateApart(t, t.TempDir())
+	l.Play("mira-guid", "lamp-1", ago(0), nil)
+	l.Exec("PRAGMA wal_checkpoint(PASSIVE)") // the file has all of it, the log still lies there
+	l.Kill()
+	if err := os.Remove(l.Path + "-shm"); err != nil {
+		t.Fatal(err)
+	}
+	var plays []int
+	ctx := whenAsked{t.Context(), sync.OnceFunc(func() {
+		if err := os.Remove(l.Path + "-wal"); err != nil {
+			t.Error(err)
+		}
+	})}
+	got, err := nas.Use(ctx, l.Path, t.TempDir(), func(n int) { plays = append(plays, n) })
+	if err != nil || got != nas.Quiet || !slices.Equal(plays, []int{1}) {
+		t.Errorf("it is read %s with %v plays: %v", got, plays, err)
+	}
+}
+
 // A copy may be torn in a part that is not read.
 func TestCopyIsChecked(t *testing.T) {
 	l := nastest.Create(t, t.TempDir())

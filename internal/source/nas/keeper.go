@@ -74,18 +74,19 @@ func NewKeeper(c Config) *Keeper {
 	return &Keeper{Config: c, store: store{c.DB}, bell: bell.New(), reading: make(chan struct{}, 1)}
 }
 
-// read has read read the library at path, when nobody else does. Errors are those of place.use.
-func (k *Keeper) read(ctx context.Context, path string, read func(ctx context.Context, lib *library) error) (Handling, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestReading)
+// read opens the library at path for with, when nobody else has it open. Opening and reading
+// take longestReading at most. Errors are those of place.use, and those of ctx.
+func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Context, lib *library) error) (handling Handling, err error) {
+	bounded, cancel := context.WithTimeout(ctx, longestReading)
 	defer cancel()
 	select {
 	case k.reading <- struct{}{}:
 		defer func() { <-k.reading }()
-	case <-ctx.Done():
-		return "", ctx.Err()
+		handling, err = place{path: path, own: filepath.Join(k.Folder, db.FileName), temp: k.Folder}.use(bounded, with)
+	case <-bounded.Done():
+		err = bounded.Err()
 	}
-	handling, err := place{path: path, own: filepath.Join(k.Folder, db.FileName), temp: k.Folder}.use(ctx, read)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = problem(Busy, err, "reading %s took longer than %v: let nas.range be shorter, or the disk of the NAS have less to do", path, longestReading)
 	}
 	return handling, err

@@ -1,8 +1,6 @@
 package nas_test
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,17 +17,6 @@ func (r *rig) on(before time.Duration) {
 	r.round()
 	at := ago(before)
 	r.exec(`UPDATE nas_state SET since = ?, watermark = ?, rescanned_at = ?`, at, at, time.Now().UnixMilli())
-}
-
-func (r *rig) exec(query string, args ...any) {
-	r.t.Helper()
-	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
 }
 
 func TestSwitchingOnBeginsNow(t *testing.T) {
@@ -100,7 +87,7 @@ func TestLimitLosesNothing(t *testing.T) {
 	for i := 1; i <= 12; i++ {
 		l.Play("mira-guid", fmt.Sprintf("lamp-%d", i), at, nil)
 	}
-	l.Play("alex-guid", "lamp-1", ago(50*time.Minute), nextTo(nil, "watched", 0))
+	l.Play("alex-guid", "lamp-1", ago(50*time.Minute), nastest.Columns{"watched": 0})
 	r.set(func(o *nas.Options) { o.Limit = 5 })
 	taken := 0
 	for _, want := range []struct {
@@ -116,14 +103,6 @@ func TestLimitLosesNothing(t *testing.T) {
 	if taken != 12 {
 		t.Errorf("%d of 12 rows were taken: %s", taken, r.titles())
 	}
-}
-
-func nextTo(c nastest.Columns, name string, value any) nastest.Columns {
-	all := nastest.Columns{name: value}
-	for n, v := range c {
-		all[n] = v
-	}
-	return all
 }
 
 // A page of rows that are not finished must not keep those behind it from being read.
@@ -361,7 +340,7 @@ func TestOddRows(t *testing.T) {
 	l.Item("late", "Video", "", "视频-1", nil)
 	l.Play("mira-guid", "gone", ago(30*time.Minute), nil)
 	l.Play("mira-guid", "late", ago(30*time.Minute), nil)
-	l.Play("alex-guid", "lamp-1", ago(30*time.Minute), nextTo(nil, "watched", 2))
+	l.Play("alex-guid", "lamp-1", ago(30*time.Minute), nastest.Columns{"watched": 2})
 	counts := r.sync(nas.Manual{})
 	if counts.Read != 3 || counts.Skipped != 3 || len(counts.Reasons) != 3 {
 		t.Errorf("the scan is %+v", counts)
@@ -388,7 +367,7 @@ func TestTimesThatCannotBe(t *testing.T) {
 	l.Play("mira-guid", "lamp-1", time.Now().UnixMicro(), nil)
 	l.Play("mira-guid", "lamp-2", time.Now().UnixNano(), nil)
 	l.Play("mira-guid", "lamp-3", 0, nil)
-	l.Play("mira-guid", "lamp-4", 0, nextTo(nil, "update_time", "99999999999999999999999"))
+	l.Play("mira-guid", "lamp-4", 0, nastest.Columns{"update_time": "99999999999999999999999"})
 	l.Play("mira-guid", "lamp-5", ago(time.Minute), nil)
 	r.sync(nas.Manual{Range: nas.All})
 	if n := len(r.events); n != 5 {

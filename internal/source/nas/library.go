@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,9 +32,9 @@ type library struct {
 	copied   string // the folder of the copy; empty without one
 }
 
-// use opens the library and has read read it, as the table in upstreams/nas.md, section 7,
-// says. When the files turn out to have changed in a way that the reading cannot be
-// believed, read is called again, on the library as it is then. Errors are *Problem, or those of ctx.
+// use opens the library, as the table in upstreams/nas.md, section 7, says, and calls read with
+// it. When the files turn out to have changed in a way that the reading cannot be believed, read
+// is called again, on the library as it is then. Errors are *Problem, or those of ctx.
 func (p place) use(ctx context.Context, read func(ctx context.Context, lib *library) error) (Handling, error) {
 	var handling Handling
 	var err error
@@ -170,8 +171,11 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 			return "", problem(Unusable, nil, "%s is too large to be copied aside: mount its whole folder, so that it can be read in place", path)
 		}
 		to := filepath.Join(folder, filepath.Base(path))
-		for suffix, p := range map[string]part{"": before.file, logSuffix: before.log, journalSuffix: before.journal} {
-			if err := copyFile(ctx, path+suffix, to+suffix, p.size()); err != nil {
+		for _, f := range []struct {
+			suffix string
+			part   part
+		}{{"", before.file}, {logSuffix, before.log}, {journalSuffix, before.journal}} {
+			if err := copyFile(ctx, path+f.suffix, to+f.suffix, f.part.size()); err != nil {
 				return "", err
 			}
 		}
@@ -186,12 +190,16 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 	return "", problem(Busy, errMoved, "%s is written all the time, so that it cannot be copied: it is tried again at the next scan", path)
 }
 
-// copyFile copies the first bytes of a file, or removes an older copy when there are none.
+// copyFile copies the first bytes of a file, or removes an older copy when there are none. It
+// returns errMoved for a file that has gone since it was looked at, as a log does when the app stops.
 func copyFile(ctx context.Context, from, to string, size int64) error {
 	if size == 0 {
 		return os.RemoveAll(to)
 	}
 	source, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	}
 	if err != nil {
 		return explained(from, err)
 	}

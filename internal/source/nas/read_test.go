@@ -95,6 +95,7 @@ func TestRowsBecomeEvents(t *testing.T) {
 			"item.episode_number", "item.runtime", "item.tmdb_id", "item.imdb_id", "item.external_ids", "item.path", "item.filename", "item.original_title", "item.release_date", "item.air_date", "item.episode_imdb_id"},
 			want: watch.Event{Media: watch.Movie, Title: "北之光", UserName: "mira-guid"}},
 	}
+	r := newRig(t, "")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			l := nastest.Create(t, t.TempDir(), c.without...)
@@ -139,7 +140,7 @@ func TestRowsBecomeEvents(t *testing.T) {
 				play["visible"] = 1
 			}
 			l.Insert("item_user_play", play)
-			r := newRig(t, l.Path)
+			r.reads(t, l.Path)
 			counts := r.sync(nas.Manual{Range: nas.All})
 			if c.why != "" {
 				if len(r.events) != 0 || len(counts.Reasons) != 1 || counts.Reasons[0].Reason != c.why {
@@ -218,6 +219,7 @@ func TestCompletion(t *testing.T) {
 		{"a little over is the end", nastest.Columns{"watched": 0, "ts": 24*60 + 30}, nastest.Columns{"runtime": 24}, true},
 		{"hidden", nastest.Columns{"watched": 1, "visible": 0}, nil, false},
 	}
+	r := newRig(t, "")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			l := sample(t)
@@ -236,7 +238,7 @@ func TestCompletion(t *testing.T) {
 			}
 			l.Item("it", "Episode", parent, "x", item)
 			l.Play("mira-guid", "it", ago(time.Minute), c.play)
-			r := newRig(t, l.Path)
+			r.reads(t, l.Path)
 			if counts := r.sync(nas.Manual{Range: nas.All}); (counts.Taken == 1) != c.want {
 				t.Errorf("the scan is %+v", counts)
 			}

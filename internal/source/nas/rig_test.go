@@ -69,6 +69,13 @@ func (r *rig) start() {
 	})
 }
 
+// reads has r read the library at path in a test of its own, as if nothing had been taken before.
+func (r *rig) reads(t *testing.T, path string) {
+	r.t = t
+	r.options.Path, r.events = path, nil
+	r.exec(`DELETE FROM nas_plays`)
+}
+
 // set changes the settings and lets the Keeper see them.
 func (r *rig) set(change func(o *nas.Options)) {
 	r.t.Helper()
@@ -82,6 +89,17 @@ func (r *rig) set(change func(o *nas.Options)) {
 func (r *rig) round() {
 	r.t.Helper()
 	if err := r.Round(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) exec(query string, args ...any) {
+	r.t.Helper()
+	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+	if err != nil {
 		r.t.Fatal(err)
 	}
 }

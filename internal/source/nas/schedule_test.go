@@ -2,6 +2,7 @@ package nas_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,18 @@ func TestRunKeepsTheSchedule(t *testing.T) {
 		release()
 		if err := <-listed; err != nil || len(users) != 2 {
 			t.Errorf("the users are %v: %v", users, err)
+		}
+		// But not for ever, and no longer than they want to.
+		release = r.Hold()
+		defer release()
+		var p *nas.Problem
+		if _, err := r.Users(ctx); !errors.As(err, &p) || p.Kind != nas.Busy {
+			t.Errorf("after minutes of waiting the error is %v", err)
+		}
+		hurried, end := context.WithTimeout(ctx, time.Second)
+		defer end()
+		if _, err := r.Users(hurried); errors.As(err, &p) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after the second that there was the error is %v", err)
 		}
 	})
 }

@@ -38,12 +38,12 @@ func ParseObject(text []byte) (Object, error) {
 }
 
 // Lower is a copy of o with lower-case keys. Of two keys that differ by case only,
-// the first in byte order that is not blank stays.
+// the first in byte order that Has a value stays.
 func (o Object) Lower() Object {
 	lower := make(Object, len(o))
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		name := strings.ToLower(key)
-		if _, taken := lower[name]; !taken || lower.Line(name) == "" {
+		if !lower.Has(name) {
 			lower[name] = o[key]
 		}
 	}

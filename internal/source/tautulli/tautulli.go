@@ -109,13 +109,10 @@ func read(o payload.Object) payload.Report {
 	}
 	// Unlike everywhere else these ids are the show's on an episode.
 	var ids watch.IDs
-	for _, provider := range []struct{ name, key, placeholder string }{
-		{"tmdb", "tmdb_id", "themoviedb_id"},
-		{"tvdb", "tvdb_id", "thetvdb_id"},
-		{"imdb", "imdb_id", ""},
-		{"anidb", "anidb_id", ""},
+	for provider, keys := range map[string][]string{
+		"tmdb": {"tmdb_id", "themoviedb_id"}, "tvdb": {"tvdb_id", "thetvdb_id"}, "imdb": {"imdb_id"}, "anidb": {"anidb_id"},
 	} {
-		ids = payload.AddID(ids, provider.name, o.Line(provider.key, provider.placeholder))
+		ids = payload.AddID(ids, provider, o.Line(keys...))
 	}
 	if strings.EqualFold(r.ItemType, string(watch.Movie)) {
 		e.Title, e.ItemIDs = o.Line("title"), ids

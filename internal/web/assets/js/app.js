@@ -8,13 +8,13 @@ import "./review.js";
 import "./settings.js";
 import "./mappings.js";
 import "./debug.js";
+import "./figures.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";
-import { prepare } from "./ui.js";
+import { afterPaint, prepare } from "./ui.js";
 
 prepare();
-// The server told the times already: telling them in the reader's zone can wait for the first paint.
-requestAnimationFrame(() => setTimeout(tell));
+afterPaint(tell); // the server told the times already, in its own zone
 const followed = document.querySelector("[data-follow]");
 if (followed) followTask(followed.dataset.follow);
 // On a phone the tabs scroll sideways; the open one may be outside.

@@ -1,7 +1,7 @@
 // Live parts: elements with data-live and an id are fetched anew when records change.
 // data-live="12" is about record 12 only. data-again="5" in one has it fetched anew after 5
 // seconds as well, for what changes without a record.
-import { prepare } from "./ui.js";
+import { afterPaint, prepare } from "./ui.js";
 import { tell } from "./time.js";
 
 let running = null;
@@ -129,11 +129,11 @@ function follow() {
 }
 
 if (document.body.dataset.live) {
-  listen();
+  afterPaint(follow);
   document.addEventListener("visibilitychange", () => {
     follow();
     if (!document.hidden) refresh();
   });
   addEventListener("pagehide", () => { stream?.close(); stream = null; });
-  addEventListener("pageshow", follow);
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) follow(); });
 }

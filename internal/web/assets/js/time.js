@@ -41,6 +41,11 @@ export function tell(root = document) {
   root.querySelectorAll("time[datetime]").forEach(retell);
 }
 
+/** A day in words. */
+export function dayOf(date) {
+  return format("day", date);
+}
+
 /** A new element that tells a time in a form: "at" or "clock". */
 export function timeAs(form, when) {
   const element = document.createElement("time");

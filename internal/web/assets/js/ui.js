@@ -127,3 +127,14 @@ document.addEventListener("formdata", ({ target, formData }) => {
 export function prepare(root = document) {
   root.querySelectorAll("[data-names]").forEach(showChosenNames);
 }
+
+/** Runs once what can wait until the page was painted first; where the browser does not tell of that, a second later. */
+export function afterPaint(work) {
+  let began = false;
+  const begin = () => {
+    if (!began) work();
+    began = true;
+  };
+  new PerformanceObserver(begin).observe({ type: "paint", buffered: true });
+  setTimeout(begin, 1000);
+}

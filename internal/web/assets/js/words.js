@@ -1,5 +1,5 @@
-// The texts that scripts show; the server puts them on <body> in the reader's language.
-const words = JSON.parse(document.body.dataset.words);
+// The texts that scripts show, in the reader's language: a script before this one holds them.
+const { words } = globalThis;
 
 let figures; // made when first needed
 const figure = (n) => (figures ??= new Intl.NumberFormat(document.documentElement.lang)).format(n);
