@@ -263,6 +263,7 @@ func TestFailures(t *testing.T) {
 		{"400", body(400, `{"error":"bad"}`), llm.BadRequest, "bad"},
 		{"400 in a list", body(400, `[{"error":{"message":"bad","status":"INVALID"}}]`), llm.BadRequest, "bad"},
 		{"400 with details", body(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), llm.BadRequest, "field required"},
+		{"400 in lists without end", body(400, strings.Repeat("[", 5000)+`"bad"`+strings.Repeat("]", 5000)), llm.BadRequest, ""},
 		{"400 as text", llmtest.Reply{Status: 400, ContentType: "text/plain", Body: "bad\x00 request"}, llm.BadRequest, "bad request"},
 		{"too long", body(400, `{"error":{"message":"reduce the length","code":"context_length_exceeded"}}`), llm.TooLong, "reduce the length"},
 		{"too long in words", body(400, `{"error":{"message":"This model's maximum context length is 4096"}}`), llm.TooLong, "This model's maximum context length is 4096"},
