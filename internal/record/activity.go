@@ -41,9 +41,9 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 		values, args = append(values, "(?, ?, ?)"), append(args, len(a.Days), day.UnixMilli(), next.UnixMilli())
 		a.Days, day = append(a.Days, Day{Start: day}), next
 	}
-	// "status || ''" is explained at countSince.
+	// "+status" is explained at countSince.
 	count := func(status Status) string {
-		return `(SELECT COUNT(*) FROM records WHERE created_at >= start AND created_at < stop AND status || '' = '` + string(status) + `')`
+		return `(SELECT COUNT(*) FROM records WHERE created_at >= start AND created_at < stop AND +status = '` + string(status) + `')`
 	}
 	from := len(a.Days) - detailed
 	rows, err := s.db.Read().QueryContext(ctx, `WITH days (n, start, stop) AS (VALUES `+strings.Join(values, ", ")+`) SELECT n, `+count(Success)+`,

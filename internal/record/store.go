@@ -110,7 +110,7 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 // FailedLately is how many records of the last seven days failed. It looks at these records alone.
 func (s *Store) FailedLately(ctx context.Context, now time.Time) (int, error) {
 	var n int
-	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND status || '' = 'error'`,
+	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND +status = 'error'`,
 		midnight(now).AddDate(0, 0, -6).UnixMilli()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count failed records: %w", err)
@@ -146,9 +146,9 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	for _, status := range Statuses {
 		counts[status] = 0
 	}
-	// "status || ''" keeps the planner on the index of created_at, which holds all that is asked
+	// "+status" keeps the planner on the index of created_at, which holds all that is asked
 	// for; by the index of status it would read every row.
-	query, args := `SELECT status || '', COUNT(*) FROM records WHERE created_at >= ? GROUP BY status || ''`, []any{since.UnixMilli()}
+	query, args := `SELECT +status, COUNT(*) FROM records WHERE created_at >= ? GROUP BY +status`, []any{since.UnixMilli()}
 	if since.IsZero() {
 		query, args = `SELECT status, COUNT(*) FROM records GROUP BY status`, nil
 	}
