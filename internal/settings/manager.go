@@ -24,7 +24,7 @@ type Overrides interface {
 // Sealer encrypts a text for one place. A text sealed for another place, or
 // with another key, does not open.
 type Sealer interface {
-	Seal(plain, place string) (string, error)
+	Seal(plain, place string) string
 	Open(sealed, place string) (string, error)
 }
 
@@ -176,11 +176,7 @@ func place(o *option) string { return "settings/" + o.path + "/value" }
 // encode gives the text to store for a value that parse returned.
 func (m *Manager) encode(o *option, value any) (string, error) {
 	if o.secret() {
-		sealed, err := m.sealer.Seal(value.(string), place(o))
-		if err != nil {
-			return "", fmt.Errorf("seal %s: %w", o.path, err)
-		}
-		value = sealed
+		value = m.sealer.Seal(value.(string), place(o))
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
