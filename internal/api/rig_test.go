@@ -31,6 +31,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
@@ -96,7 +97,7 @@ type rig struct {
 func newRig(t *testing.T, environ ...string) *rig {
 	t.Helper()
 	ctx := t.Context()
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	d := must(db.Open(ctx, dir))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	box := must(secret.OpenBox(dir, "", false))(t)
@@ -182,7 +183,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Backups: r.backups, Problems: func(context.Context) []string { return r.problems },
 		Requests: new(metrics.Counter), Tasks: r.tasks, Stopping: t.Context().Done(),
 	}
-	r.doc = api.Document(deps)
+	r.doc = described()
 	handler := api.New(deps)
 	proxies := func() auth.Proxies { return auth.Proxies{} }
 	r.handler = auth.Clients(proxies, auth.CrossOrigin(guard.Authenticate(handler), "/webhook/"))
@@ -196,6 +197,11 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.key = plain
 	return r
 }
+
+// described is the document of every rig.
+var described = sync.OnceValue(func() *huma.OpenAPI {
+	return api.Document(api.Deps{Version: "1.2.3", Guard: &auth.Guard{BasePath: "/base"}})
+})
 
 // providerOf is the OpenID Connect provider that the settings name.
 func providerOf(m *settings.Manager) oidc.Settings {
