@@ -64,19 +64,12 @@ var targetNames = map[diagnose.Kind]string{
 // every way to it, and what to do.
 func printDiagnosis(out io.Writer, found diagnosis) error {
 	var b strings.Builder
+	states := map[bool]string{true: "ok", false: "FAILED"}
 	for _, one := range found.Machine {
-		state := "ok"
-		if !one.OK {
-			state = "FAILED"
-		}
-		fmt.Fprintf(&b, "%-7s %-17s %s\n", state, one.Name, one.Detail)
+		fmt.Fprintf(&b, "%-7s %-17s %s\n", states[one.OK], one.Name, one.Detail)
 	}
 	for _, r := range found.Services {
-		state := "ok"
-		if !r.OK {
-			state = "FAILED"
-		}
-		fmt.Fprintf(&b, "%-7s %-17s %s", state, targetNames[r.Kind], r.Host)
+		fmt.Fprintf(&b, "%-7s %-17s %s", states[r.OK], targetNames[r.Kind], r.Host)
 		if !r.InUse {
 			b.WriteString(" (not in use)")
 		}

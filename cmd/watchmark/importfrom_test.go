@@ -85,7 +85,7 @@ func long(t *testing.T, n int) string {
 }
 
 func TestImportFromGoesOnAfterAKill(t *testing.T) {
-	const n = 30_000
+	const n = 10_000
 	data, folder := t.TempDir(), long(t, n)
 	cmd := command(t, nil, "import-from", "bangumi-syncer", folder, "--data", data, "--yes")
 	must(t, cmd.Start())

@@ -11,8 +11,8 @@ import (
 	"watchmark/internal/rights"
 )
 
-// How much the heap may grow before garbage is collected, in percent. On a small server memory is dearer than the
-// few percent of speed that Go's own choice, 100, would bring; and what the start takes at most stays with the process in part.
+// How much the heap may grow before garbage is collected, in percent. On a small server memory is dearer than the few percent of
+// speed that Go's own choice, 100, would bring. The start makes most of the garbage, and its peak should not set the size of the process.
 const (
 	gcAtStart = 20
 	gcPercent = 50

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,8 +9,6 @@ import (
 	"regexp"
 	"testing"
 	"time"
-
-	"watchmark/internal/db"
 )
 
 func TestServeRefusesSettingsThatCannotBeMeant(t *testing.T) {
@@ -97,18 +93,6 @@ func (p *process) addAccount(data string) (key string) {
 	return key
 }
 
-// endLeases lets the half minute pass for which a process that is gone still holds its records.
-func endLeases(t *testing.T, data string) {
-	t.Helper()
-	d, err := db.Open(t.Context(), data)
-	must(t, err)
-	must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = 0 WHERE status = 'processing'`)
-		return err
-	}))
-	must(t, d.Close())
-}
-
 // TestNoWatchIsLostByKill cuts the service off at once after its 202, in several states of
 // the catalog, and expects one mark after the restart, written once.
 func TestNoWatchIsLostByKill(t *testing.T) {
@@ -139,7 +123,6 @@ func TestNoWatchIsLostByKill(t *testing.T) {
 			c.until(t, service, list)
 			service.kill()
 			wants(t, http.StatusNoContent, http.MethodPost, list.url+"/_sim/fault", "", `{"mode":"none"}`, nil)
-			endLeases(t, data)
 			again := serve(t, data, list.url)
 			if r := again.settled(key, id); r.Status != "success" || r.EpisodeID != 90000101 {
 				t.Errorf("the record is %+v", r)

@@ -91,32 +91,20 @@ func (s *Store) open(sealed string, id int64, column string) (secret.Text, error
 	return secret.Text(plain), nil
 }
 
-func (s *Store) seal(plain secret.Text, id int64, column string) (string, error) {
+func (s *Store) seal(plain secret.Text, id int64, column string) string {
 	if plain == "" {
-		return "", nil
+		return ""
 	}
-	sealed, err := s.box.Seal(plain.Reveal(), place(id, column))
-	if err != nil {
-		return "", fmt.Errorf("seal the %s of account %d: %w", column, id, err)
-	}
-	return sealed, nil
+	return s.box.Seal(plain.Reveal(), place(id, column))
 }
 
 func (s *Store) setTokens(ctx context.Context, tx *sql.Tx, id int64, t Tokens) error {
-	access, err := s.seal(t.Access, id, "access_token")
-	if err != nil {
-		return err
-	}
-	refresh, err := s.seal(t.Refresh, id, "refresh_token")
-	if err != nil {
-		return err
-	}
 	var expires int64
 	if !t.ExpiresAt.IsZero() {
 		expires = t.ExpiresAt.UnixMilli()
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE accounts SET access_token = ?, refresh_token = ?, expires_at = ?, redirect_url = ?, problem = '', updated_at = ? WHERE id = ?`,
-		access, refresh, expires, t.RedirectURL, time.Now().UnixMilli(), id)
+	_, err := tx.ExecContext(ctx, `UPDATE accounts SET access_token = ?, refresh_token = ?, expires_at = ?, redirect_url = ?, problem = '', updated_at = ? WHERE id = ?`,
+		s.seal(t.Access, id, "access_token"), s.seal(t.Refresh, id, "refresh_token"), expires, t.RedirectURL, time.Now().UnixMilli(), id)
 	if err != nil {
 		return fmt.Errorf("store tokens of account %d: %w", id, err)
 	}

@@ -37,8 +37,8 @@ type accountChange struct {
 	DryRun         *bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
 }
 
-// AccountCheck is how asking the catalog with an account's token came out.
-type AccountCheck struct {
+// accountCheck is how asking the catalog with an account's token came out.
+type accountCheck struct {
 	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
 	Message string          `json:"message" doc:"What is wrong and what to do about it, in plain words." example:"The catalog accepts the token of mira."`
 	Account account.Account `json:"account"`
@@ -119,12 +119,12 @@ func (s *server) changeAccount(ctx context.Context, in *struct {
 	return answer(s.Accounts.Update(ctx, in.ID, account.Change(in.Body)))
 }
 
-func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[AccountCheck], error) {
+func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
 	checked, err := s.Keeper.Check(ctx, in.ID)
 	if err == nil {
-		return answer(AccountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
+		return answer(accountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
 	}
-	check := AccountCheck{}
+	check := accountCheck{}
 	var refused *catalog.Error
 	switch {
 	case errors.As(err, &refused):
@@ -141,6 +141,3 @@ func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[AccountCheck]
 	check.Account, err = s.Accounts.Get(ctx, in.ID)
 	return answer(check, err)
 }
-
-// orTrue is what p points to; true when it points nowhere.
-func orTrue(p *bool) bool { return p == nil || *p }

@@ -25,19 +25,14 @@ const archiveTag = "Archive"
 // uploadPause is how long an upload may send nothing.
 const uploadPause = time.Minute
 
-// ArchiveStatus is the state of the archive.
-type ArchiveStatus struct {
+// archiveStatus is the state of the archive.
+type archiveStatus struct {
 	archive.Status
 	CurrentProgress orNull[archive.Progress] `json:"current_progress" doc:"How far the import is; null while none runs."`
 }
 
-// ArchiveTask names the task of an import.
-type ArchiveTask struct {
-	TaskID int64 `json:"task_id" doc:"Follow it at /api/catalog_archive/progress." example:"7"`
-}
-
-// ArchiveLog is the log of an import.
-type ArchiveLog struct {
+// archiveLog is the log of an import.
+type archiveLog struct {
 	TaskID int64             `json:"task_id"`
 	State  task.State        `json:"state" enum:"running,done,failed,cancelled"`
 	Lines  []json.RawMessage `json:"lines" doc:"Each with time, level, msg and more; the newest 256 KiB."`
@@ -56,8 +51,8 @@ type ArchiveSubject struct {
 	NSFW      bool                `json:"nsfw"`
 }
 
-// ArchiveHit is a subject that was found by a title.
-type ArchiveHit struct {
+// archiveHit is a subject that was found by a title.
+type archiveHit struct {
 	ArchiveSubject
 	Score float64     `json:"score" doc:"How alike the title is, a ratio 0 to 1."`
 	How   archive.How `json:"how" enum:"equal,begins,alike" doc:"Whether the title is the same, begins with what was looked for, or is similar."`
@@ -76,16 +71,16 @@ type ArchiveEpisode struct {
 	AirDate   watch.Date          `json:"air_date"`
 }
 
-// ArchiveDetail is all that the archive holds of a subject.
-type ArchiveDetail struct {
+// archiveDetail is all that the archive holds of a subject.
+type archiveDetail struct {
 	ArchiveSubject
 	Episodes  []ArchiveEpisode  `json:"episodes"`
-	Relations []ArchiveRelation `json:"relations"`
+	Relations []archiveRelation `json:"relations"`
 	Seasons   []ArchiveSubject  `json:"seasons" doc:"What prequels and sequels lead to, the subject among them, by date."`
 }
 
-// ArchiveRelation is a neighbour of a subject.
-type ArchiveRelation struct {
+// archiveRelation is a neighbour of a subject.
+type archiveRelation struct {
 	SubjectID catalog.SubjectID   `json:"subject_id"`
 	Type      catalog.SubjectType `json:"type"`
 	Name      string              `json:"name"`
@@ -93,8 +88,8 @@ type ArchiveRelation struct {
 	Relation  string              `json:"relation" doc:"What the neighbour is to the subject, in the catalog's words." example:"续集"`
 }
 
-// ArchiveAiring is an episode with its subject's titles.
-type ArchiveAiring struct {
+// archiveAiring is an episode with its subject's titles.
+type archiveAiring struct {
 	ArchiveEpisode
 	SubjectName   string `json:"subject_name"`
 	SubjectNameCN string `json:"subject_name_cn"`
@@ -104,23 +99,20 @@ func (s *server) registerArchive() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
 		Summary: "Get the state of the offline archive",
-	}, func(context.Context, *none) (*JSON[ArchiveStatus], error) {
+	}, func(context.Context, *none) (*JSON[archiveStatus], error) {
 		status := s.ArchiveKeeper.Status()
-		return answer(ArchiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
+		return answer(archiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/trigger", OperationID: "update-archive", Tags: []string{archiveTag},
-		Summary:       "Import the newest dump",
-		Description:   "Starts a task, or answers the one that runs already. When the newest dump is in use, there is nothing to do unless force is set.",
+		Summary: "Import the newest dump",
+		Description: "Starts a task, or answers the one that runs already; /api/catalog_archive/progress follows it, too. " +
+			"When the newest dump is in use, there is nothing to do unless force is set.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(_ context.Context, in *struct {
 		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
-	}) (*JSON[ArchiveTask], error) {
-		t, err := s.ArchiveKeeper.Update(in.Force)
-		if err != nil {
-			return nil, err
-		}
-		return answer(ArchiveTask{t.Status().ID}, nil)
+	}) (*JSON[startedTask], error) {
+		return started(s.ArchiveKeeper.Update(in.Force))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
@@ -139,13 +131,13 @@ func (s *server) registerArchive() {
 		Summary: "Get the log of an import", Errors: []int{http.StatusNotFound},
 	}, func(_ context.Context, in *struct {
 		TaskID int64 `query:"task_id" minimum:"0" doc:"The task; 0 is the newest import."`
-	}) (*JSON[ArchiveLog], error) {
+	}) (*JSON[archiveLog], error) {
 		t, err := s.archiveTask(in.TaskID)
 		if err != nil {
 			return nil, err
 		}
 		lines, _ := t.After(0)
-		log := ArchiveLog{TaskID: t.Status().ID, State: t.Status().State, Lines: make([]json.RawMessage, 0, len(lines))}
+		log := archiveLog{TaskID: t.Status().ID, State: t.Status().State, Lines: make([]json.RawMessage, 0, len(lines))}
 		for _, line := range lines {
 			log.Lines = append(log.Lines, json.RawMessage(line.Text))
 		}
@@ -179,25 +171,18 @@ func (s *server) registerArchiveLookUps() {
 		Text  string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The title."`
 		Type  string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
 		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
-	}) (*JSON[Page[ArchiveHit]], error) {
-		q := archive.Query{Text: in.Text, Limit: in.Limit}
-		switch in.Type {
-		case "anime":
-			q.Types = []catalog.SubjectType{catalog.Anime}
-		case "real":
-			q.Types = []catalog.SubjectType{catalog.Real}
-		}
-		found, err := s.Archive.Find(ctx, q)
-		page := Page[ArchiveHit]{Items: []ArchiveHit{}}
+	}) (*JSON[Page[archiveHit]], error) {
+		found, err := s.Archive.Find(ctx, archive.Query{Text: in.Text, Types: typesOf(in.Type), Limit: in.Limit})
+		page := Page[archiveHit]{Items: []archiveHit{}}
 		for _, f := range found {
-			page.Items = append(page.Items, ArchiveHit{archiveSubject(f.Subject), f.Likeness, f.How, f.By()})
+			page.Items = append(page.Items, archiveHit{archiveSubject(f.Subject), f.Likeness, f.How, f.By()})
 		}
 		return answer(page, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/subjects/{id}", OperationID: "get-archive-subject", Tags: []string{archiveTag},
 		Summary: "Get a subject from the offline archive", Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, func(ctx context.Context, in *ByID) (*JSON[ArchiveDetail], error) {
+	}, func(ctx context.Context, in *ByID) (*JSON[archiveDetail], error) {
 		return answer(s.archiveDetail(ctx, catalog.SubjectID(in.ID)))
 	})
 	register(s, huma.Operation{
@@ -206,7 +191,7 @@ func (s *server) registerArchiveLookUps() {
 	}, func(ctx context.Context, in *struct {
 		From string `query:"from" required:"true" format:"date" doc:"The first day, such as 2026-01-05." example:"2026-01-05"`
 		To   string `query:"to" format:"date" doc:"The last day; left out it is the first. At most 31 days after it." example:"2026-01-11"`
-	}) (*JSON[Page[ArchiveAiring]], error) {
+	}) (*JSON[Page[archiveAiring]], error) {
 		from, to := watch.ParseDate(in.From), watch.ParseDate(in.To)
 		if in.To == "" {
 			to = from
@@ -215,20 +200,20 @@ func (s *server) registerArchiveLookUps() {
 			return nil, fieldProblem("query.to", "it must be a day from the first on, at most 31 days after it")
 		}
 		list, err := s.Archive.Airing(ctx, from, to)
-		page := Page[ArchiveAiring]{Items: []ArchiveAiring{}}
+		page := Page[archiveAiring]{Items: []archiveAiring{}}
 		for _, a := range list {
-			page.Items = append(page.Items, ArchiveAiring{archiveEpisode(a.Episode), a.Subject.Name, a.Subject.NameCN})
+			page.Items = append(page.Items, archiveAiring{archiveEpisode(a.Episode), a.Subject.Name, a.Subject.NameCN})
 		}
 		return answer(page, err)
 	})
 }
 
-func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (ArchiveDetail, error) {
+func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (archiveDetail, error) {
 	subject, err := s.Archive.Subject(ctx, id)
 	if err != nil {
-		return ArchiveDetail{}, archiveMiss(err)
+		return archiveDetail{}, archiveMiss(err)
 	}
-	d := ArchiveDetail{ArchiveSubject: archiveSubject(subject), Episodes: []ArchiveEpisode{}, Relations: []ArchiveRelation{}, Seasons: []ArchiveSubject{}}
+	d := archiveDetail{ArchiveSubject: archiveSubject(subject), Episodes: []ArchiveEpisode{}, Relations: []archiveRelation{}, Seasons: []ArchiveSubject{}}
 	episodes, err := s.Archive.Episodes(ctx, id)
 	if err != nil {
 		return d, archiveMiss(err)
@@ -241,7 +226,7 @@ func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (Archi
 		return d, archiveMiss(err)
 	}
 	for _, r := range relations {
-		d.Relations = append(d.Relations, ArchiveRelation{r.ID, r.Type, r.Name, r.NameCN, r.Label})
+		d.Relations = append(d.Relations, archiveRelation{r.ID, r.Type, r.Name, r.NameCN, r.Label})
 	}
 	chain, err := s.Archive.Chain(ctx, id)
 	if err != nil {
@@ -281,7 +266,7 @@ func (s *server) registerUpload() {
 			s.problemOf(r.Context(), "POST "+upload, err).write(w)
 			return
 		}
-		writeJSON(w, http.StatusAccepted, "application/json", ArchiveTask{id})
+		writeJSON(w, http.StatusAccepted, "application/json", startedTask{id})
 	})
 	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	s.api.OpenAPI().AddOperation(&huma.Operation{
@@ -291,7 +276,7 @@ func (s *server) registerUpload() {
 			Description: "Import it even if it holds much less than the archive in use."}},
 		RequestBody: &huma.RequestBody{Required: true, Content: binary},
 		Responses: map[string]*huma.Response{
-			"202": s.response("Accepted", ArchiveTask{}),
+			"202": s.response("Accepted", startedTask{}),
 			"400": s.response("Bad Request", &Problem{}),
 			"401": s.response("Unauthorized", &Problem{}),
 			"403": s.response("Forbidden", &Problem{}),

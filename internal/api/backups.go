@@ -12,11 +12,6 @@ import (
 
 const backupsTag = "Backups"
 
-// BackupTask names the task of a backup.
-type BackupTask struct {
-	TaskID int64 `json:"task_id" doc:"Follow it at /api/tasks/{id}/stream." example:"7"`
-}
-
 func (s *server) registerBackups() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/backups", OperationID: "list-backups", Tags: []string{backupsTag},
@@ -26,13 +21,7 @@ func (s *server) registerBackups() {
 		Method: http.MethodPost, Path: "/api/backups", OperationID: "make-backup", Tags: []string{backupsTag},
 		Summary: "Make a backup now", Description: "Starts a task. The oldest backup is removed when there are more than backup.keep.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[BackupTask], error) {
-		t, err := s.Backups.Start()
-		if err != nil {
-			return nil, err
-		}
-		return answer(BackupTask{t.Status().ID}, nil)
-	})
+	}, func(context.Context, *none) (*JSON[startedTask], error) { return started(s.Backups.Start()) })
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/backups/{name}", OperationID: "delete-backup", Tags: []string{backupsTag},
 		Summary: "Delete a backup", Errors: []int{http.StatusNotFound},

@@ -31,28 +31,28 @@ type startedCorrection struct {
 	TaskID    int64           `json:"task_id" doc:"The id of the task that takes back and marks anew." example:"7"`
 }
 
-// CorrectionPreview is what there is to correct, and what a correction would do.
-type CorrectionPreview struct {
-	Marks        []MarkedEntry   `json:"marks" doc:"What the record itself wrote to a list. What it found there is not among it."`
+// correctionPreview is what there is to correct, and what a correction would do.
+type correctionPreview struct {
+	Marks        []markedEntry   `json:"marks" doc:"What the record itself wrote to a list. What it found there is not among it."`
 	Others       int             `json:"others" doc:"How many other records all_of_title would correct."`
 	OthersMarked int             `json:"others_marked" doc:"How many of them wrote a mark."`
 	OthersChange int             `json:"others_change" doc:"With all_of_title, how many of them would be run again."`
 	OthersStay   int             `json:"others_stay" doc:"How many would stay as they are: they came out right, or the mapping leads them to no episode."`
 	OthersUntold int             `json:"others_untold" doc:"How many it cannot be told of now: the catalog cannot be asked, they are being worked on, or there are too many to look at."`
-	Leads        *CorrectionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no subject."`
+	Leads        *correctionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no subject."`
 	Same         bool            `json:"same" doc:"Whether that is what the record marked already: then nothing is taken back."`
 }
 
-// MarkedEntry is a mark that a record wrote.
-type MarkedEntry struct {
+// markedEntry is a mark that a record wrote.
+type markedEntry struct {
 	AccountID int64             `json:"account_id"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
 	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for a subject without episodes, which was set done."`
 	Completed bool              `json:"completed" doc:"Whether the subject was set done with it."`
 }
 
-// CorrectionGoal is where a record would come out.
-type CorrectionGoal struct {
+// correctionGoal is where a record would come out.
+type correctionGoal struct {
 	Status      match.Status      `json:"status" enum:"matched,review,not_found,episode_not_found,blocked,no_account,unreachable"`
 	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The subject; a sequel of the one asked for when the episode is counted on into it."`
 	SubjectName string            `json:"subject_name"`
@@ -109,7 +109,7 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
 	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
-}) (*JSON[CorrectionPreview], error) {
+}) (*JSON[correctionPreview], error) {
 	p, err := s.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
 		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
 	})
@@ -120,9 +120,9 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	preview := CorrectionPreview{Marks: []MarkedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
+	preview := correctionPreview{Marks: []markedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
 	for _, m := range p.Marks {
-		preview.Marks = append(preview.Marks, MarkedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed})
+		preview.Marks = append(preview.Marks, markedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed})
 	}
 	if p.Leads != nil {
 		goal := goalOf(*p.Leads, p.EpisodeName)
@@ -131,6 +131,6 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	return answer(preview, nil)
 }
 
-func goalOf(r match.Result, episodeName string) CorrectionGoal {
-	return CorrectionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason}
+func goalOf(r match.Result, episodeName string) correctionGoal {
+	return correctionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason}
 }

@@ -9,11 +9,6 @@ import (
 	"watchmark/internal/dataset"
 )
 
-// DatasetTask names the task of a refresh.
-type DatasetTask struct {
-	TaskID int64 `json:"task_id" doc:"Follow it at /api/tasks/{id}/stream." example:"7"`
-}
-
 func (s *server) registerDataset() {
 	const tag = "Id table"
 	register(s, huma.Operation{
@@ -27,11 +22,7 @@ func (s *server) registerDataset() {
 		Summary:       "Fetch the newest id table",
 		Description:   "Starts a task. The table in use stays until a newer one was read whole.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[DatasetTask], error) {
-		t, err := s.Dataset.Refresh()
-		if err != nil {
-			return nil, err
-		}
-		return answer(DatasetTask{t.Status().ID}, nil)
+	}, func(context.Context, *none) (*JSON[startedTask], error) {
+		return started(s.Dataset.Refresh())
 	})
 }

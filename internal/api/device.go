@@ -16,15 +16,10 @@ const (
 	deviceSyncTime = 30 * time.Second
 )
 
-// DeviceChoice names one TV box.
-type DeviceChoice struct {
+// deviceChoice names one TV box.
+type deviceChoice struct {
 	Address string `json:"address,omitempty" maxLength:"260" doc:"Host, or host:port, of a box that is known." example:"192.168.1.5:9978"`
 	UUID    string `json:"uuid,omitempty" maxLength:"64" doc:"Or its uuid."`
-}
-
-// DeviceTask names the task of a look at all boxes.
-type DeviceTask struct {
-	TaskID int64 `json:"task_id" doc:"Follow it at /api/tasks/{id}/stream." example:"7"`
 }
 
 func (s *server) registerDevice() {
@@ -41,12 +36,8 @@ func (s *server) registerDevice() {
 		Summary:       "Look for TV boxes and ask all of them now",
 		Description:   "Starts a task. What was watched is taken in.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[DeviceTask], error) {
-		t, err := s.Device.SyncAll()
-		if err != nil {
-			return nil, err
-		}
-		return answer(DeviceTask{t.Status().ID}, nil)
+	}, func(context.Context, *none) (*JSON[startedTask], error) {
+		return started(s.Device.SyncAll())
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/scan", OperationID: "scan-devices", Tags: []string{tag},
@@ -63,9 +54,9 @@ func (s *server) registerDevice() {
 		Summary:     "Ask one TV box now",
 		Description: "Takes 30 s at most. What was watched is taken in. The answer has the state before and after it, also when the box does not answer.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
-	}, func(ctx context.Context, in *struct{ Body DeviceChoice }) (*JSON[device.Synced], error) {
+	}, func(ctx context.Context, in *struct{ Body deviceChoice }) (*JSON[device.Synced], error) {
 		if (in.Body.Address == "") == (in.Body.UUID == "") {
-			return nil, fieldProblems([]FieldProblem{{"body.address", "name the box by its address or by its uuid, and by one of them only"}})
+			return nil, fieldProblem("body.address", "name the box by its address or by its uuid, and by one of them only")
 		}
 		ctx, cancel := context.WithTimeout(ctx, deviceSyncTime)
 		defer cancel()

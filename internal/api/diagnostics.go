@@ -54,8 +54,8 @@ type program struct {
 
 // serviceState is the state of the parts of a service.
 type serviceState struct {
-	Catalog   Breaker        `json:"catalog"`
-	Counts    Stats          `json:"counts"`
+	Catalog   breaker        `json:"catalog"`
+	Counts    stats          `json:"counts"`
 	Questions int            `json:"questions"`
 	Accounts  []accountState `json:"accounts"`
 	Archive   archive.Status `json:"archive"`

@@ -23,8 +23,8 @@ func (s ImportServer) address() importer.Address {
 	return importer.Address{Source: watch.Source(s.Source), URL: s.URL, Token: s.Token}
 }
 
-// ImportChoice is whose history of which server is meant.
-type ImportChoice struct {
+// importChoice is whose history of which server is meant.
+type importChoice struct {
 	ImportServer
 	User      string   `json:"user,omitempty" maxLength:"500" doc:"Whose history, by id or name; left out it is the only user."`
 	Libraries []string `json:"libraries,omitempty" maxItems:"200" nullable:"false" doc:"Only these libraries, by id or name; left out it is all that may hold episodes or films."`
@@ -47,8 +47,8 @@ func (s *server) registerImport() {
 		Description: "Starts a task that reads what a user of a media server has watched and looks everything up; nothing is stored or marked. The result of the task has a table: " +
 			"for each season or film, which episodes would be marked, are on the list already, would be asked about or cannot be found, and why.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
-	}, func(ctx context.Context, in *JSON[ImportChoice]) (*JSON[task.Status], error) {
-		return started(s.Importer.Preview(ctx, in.Body.address(), in.Body.choice()))
+	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
+		return statusOf(s.Importer.Preview(ctx, in.Body.address(), in.Body.choice()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/import/run", OperationID: "run-import", Tags: []string{tag},
@@ -56,18 +56,11 @@ func (s *server) registerImport() {
 		Description: "Starts a task that takes in what a user of a media server has watched and was not imported before, and waits for what becomes of it. " +
 			"Cancelling it keeps what was taken in; running it again goes on where it stopped.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
-	}, func(ctx context.Context, in *JSON[ImportChoice]) (*JSON[task.Status], error) {
-		return started(s.Importer.Run(ctx, in.Body.address(), in.Body.choice()))
+	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
+		return statusOf(s.Importer.Run(ctx, in.Body.address(), in.Body.choice()))
 	})
 }
 
-func (c ImportChoice) choice() importer.Choice {
+func (c importChoice) choice() importer.Choice {
 	return importer.Choice{User: c.User, Libraries: c.Libraries}
-}
-
-func started(t *task.Task, err error) (*JSON[task.Status], error) {
-	if err != nil {
-		return nil, err
-	}
-	return answer(t.Status(), nil)
 }

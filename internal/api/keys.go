@@ -13,8 +13,8 @@ type keyInput struct {
 	Name string `json:"name" doc:"What the key is for; 1 to 100 characters." example:"nightly script"`
 }
 
-// NewKey is an API key that was just made.
-type NewKey struct {
+// newKey is an API key that was just made.
+type newKey struct {
 	auth.Key
 	Plain string `json:"key" doc:"The key itself. It cannot be seen again." example:"wm_…"`
 }
@@ -35,9 +35,9 @@ func (s *server) registerKeys() {
 		Method: http.MethodPost, Path: "/api/api-keys", OperationID: "create-api-key", Tags: []string{tag},
 		Summary: "Make an API key", Description: "The answer is the only place where the key is shown.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, in *JSON[keyInput]) (*JSON[NewKey], error) {
+	}, func(ctx context.Context, in *JSON[keyInput]) (*JSON[newKey], error) {
 		plain, key, err := s.Guard.Store.CreateKey(ctx, in.Body.Name)
-		return answer(NewKey{key, plain}, err)
+		return answer(newKey{key, plain}, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/api-keys/{id}", OperationID: "delete-api-key", Tags: []string{tag},

@@ -1,12 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-	"reflect"
-	"strconv"
-
-	"github.com/danielgtaylor/huma/v2"
-)
+import "strconv"
 
 // Page is one page of a list. Items is never null; NextCursor is empty on the last page.
 type Page[T any] struct {
@@ -54,34 +48,4 @@ func pageOf[T any](all []T, q PageQuery) (Page[T], error) {
 		page.NextCursor = cursorOf(to)
 	}
 	return page, nil
-}
-
-// JSON is an input or an answer with a JSON body.
-type JSON[T any] struct{ Body T }
-
-// answer is v as the JSON body; an error passes.
-func answer[T any](v T, err error) (*JSON[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &JSON[T]{v}, nil
-}
-
-// none is an input without parameters, or an answer without a body.
-type none struct{}
-
-// ByID is an input that names one row.
-type ByID struct {
-	ID int64 `path:"id" minimum:"1" doc:"The id." example:"1"`
-}
-
-// orNull is an object of an answer that may be null, which the library cannot describe by itself.
-type orNull[T any] struct{ value *T }
-
-// MarshalJSON writes the object or null.
-func (o orNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.value) }
-
-// Schema describes it.
-func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }

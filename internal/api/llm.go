@@ -11,8 +11,8 @@ import (
 	"watchmark/internal/llm"
 )
 
-// LLMTest is how a test of the language model came out.
-type LLMTest struct {
+// llmTest is how a test of the language model came out.
+type llmTest struct {
 	OK        bool     `json:"ok"`
 	Model     string   `json:"model" doc:"What the service calls the model that answered; that of the settings when none did."`
 	LatencyMS int64    `json:"latency_ms" doc:"How long the answer took, in milliseconds."`
@@ -30,9 +30,9 @@ func (s *server) registerLLM() {
 		Description: "Asks the service of the stored settings for one word, once, and waits for llm.timeout at most. " +
 			"That it does not answer as it should is an answer with ok false, a problem and what to do.",
 		Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, _ *none) (*JSON[LLMTest], error) {
+	}, func(ctx context.Context, _ *none) (*JSON[llmTest], error) {
 		got, err := s.LLM.Ping(ctx)
-		test := LLMTest{OK: err == nil, Model: got.Model, LatencyMS: got.Latency.Milliseconds()}
+		test := llmTest{OK: err == nil, Model: got.Model, LatencyMS: got.Latency.Milliseconds()}
 		var failure *llm.Error
 		if errors.As(err, &failure) {
 			test.Kind, test.Status, test.Problem, test.Advice = failure.Kind, failure.Status, asSentence(failure.Problem()), asSentence(failure.Advice())

@@ -29,8 +29,8 @@ type passwordInput struct {
 	New secret.Text `json:"new" writeOnly:"true" doc:"10 to 200 characters."`
 }
 
-// Session is who is signed in, if anybody.
-type Session struct {
+// session is who is signed in, if anybody.
+type session struct {
 	Authenticated bool      `json:"authenticated" doc:"Whether the caller may use the API."`
 	Kind          auth.Kind `json:"kind" enum:",session,apikey,open" doc:"How the caller showed who it is; open where authentication is off; empty for nobody."`
 	Name          string    `json:"name" doc:"The administrator's name, or the API key's."`
@@ -41,7 +41,7 @@ type Session struct {
 // signedIn is the session that was opened, and its cookie; none where a code is needed first.
 type signedIn struct {
 	SetCookie []http.Cookie `header:"Set-Cookie"`
-	Body      Session
+	Body      session
 }
 
 // Browser is what a request shows of the browser that sends it.
@@ -102,7 +102,7 @@ func (s *server) login(ctx context.Context, in *struct {
 }) (*signedIn, error) {
 	opened, err := s.Guard.Store.Login(ctx, in.Body.Name, in.Body.Password.Reveal(), in.Body.Code, in.visitor(ctx))
 	if errors.Is(err, auth.ErrCodeNeeded) {
-		return &signedIn{Body: Session{NeedsCode: true}}, nil
+		return &signedIn{Body: session{NeedsCode: true}}, nil
 	}
 	return s.signedIn(ctx, in.Body.Name, opened, err)
 }
@@ -113,7 +113,7 @@ func (s *server) signedIn(ctx context.Context, name string, opened auth.Opened, 
 	}
 	return &signedIn{
 		SetCookie: []http.Cookie{*s.Guard.Cookie(ctx, opened.Token, opened.Expires)},
-		Body:      Session{Authenticated: true, Kind: auth.BySession, Name: name},
+		Body:      session{Authenticated: true, Kind: auth.BySession, Name: name},
 	}, nil
 }
 
@@ -131,10 +131,10 @@ func (s *server) logout(ctx context.Context, in *struct {
 	return &signedOut{*s.Guard.EndCookie(ctx)}, nil
 }
 
-func (s *server) session(ctx context.Context, _ *none) (*JSON[Session], error) {
+func (s *server) session(ctx context.Context, _ *none) (*JSON[session], error) {
 	identity, known := auth.IdentityOf(ctx)
 	needsSetup, err := s.Guard.Store.NeedsSetup(ctx)
-	return answer(Session{Authenticated: known, Kind: identity.Kind, Name: identity.Name, NeedsSetup: needsSetup}, err)
+	return answer(session{Authenticated: known, Kind: identity.Kind, Name: identity.Name, NeedsSetup: needsSetup}, err)
 }
 
 func (s *server) changePassword(ctx context.Context, in *struct {

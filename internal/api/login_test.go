@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -10,13 +11,13 @@ import (
 
 const password = "a long enough password"
 
-// admin sets the service up and answers the browser that did.
-func (r *rig) admin() *http.Client {
+// admin makes the administrator.
+func (r *rig) admin() {
 	r.t.Helper()
 	setup := must(r.store.SetupToken(r.t.Context()))(r.t)
-	client := browser(r.t)
-	r.send(client, "POST", "/api/setup", map[string]any{"token": setup, "name": "mira", "password": password}).want(200, `"kind":"session"`)
-	return client
+	if err := r.store.Setup(r.t.Context(), setup, "mira", password, netip.Addr{}); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // cookie takes over the session cookie, which a browser would send below the base path only.

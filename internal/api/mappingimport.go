@@ -29,10 +29,12 @@ type mappingDocument struct {
 	Blocked  []blockedInput    `json:"blocked_keywords,omitempty" maxItems:"2000" doc:"The blocked keywords."`
 }
 
-// The lists of a document.
+// The lists of a document, and how many lines each may have, as the tags of mappingDocument say.
 const (
 	mappingsList = "mappings"
+	mappingsMost = 10_000
 	blockedList  = "blocked_keywords"
+	blockedMost  = 2_000
 )
 
 // ImportLine is what an import would do with one line of a document.
@@ -151,30 +153,15 @@ func (s *server) previewImport(ctx context.Context, text []byte) (ImportPreview,
 	if err := decoder.Decode(&lists); err != nil {
 		return ImportPreview{}, documentProblem(text, err)
 	}
-	if most := 10_000; len(lists.Mappings) > most {
-		return ImportPreview{}, fieldProblem("body."+mappingsList, fmt.Sprintf("has %d lines, and an import takes %d: import it in parts", len(lists.Mappings), most))
+	mappings, err := decodeList[documentMapping](s, mappingsList, "title", lists.Mappings, mappingsMost)
+	if err != nil {
+		return ImportPreview{}, err
 	}
-	preview := ImportPreview{Lines: []ImportLine{}}
-	var document mappingDocument
-	var mappingsAt, blockedAt []int // the places of what is in document
-	for i, raw := range lists.Mappings {
-		m, why := decodeLine[documentMapping](s, raw)
-		if why != "" {
-			preview.Lines = append(preview.Lines, ImportLine{List: mappingsList, Index: i, Fate: mapping.Refused, Title: textOf(raw, "title"), Problem: why})
-			continue
-		}
-		document.Mappings, mappingsAt = append(document.Mappings, m), append(mappingsAt, i)
+	blocked, err := decodeList[blockedInput](s, blockedList, "keyword", lists.Blocked, blockedMost)
+	if err != nil {
+		return ImportPreview{}, err
 	}
-	for i, raw := range lists.Blocked {
-		b, why := decodeLine[blockedInput](s, raw)
-		if why != "" {
-			preview.Lines = append(preview.Lines, ImportLine{List: blockedList, Index: i, Fate: mapping.Refused, Title: textOf(raw, "keyword"), Problem: why})
-			continue
-		}
-		document.Blocked, blockedAt = append(document.Blocked, b), append(blockedAt, i)
-	}
-	refused := len(preview.Lines)
-	set, err := s.setOf(ctx, document)
+	set, err := s.setOf(ctx, mappingDocument{mappings.good, blocked.good})
 	if err != nil {
 		return ImportPreview{}, err
 	}
@@ -182,12 +169,13 @@ func (s *server) previewImport(ctx context.Context, text []byte) (ImportPreview,
 	if err != nil {
 		return ImportPreview{}, err
 	}
+	preview := ImportPreview{Lines: append(append([]ImportLine{}, mappings.refused...), blocked.refused...)}
 	for i, line := range plan.Mappings {
 		m := documentOf(set.Mappings[i])
-		preview.add(ImportLine{List: mappingsList, Index: mappingsAt[i], Title: m.Title, Mapping: &m}, line)
+		preview.add(ImportLine{List: mappingsList, Index: mappings.places[i], Title: m.Title, Mapping: &m}, line)
 	}
 	for i, line := range plan.Blocked {
-		preview.add(ImportLine{List: blockedList, Index: blockedAt[i], Title: set.Blocked[i].Keyword}, line)
+		preview.add(ImportLine{List: blockedList, Index: blocked.places[i], Title: set.Blocked[i].Keyword}, line)
 	}
 	slices.SortStableFunc(preview.Lines, func(a, b ImportLine) int {
 		if a.List != b.List {
@@ -196,7 +184,7 @@ func (s *server) previewImport(ctx context.Context, text []byte) (ImportPreview,
 		return a.Index - b.Index
 	})
 	preview.Tally = plan.Tally()
-	preview.Refused += refused
+	preview.Refused += len(mappings.refused) + len(blocked.refused)
 	return preview, nil
 }
 
@@ -213,6 +201,30 @@ func (p *ImportPreview) add(line ImportLine, becomes mapping.Line) {
 		line.Problem, line.Mapping = becomes.Problem.Error(), nil
 	}
 	p.Lines = append(p.Lines, line)
+}
+
+// decoded is a list of a document: the lines that can be read, with their places in the list, and those that cannot.
+type decoded[T any] struct {
+	good    []T
+	places  []int
+	refused []ImportLine
+}
+
+// decodeList reads a list line by line; title is the field that people know a line by. The error is the Problem of a
+// list of more than most lines, which an import refuses.
+func decodeList[T any](s *server, list, title string, lines []json.RawMessage, most int) (d decoded[T], err error) {
+	if len(lines) > most {
+		return d, fieldProblem("body."+list, fmt.Sprintf("has %d lines, and an import takes %d: import it in parts", len(lines), most))
+	}
+	for i, raw := range lines {
+		line, why := decodeLine[T](s, raw)
+		if why != "" {
+			d.refused = append(d.refused, ImportLine{List: list, Index: i, Fate: mapping.Refused, Title: textOf(raw, title), Problem: why})
+			continue
+		}
+		d.good, d.places = append(d.good, line), append(d.places, i)
+	}
+	return d, nil
 }
 
 // decodeLine reads a line as the import would; why says what is wrong with it.

@@ -87,6 +87,7 @@ func TestImportIsToldLineByLine(t *testing.T) {
 	r.do("POST", "/api/mappings/import/preview", `[{"title":"a","subject_id":1}]`).problem(400, "as the export makes it")
 	r.do("POST", "/api/mappings/import/preview", `{"mapings":[]}`).problem(400, "as the export makes it")
 	r.do("POST", "/api/mappings/import/preview", `{"mappings":[`+strings.Repeat(`7,`, 10_000)+`7]}`).problem(422, "body.mappings")
+	r.do("POST", "/api/mappings/import/preview", `{"blocked_keywords":[`+strings.Repeat(`7,`, 2_000)+`7]}`).problem(422, "body.blocked_keywords")
 	r.do("GET", "/api/mappings", nil).want(200, `"subject_id":265`)
 }
 

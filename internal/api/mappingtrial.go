@@ -27,24 +27,24 @@ type mappingDraft struct {
 	ID int64 `json:"id,omitempty" minimum:"0" doc:"The mapping that it is to replace; 0 for a new one."`
 }
 
-// DraftFate says whether a draft would apply.
-type DraftFate string
+// draftFate says whether a draft would apply.
+type draftFate string
 
 // The fates of a draft.
 const (
-	draftNone    DraftFate = ""
-	draftApplies DraftFate = "applies"
-	draftBehind  DraftFate = "behind"
-	draftUnfit   DraftFate = "unfit"
+	draftNone    draftFate = ""
+	draftApplies draftFate = "applies"
+	draftBehind  draftFate = "behind"
+	draftUnfit   draftFate = "unfit"
 )
 
-// MappingTrialResult is what the rules make of an event.
-type MappingTrialResult struct {
+// mappingTrialResult is what the rules make of an event.
+type mappingTrialResult struct {
 	Blocked    *mapping.Blocked `json:"blocked,omitempty" doc:"The blocked keyword that stops the event; left out when none does."`
 	Mapping    *mapping.Mapping `json:"mapping,omitempty" doc:"The mapping that applies; left out when none does. Its id is 0 where it is a new draft."`
-	Draft      DraftFate        `json:"draft" enum:",applies,behind,unfit" doc:"Whether the draft applies; behind: it fits, and another rule goes first; unfit: it does not fit the event. Empty without a draft."`
+	Draft      draftFate        `json:"draft" enum:",applies,behind,unfit" doc:"Whether the draft applies; behind: it fits, and another rule goes first; unfit: it does not fit the event. Empty without a draft."`
 	PassedOver string           `json:"passed_over" doc:"Why the mapping is not obeyed for this event; empty when it is."`
-	Leads      *CorrectionGoal  `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
+	Leads      *correctionGoal  `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
 }
 
 func (s *server) registerMappingTest() {
@@ -53,31 +53,31 @@ func (s *server) registerMappingTest() {
 		Summary:     "Try the rules on a title",
 		Description: "Which blocked keyword or mapping an event comes under, and to which episode that leads. Where none applies nothing is searched for: POST /api/test-match does that. Nothing is written.",
 		Errors:      []int{http.StatusServiceUnavailable},
-	}, func(ctx context.Context, in *JSON[mappingTrial]) (*JSON[MappingTrialResult], error) {
+	}, func(ctx context.Context, in *JSON[mappingTrial]) (*JSON[mappingTrialResult], error) {
 		return answer(s.tryMappings(ctx, in.Body))
 	})
 }
 
-func (s *server) tryMappings(ctx context.Context, in mappingTrial) (MappingTrialResult, error) {
+func (s *server) tryMappings(ctx context.Context, in mappingTrial) (mappingTrialResult, error) {
 	event := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: strings.TrimSpace(in.Title), Season: in.Season, Episode: &in.Episode}
 	if in.Film {
 		event.Media, event.Season, event.Episode = watch.Movie, nil, nil
 	}
 	if event.Title == "" {
-		return MappingTrialResult{}, fieldProblem("body.title", "missing")
+		return mappingTrialResult{}, fieldProblem("body.title", "missing")
 	}
 	rules, draft, err := s.rulesWith(ctx, in.Draft, event)
 	if err != nil {
-		return MappingTrialResult{}, err
+		return mappingTrialResult{}, err
 	}
 	ruled, err := s.Engine.Rule(ctx, event, rules)
 	if err != nil {
-		return MappingTrialResult{}, notAsked(err)
+		return mappingTrialResult{}, notAsked(err)
 	}
 	if draft == draftApplies && (ruled.Mapping == nil || !ruled.Mapping.CreatedAt.IsZero()) {
 		draft = draftBehind
 	}
-	result := MappingTrialResult{Blocked: ruled.Blocked, Mapping: ruled.Mapping, Draft: draft, PassedOver: ruled.PassedOver}
+	result := mappingTrialResult{Blocked: ruled.Blocked, Mapping: ruled.Mapping, Draft: draft, PassedOver: ruled.PassedOver}
 	if ruled.Leads != nil {
 		goal := goalOf(*ruled.Leads, ruled.EpisodeName)
 		result.Leads = &goal
@@ -86,7 +86,7 @@ func (s *server) tryMappings(ctx context.Context, in mappingTrial) (MappingTrial
 }
 
 // rulesWith are the rules with a draft, if there is one, and whether that fits the event.
-func (s *server) rulesWith(ctx context.Context, d *mappingDraft, event watch.Event) (*mapping.Rules, DraftFate, error) {
+func (s *server) rulesWith(ctx context.Context, d *mappingDraft, event watch.Event) (*mapping.Rules, draftFate, error) {
 	if d == nil {
 		rules, err := s.Mappings.Rules(ctx)
 		return rules, draftNone, err

@@ -9,13 +9,13 @@ import (
 	"watchmark/internal/source/nas"
 )
 
-// NASUsers are the users of the NAS.
-type NASUsers struct {
+// nasUsers are the users of the NAS.
+type nasUsers struct {
 	Items []nas.User `json:"items"`
 }
 
-// NASSync is what a scan asked for by a person brought.
-type NASSync struct {
+// nasSync is what a scan asked for by a person brought.
+type nasSync struct {
 	nas.Counts
 	RecordIDs []int64 `json:"record_ids" doc:"The records of what was taken, in the order it was watched."`
 }
@@ -33,9 +33,9 @@ func (s *server) registerNAS() {
 		Summary:     "List the users of the NAS",
 		Description: "Reads them from the library, also while the source is switched off.",
 		Errors:      []int{http.StatusConflict},
-	}, func(ctx context.Context, _ *none) (*JSON[NASUsers], error) {
+	}, func(ctx context.Context, _ *none) (*JSON[nasUsers], error) {
 		users, err := s.NAS.Users(ctx)
-		return answer(NASUsers{users}, err)
+		return answer(nasUsers{users}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/nas/sync/manual", OperationID: "sync-nas", Tags: []string{tag},
@@ -47,12 +47,12 @@ func (s *server) registerNAS() {
 	}, func(ctx context.Context, in *struct {
 		User  string `query:"user" maxLength:"64" doc:"Only what this user of the NAS watched, by guid; the default is who nas.user says."`
 		Range string `query:"range" enum:"all,1day,1week,1month" doc:"Take everything of this range."`
-	}) (*JSON[NASSync], error) {
+	}) (*JSON[nasSync], error) {
 		user := in.User
 		if user == nas.AllUsers {
 			user = ""
 		}
 		counts, ids, err := s.NAS.Sync(ctx, nas.Manual{User: user, Range: nas.Range(in.Range)})
-		return answer(NASSync{counts, append([]int64{}, ids...)}, err)
+		return answer(nasSync{counts, append([]int64{}, ids...)}, err)
 	})
 }

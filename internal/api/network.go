@@ -17,14 +17,14 @@ const (
 	trialsAtOnce    = 10
 )
 
-// Diagnosis is how the services outside were found.
-type Diagnosis struct {
+// diagnosis is how the services outside were found.
+type diagnosis struct {
 	OK    bool              `json:"ok" doc:"Whether everything that is in use can be reached."`
 	Items []diagnose.Result `json:"items"`
 }
 
-// HostReach is whether a host can be reached.
-type HostReach struct {
+// hostReach is whether a host can be reached.
+type hostReach struct {
 	Reachable bool             `json:"reachable" doc:"Whether requests of this service would reach it."`
 	Routes    []diagnose.Reach `json:"routes" doc:"The way that requests go, and where that is a proxy the direct way too."`
 }
@@ -54,7 +54,7 @@ func (s *server) registerNetwork() {
 }
 
 // diagnose goes on when the caller leaves: the page shows how it came out to whoever comes back.
-func (s *server) diagnose(ctx context.Context, _ *none) (*JSON[Diagnosis], error) {
+func (s *server) diagnose(ctx context.Context, _ *none) (*JSON[diagnosis], error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
@@ -71,8 +71,8 @@ func (s *server) diagnose(ctx context.Context, _ *none) (*JSON[Diagnosis], error
 	return answer(diagnosisOf(found), err)
 }
 
-func diagnosisOf(found []diagnose.Result) Diagnosis {
-	d := Diagnosis{OK: true, Items: found}
+func diagnosisOf(found []diagnose.Result) diagnosis {
+	d := diagnosis{OK: true, Items: found}
 	for _, r := range found {
 		d.OK = d.OK && (r.OK || !r.InUse)
 	}
@@ -92,26 +92,26 @@ func (s *server) try() error {
 
 func newTrials() *rate.Limiter { return rate.NewLimiter(trialsPerSecond, trialsAtOnce) }
 
-// HostTrial is a host to try.
-type HostTrial struct {
+// hostTrial is a host to try.
+type hostTrial struct {
 	Host string `json:"host" minLength:"1" maxLength:"253" pattern:"^[^\\s/@?#]+$" doc:"A name or an address." example:"api.example"`
 	Port int    `json:"port,omitempty" minimum:"1" maximum:"65535" default:"443" doc:"The port."`
 }
 
-func (s *server) testHost(ctx context.Context, in *JSON[HostTrial]) (*JSON[HostReach], error) {
+func (s *server) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostReach], error) {
 	if err := s.try(); err != nil {
 		return nil, err
 	}
 	routes := s.Doctor.TestHost(ctx, in.Body.Host, in.Body.Port)
-	return answer(HostReach{routes[0].Reachable, routes}, nil)
+	return answer(hostReach{routes[0].Reachable, routes}, nil)
 }
 
-// ProxyTrial is a proxy to try.
-type ProxyTrial struct {
+// proxyTrial is a proxy to try.
+type proxyTrial struct {
 	Proxy string `json:"proxy,omitempty" maxLength:"2000" doc:"The proxy to try; left out or empty it is the one in use." example:"socks5://proxy.example:1080"`
 }
 
-func (s *server) testProxy(ctx context.Context, in *struct{ Body *ProxyTrial }) (*JSON[diagnose.ProxyTest], error) {
+func (s *server) testProxy(ctx context.Context, in *struct{ Body *proxyTrial }) (*JSON[diagnose.ProxyTest], error) {
 	if err := s.try(); err != nil {
 		return nil, err
 	}

@@ -65,15 +65,24 @@ func (s *server) finishOAuth(ctx context.Context, in *struct {
 	connected, err := s.Keeper.FinishOAuth(ctx, in.State, in.Code)
 	if err != nil {
 		reason := oauthReason(err)
-		if reason == "internal" {
-			_ = s.internal(ctx, "GET "+callbackPath, err) // logs it; a browser gets no document
-		} else {
-			s.Log.WarnContext(ctx, "an account could not be connected", "reason", reason, "error", err)
-		}
+		s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
 		return s.toPage("/accounts", "oauth_error", reason), nil
 	}
 	return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
 }
+
+// logWayBack logs why a browser that came back from another site has got nowhere. It is sent on to a page that
+// knows the reason, and gets no problem document.
+func (s *server) logWayBack(ctx context.Context, path, what, reason string, err error) {
+	if reason == unforeseen {
+		_ = s.internal(ctx, "GET "+path, err)
+		return
+	}
+	s.Log.WarnContext(ctx, what, "reason", reason, "error", err)
+}
+
+// unforeseen is the reason for errors that have no word of their own.
+const unforeseen = "internal"
 
 func (s *server) toPage(path, name, value string) *redirect {
 	return &redirect{s.Guard.BasePath + path + "?" + url.Values{name: {value}}.Encode()}
@@ -96,5 +105,5 @@ func oauthReason(err error) string {
 	case errors.As(err, &refused):
 		return "refused"
 	}
-	return "internal"
+	return unforeseen
 }

@@ -24,11 +24,13 @@ func methodsOf(item *huma.PathItem) map[string]*huma.Operation {
 	return all
 }
 
-var parameter = regexp.MustCompile(`\{[a-z]+\}`)
+var parameter = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // matches reports whether a path is one of the template's.
 func matches(template, path string) bool {
-	return regexp.MustCompile("^" + parameter.ReplaceAllString(template, "[^/]+") + "$").MatchString(path)
+	return slices.EqualFunc(strings.Split(template, "/"), strings.Split(path, "/"), func(want, have string) bool {
+		return want == have || strings.HasPrefix(want, "{") && have != ""
+	})
 }
 
 // documented finds the operation that answers a request; nil when none is documented.

@@ -22,8 +22,8 @@ const (
 	providerCookieLife = 10 * time.Minute
 )
 
-// ProviderStatus is how signing in by a provider stands.
-type ProviderStatus struct {
+// providerStatus is how signing in by a provider stands.
+type providerStatus struct {
 	oidc.Status
 	RedirectURI string `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
 }
@@ -49,8 +49,8 @@ func (s *server) registerProvider() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: providerPath, OperationID: "get-login-provider", Tags: []string{tag},
 		Summary: "See how signing in by a provider stands",
-	}, func(ctx context.Context, _ *none) (*JSON[ProviderStatus], error) {
-		return answer(ProviderStatus{s.OIDC.Status(), s.PublicURL(ctx) + providerCallbackPath}, nil)
+	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
+		return answer(providerStatus{s.OIDC.Status(), s.PublicURL(ctx) + providerCallbackPath}, nil)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
@@ -119,11 +119,7 @@ func (s *server) finishProvider(ctx context.Context, in *struct {
 		return out, nil
 	}
 	reason := providerReason(err)
-	if reason == "internal" {
-		_ = s.internal(ctx, "GET "+providerCallbackPath, err) // logs it; a browser gets no document
-	} else {
-		s.Log.WarnContext(ctx, "nobody came in by the provider", "reason", reason, "error", err)
-	}
+	s.logWayBack(ctx, providerCallbackPath, "nobody came in by the provider", reason, err)
 	page := "/login"
 	if _, known := auth.IdentityOf(ctx); known { // who tries it out while setting it up
 		page = "/settings/access"
@@ -168,5 +164,5 @@ func providerReason(err error) string {
 	case errors.Is(err, oidc.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return "unreachable"
 	}
-	return "internal"
+	return unforeseen
 }

@@ -45,8 +45,8 @@ func (q recordQuery) filter() (record.Filter, error) {
 	return f, err
 }
 
-// MatchRecord is how the matching of one record came out, without its trace.
-type MatchRecord struct {
+// matchRecord is how the matching of one record came out, without its trace.
+type matchRecord struct {
 	ID            int64             `json:"id" doc:"The id of the record."`
 	Status        record.Status     `json:"status"`
 	MatchStatus   match.Status      `json:"match_status" doc:"How the matching itself came out." enum:"matched,review,not_found,episode_not_found,blocked,no_account,unreachable"`
@@ -162,12 +162,12 @@ func (s *server) retryRecord(ctx context.Context, in *ByID) (*JSON[retriedRecord
 // matchScan is how many records one page of matches looks through at most.
 const matchScan = 1000
 
-func (s *server) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[Page[MatchRecord]], error) {
+func (s *server) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[Page[matchRecord]], error) {
 	filter, err := in.filter()
 	if err != nil {
 		return nil, err
 	}
-	page := Page[MatchRecord]{Items: []MatchRecord{}}
+	page := Page[matchRecord]{Items: []matchRecord{}}
 	for seen := 0; seen < matchScan; {
 		records, next, err := s.Records.List(ctx, filter)
 		if err != nil {
@@ -198,19 +198,19 @@ func (s *server) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[P
 }
 
 // matchOf is the match of a record, or record.ErrNotFound when it has no trace (yet).
-func (s *server) matchOf(ctx context.Context, r record.Record) (MatchRecord, error) {
+func (s *server) matchOf(ctx context.Context, r record.Record) (matchRecord, error) {
 	text, err := s.Records.Trace(ctx, r.ID)
 	if err != nil {
-		return MatchRecord{}, err
+		return matchRecord{}, err
 	}
 	var trace struct {
 		Result    match.Result `json:"result"`
 		ElapsedMS float64      `json:"elapsed_ms"`
 	}
 	if err := json.Unmarshal(text, &trace); err != nil {
-		return MatchRecord{}, fmt.Errorf("decode the trace of record %d: %w", r.ID, err)
+		return matchRecord{}, fmt.Errorf("decode the trace of record %d: %w", r.ID, err)
 	}
-	return MatchRecord{
+	return matchRecord{
 		ID: r.ID, Status: r.Status, MatchStatus: trace.Result.Status, Method: r.Method, Confidence: r.Confidence,
 		Reason: trace.Result.Reason, ElapsedMS: trace.ElapsedMS, Source: r.Source, UserName: r.UserName,
 		MediaType: r.MediaType, Title: r.Title, OriginalTitle: r.OriginalTitle, Season: r.Season, Episode: r.Episode,

@@ -21,8 +21,8 @@ type Replay interface {
 	Revive(ctx context.Context, recordID int64) error
 }
 
-// ReplayStatus is how the scheduler and the queue stand.
-type ReplayStatus struct {
+// replayStatus is how the scheduler and the queue stand.
+type replayStatus struct {
 	Enabled     bool                  `json:"enabled" doc:"The setting catalog_replay.enabled."`
 	Running     bool                  `json:"running" doc:"Whether waiting marks are sent again by themselves now."`
 	Cron        string                `json:"cron" doc:"The setting catalog_replay.cron." example:"*/5 * * * *"`
@@ -32,19 +32,19 @@ type ReplayStatus struct {
 	LastCount   int                   `json:"last_count" doc:"How many marks it sent."`
 	MaxRetries  int                   `json:"max_retries" doc:"The setting catalog_replay.max_retries: after so many failed tries a task is given up."`
 	Counts      map[replay.Status]int `json:"counts" doc:"Tasks by state."`
-	Breaker     Breaker               `json:"breaker"`
+	Breaker     breaker               `json:"breaker"`
 }
 
-// Breaker is what is known of the catalog without asking it.
-type Breaker struct {
+// breaker is what is known of the catalog without asking it.
+type breaker struct {
 	State     string     `json:"state" enum:"closed,open" doc:"open while the catalog is known to be unreachable: marks then wait without a request."`
 	Since     *time.Time `json:"since" doc:"Since when it is open."`
 	NextTrial *time.Time `json:"next_trial" doc:"When the catalog is asked again at the earliest."`
 	Problem   string     `json:"problem" doc:"The last failure; empty while it is closed."`
 }
 
-// Probe is how a probe went.
-type Probe struct {
+// probe is how a probe went.
+type probe struct {
 	OK        bool    `json:"ok" doc:"Whether the catalog answers and takes the token."`
 	Reason    string  `json:"reason" enum:",no_account,empty_token,unreachable,refused" doc:"Why not; empty when it does."`
 	Message   string  `json:"message" doc:"The same in plain words."`
@@ -74,7 +74,7 @@ func (s *server) registerReplay() {
 		Summary:       "Send one waiting mark now",
 		Description:   "As for all, for the task of one record, abandoned or not.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
-	}, func(ctx context.Context, in *ByRecord) (*JSON[acceptedRecords], error) {
+	}, func(ctx context.Context, in *byRecord) (*JSON[acceptedRecords], error) {
 		return answer(acceptedRecords{[]int64{in.ID}}, s.Replay.ReplayOne(ctx, in.ID))
 	})
 	register(s, huma.Operation{
@@ -87,7 +87,7 @@ func (s *server) registerReplay() {
 		Summary:       "Revive an abandoned task",
 		Description:   "It waits for the catalog again, with all its tries before it.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, func(ctx context.Context, in *ByRecord) (*none, error) {
+	}, func(ctx context.Context, in *byRecord) (*none, error) {
 		return nil, s.Replay.Revive(ctx, in.ID)
 	})
 	registerOther(s, huma.Operation{
@@ -95,42 +95,34 @@ func (s *server) registerReplay() {
 		Summary:       "Take a task out of the queue",
 		Description:   "A record that waited for it becomes ignored; it can still be retried.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, func(ctx context.Context, in *ByRecord) (*none, error) {
+	}, func(ctx context.Context, in *byRecord) (*none, error) {
 		return nil, s.Queue.Delete(ctx, in.ID)
 	})
 }
 
-// ByRecord is an input that names a record.
-type ByRecord struct {
+// byRecord is an input that names a record.
+type byRecord struct {
 	ID int64 `path:"record_id" minimum:"1" doc:"The id of the record." example:"42"`
 }
 
-func (s *server) replayStatus(ctx context.Context, _ *none) (*JSON[ReplayStatus], error) {
+func (s *server) replayStatus(ctx context.Context, _ *none) (*JSON[replayStatus], error) {
 	counts, err := s.Queue.Counts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	current, standing := s.Settings.Current().CatalogReplay, s.Replay.Standing()
-	return answer(ReplayStatus{
+	return answer(replayStatus{
 		Enabled: standing.Enabled, Running: standing.Running, Cron: current.Cron, NextRun: orNil(standing.NextRun),
 		LastRun: orNil(standing.Last.At), LastOutcome: standing.Last.Outcome, LastCount: standing.Last.Count, MaxRetries: current.MaxRetries,
 		Counts: counts, Breaker: breakerOf(s.Reachability()),
 	}, nil)
 }
 
-// orNil is t, or nil when it is zero.
-func orNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func breakerOf(known catalog.Reachability) Breaker {
+func breakerOf(known catalog.Reachability) breaker {
 	if known.Reachable {
-		return Breaker{State: "closed"}
+		return breaker{State: "closed"}
 	}
-	return Breaker{State: "open", Since: &known.Since, NextTrial: &known.NextTrial, Problem: known.Problem}
+	return breaker{State: "open", Since: &known.Since, NextTrial: &known.NextTrial, Problem: known.Problem}
 }
 
 func (s *server) listQueue(ctx context.Context, in *struct {
@@ -155,26 +147,26 @@ func (s *server) replayQueue(ctx context.Context, in *struct {
 	return answer(acceptedRecords{ids}, err)
 }
 
-func (s *server) probeCatalog(ctx context.Context, _ *none) (*JSON[Probe], error) {
+func (s *server) probeCatalog(ctx context.Context, _ *none) (*JSON[probe], error) {
 	start := time.Now()
 	a, err := s.Keeper.Probe(ctx)
-	probe := Probe{OK: err == nil, Account: a.Username, ElapsedMS: float64(time.Since(start).Microseconds()) / 1000}
+	told := probe{OK: err == nil, Account: a.Username, ElapsedMS: float64(time.Since(start).Microseconds()) / 1000}
 	var problem *catalog.Error
 	switch {
 	case err == nil:
-		probe.Message = "The catalog answers and takes the token of " + a.Username + "."
+		told.Message = "The catalog answers and takes the token of " + a.Username + "."
 	case errors.Is(err, account.ErrNotFound):
-		probe.Reason, probe.Message = "no_account", "There is no enabled account to probe with: add one on the accounts page."
+		told.Reason, told.Message = "no_account", "There is no enabled account to probe with: add one on the accounts page."
 	case errors.Is(err, account.ErrNoToken):
-		probe.Reason, probe.Message = "empty_token", "The account "+a.Username+" has no access token: enter one on the accounts page."
+		told.Reason, told.Message = "empty_token", "The account "+a.Username+" has no access token: enter one on the accounts page."
 	case errors.Is(err, catalog.ErrUnreachable) && errors.As(err, &problem):
-		probe.Reason, probe.Message = "unreachable", catalogProblem(problem)
+		told.Reason, told.Message = "unreachable", catalogProblem(problem)
 	case errors.As(err, &problem):
-		probe.Reason, probe.Message = "refused", catalogProblem(problem)
+		told.Reason, told.Message = "refused", catalogProblem(problem)
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):
-		probe.Reason, probe.Message = "refused", "The catalog answers, but the token of "+a.Username+" is not its own."
+		told.Reason, told.Message = "refused", "The catalog answers, but the token of "+a.Username+" is not its own."
 	default:
 		return nil, err
 	}
-	return answer(probe, nil)
+	return answer(told, nil)
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
@@ -31,6 +30,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/httpx"
@@ -96,7 +96,7 @@ type rig struct {
 func newRig(t *testing.T, environ ...string) *rig {
 	t.Helper()
 	ctx := t.Context()
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	d := must(db.Open(ctx, dir))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	box := must(secret.OpenBox(dir, "", false))(t)
@@ -165,7 +165,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Keep: func() int { return manager.Current().Backup.Keep }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
 	})
 	deps := api.Deps{
-		OIDC: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(httpx.Config{}, masker, log))(t)),
+		OIDC: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(unhurried, masker, log))(t)),
 		LLM:  model, Summary: r.summaries, Airing: r.newAiring(log),
 		Notices: r.notices, Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
 		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
@@ -182,10 +182,15 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Backups: r.backups, Problems: func(context.Context) []string { return r.problems },
 		Requests: new(metrics.Counter), Tasks: r.tasks, Stopping: t.Context().Done(),
 	}
-	r.doc = api.Document(deps)
+	r.doc = described()
 	handler := api.New(deps)
 	proxies := func() auth.Proxies { return auth.Proxies{} }
-	r.handler = auth.Clients(proxies, auth.CrossOrigin(guard.Authenticate(handler), "/webhook/"))
+	doors := http.NewServeMux() // as package app has them: media servers and probes are no strangers to be counted
+	doors.Handle("/", guard.Authenticate(handler))
+	doors.Handle("/webhook/", handler)
+	doors.Handle("/health", handler)
+	doors.Handle("/health/", handler)
+	r.handler = auth.Clients(proxies, auth.CrossOrigin(doors, "/webhook/"))
 	server := httptest.NewServer(r.handler)
 	t.Cleanup(server.Close)
 	r.url = server.URL
@@ -196,6 +201,14 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.key = plain
 	return r
 }
+
+// described is the document of every rig.
+var described = sync.OnceValue(func() *huma.OpenAPI {
+	return api.Document(api.Deps{Version: "1.2.3", Guard: &auth.Guard{BasePath: "/base"}})
+})
+
+// unhurried is a way out without a rate.
+var unhurried = httpx.Config{PerMinute: 1e6, Burst: 1e6}
 
 // providerOf is the OpenID Connect provider that the settings name.
 func providerOf(m *settings.Manager) oidc.Settings {
@@ -242,22 +255,17 @@ type reply struct {
 // do sends a request with the API key. A body that is not a string is sent as JSON.
 func (r *rig) do(method, path string, body any, headers ...string) reply {
 	r.t.Helper()
-	return r.send(&http.Client{}, method, path, body, append([]string{"Authorization", "Bearer " + r.key}, headers...)...)
+	return r.send(method, path, body, append([]string{"Authorization", "Bearer " + r.key}, headers...)...)
 }
 
 // anonymous sends a request of nobody.
 func (r *rig) anonymous(method, path string, body any, headers ...string) reply {
 	r.t.Helper()
-	return r.send(&http.Client{}, method, path, body, headers...)
-}
-
-// browser is a client with cookies.
-func browser(t *testing.T) *http.Client {
-	return &http.Client{Jar: must(cookiejar.New(nil))(t)}
+	return r.send(method, path, body, headers...)
 }
 
 // send answers what the API does; every answer is held against the OpenAPI document.
-func (r *rig) send(client *http.Client, method, path string, body any, headers ...string) reply {
+func (r *rig) send(method, path string, body any, headers ...string) reply {
 	r.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
@@ -277,8 +285,7 @@ func (r *rig) send(client *http.Client, method, path string, body any, headers .
 			req.Host = headers[i+1]
 		}
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	res, err := client.Do(req)
+	res, err := http.DefaultTransport.RoundTrip(req) // redirects are answers, too
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", method, path, err)
 	}

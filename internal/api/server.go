@@ -9,15 +9,12 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -165,8 +162,8 @@ type server struct {
 	uploading   sync.Mutex          // held while a dump is uploaded: one at a time
 }
 
-// New is the handler of /api/, /webhook/, /health and what is below it. It sees paths without the base
-// path and works behind auth.Clients and Guard.Authenticate. Requests without an
+// New is the handler of /api/, /webhook/, /health and what is below it, and of LegacyPaths. It sees paths without the
+// base path and works behind auth.Clients and Guard.Authenticate. Requests without an
 // identity get 401, but for the open paths; pages (/api/docs and the return from
 // OAuth) lead to the login instead.
 func New(deps Deps) http.Handler {
@@ -191,7 +188,9 @@ func newServer(deps Deps, forDocument bool) *server {
 	s.registerDevice()
 	s.registerTracker()
 	s.registerImport()
-	s.registerNotifications()
+	s.registerChannels()
+	s.registerNotificationRules()
+	s.registerInbox()
 	s.registerCandidates()
 	s.registerSubjects()
 	s.registerMappings()
@@ -255,17 +254,12 @@ var open = map[string]bool{
 	"GET /api/session":            true,
 }
 
-// call is what a handler may need of its request beyond the input.
-type call struct {
-	controller *http.ResponseController
-}
-
-type callKey struct{}
+// controllerKey is where the context of a request has its *http.ResponseController.
+type controllerKey struct{}
 
 // serve answers one request.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	c := &call{controller: http.NewResponseController(w)}
-	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	r = r.WithContext(context.WithValue(r.Context(), controllerKey{}, http.NewResponseController(w)))
 	defer s.recover(w, r)
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")
@@ -305,70 +299,6 @@ func (s *server) internal(ctx context.Context, doing string, err error) *Problem
 	return p
 }
 
-// bodyTime is how long a request may take to send its body.
-const bodyTime = 15 * time.Second
-
-// register adds an operation that answers JSON. To the library all of these answer the same type, for it makes
-// twenty kilobytes of code for each pair of types that it is given; what T is stands in the document.
-func register[I, T any](s *server, op huma.Operation, fn func(context.Context, *I) (*JSON[T], error)) {
-	said := reflect.TypeFor[JSON[T]]()
-	body, _ := said.FieldByName("Body") // JSON has it
-	status := strconv.Itoa(cmp.Or(op.DefaultStatus, http.StatusOK))
-	if op.Responses == nil {
-		op.Responses = map[string]*huma.Response{}
-	}
-	if op.Responses[status] == nil {
-		op.Responses[status] = &huma.Response{}
-	}
-	if s.forDocument && op.Responses[status].Content == nil {
-		schema := huma.SchemaFromField(s.api.OpenAPI().Components.Schemas, body, said.Name()+"Body")
-		op.Responses[status].Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
-	}
-	registerOther(s, op, func(ctx context.Context, in *I) (*JSON[any], error) {
-		out, err := fn(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return &JSON[any]{out.Body}, nil
-	})
-}
-
-// registerOther adds an operation whatever it answers: its errors become Problems, and the document gets the
-// answers that every operation of its kind can give.
-func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
-	doing := op.Method + " " + op.Path
-	if open[doing] {
-		op.Security = []map[string][]string{}
-	} else {
-		op.Errors = append(op.Errors, http.StatusUnauthorized)
-	}
-	if op.Method != http.MethodGet {
-		op.Errors = append(op.Errors, http.StatusForbidden) // a page of another site, see auth.CrossOrigin
-	}
-	for _, name := range []string{"Body", "RawBody"} {
-		if _, has := reflect.TypeFor[I]().FieldByName(name); has {
-			op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-			break
-		}
-	}
-	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = 1 << 20
-	}
-	op.BodyReadTimeout = bodyTime
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		if c, ok := ctx.Value(callKey{}).(*call); ok {
-			// The deadline for the body must not end the request while it is worked on.
-			// A writer without deadlines had none set either.
-			_ = c.controller.SetReadDeadline(time.Time{})
-		}
-		out, err := fn(ctx, in)
-		if err != nil {
-			return nil, s.problemOf(ctx, doing, err)
-		}
-		return out, nil
-	})
-}
-
 // notFound answers every path and method that nothing else does.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	if allowed := s.allowed(r); len(allowed) > 0 {
@@ -399,82 +329,4 @@ func short(text string) string {
 		text = text[:most] + "…"
 	}
 	return strings.ToValidUTF8(text, "")
-}
-
-// schemaNames are those of types whose own name says too little outside of their package.
-var schemaNames = map[string]string{
-	"watchmark/internal/auth.Key":                "APIKey",
-	"watchmark/internal/settings.Key":            "SettingsKey",
-	"watchmark/internal/settings.Section":        "SettingsSection",
-	"watchmark/internal/webhook.Entry":           "WebhookLogEntry",
-	"watchmark/internal/match.Result":            "TraceResult",
-	"watchmark/internal/match.Step":              "TraceStep",
-	"watchmark/internal/mapping.Blocked":         "BlockedKeyword",
-	"watchmark/internal/mapping.Tally":           "ImportTally",
-	"watchmark/internal/candidate.Question":      "PendingCandidate",
-	"watchmark/internal/replay.Entry":            "QueueTask",
-	"watchmark/internal/task.Status":             "Task",
-	"watchmark/internal/archive.Progress":        "ArchiveProgress",
-	"watchmark/internal/dataset.Status":          "DatasetStatus",
-	"watchmark/internal/source/nas.Status":       "NASStatus",
-	"watchmark/internal/source/nas.Reason":       "NASReason",
-	"watchmark/internal/source/nas.User":         "NASUser",
-	"watchmark/internal/source/device.Status":    "DeviceStatus",
-	"watchmark/internal/source/device.Scanned":   "DeviceScan",
-	"watchmark/internal/source/device.Synced":    "DeviceSync",
-	"watchmark/internal/source/device.Event":     "DeviceEvent",
-	"watchmark/internal/source/device.Now":       "DevicePlayback",
-	"watchmark/internal/source/device.Reading":   "DeviceReading",
-	"watchmark/internal/notify.Rule":             "NotificationRule",
-	"watchmark/internal/notify/channel.Webhook":  "WebhookConfig",
-	"watchmark/internal/notify/channel.Email":    "EmailConfig",
-	"watchmark/internal/notify/channel.WeCom":    "WeComConfig",
-	"watchmark/internal/notify/channel.DingTalk": "DingTalkConfig",
-	"watchmark/internal/notify/channel.Header":   "WebhookHeader",
-	"watchmark/internal/importer.About":          "MediaServer",
-	"watchmark/internal/importer.User":           "MediaServerUser",
-	"watchmark/internal/importer.Library":        "MediaServerLibrary",
-	"watchmark/internal/backup.Status":           "Backups",
-	"watchmark/internal/backup.File":             "BackupFile",
-	"watchmark/internal/diagnose.Result":         "NetworkResult",
-	"watchmark/internal/diagnose.Route":          "NetworkRoute",
-	"watchmark/internal/diagnose.Stage":          "NetworkStage",
-	"watchmark/internal/diagnose.Reach":          "HostRoute",
-	"watchmark/internal/logring.Entry":           "LogLine",
-	"watchmark/internal/tracker.Status":          "TrackerStatus",
-	"watchmark/internal/tracker.SyncStatus":      "TrackerSyncStatus",
-	"watchmark/internal/tracker.User":            "TrackerUser",
-	"watchmark/internal/tracker.UserSync":        "TrackerUserSync",
-	"watchmark/internal/tracker.Device":          "TrackerDevice",
-	"watchmark/internal/llm.Report":              "LLMUsage",
-	"watchmark/internal/llm.Used":                "LLMUsed",
-	"watchmark/internal/llm.Count":               "LLMCount",
-	"watchmark/internal/summary.Job":             "SummaryJob",
-	"watchmark/internal/summary.Last":            "SummaryLast",
-	"watchmark/internal/summary.Result":          "SummaryResult",
-	"watchmark/internal/summary.Told":            "AiringTold",
-}
-
-// schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.
-func schemaName(t reflect.Type, hint string) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	name := t.Name()
-	if name == "" {
-		return hint
-	}
-	return typeName(t.PkgPath() + "." + name)
-}
-
-// typeName is the name for a type given with its package; of a generic one, those of what it is of and its own.
-func typeName(path string) string {
-	if generic, of, ok := strings.Cut(strings.TrimSuffix(path, "]"), "["); ok {
-		return typeName(of) + typeName(generic)
-	}
-	if name, ok := schemaNames[path]; ok {
-		return name
-	}
-	name := path[strings.LastIndexByte(path, '.')+1:]
-	return strings.ToUpper(name[:1]) + name[1:]
 }

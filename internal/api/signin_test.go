@@ -142,9 +142,9 @@ func TestProviderSignsIn(t *testing.T) {
 }
 
 func TestProviderLeadsToPagesOfThisServiceOnly(t *testing.T) {
+	r, _ := provided(t, nil)
+	r.admin()
 	for _, next := range []string{"https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example", "javascript:alert(1)", "/\t/elsewhere.example", ""} {
-		r, _ := provided(t, nil)
-		r.admin()
 		begun := r.anonymous("POST", "/api/login/oidc", map[string]any{"next": next}).want(200)
 		ended := r.anonymous("GET", r.there(begun.get("authorize_url").(string)), nil, "Cookie", binding(t, begun)).want(303)
 		if to := ended.header.Get("Location"); to != "/base/" {

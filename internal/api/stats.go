@@ -13,15 +13,15 @@ import (
 	"watchmark/internal/watch"
 )
 
-// Stats are the counts the dashboard shows.
-type Stats struct {
+// stats are the counts the dashboard shows.
+type stats struct {
 	record.Stats
 	Queue   map[replay.Status]int `json:"queue" doc:"Marks that wait (or waited) for the catalog, by state."`
-	Sources []SourceSeen          `json:"sources" doc:"Every push source and what last came from it."`
+	Sources []sourceSeen          `json:"sources" doc:"Every push source and what last came from it."`
 }
 
-// SourceSeen is what last came from a source.
-type SourceSeen struct {
+// sourceSeen is what last came from a source.
+type sourceSeen struct {
 	Source   watch.Source `json:"source"`
 	LastSeen *time.Time   `json:"last_seen" doc:"When its last request arrived; null for never, or longer ago than the webhook log keeps."`
 	Status   int          `json:"last_status" doc:"The HTTP status that was answered; 0 for never."`
@@ -36,7 +36,7 @@ func (s *server) registerStats() {
 	}, s.stats)
 }
 
-func (s *server) stats(ctx context.Context, _ *none) (*JSON[Stats], error) {
+func (s *server) stats(ctx context.Context, _ *none) (*JSON[stats], error) {
 	records, err := s.Records.Stats(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -49,13 +49,13 @@ func (s *server) stats(ctx context.Context, _ *none) (*JSON[Stats], error) {
 	if err != nil {
 		return nil, err
 	}
-	stats := Stats{Stats: records, Queue: queue, Sources: make([]SourceSeen, len(source.Push))}
+	all := stats{Stats: records, Queue: queue, Sources: make([]sourceSeen, len(source.Push))}
 	for i, src := range source.Push {
-		seen := SourceSeen{Source: src}
+		seen := sourceSeen{Source: src}
 		if entry, known := last[src]; known {
 			seen.LastSeen, seen.Status, seen.Reason = &entry.At, entry.Status, entry.Reason
 		}
-		stats.Sources[i] = seen
+		all.Sources[i] = seen
 	}
-	return answer(stats, nil)
+	return answer(all, nil)
 }

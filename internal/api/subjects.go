@@ -22,8 +22,8 @@ type Subjects interface {
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
 }
 
-// Subject is an entry of the catalog, as a person chooses one.
-type Subject struct {
+// subject is an entry of the catalog, as a person chooses one.
+type subject struct {
 	ID       catalog.SubjectID   `json:"id"`
 	Name     string              `json:"name"`
 	NameCN   string              `json:"name_cn"`
@@ -46,16 +46,9 @@ func (s *server) registerSubjects() {
 	}, func(ctx context.Context, in *struct {
 		Text string `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"A title, or a number." example:"灯塔守望者"`
 		Type string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
-	}) (*JSON[Page[Subject]], error) {
-		types := []catalog.SubjectType{catalog.Anime, catalog.Real}
-		switch in.Type {
-		case "anime":
-			types = types[:1]
-		case "real":
-			types = types[1:]
-		}
-		found, err := s.findSubjects(ctx, strings.TrimSpace(in.Text), types)
-		page := Page[Subject]{Items: []Subject{}}
+	}) (*JSON[Page[subject]], error) {
+		found, err := s.findSubjects(ctx, strings.TrimSpace(in.Text), typesOf(in.Type))
+		page := Page[subject]{Items: []subject{}}
 		for _, subject := range found[:min(len(found), subjectsMost)] {
 			page.Items = append(page.Items, subjectView(subject))
 		}
@@ -65,7 +58,7 @@ func (s *server) registerSubjects() {
 		Method: http.MethodGet, Path: "/api/subjects/{id}", OperationID: "get-subject", Tags: []string{tag},
 		Summary: "Get a subject", Errors: []int{http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable},
 		Description: "From the catalog, or from the offline archive where that does not answer or hides the subject.",
-	}, func(ctx context.Context, in *ByID) (*JSON[Subject], error) {
+	}, func(ctx context.Context, in *ByID) (*JSON[subject], error) {
 		subject, err := s.subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {
 			err = problem(http.StatusNotFound, "The catalog shows no such subject: it does not exist, or is hidden from look-ups without a login.")
@@ -74,8 +67,19 @@ func (s *server) registerSubjects() {
 	})
 }
 
-func subjectView(s catalog.Subject) Subject {
-	return Subject{s.ID, s.Name, s.NameCN, s.Date, s.Platform, s.Eps, s.Type}
+// typesOf are the types of subjects that the parameter type means: anime, real, or both when it is left out.
+func typesOf(kind string) []catalog.SubjectType {
+	switch kind {
+	case "anime":
+		return []catalog.SubjectType{catalog.Anime}
+	case "real":
+		return []catalog.SubjectType{catalog.Real}
+	}
+	return []catalog.SubjectType{catalog.Anime, catalog.Real}
+}
+
+func subjectView(s catalog.Subject) subject {
+	return subject{s.ID, s.Name, s.NameCN, s.Date, s.Platform, s.Eps, s.Type}
 }
 
 // archived reports whether the offline archive is to be asked.

@@ -11,8 +11,8 @@ import (
 	"watchmark/internal/summary"
 )
 
-// SummaryJobInput is a job as a person enters it; what is left out has its default.
-type SummaryJobInput struct {
+// summaryJobInput is a job as a person enters it; what is left out has its default.
+type summaryJobInput struct {
 	Name       string  `json:"name,omitempty" doc:"Its name, which is part of the paths: letters, digits, - and _. Left out of a replacement it stays." example:"daily"`
 	Enabled    *bool   `json:"enabled,omitempty" doc:"Whether it runs by its schedule; true when left out."`
 	Cron       string  `json:"cron,omitempty" maxLength:"200" doc:"When it runs, as a cron expression of five fields in the local time; 0 21 * * * when left out." example:"0 21 * * *"`
@@ -24,10 +24,10 @@ type SummaryJobInput struct {
 	SkipEmpty  *bool   `json:"skip_empty,omitempty" doc:"Whether nothing is sent when nothing was watched; true when left out."`
 }
 
-func (in SummaryJobInput) draft() summary.Draft {
+func (in summaryJobInput) draft() summary.Draft {
 	return summary.Draft{
-		Name: in.Name, Enabled: in.Enabled == nil || *in.Enabled, Cron: cmp.Or(in.Cron, "0 21 * * *"), DaysBack: cmp.Or(in.DaysBack, 1), User: in.User,
-		Prompt: in.Prompt, MaxRecords: in.MaxRecords, Channels: in.Channels, SkipEmpty: in.SkipEmpty == nil || *in.SkipEmpty,
+		Name: in.Name, Enabled: orTrue(in.Enabled), Cron: cmp.Or(in.Cron, "0 21 * * *"), DaysBack: cmp.Or(in.DaysBack, 1), User: in.User,
+		Prompt: in.Prompt, MaxRecords: in.MaxRecords, Channels: in.Channels, SkipEmpty: orTrue(in.SkipEmpty),
 	}
 }
 
@@ -36,8 +36,8 @@ type ByName struct {
 	Name string `path:"name" maxLength:"400" doc:"The name of the job." example:"daily"`
 }
 
-// SummaryTriggered is how running a job came out.
-type SummaryTriggered struct {
+// summaryTriggered is how running a job came out.
+type summaryTriggered struct {
 	Status string          `json:"status" enum:"done,failed,skipped" doc:"skipped: the job is running already, here or in another process."`
 	Result *summary.Result `json:"result,omitempty" doc:"What the run brought; not there when it was skipped."`
 }
@@ -58,7 +58,7 @@ func (s *server) registerSummaries() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-summary-job", Tags: []string{tag},
 		Summary: "Add a summary job", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, in *JSON[SummaryJobInput]) (*JSON[summary.Job], error) {
+	}, func(ctx context.Context, in *JSON[summaryJobInput]) (*JSON[summary.Job], error) {
 		return answer(s.Summary.Create(ctx, in.Body.draft()))
 	})
 	register(s, huma.Operation{
@@ -73,7 +73,7 @@ func (s *server) registerSummaries() {
 		Description: "What is left out gets its default. A schedule that is new, or switched on again, makes up for nothing.",
 	}, func(ctx context.Context, in *struct {
 		ByName
-		JSON[SummaryJobInput]
+		JSON[summaryJobInput]
 	}) (*JSON[summary.Job], error) {
 		d := in.Body.draft()
 		d.Name = cmp.Or(d.Name, in.Name)
@@ -121,15 +121,15 @@ func (s *server) registerSummaries() {
 	})
 }
 
-func (s *server) triggerSummary(ctx context.Context, in *ByName) (*JSON[SummaryTriggered], error) {
+func (s *server) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryTriggered], error) {
 	result, err := s.Summary.Trigger(ctx, in.Name)
 	switch {
 	case errors.Is(err, summary.ErrRunning):
-		return answer(SummaryTriggered{Status: "skipped"}, nil)
+		return answer(summaryTriggered{Status: "skipped"}, nil)
 	case err != nil:
 		return nil, err
 	case result.Outcome == summary.Failed:
-		return answer(SummaryTriggered{"failed", &result}, nil)
+		return answer(summaryTriggered{"failed", &result}, nil)
 	}
-	return answer(SummaryTriggered{"done", &result}, nil)
+	return answer(summaryTriggered{"done", &result}, nil)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"watchmark/internal/record"
 	"watchmark/internal/sse"
 	"watchmark/internal/task"
 )
@@ -27,11 +26,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodGet, Path: "/api/tasks/{id}", OperationID: "get-task", Tags: []string{tag},
 		Summary: "Get a task", Errors: []int{http.StatusNotFound},
 	}, func(_ context.Context, in *ByID) (*JSON[task.Status], error) {
-		t, err := s.Tasks.Get(in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return answer(t.Status(), nil)
+		return statusOf(s.Tasks.Get(in.ID))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tasks/{id}/cancel", OperationID: "cancel-task", Tags: []string{tag},
@@ -56,11 +51,7 @@ func (s *server) registerTasks() {
 }
 
 func (s *server) retryFailed(_ context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
-	t, err := s.Engine.RetryFailed(in.filter())
-	if err != nil {
-		return nil, err
-	}
-	return answer(t.Status(), nil)
+	return statusOf(s.Engine.RetryFailed(in.filter()))
 }
 
 // The parameters by which a stream finds its task: the id in the path, or a task in the
@@ -80,15 +71,9 @@ func (s *server) stream(path, operation, tag, summary, about string, by *huma.Pa
 		}
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			err = task.ErrNotFound
-			if by == idInPath {
-				err = record.ErrNotFound
-			}
+			id = -1 // that of nothing
 		}
-		var t *task.Task
-		if err == nil {
-			t, err = find(id)
-		}
+		t, err := find(id)
 		if err != nil {
 			s.problemOf(r.Context(), "GET "+path, err).write(w)
 			return

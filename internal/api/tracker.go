@@ -94,15 +94,15 @@ type trackerMail struct {
 	Email string `json:"email" maxLength:"254" doc:"The address of the tracker account." example:"mira@home.example"`
 }
 
-// TrackerMailSent says that a mail is on its way.
-type TrackerMailSent struct {
+// trackerMailSent says that a mail is on its way.
+type trackerMailSent struct {
 	ExpiresIn  int `json:"expires_in" doc:"Seconds for which the code is good." example:"300"`
 	RetryAfter int `json:"retry_after" doc:"Seconds until another mail may be asked for." example:"60"`
 }
 
-func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[TrackerMailSent], error) {
+func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[trackerMailSent], error) {
 	life, err := s.Tracker.StartLogin(ctx, caller(ctx), in.Body.Email)
-	return answer(TrackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
+	return answer(trackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
 }
 
 type trackerCode struct {
@@ -127,11 +127,7 @@ func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
 		return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 	}
 	reason := trackerReason(err)
-	if reason == "internal" {
-		_ = s.internal(ctx, "GET "+trackerCallbackPath, err) // logs it; a browser gets no document
-	} else {
-		s.Log.WarnContext(ctx, "a tracker user could not be connected", "reason", reason, "error", err)
-	}
+	s.logWayBack(ctx, trackerCallbackPath, "a tracker user could not be connected", reason, err)
 	return s.toPage("/tracker", "tracker_error", reason), nil
 }
 
@@ -148,19 +144,19 @@ func trackerReason(err error) string {
 	case errors.As(err, &refused):
 		return "refused"
 	}
-	return "internal"
+	return unforeseen
 }
 
-// TrackerDisconnected says how disconnecting came out.
-type TrackerDisconnected struct {
+// trackerDisconnected says how disconnecting came out.
+type trackerDisconnected struct {
 	Revoked bool `json:"revoked" doc:"Whether the tracker agreed. If not, end the sign-in on its website too."`
 }
 
 func (s *server) disconnectTracker(ctx context.Context, in *struct {
 	UserID int64 `query:"user_id" minimum:"0" doc:"Who; left out it is the only one."`
-}) (*JSON[TrackerDisconnected], error) {
+}) (*JSON[trackerDisconnected], error) {
 	revoked, err := s.Tracker.Disconnect(ctx, in.UserID)
-	return answer(TrackerDisconnected{revoked}, err)
+	return answer(trackerDisconnected{revoked}, err)
 }
 
 // looseBool is yes or no however it is written: true, 1, "yes", "on".
@@ -200,16 +196,11 @@ type trackerSync struct {
 	UserID   int64     `json:"user_id,omitempty" minimum:"0" doc:"Whose history; left out it is everybody's."`
 }
 
-// TrackerTask names the task of a sync.
-type TrackerTask struct {
-	TaskID int64 `json:"task_id" doc:"Follow it at /api/tasks/{id}/stream." example:"7"`
-}
-
 func (s *server) syncTracker(ctx context.Context, in *struct {
 	FullSync string `query:"full_sync" maxLength:"20" doc:"As in the body."`
 	Preview  string `query:"preview" maxLength:"20" doc:"As in the body."`
 	Body     *trackerSync
-}) (*JSON[TrackerTask], error) {
+}) (*JSON[startedTask], error) {
 	full, err := parseLooseBool(in.FullSync)
 	if err != nil {
 		return nil, fieldProblem("query.full_sync", err.Error())
@@ -223,17 +214,9 @@ func (s *server) syncTracker(ctx context.Context, in *struct {
 		full, preview, userID = full || in.Body.FullSync, preview || in.Body.Preview, in.Body.UserID
 	}
 	if preview {
-		t, err := s.Tracker.PreviewSync(ctx, userID)
-		if err != nil {
-			return nil, err
-		}
-		return answer(TrackerTask{t.Status().ID}, nil)
+		return started(s.Tracker.PreviewSync(ctx, userID))
 	}
-	t, err := s.Tracker.Sync(ctx, userID, bool(full))
-	if err != nil {
-		return nil, err
-	}
-	return answer(TrackerTask{t.Status().ID}, nil)
+	return started(s.Tracker.Sync(ctx, userID, bool(full)))
 }
 
 // trackerProblem is the Problem for what the tracker or its sign-in has against a request; nil

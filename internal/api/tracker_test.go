@@ -19,7 +19,7 @@ import (
 // newTracker is the keeper of the tracker that the settings name.
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
-		DB: r.db, Box: box, HTTP: must(httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6}, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
+		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
 		Next:     func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
 		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
 		Forecast: r.engine.Forecast,

@@ -30,8 +30,8 @@ func trialEvent(text []byte) (watch.Event, error) {
 	return delivery.Events[0], nil
 }
 
-// TestedRecord is a settled record with its trace.
-type TestedRecord struct {
+// testedRecord is a settled record with its trace.
+type testedRecord struct {
 	record.Record
 	Trace match.Trace `json:"trace" doc:"Step by step, why the record came out so."`
 }
@@ -60,7 +60,7 @@ func (s *server) registerTrials() {
 		Description: "Runs an event whole, the mark included, as a webhook's would be." + trialRule,
 		RequestBody: body, SkipValidateBody: true, MaxBodyBytes: trialBytes,
 		Responses: map[string]*huma.Response{
-			"200": s.response("The settled record, with its trace.", TestedRecord{}),
+			"200": s.response("The settled record, with its trace.", testedRecord{}),
 			"202": s.response("With async_mode: the record is on its way.", acceptedRecords{}),
 		},
 	}, s.testSync)
@@ -93,7 +93,7 @@ func (s *server) testSync(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	tested := TestedRecord{Record: settled}
+	tested := testedRecord{Record: settled}
 	text, err := s.Records.Trace(ctx, settled.ID)
 	if errors.Is(err, record.ErrNotFound) { // it failed before the matching
 		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message}, Steps: []match.Step{}}

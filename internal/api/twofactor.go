@@ -20,8 +20,8 @@ type codeInput struct {
 	Code string `json:"code" maxLength:"40" doc:"The code that the app shows now." example:"123456"`
 }
 
-// RecoveryCodes are shown once.
-type RecoveryCodes struct {
+// recoveryCodes are shown once.
+type recoveryCodes struct {
 	Codes []string `json:"recovery_codes" doc:"Each opens the sign-in once in place of a code. They cannot be seen again."`
 }
 
@@ -64,7 +64,7 @@ func (s *server) registerTwoFactor() {
 	}, func(ctx context.Context, in *struct {
 		Browser
 		Body codeInput
-	}) (*JSON[RecoveryCodes], error) {
+	}) (*JSON[recoveryCodes], error) {
 		if _, err := s.person(ctx); err != nil {
 			return nil, err
 		}
@@ -72,19 +72,19 @@ func (s *server) registerTwoFactor() {
 		if errors.Is(err, auth.ErrBadCode) {
 			return nil, fieldProblem("body.code", auth.ErrBadCode.Error())
 		}
-		return answer(RecoveryCodes{codes}, err)
+		return answer(recoveryCodes{codes}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/recovery-codes", OperationID: "renew-recovery-codes", Tags: []string{tag},
 		Summary: "Make new recovery codes", Description: "The old ones end.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
-	}, func(ctx context.Context, in *JSON[passwordOnly]) (*JSON[RecoveryCodes], error) {
+	}, func(ctx context.Context, in *JSON[passwordOnly]) (*JSON[recoveryCodes], error) {
 		name, err := s.person(ctx)
 		if err != nil {
 			return nil, err
 		}
 		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr)
-		return answer(RecoveryCodes{codes}, wrongPassword(err))
+		return answer(recoveryCodes{codes}, wrongPassword(err))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/off", OperationID: "turn-off-two-factor", Tags: []string{tag},

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,7 +37,7 @@ func (s *server) registerWebhookLog() {
 		Summary: "Get the webhook key",
 	}, func(context.Context, *none) (*JSON[webhookKey], error) {
 		current := s.Settings.Current().Auth
-		return answer(webhookKey{current.WebhookKey.Reveal(), current.WebhookAuthEnabled, s.lockedBy(webhookKeyPath)}, nil)
+		return answer(webhookKey{current.WebhookKey.Reveal(), current.WebhookAuthEnabled, s.keyLockedBy()}, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/webhook-key/rotate", OperationID: "rotate-webhook-key", Tags: []string{tag},
@@ -63,15 +61,11 @@ func (s *server) listWebhookLog(ctx context.Context, in *struct {
 	return answer(Page[webhook.Entry]{entries, cursorOf(next)}, err)
 }
 
-const webhookKeyPath = "auth.webhook_key"
-
 func (s *server) rotateWebhookKey(ctx context.Context, _ *none) (*JSON[rotatedKey], error) {
-	if by := s.lockedBy(webhookKeyPath); by != "" {
+	if by := s.keyLockedBy(); by != "" {
 		return nil, problem(http.StatusConflict, "The webhook key is set by "+by+": change it there.")
 	}
-	random := make([]byte, 24)
-	_, _ = rand.Read(random) // documented never to return an error
-	key := base64.RawURLEncoding.EncodeToString(random)
+	key := settings.NewWebhookKey()
 	s.Masker.Add(key)
 	if err := s.Settings.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": key}}); err != nil {
 		return nil, err
@@ -79,21 +73,14 @@ func (s *server) rotateWebhookKey(ctx context.Context, _ *none) (*JSON[rotatedKe
 	return answer(rotatedKey{key}, nil)
 }
 
-// lockedBy is the file, variable or flag that sets the key at path; empty when it can be changed here.
-func (s *server) lockedBy(path string) string {
+// keyLockedBy is the file or variable that sets the webhook key; empty when it can be changed here.
+func (s *server) keyLockedBy() string {
 	for _, section := range s.Settings.Schema() {
-		if at := indexKey(section.Keys, path); at >= 0 {
-			return section.Keys[at].LockedBy
+		for _, key := range section.Keys {
+			if key.Path == "auth.webhook_key" {
+				return key.LockedBy
+			}
 		}
 	}
 	return ""
-}
-
-func indexKey(keys []settings.Key, path string) int {
-	for i, key := range keys {
-		if key.Path == path {
-			return i
-		}
-	}
-	return -1
 }

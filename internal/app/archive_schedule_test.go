@@ -3,7 +3,6 @@ package app_test
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -15,10 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/app"
 	"watchmark/internal/archive/dumptest"
-	"watchmark/internal/logtest"
-	"watchmark/internal/memnet"
 )
 
 // weekly publishes dumps, and notes when it was asked for the newest one.
@@ -64,40 +60,18 @@ func (w *weekly) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // The archive is switched on late on a Tuesday while the source is down: an hour's wait
 // after each failure, then Wednesday at 8 in Shanghai.
 func TestArchiveKeepsItsSchedule(t *testing.T) {
-	skipUnderRace(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) { // begins on Saturday, 2000-01-01 at 00:00 UTC
-		network := memnet.New(t)
+	inBubble(t, func(t *testing.T, b *bubble) {
 		source := &weekly{down: true}
-		site := &http.Server{Handler: source, ReadHeaderTimeout: time.Minute}
-		siteDoor, door := network.Listen("releases"), network.Listen("watchmark")
-		siteEnded := make(chan struct{})
-		go func() { _ = site.Serve(siteDoor); close(siteEnded) }()
-		defer func() { _ = site.Close(); <-siteEnded }()
-		service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logtest.Buffer{}, Environ: []string{
-			"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1", "WATCHMARK_AUTH_ENABLED=false",
-			"WATCHMARK_CATALOG_ARCHIVE_MIN_FREE_MB=10", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://releases/latest.json"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- service.Serve(ctx, door) }()
-		defer func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		}()
+		b.site("releases", source)
+		time.Sleep(3*24*time.Hour + 20*time.Hour + 30*time.Minute) // before the start: a service ticks
+		service, _ := b.start("WATCHMARK_CATALOG_ARCHIVE_MIN_FREE_MB=10", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://releases/latest.json")
 		version := func() string {
 			synctest.Wait()
 			info, _ := service.Archive.Info()
 			return info.Version
 		}
 
-		time.Sleep(3*24*time.Hour + 20*time.Hour + 30*time.Minute)
-		if err := service.Settings.Patch(ctx, map[string]map[string]any{"catalog_archive": {"enabled": true}}); err != nil {
+		if err := service.Settings.Patch(t.Context(), map[string]map[string]any{"catalog_archive": {"enabled": true}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(150 * time.Minute) // until 23:00: failures at 20:30, 21:30 and 22:30

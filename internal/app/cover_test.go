@@ -14,9 +14,7 @@ import (
 // cover asks for a cover with the API key.
 func (s *service) cover(id int) answer {
 	s.t.Helper()
-	request := s.request(http.MethodGet, fmt.Sprintf("/cover/%d", id), "", "")
-	request.Header.Set("Authorization", "Bearer "+s.key)
-	return s.do(request)
+	return s.get(fmt.Sprintf("/cover/%d", id))
 }
 
 func TestCoversCostTheCatalogNoRequestAfterAMatch(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +15,9 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
-	"watchmark/internal/archive/fetch"
 	"watchmark/internal/auth"
-	"watchmark/internal/auth/oidc"
-	"watchmark/internal/backup"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
 	"watchmark/internal/httpx"
@@ -110,7 +105,7 @@ func OpenData(ctx context.Context, o Options) (*Data, error) {
 	}
 	d := &Data{db: database}
 	if err := d.build(ctx, o); err != nil {
-		return nil, errors.Join(err, database.Close())
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
@@ -176,15 +171,15 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	return nil
 }
 
-// holdsSecrets reports whether the database may hold sealed values: settings, the webhook
-// key of the first start among them, or tokens of accounts.
-func holdsSecrets(ctx context.Context, database *db.DB) (bool, error) {
-	stored, err := settings.NewStore(database).All(ctx)
-	if err != nil {
-		return false, err
+// holdsSecrets reports whether the database may hold sealed values, which a new key could not open: settings (the
+// webhook key of the first start among them), tokens, the configuration of channels, and the secret of the codes at sign-in.
+func holdsSecrets(ctx context.Context, database *db.DB) (held bool, err error) {
+	const query = `SELECT EXISTS (SELECT 1 FROM settings) OR EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM notification_channels)
+		OR EXISTS (SELECT 1 FROM tracker_users) OR EXISTS (SELECT 1 FROM second_factors)`
+	if err := database.Read().QueryRowContext(ctx, query).Scan(&held); err != nil {
+		return false, fmt.Errorf("look for sealed values: %w", err)
 	}
-	accounts, err := account.NewStore(database, nil).List(ctx)
-	return len(stored)+len(accounts) > 0, err
+	return held, nil
 }
 
 // apply brings changed settings to the parts that do not ask for them at each use.
@@ -202,9 +197,11 @@ func (d *Data) apply(_, now settings.Settings) {
 	d.cached.Forget()
 }
 
-// Close closes the data folder.
+// Close closes the data folder, also one that could not be opened to the end.
 func (d *Data) Close() error {
-	d.http.Close()
+	if d.http != nil {
+		d.http.Close()
+	}
 	var err error
 	if d.Archive != nil {
 		err = d.Archive.Close()
@@ -244,37 +241,6 @@ func (d *Data) Matcher() *match.Matcher {
 	})
 }
 
-// archive is the offline archive for the matcher; nil, and why, when it is not to be asked.
-func (d *Data) archive() (match.Catalog, string) {
-	switch {
-	case !d.Settings.Current().CatalogArchive.Enabled:
-		return nil, "the offline archive is switched off"
-	case !d.Archive.Ready():
-		return nil, "the offline archive is not imported yet"
-	}
-	return d.Archive, ""
-}
-
-// Archiver imports the offline archive as the settings say, its work being tasks of a
-// registry; nil is for a caller that uses none.
-func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
-	if tasks == nil {
-		tasks = &task.Registry{Log: d.log}
-	}
-	return archive.NewKeeper(archive.KeeperConfig{
-		Archive: d.Archive,
-		Tasks:   tasks,
-		Enabled: func() bool { return d.Settings.Current().CatalogArchive.Enabled },
-		Next:    d.schedule("catalog_archive.update_cron", func(s settings.Settings) string { return s.CatalogArchive.UpdateCron }),
-		Source: func() fetch.Config {
-			s := d.Settings.Current().CatalogArchive
-			return fetch.Config{HTTP: d.http, PointerURL: s.PointerURL, Mirrors: s.Mirrors}
-		},
-		FreeMB: func() int { return d.Settings.Current().CatalogArchive.MinFreeMB },
-		Log:    d.log,
-	})
-}
-
 // schedule tells when the key at path of the settings is due after a time; zero while it is empty.
 func (d *Data) schedule(path string, expression func(settings.Settings) string) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
@@ -288,74 +254,6 @@ func (d *Data) schedule(path string, expression func(settings.Settings) string) 
 		}
 		return runs[0]
 	}
-}
-
-// archiveDir is the folder of the offline archive. The default follows the data folder.
-func archiveDir(dataDir string, s settings.Settings) string {
-	if s.CatalogArchive.DataDir == settings.DefaultArchiveDir {
-		return filepath.Join(dataDir, "archive")
-	}
-	return s.CatalogArchive.DataDir
-}
-
-// backupDir is the folder of the backups. The default follows the data folder.
-func backupDir(dataDir string, s settings.Settings) string {
-	if s.Backup.Dir == settings.DefaultBackupDir {
-		return filepath.Join(dataDir, "backups")
-	}
-	return s.Backup.Dir
-}
-
-// newBackups makes backups as the settings say.
-func (d *Data) newBackups(o Options) *backup.Keeper {
-	return backup.NewKeeper(backup.KeeperConfig{
-		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Tasks: d.tasks, Log: d.log,
-		Keep:       func() int { return d.Settings.Current().Backup.Keep },
-		Next:       d.schedule("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
-		KeyOutside: environment(o.Environ, secret.KeyEnv) != "",
-	})
-}
-
-func (d *Data) policy() auth.Policy {
-	a := d.Settings.Current().Auth
-	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout, Entries: d.provider().Entries()}
-}
-
-// provider is the OpenID Connect provider that the settings name.
-func (d *Data) provider() oidc.Settings {
-	a := d.Settings.Current().Auth
-	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
-}
-
-func (d *Data) proxies() auth.Proxies {
-	var trusted []string
-	for _, prefix := range d.Settings.Current().Server.TrustedProxies {
-		trusted = append(trusted, prefix.String())
-	}
-	proxies, err := auth.ParseProxies(trusted)
-	if err != nil { // the settings hold prefixes already
-		d.log.Error("trusted proxies cannot be used", "error", err)
-	}
-	return proxies
-}
-
-func (d *Data) outbound(s settings.Settings) httpx.Config {
-	return httpx.Config{
-		Proxy: s.Network.Proxy.Reveal(), Timeout: s.Network.Timeout, UserAgent: userAgent(),
-		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2, Ended: d.countCall,
-	}
-}
-
-// outboundImages is for the image host, which has a rate of its own.
-func (d *Data) outboundImages(s settings.Settings) httpx.Config {
-	c := d.outbound(s)
-	c.Ended = d.countCallsOf("images")
-	c.PerMinute, c.Burst, c.Retries, c.MaxBody, c.Timeout = 600, 60, 1, cover.LongestImage, min(c.Timeout, 10*time.Second)
-	return c
-}
-
-func catalogConfig(s settings.Settings) catalog.Config {
-	return catalog.Config{APIURL: s.Catalog.APIURL, WebURL: s.Catalog.WebURL, UserAgent: userAgent()}
 }
 
 func logHandler(w io.Writer, format string, level slog.Leveler) slog.Handler {
@@ -389,14 +287,4 @@ func environment(environ []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// SetUp creates the administrator without the setup link, for a service that is built
-// by a program. It returns auth.ErrSetupDone when there is one.
-func (d *Data) SetUp(ctx context.Context, name, password string) error {
-	token, err := d.Auth.SetupToken(ctx)
-	if err != nil {
-		return err
-	}
-	return d.Auth.Setup(ctx, token, name, password, netip.Addr{})
 }

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,10 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/app"
 	"watchmark/internal/browsertest"
-	"watchmark/internal/logtest"
-	"watchmark/internal/memnet"
 )
 
 // tableOf is a document of bangumi-data with n subjects.
@@ -63,15 +59,12 @@ func TestBrowserAbout(t *testing.T) {
 // The table is fetched every day at 8:30. The source is down on the first one: an hour's
 // wait after each failure. A restart knows of it all.
 func TestDatasetKeepsItsSchedule(t *testing.T) {
-	skipUnderRace(t)
-	dir := t.TempDir()
 	document := tableOf(9000)
-	synctest.Test(t, func(t *testing.T) { // begins on Saturday, 2000-01-01 at 00:00 UTC
-		network := memnet.New(t)
+	inBubble(t, func(t *testing.T, b *bubble) {
 		var mu sync.Mutex
 		var asked []string
 		up := false
-		site := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		b.site("tables", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, time.Now().UTC().Format("Jan 2 15:04"))
@@ -80,54 +73,33 @@ func TestDatasetKeepsItsSchedule(t *testing.T) {
 				return
 			}
 			_, _ = w.Write([]byte(document))
-		})}
-		siteDoor := network.Listen("tables")
-		siteEnded := make(chan struct{})
-		go func() { _ = site.Serve(siteDoor); close(siteEnded) }()
-		defer func() { _ = site.Close(); <-siteEnded }()
-		defer func() { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }()
-		run := func(name string, work func(*app.App)) {
-			service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: &logtest.Buffer{}, Environ: []string{
-				"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1", "WATCHMARK_AUTH_ENABLED=false",
-				"WATCHMARK_MATCHING_DATASET_CRON=CRON_TZ=UTC 30 8 * * *", "WATCHMARK_MATCHING_DATASET_URL=http://tables/data.json"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			door := network.Listen(name)
-			go func() { ended <- service.Serve(ctx, door) }()
-			work(service)
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+		}))
+		environ := []string{"WATCHMARK_MATCHING_DATASET_CRON=CRON_TZ=UTC 30 8 * * *", "WATCHMARK_MATCHING_DATASET_URL=http://tables/data.json"}
+		time.Sleep(8 * time.Hour) // before the start: a service ticks
+		service, stop := b.start(environ...)
+		time.Sleep(2 * time.Hour) // until 10:00: failures at 8:30 and 9:30
+		mu.Lock()
+		up = true
+		mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if s := service.Dataset.Status(); s.Entries != 9000 {
+			t.Errorf("after the source is back, the status is %+v", s)
 		}
-		run("first", func(service *app.App) {
-			time.Sleep(10 * time.Hour) // until 10:00: failures at 8:30 and 9:30
-			mu.Lock()
-			up = true
-			mu.Unlock()
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			if s := service.Dataset.Status(); s.Entries != 9000 {
-				t.Errorf("after the source is back, the status is %+v", s)
-			}
-		})
-		time.Sleep(48 * time.Hour) // two times are missed
-		run("second", func(service *app.App) {
-			time.Sleep(12 * time.Hour)
-			if err := service.Settings.Patch(t.Context(), map[string]map[string]any{"matching": {"dataset_enabled": false}}); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(36 * time.Hour)
-			if table, why := service.Dataset.Table(); table != nil || why != "the id table is switched off" {
-				t.Errorf("switched off, there is a table, or none because %q", why)
-			}
-		})
+		stop()
+		time.Sleep(2*24*time.Hour + 20*time.Hour + 30*time.Minute) // two times are missed
+		service, _ = b.start(environ...)
+		time.Sleep(30 * time.Minute)
+		if err := service.Settings.Patch(t.Context(), map[string]map[string]any{"matching": {"dataset_enabled": false}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if table, why := service.Dataset.Table(); table != nil || why != "the id table is switched off" {
+			t.Errorf("switched off, there is a table, or none because %q", why)
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		if diff := gocmp.Diff([]string{"Jan 1 08:30", "Jan 1 09:30", "Jan 1 10:30", "Jan 3 11:00"}, asked); diff != "" {
+		if diff := gocmp.Diff([]string{"Jan 1 08:30", "Jan 1 09:30", "Jan 1 10:30", "Jan 4 07:30"}, asked); diff != "" {
 			t.Errorf("the source was asked (-want +got):\n%s", diff)
 		}
 	})

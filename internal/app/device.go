@@ -2,14 +2,9 @@ package app
 
 import (
 	"fmt"
-	"time"
 
-	"watchmark/internal/settings"
 	"watchmark/internal/source/device"
 )
-
-// keepPlays is how long it is remembered what a TV box has played.
-const keepPlays = 90 * 24 * time.Hour
 
 // buildDevice makes what asks the TV boxes.
 func (a *App) buildDevice(o Options) error {
@@ -28,6 +23,5 @@ func (a *App) buildDevice(o Options) error {
 	if err != nil {
 		return fmt.Errorf("build what asks the TV boxes: %w", err)
 	}
-	a.Settings.OnChange(func(settings.Settings, settings.Settings) { a.device.Kick() })
 	return nil
 }

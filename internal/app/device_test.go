@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -99,13 +98,10 @@ func TestBoxesAreAskedByTheService(t *testing.T) {
 	}
 }
 
-// taskEnds waits until a task has ended well.
-func (s *service) taskEnds(id int64) {
+// taskEnds waits until a task has ended, and answers it.
+func (s *service) taskEnds(id int64) answer {
 	s.t.Helper()
-	request := s.request(http.MethodGet, fmt.Sprintf("/api/tasks/%d/stream", id), "", "")
-	request.Header.Set("Authorization", "Bearer "+s.key)
-	ctx, cancel := context.WithCancel(s.t.Context())
-	defer cancel()
-	s.do(request.WithContext(ctx)) // it ends with the task
-	s.api(http.MethodGet, fmt.Sprintf("/api/tasks/%d", id), "", http.StatusOK, nil)
+	task := fmt.Sprintf("/api/tasks/%d", id)
+	s.api(http.MethodGet, task+"/stream", "", http.StatusOK, nil) // ends with the task
+	return s.api(http.MethodGet, task, "", http.StatusOK, nil)
 }

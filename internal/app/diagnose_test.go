@@ -40,9 +40,7 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 	if r := found[diagnose.Dataset]; r.OK || !r.InUse || r.Routes[0].Problem != diagnose.Refused || got.OK {
 		t.Errorf("the id table: %+v, all is well: %v", r, got.OK)
 	}
-	page := s.request(http.MethodGet, "/debug/network", "", "")
-	page.Header.Set("Authorization", "Bearer "+s.key)
-	if shown := s.do(page); !strings.Contains(shown.body, "nothing listens on this port") {
+	if shown := s.get("/debug/network"); !strings.Contains(shown.body, "nothing listens on this port") {
 		t.Error("the page does not show what was found")
 	}
 }
@@ -56,9 +54,7 @@ func TestToolsAreWired(t *testing.T) {
 		"/api/logs":        `"version":"` + app.Version() + `"`,
 		"/api/diagnostics": `"build": "` + app.BuildInfo(),
 	} {
-		request := s.request(http.MethodGet, path, "", "")
-		request.Header.Set("Authorization", "Bearer "+s.key)
-		if got := s.do(request); got.status != http.StatusOK || !strings.Contains(got.body, want) {
+		if got := s.get(path); got.status != http.StatusOK || !strings.Contains(got.body, want) {
 			t.Errorf("%s answers %d without %q", path, got.status, want)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"watchmark/internal/api"
 )
 
 // addressFile holds, in the data folder, where the service that runs on it is asked for its
@@ -56,34 +58,27 @@ func Health(ctx context.Context, dataDir string) error {
 	return nil
 }
 
-// wellbeing is what a service answers that is asked for its health.
-type wellbeing struct {
-	Status   string   `json:"status"`
-	Version  string   `json:"version"`
-	Problems []string `json:"problems"`
-}
-
 // askHealth asks the service at url, on this machine, within five seconds. Its error says that none of ours answers there.
-func askHealth(ctx context.Context, url string) (wellbeing, error) {
+func askHealth(ctx context.Context, url string) (api.Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return wellbeing{}, err
+		return api.Health{}, err
 	}
 	// The way to oneself leads through no proxy, and the own certificate is made out to another name.
 	oneself := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above; nothing is told to who answers
 	response, err := oneself.RoundTrip(request)
 	if err != nil {
-		return wellbeing{}, err
+		return api.Health{}, err
 	}
 	answer, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return wellbeing{}, err
+		return api.Health{}, err
 	}
-	var health wellbeing
+	var health api.Health
 	if json.Unmarshal(answer, &health) != nil || health.Status == "" {
-		return wellbeing{}, fmt.Errorf("what answers %s there is no watchmark", response.Status)
+		return api.Health{}, fmt.Errorf("what answers %s there is no watchmark", response.Status)
 	}
 	return health, nil
 }

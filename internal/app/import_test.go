@@ -75,11 +75,18 @@ func (s *service) imports(what, body string) imported {
 		ID int64 `json:"id"`
 	}
 	s.api(http.MethodPost, "/api/import/"+what, body, http.StatusAccepted, &task)
-	s.taskEnds(task.ID)
-	var ended imported
-	s.api(http.MethodGet, fmt.Sprintf("/api/tasks/%d", task.ID), "", http.StatusOK, &ended)
+	ended := s.importEnds(task.ID)
 	if ended.State != "done" {
 		s.t.Fatalf("the %s ended as %s: %s", what, ended.State, ended.Message)
+	}
+	return ended
+}
+
+// importEnds waits for the end of a preview or a run.
+func (s *service) importEnds(id int64) (ended imported) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.taskEnds(id).body), &ended); err != nil {
+		s.t.Fatal(err)
 	}
 	return ended
 }
@@ -188,9 +195,7 @@ func TestAnImportThatBreaksGoesOnWhereItStopped(t *testing.T) {
 		ID int64 `json:"id"`
 	}
 	s.api(http.MethodPost, "/api/import/run", body, http.StatusAccepted, &task)
-	s.taskEnds(task.ID)
-	var broken imported
-	s.api(http.MethodGet, fmt.Sprintf("/api/tasks/%d", task.ID), "", http.StatusOK, &broken)
+	broken := s.importEnds(task.ID)
 	if broken.State != "failed" || !strings.Contains(broken.Message, "answers with an error (500)") || broken.Result.Taken == 0 {
 		t.Fatalf("the import is %+v", broken)
 	}
@@ -302,9 +307,7 @@ func TestOneImportAtATimeAndCancelled(t *testing.T) {
 	s.api(http.MethodPost, "/api/import/preview", body, http.StatusAccepted, &task)
 	s.api(http.MethodPost, "/api/import/run", body, http.StatusConflict, nil)
 	s.api(http.MethodPost, fmt.Sprintf("/api/tasks/%d/cancel", task.ID), "", http.StatusAccepted, nil)
-	s.taskEnds(task.ID)
-	var ended imported
-	s.api(http.MethodGet, fmt.Sprintf("/api/tasks/%d", task.ID), "", http.StatusOK, &ended)
+	ended := s.importEnds(task.ID)
 	if ended.State != "cancelled" || ended.Result.User != "Mira" {
 		t.Errorf("the preview is %+v", ended)
 	}

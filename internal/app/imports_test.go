@@ -100,7 +100,7 @@ var allowed = map[string][]string{
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
 	"api": {"account", "archive", "auth", "backup", "auth/oidc", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "metrics", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
-	"web": {"account", "archive", "auth", "auth/oidc", "backup", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify", "notify/channel", "record", "replay", "settings", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "task", "tracker", "update", "watch", "webhook"},
+	"web": {"account", "archive", "auth", "auth/oidc", "backup", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify/channel", "record", "replay", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "update", "watch", "webhook"},
 	"app": {"account", "api", "archive", "archive/fetch", "auth", "auth/oidc", "candidate", "catalog", "certfile", "cover", "backup", "dataset", "db", "diagnose", "disk", "engine", "httpx", "importer", "lan", "llm", "logfile", "logring", "mapping", "match", "metrics", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "trail", "update", "watch", "web", "webhook"},
 
 	"browsertest": {},

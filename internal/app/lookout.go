@@ -37,7 +37,8 @@ const (
 // a restart.
 func (a *App) lookOut(ctx context.Context) {
 	looks := []func(context.Context) error{
-		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset, a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
+		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset,
+		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
 	}
 	for {
 		for _, look := range looks {
@@ -65,22 +66,31 @@ func seldom(every time.Duration, look func(context.Context) error) func(context.
 	}
 }
 
+// tell tells n when what key names comes into a state that is another than before. The empty state tells nothing, nor
+// does a notice without a kind.
+func (a *App) tell(ctx context.Context, key, state string, n notify.Notice) error {
+	return a.Notices.Once(ctx, key, state, func(string) []notify.Notice {
+		if state == "" || n.Kind == "" {
+			return nil
+		}
+		return []notify.Notice{n}
+	})
+}
+
 // lookAtProgram tells of a new version and a new form of the database. A first start is no news.
 func (a *App) lookAtProgram(ctx context.Context) error {
-	version := Version()
-	err := a.Notices.Once(ctx, "version", version, func(before string) []notify.Notice {
-		if before == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.NewVersion, About: version, Facts: map[string]string{"current_version": version, "previous_version": before}}}
-	})
-	now := strconv.FormatInt(a.db.SchemaVersion(), 10)
-	return errors.Join(err, a.Notices.Once(ctx, "schema", now, func(before string) []notify.Notice {
-		if before == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.DatabaseMigrated, About: now, Facts: map[string]string{"current_version": now, "previous_version": before}}}
-	}))
+	is := func(key, now string, kind notify.Kind) error {
+		return a.Notices.Once(ctx, key, now, func(before string) []notify.Notice {
+			if before == "" {
+				return nil
+			}
+			return []notify.Notice{{Kind: kind, About: now, Facts: map[string]string{"current_version": now, "previous_version": before}}}
+		})
+	}
+	return errors.Join(
+		is("version", Version(), notify.NewVersion),
+		is("schema", strconv.FormatInt(a.db.SchemaVersion(), 10), notify.DatabaseMigrated),
+	)
 }
 
 func (a *App) lookAtCatalog(ctx context.Context) error {
@@ -125,24 +135,14 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 		}
 		key := fmt.Sprintf("account %d", one.ID)
 		about := notify.Notice{AccountID: one.ID, Account: one.Username, About: key}
-		problems = append(problems, a.Notices.Once(ctx, key, one.Problem, func(string) []notify.Notice {
-			if one.Problem == "" {
-				return nil
-			}
-			about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem, "service": "Bangumi"}
-			return []notify.Notice{about}
-		}))
+		about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem, "service": "Bangumi"}
+		problems = append(problems, a.tell(ctx, key, one.Problem, about))
 		ends := ""
 		if one.ExpiresAt != nil && one.Method == account.ByToken && time.Until(*one.ExpiresAt) < expiringSoon && one.Problem == "" {
 			ends = one.ExpiresAt.Format(time.DateOnly)
 		}
-		problems = append(problems, a.Notices.Once(ctx, key+" expires", ends, func(string) []notify.Notice {
-			if ends == "" {
-				return nil
-			}
-			about.Kind, about.Facts = notify.TokenExpiring, map[string]string{"service": "Bangumi", "expires_at": ends}
-			return []notify.Notice{about}
-		}))
+		about.Kind, about.Facts = notify.TokenExpiring, map[string]string{"service": "Bangumi", "expires_at": ends}
+		problems = append(problems, a.tell(ctx, key+" expires", ends, about))
 	}
 	return errors.Join(problems...)
 }
@@ -172,13 +172,8 @@ func (a *App) lookAtSources(ctx context.Context) error {
 		if days > 0 {
 			state = "silent since " + h.Last.UTC().Format(time.DateOnly)
 		}
-		problems = append(problems, a.Notices.Once(ctx, "source "+string(src), state, func(string) []notify.Notice {
-			if state == "" {
-				return nil
-			}
-			return []notify.Notice{{Kind: notify.SourceSilent, About: string(src), Facts: map[string]string{
-				"source": string(src), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}}
-		}))
+		problems = append(problems, a.tell(ctx, "source "+string(src), state, notify.Notice{Kind: notify.SourceSilent, About: string(src), Facts: map[string]string{
+			"source": string(src), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}))
 	}
 	return errors.Join(problems...)
 }
@@ -189,12 +184,8 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 		return nil
 	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
-	return a.Notices.Once(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported), func(string) []notify.Notice {
-		if kind == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}}}
-	})
+	return a.tell(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
+		notify.Notice{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}})
 }
 
 func (a *App) lookAtDataset(ctx context.Context) error {
@@ -226,13 +217,8 @@ func (a *App) lookAtUpdates(ctx context.Context) error {
 	if s.CheckedAt.IsZero() || s.Problem != "" {
 		return nil
 	}
-	return a.Notices.Once(ctx, "update", s.Newer, func(string) []notify.Notice {
-		if s.Newer == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.UpdateAvailable, About: s.Newer, Facts: map[string]string{
-			"current_version": Version(), "new_version": s.Newer, "release_page": s.URL}}}
-	})
+	return a.tell(ctx, "update", s.Newer, notify.Notice{Kind: notify.UpdateAvailable, About: s.Newer, Facts: map[string]string{
+		"current_version": Version(), "new_version": s.Newer, "release_page": s.URL}})
 }
 
 func (a *App) lookAtNAS(ctx context.Context) error {
@@ -253,12 +239,7 @@ func (a *App) failedJob(ctx context.Context, job, problem string) error {
 	if problem != "" {
 		state = "failing"
 	}
-	return a.Notices.Once(ctx, "job "+job, state, func(string) []notify.Notice {
-		if problem == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.JobFailed, About: job, Facts: map[string]string{"job_name": job, "error_message": problem}}}
-	})
+	return a.tell(ctx, "job "+job, state, notify.Notice{Kind: notify.JobFailed, About: job, Facts: map[string]string{"job_name": job, "error_message": problem}})
 }
 
 func (a *App) lookAtTracker(ctx context.Context) error {
@@ -273,22 +254,14 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		if u.State == tracker.Dead {
 			dead = "dead"
 		}
-		problems = append(problems, a.Notices.Once(ctx, key, dead, func(string) []notify.Notice {
-			if dead == "" {
-				return nil
-			}
-			return []notify.Notice{{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": tracker.ErrDead.Error(), "service": "Trakt"}}}
-		}))
+		problems = append(problems, a.tell(ctx, key, dead,
+			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": tracker.ErrDead.Error(), "service": "Trakt"}}))
 		if u.LastRun == nil || dead != "" {
 			continue
 		}
 		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
-		problems = append(problems, a.Notices.Once(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken), func(string) []notify.Notice {
-			if kind == "" {
-				return nil
-			}
-			return []notify.Notice{{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}}}
-		}))
+		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
+			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}}))
 	}
 	return errors.Join(problems...)
 }
@@ -307,16 +280,11 @@ func (a *App) lookAtImports(ctx context.Context) error {
 		return nil
 	}
 	kind := map[task.State]notify.Kind{task.Done: notify.ImportDone, task.Failed: notify.ImportFailed}[s.State]
-	return a.Notices.Once(ctx, "import", ended(*s.EndedAt, s.State, true), func(string) []notify.Notice {
-		if kind == "" {
-			return nil
-		}
-		n := notify.Notice{Kind: kind, Facts: map[string]string{"total": strconv.Itoa(s.Done)}}
-		if kind == notify.ImportFailed {
-			n.Facts["error_message"] = s.Message
-		}
-		return []notify.Notice{n}
-	})
+	n := notify.Notice{Kind: kind, Facts: map[string]string{"total": strconv.Itoa(s.Done)}}
+	if kind == notify.ImportFailed {
+		n.Facts["error_message"] = s.Message
+	}
+	return a.tell(ctx, "import", ended(*s.EndedAt, s.State, true), n)
 }
 
 // lookAtDoor tells that somebody guessed passwords until the door was locked.
@@ -326,12 +294,8 @@ func (a *App) lookAtDoor(ctx context.Context) error {
 	if key != "" {
 		state = key + " until " + until.UTC().Format(time.RFC3339)
 	}
-	return a.Notices.Once(ctx, "login", state, func(string) []notify.Notice {
-		if state == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}}}
-	})
+	return a.tell(ctx, "login", state,
+		notify.Notice{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}})
 }
 
 // lookAtCertificate tells that the own certificate ends soon.
@@ -342,12 +306,7 @@ func (a *App) lookAtCertificate(ctx context.Context) error {
 			state = at.UTC().Format(time.DateTime)
 		}
 	}
-	return a.Notices.Once(ctx, "certificate", state, func(string) []notify.Notice {
-		if state == "" {
-			return nil
-		}
-		return []notify.Notice{{Kind: notify.CertificateEnding, About: "certificate", Facts: map[string]string{"expires_at": state + " UTC"}}}
-	})
+	return a.tell(ctx, "certificate", state, notify.Notice{Kind: notify.CertificateEnding, About: "certificate", Facts: map[string]string{"expires_at": state + " UTC"}})
 }
 
 // ended names how some work ended. When each end is news it tells them apart; otherwise,

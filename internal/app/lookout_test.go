@@ -1,58 +1,38 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/app"
 	"watchmark/internal/auth"
 	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/logtest"
-	"watchmark/internal/memnet"
 	"watchmark/internal/notify"
 	"watchmark/internal/secret"
 )
 
-// home is a service whose clock is that of a bubble.
+// home is a service in a bubble, with the catalog that it asks.
 type home struct {
 	*app.App
-	t       *testing.T
-	network *memnet.Network
+	*bubble
 	list    *catalogtest.Server
-	dir     string
+	environ []string
 	stop    func()
 }
 
-func skipUnderRace(t *testing.T) {
+// atHome runs test on a service with the account of mira and the settings.
+func atHome(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
 	t.Helper()
-	if underRace {
-		t.Skip("plays hours and days, which takes minutes beside the race detector")
-	}
-}
-
-// inBubble runs test on a service with the account of mira and the settings, whose clock is a fake one.
-func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) {
-	t.Helper()
-	skipUnderRace(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		h := &home{t: t, network: memnet.New(t), dir: dir, list: catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}}})}
+	inBubble(t, func(t *testing.T, b *bubble) {
+		h := &home{bubble: b, environ: environ, list: catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}}})}
 		longShows(h.list)
-		site, ended := &http.Server{Handler: h.list, ReadHeaderTimeout: time.Minute}, make(chan struct{})
-		door := h.network.Listen("catalog")
-		go func() { _ = site.Serve(door); close(ended) }()
-		defer func() { _ = site.Close(); <-ended }()
-		h.start(environ)
-		defer func() { h.stop() }()
+		b.site("catalog", h.list)
+		h.App, h.stop = b.start(environ...)
 		_, err := h.Accounts.Create(t.Context(), account.Draft{Username: "mira", Tokens: account.Tokens{Access: secret.Text(miraToken)}, Method: account.ByToken, Enabled: true, MediaUserNames: []string{"mira"}})
 		if err != nil {
 			t.Fatal(err)
@@ -61,31 +41,11 @@ func inBubble(t *testing.T, environ []string, test func(t *testing.T, h *home)) 
 	})
 }
 
-// start runs the service on its folder; again starts it anew.
-func (h *home) start(environ []string) {
-	service, err := app.New(h.t.Context(), app.Options{DataDir: h.dir, Logs: &logtest.Buffer{}, Environ: append([]string{
-		"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
-		"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false"}, environ...)})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.App = service
-	ctx, stop := context.WithCancel(h.t.Context())
-	ended := make(chan error, 1)
-	door := h.network.Listen("watchmark")
-	go func() { ended <- service.Serve(ctx, door) }()
-	h.stop = sync.OnceFunc(func() {
-		stop()
-		if err := <-ended; err != nil {
-			h.t.Error(err)
-		}
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	})
-}
-
-func (h *home) again(environ ...string) {
+// again starts the service anew, after it was off for a while.
+func (h *home) again(off time.Duration) {
 	h.stop()
-	h.start(environ)
+	time.Sleep(off)
+	h.App, h.stop = h.start(h.environ...)
 }
 
 // told are the notices of the kinds that are no routine, the oldest first, since the last call.
@@ -130,7 +90,7 @@ func (h *home) catalog(mode catalogtest.FaultMode) {
 }
 
 func TestAnOutageOfTheCatalogIsToldOnce(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, h *home) {
+	atHome(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		time.Sleep(time.Minute)
 		h.wants(&last, "at the first start")
@@ -145,7 +105,7 @@ func TestAnOutageOfTheCatalogIsToldOnce(t *testing.T) {
 		h.watched(2)
 		time.Sleep(3 * time.Minute)
 		h.wants(&last, "after three minutes", notify.CatalogUnreachable)
-		h.again()
+		h.again(0)
 		h.watched(3)
 		time.Sleep(time.Hour)
 		h.wants(&last, "after a restart and an hour")
@@ -159,7 +119,7 @@ func TestAnOutageOfTheCatalogIsToldOnce(t *testing.T) {
 }
 
 func TestADeadTokenIsToldOnceUntilItWorksAgain(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, h *home) {
+	atHome(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		revoked := secret.Text("a-token-that-was-revoked-since")
 		if _, err := h.Accounts.Update(t.Context(), 1, account.Change{AccessToken: &revoked}); err != nil {
@@ -174,14 +134,14 @@ func TestADeadTokenIsToldOnceUntilItWorksAgain(t *testing.T) {
 		if len(dead) != 1 || dead[0].Account != "mira" || dead[0].Facts["error_message"] == "" || len(told) != 4 {
 			t.Errorf("told %+v, want one dead token and three marks that failed", told)
 		}
-		h.again()
+		h.again(0)
 		time.Sleep(time.Hour)
 		h.wants(&last, "after a restart")
 	})
 }
 
 func TestATokenThatEndsSoonIsTold(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, h *home) {
+	atHome(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		_, err := h.Accounts.Create(t.Context(), account.Draft{Username: "noah", Tokens: account.Tokens{Access: "another-token-of-noah", ExpiresAt: time.Now().Add(14*24*time.Hour + 2*time.Hour)},
 			Method: account.ByToken, Enabled: true, MediaUserNames: []string{"noah"}})
@@ -196,12 +156,14 @@ func TestATokenThatEndsSoonIsTold(t *testing.T) {
 }
 
 func TestASourceThatGoesSilentIsTold(t *testing.T) {
-	inBubble(t, []string{"WATCHMARK_NOTIFICATION_SILENT_DAYS=1", "WATCHMARK_MATCHING_DATASET_ENABLED=false"}, func(t *testing.T, h *home) {
+	atHome(t, []string{"WATCHMARK_NOTIFICATION_SILENT_DAYS=1", "WATCHMARK_MATCHING_DATASET_ENABLED=false"}, func(t *testing.T, h *home) {
 		var last int64
-		time.Sleep(12 * time.Hour) // three days at noon
-		for n := range 3 {
+		h.again(12 * time.Hour)
+		for n := range 3 { // three days at noon; between them it is off, for a service ticks
 			h.watched(n + 1)
-			time.Sleep(23 * time.Hour)
+			time.Sleep(time.Hour)
+			h.again(22 * time.Hour)
+			time.Sleep(time.Minute)
 		}
 		h.wants(&last, "while it brings something")
 		time.Sleep(4 * time.Hour)
@@ -216,7 +178,7 @@ func TestASourceThatGoesSilentIsTold(t *testing.T) {
 
 func TestWorkThatFailsIsToldOnce(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.db")
-	inBubble(t, []string{"WATCHMARK_NAS_ENABLED=true", "WATCHMARK_NAS_DATABASE_PATH=" + missing, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true"}, func(t *testing.T, h *home) {
+	atHome(t, []string{"WATCHMARK_NAS_ENABLED=true", "WATCHMARK_NAS_DATABASE_PATH=" + missing, "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true"}, func(t *testing.T, h *home) {
 		var last int64
 		time.Sleep(3 * time.Hour)
 		kinds := map[notify.Kind]int{}
@@ -230,7 +192,7 @@ func TestWorkThatFailsIsToldOnce(t *testing.T) {
 }
 
 func TestGuessedPasswordsAreTold(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, h *home) {
+	atHome(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		for range 10 {
 			_, _ = h.Auth.Login(t.Context(), "admin", "guess", "", auth.Visitor{Addr: netip.MustParseAddr("198.51.100.7")})
@@ -242,14 +204,14 @@ func TestGuessedPasswordsAreTold(t *testing.T) {
 }
 
 func TestAnUpdateIsToldAndAFirstStartIsNot(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, h *home) {
+	atHome(t, nil, func(t *testing.T, h *home) {
 		var last int64
 		time.Sleep(time.Minute)
 		h.wants(&last, "at the first start")
 		if err := h.Notices.Once(t.Context(), "version", "0.0.1", func(string) []notify.Notice { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		h.again()
+		h.again(0)
 		time.Sleep(time.Minute)
 		updated := h.wants(&last, "after an update", notify.NewVersion)
 		if len(updated) == 1 && updated[0].Facts["previous_version"] != "0.0.1" {

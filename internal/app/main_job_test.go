@@ -242,11 +242,7 @@ func TestUnderABasePath(t *testing.T) {
 	if strings.Contains(docs.body, `"/api/`) || strings.Contains(docs.body, `"/static/`) {
 		t.Errorf("the page of the API leads out of the base path: %s", docs.body)
 	}
-	connect := func() string {
-		request := s.request(http.MethodGet, "/connect?source=emby", "", "")
-		request.Header.Set("Authorization", "Bearer "+s.key)
-		return s.do(request).body
-	}
+	connect := func() string { return s.get("/connect?source=emby").body }
 	if address := s.url + "/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
 		t.Errorf("the connect page does not tell %s", address)
 	}
@@ -264,6 +260,19 @@ func TestUnderABasePath(t *testing.T) {
 	s.url = outside.Scheme + "://" + outside.Host
 	if got := s.do(s.request(http.MethodGet, "/health", "", "")); got.status != http.StatusNotFound {
 		t.Errorf("outside of the base path the answer is %d", got.status)
+	}
+}
+
+// TestALostKeyIsMissedWhateverItSealed: where the webhook key is the operator's, nothing need be sealed but a channel.
+func TestALostKeyIsMissedWhateverItSealed(t *testing.T) {
+	s := startEmpty(t, "WATCHMARK_AUTH_WEBHOOK_KEY=a-key-of-the-operator")
+	s.api(http.MethodPost, "/api/notification/webhooks", `{"name":"phone","config":{"url":"https://ntfy.example/topic"}}`, http.StatusCreated, nil)
+	s.stop()
+	if err := os.Remove(filepath.Join(s.dir, "secret.key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.New(t.Context(), app.Options{DataDir: s.dir, Environ: s.catalog, Logs: s.logs}); !errors.Is(err, secret.ErrNoKey) {
+		t.Errorf("without its key the service starts: %v", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
 	rtmetrics "runtime/metrics"
@@ -19,48 +18,8 @@ import (
 	"watchmark/internal/metrics"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
-	"watchmark/internal/settings"
 	"watchmark/internal/tracker"
 )
-
-// countCall counts a request to a service that the settings name.
-func (d *Data) countCall(host string, status int, took time.Duration) {
-	d.countCallsOf(serviceAt(d.Settings.Current(), host))(host, status, took)
-}
-
-// countCallsOf counts requests to one service, whatever its host.
-func (d *Data) countCallsOf(service string) func(host string, status int, took time.Duration) {
-	return func(_ string, status int, took time.Duration) {
-		class := "failed"
-		if status != 0 {
-			class = strconv.Itoa(status/100) + "xx"
-		}
-		d.calls.Add(1, service, class)
-		d.callTime.Add(took.Seconds(), service)
-	}
-}
-
-// serviceAt names the service at a host; what the settings do not name, such as a media
-// server that is imported, is "other".
-func serviceAt(s settings.Settings, host string) string {
-	for _, known := range []struct {
-		service   string
-		addresses []string
-	}{
-		{"catalog", []string{s.Catalog.APIURL, s.Catalog.WebURL}},
-		{"tracker", []string{s.Tracker.AuthURL, s.Tracker.APIURL, s.Tracker.AppAPIURL}},
-		{"id_table", []string{s.Matching.DatasetURL}},
-		{"archive", append([]string{s.CatalogArchive.PointerURL}, s.CatalogArchive.Mirrors...)},
-		{"updates", []string{s.Server.UpdateURL}},
-	} {
-		for _, address := range known.addresses {
-			if u, err := url.Parse(address); err == nil && address != "" && strings.EqualFold(u.Host, host) {
-				return known.service
-			}
-		}
-	}
-	return "other"
-}
 
 // meters is what GET /metrics answers.
 type meters struct {
@@ -182,7 +141,7 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		counter("watchmark_notifications_total", "Tries to send a notification, by type of channel and what became of it; waiting is tried again.", &m.Notices.Sent, "channel", "state"),
 		gauge("watchmark_tasks_running", "Tasks that run, by kind.", []string{"kind"}, samplesOf(running)...),
 		counter("watchmark_tasks_ended_total", "Tasks that ended, by kind and state.", &m.tasks.Ended, "kind", "state"),
-		gauge("watchmark_job_last_success_timestamp_seconds", "When scheduled work last came to its end; not there while its last run failed.", []string{"work"}, now.jobs.succeeded...),
+		gauge("watchmark_job_last_success_timestamp_seconds", "When scheduled work last came to its end; not there while its last run failed, was skipped or cancelled.", []string{"work"}, now.jobs.succeeded...),
 		gauge("watchmark_job_failing", "1 while the last run of scheduled work failed.", []string{"work"}, now.jobs.failing...),
 		gauge("watchmark_database_bytes", "Size of the database, its journal included.", nil, metrics.Sample{Value: float64(m.db.Size())}),
 	}
@@ -217,12 +176,13 @@ func samplesOf(values map[string]float64) []metrics.Sample {
 // jobs are how scheduled work ended last.
 type jobs struct{ succeeded, failing []metrics.Sample }
 
-func (j *jobs) add(name string, at time.Time, failed bool) {
+// add notes how the last run of some work ended; one that was cancelled or skipped is neither failed nor done.
+func (j *jobs) add(name string, at time.Time, failed, done bool) {
 	if at.IsZero() {
 		return // it has not run yet
 	}
 	j.failing = append(j.failing, metrics.Sample{Labels: []string{name}, Value: truth(failed)})
-	if !failed {
+	if done {
 		j.succeeded = append(j.succeeded, metrics.Sample{Labels: []string{name}, Value: float64(at.UnixMilli()) / 1000})
 	}
 }
@@ -230,31 +190,35 @@ func (j *jobs) add(name string, at time.Time, failed bool) {
 func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	var j jobs
 	a := m.archiver.Status()
-	j.add("archive", a.LastRun, a.LastOutcome == archive.Failed)
+	j.add("archive", a.LastRun, a.LastOutcome == archive.Failed, a.LastOutcome == archive.Imported || a.LastOutcome == archive.UpToDate)
 	b := m.backups.Status()
-	j.add("backup", b.LastRun, b.LastError != "")
+	j.add("backup", b.LastRun, b.LastError != "", b.LastError == "")
 	d := m.Dataset.Status()
-	j.add("id_table", d.LastRun, d.LastOutcome == dataset.Failed)
+	j.add("id_table", d.LastRun, d.LastOutcome == dataset.Failed, d.LastOutcome == dataset.Refreshed || d.LastOutcome == dataset.UpToDate)
 	n, err := m.nas.Status(ctx)
 	if err != nil {
 		return jobs{}, err
 	}
-	j.add("nas", n.LastScan, n.LastError != "")
+	j.add("nas", n.LastScan, n.LastError != "", n.LastError == "")
 	q := m.replay.Standing().Last
-	j.add("queue", q.At, q.Outcome == replay.Failed)
+	j.add("queue", q.At, q.Outcome == replay.Failed, q.Outcome != replay.Failed)
 	t, err := m.tracker.SyncStatus(ctx)
 	if err != nil {
 		return jobs{}, err
 	}
 	var read time.Time
-	failed := false
+	failed, done := false, true
 	for _, u := range t.Users { // one that fails is the one to look at
-		if u.LastRun != nil && u.LastRun.After(read) {
+		if u.LastRun == nil {
+			continue
+		}
+		if u.LastRun.After(read) {
 			read = *u.LastRun
 		}
 		failed = failed || u.Outcome == tracker.Failed
+		done = done && (u.Outcome == tracker.Taken || u.Outcome == tracker.UpToDate)
 	}
-	j.add("tracker", read, failed)
+	j.add("tracker", read, failed, done)
 	return j, nil
 }
 

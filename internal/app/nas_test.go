@@ -20,23 +20,14 @@ type nasStatus struct {
 }
 
 // nas waits until the status is as wanted.
-func (s *service) nas(is func(nasStatus) bool) nasStatus {
+func (s *service) nas(is func(nasStatus) bool) (status nasStatus) {
 	s.t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var status nasStatus
+	s.wait("the status of the NAS", func() bool {
+		status = nasStatus{}
 		s.api(http.MethodGet, "/api/nas/status", "", http.StatusOK, &status)
-		if is(status) {
-			return status
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			s.t.Fatalf("the status stays %+v; log: %s", status, s.logs)
-		}
-	}
+		return is(status)
+	})
+	return status
 }
 
 // manual reads the library now and waits for its records.

@@ -52,7 +52,7 @@ func TestBrowserTellsTheHousehold(t *testing.T) {
 	hook.Wait(t, 3)
 	s.custom(`{"title":"No Such Show At All","season":1,"episode":1,"user_name":"Mira"}`)
 	hook.Wait(t, 4)
-	s.custom(`{"title":"Nor This One","season":1,"episode":1,"user_name":"nobody"}`)
+	s.settled(s.custom(`{"title":"Nor This One","season":1,"episode":1,"user_name":"nobody"}`))
 	var inbox struct{ Items []struct{ ID int64 } }
 	s.api(http.MethodGet, "/api/notification/inbox?kind=not_matched", "", http.StatusOK, &inbox)
 	if len(inbox.Items) != 1 {

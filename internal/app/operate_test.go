@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,9 +20,7 @@ const episode7 = `{"title":"灯塔守望者","season":2,"episode":7,"user_name":
 // metrics are the figures of the service.
 func (s *service) metrics() string {
 	s.t.Helper()
-	request := s.request(http.MethodGet, "/metrics", "", "")
-	request.Header.Set("Authorization", "Bearer "+s.key)
-	got := s.do(request)
+	got := s.get("/metrics")
 	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		s.t.Fatalf("the metrics answer %d as %s: %s", got.status, got.header.Get("Content-Type"), got.body)
 	}
@@ -81,6 +80,21 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+func TestWorkThatWasSkippedIsNoSuccess(t *testing.T) {
+	source := &weekly{}
+	source.publish(t, "2026-11-17.210306Z", 1)
+	site := httptest.NewServer(source)
+	t.Cleanup(site.Close)
+	source.address = site.URL
+	s := start(t, "WATCHMARK_SERVER_METRICS=true", "WATCHMARK_CATALOG_ARCHIVE_ENABLED=true", "WATCHMARK_CATALOG_ARCHIVE_MIN_FREE_MB=1000000", "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL="+site.URL+"/latest.json")
+	s.wait("an import for which there is no room", func() bool {
+		return strings.Contains(s.api(http.MethodGet, "/api/catalog_archive/status", "", http.StatusOK, nil).body, `"last_outcome":"skipped"`)
+	})
+	if text := s.metrics(); !strings.Contains(text, "\nwatchmark_job_failing{work=\"archive\"} 0") || strings.Contains(text, `watchmark_job_last_success_timestamp_seconds{work="archive"}`) {
+		t.Errorf("the figures are %s", text)
 	}
 }
 
@@ -193,10 +207,7 @@ func TestAMissedBackupIsMadeAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.run(append([]string{"WATCHMARK_BACKUP_DIR=" + filepath.Join(blocked, "backups")}, s.catalog...))
-	var made struct {
-		ID int64 `json:"task_id"`
-	}
-	s.api(http.MethodPost, "/api/backups", "", http.StatusAccepted, &made)
+	s.api(http.MethodPost, "/api/backups", "", http.StatusAccepted, nil)
 	s.wait("the failed backup", func() bool { b := s.backups(); return !b.Running && strings.Contains(b.LastError, "backup.dir") })
 }
 

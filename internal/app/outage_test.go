@@ -1,21 +1,16 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"watchmark/internal/account"
-	"watchmark/internal/app"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/logtest"
-	"watchmark/internal/memnet"
 	"watchmark/internal/record"
 	"watchmark/internal/secret"
 )
@@ -73,44 +68,20 @@ func (c *traffic) most(minutes int64) (most, total int) {
 
 // The clock of this test is the bubble's: eight hours take seconds.
 func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
-	if testing.Short() || underRace {
-		t.Skip("plays eight hours, which takes minutes beside the race detector")
+	if testing.Short() {
+		t.Skip("plays eight hours")
 	}
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New(t)
+	inBubble(t, func(t *testing.T, b *bubble) {
 		list := catalogtest.New(catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: miraToken}, {Username: "alex", Token: alexToken}}})
 		titles := longShows(list)
 		asked := &traffic{next: list, minute: map[int64]int{}, turn: make(chan struct{}, 1)}
-		site := &http.Server{Handler: asked, ReadHeaderTimeout: time.Minute}
-		catalogDoor, door := network.Listen("catalog"), network.Listen("watchmark")
-		siteEnded := make(chan struct{})
-		go func() { _ = site.Serve(catalogDoor); close(siteEnded) }()
-		defer func() { _ = site.Close(); <-siteEnded }()
-
-		printed := &logtest.Buffer{}
-		service, err := app.New(t.Context(), app.Options{DataDir: dir, Logs: printed, Environ: []string{
-			"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
-			"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.site("catalog", asked)
+		service, stop := b.start()
 		for name, token := range map[string]string{"mira": miraToken, "alex": alexToken} {
 			if _, err := service.Accounts.Create(t.Context(), account.Draft{Username: name, Tokens: account.Tokens{Access: secret.Text(token)}, Method: account.ByToken, Enabled: true, MediaUserNames: []string{name}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- service.Serve(ctx, door) }()
-		end := sync.OnceFunc(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		})
-		defer end()
 
 		if err := list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
 			t.Fatal(err)
@@ -143,7 +114,7 @@ func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
 		}
 		took := time.Since(up)
 		time.Sleep(time.Minute) // for what would be written twice
-		end()
+		stop()
 
 		ofSubject := map[string]catalog.EpisodeID{}
 		writes := 0
@@ -159,7 +130,7 @@ func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
 				ofSubject[key] = episode
 			}
 		}
-		text := printed.String()
+		text := b.logs.String()
 		if starts, ends := strings.Count(text, "catalog unreachable: marks wait"), strings.Count(text, "catalog reachable again"); starts != 1 || ends != 1 {
 			t.Errorf("%d notices of the start and %d of the end, want one each", starts, ends)
 		}

@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/app"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/logtest"
 )
 
@@ -51,7 +52,7 @@ func startEmpty(t *testing.T, environ ...string) *service {
 	if err := list.LoadSample(); err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, list: list, dir: t.TempDir(), logs: &logtest.Buffer{}}
+	s := &service{t: t, list: list, dir: dbtest.Folder(t), logs: &logtest.Buffer{}}
 	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address, "WATCHMARK_CATALOG_IMAGE_URL=" + address}
 	s.run(append(environ, s.catalog...))
 	return s
@@ -162,6 +163,14 @@ func (s *service) api(method, path, body string, status int, out any) answer {
 	return got
 }
 
+// get reads a page, or whatever is at the path, with the API key.
+func (s *service) get(path string) answer {
+	s.t.Helper()
+	request := s.request(http.MethodGet, path, "", "")
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	return s.do(request)
+}
+
 // webhook sends a webhook with the key in its path.
 func (s *service) webhook(source, contentType, body string) answer {
 	s.t.Helper()
@@ -242,9 +251,7 @@ var unnamed = regexp.MustCompile(`<dt>([a-z]+(_[a-z]+)*)</dt>`)
 // explained checks that the record's page has words for everything its trace holds.
 func (s *service) explained(id int64) {
 	s.t.Helper()
-	request := s.request(http.MethodGet, fmt.Sprintf("/records/%d", id), "", "")
-	request.Header.Set("Authorization", "Bearer "+s.key)
-	page := s.do(request)
+	page := s.get(fmt.Sprintf("/records/%d", id))
 	if page.status != http.StatusOK || !strings.Contains(page.body, "<dt>") {
 		s.t.Errorf("the page of record %d answers %d", id, page.status)
 	}

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,13 +30,7 @@ func TestWhatTheTrackerKnowsIsMarked(t *testing.T) {
 			TaskID int64 `json:"task_id"`
 		}
 		s.api(http.MethodPost, "/api/tracker/sync/manual", body, http.StatusAccepted, &started)
-		for {
-			got := s.api(http.MethodGet, "/api/tasks/"+strconv.FormatInt(started.TaskID, 10), "", http.StatusOK, nil)
-			if !strings.Contains(got.body, `"state":"running"`) {
-				return got.body
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		return s.taskEnds(started.TaskID).body
 	}
 	if got := ended(`{"preview":true}`); !strings.Contains(got, `"subject_id":900002`) || !strings.Contains(got, `"status":"mark"`) {
 		t.Errorf("the preview is %s", got)

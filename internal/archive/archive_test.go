@@ -381,7 +381,7 @@ func TestLookUpsDuringImports(t *testing.T) {
 			}
 		})
 	}
-	for i := range 6 {
+	for i := range 4 {
 		if _, err := importBytes(a, [][]byte{second, first}[i%2], archive.Dump{AllowSmaller: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -512,7 +512,7 @@ func TestDamagedArchive(t *testing.T) {
 func lines(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
 
 func TestCancel(t *testing.T) {
-	_, zip := synthetic(t, 0.02, 1)
+	_, zip := synthetic(t, 0.002, 1)
 	dir := t.TempDir()
 	a := open(t, dir)
 	for _, phase := range []archive.Phase{archive.Reading, archive.Indexing, archive.Writing} {

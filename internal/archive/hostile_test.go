@@ -139,7 +139,7 @@ func TestHostileDumps(t *testing.T) {
 				}
 				rows.WriteString("}}\"}\n")
 			}
-			return zipped(t, with("subject.jsonlines", rows.String()), zip.Store)
+			return zipOf(t, with("subject.jsonlines", rows.String()))
 		}, "64 MiB of them"},
 		{"deep nesting", made(with("subject.jsonlines", `{"id":1,"type":2,"x":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n")), "not JSON"},
 		{"UTF-16", made(with("subject.jsonlines", "\xff\xfe{\x00\"\x00i\x00")), "not UTF-8"},

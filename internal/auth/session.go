@@ -234,8 +234,8 @@ func (s *Store) session(ctx context.Context, token string) (session, error) {
 		return session{}, fmt.Errorf("look up the session: %w", err)
 	}
 	found.seen = time.UnixMilli(seen)
-	// The settings count as they are now: a shortened life ends older sessions too, and so does
-	// it when whom the provider vouched for is not allowed any more.
+	// The settings count as they are at this moment: a shortened life ends older sessions too, and taking
+	// somebody out of those whom the provider may send ends theirs.
 	now, policy := time.Now(), s.policy()
 	if !now.Before(time.UnixMilli(expires)) || !now.Before(found.seen.Add(policy.SessionLife)) {
 		return session{}, errNoSession

@@ -22,6 +22,8 @@ const (
 	maxEntries = 200_000
 	// maxTitle bounds a title in bytes; longer ones are left out.
 	maxTitle = 1000
+	// maxTitles bounds the titles of an entry; what follows is left out.
+	maxTitles = 1000
 )
 
 // ErrFormat is wrapped by the errors for a document or a file that is not the table.
@@ -215,7 +217,7 @@ func (i item) row() (r row, ok bool) {
 
 func (r *row) call(title string) {
 	title = strings.TrimSpace(strings.ToValidUTF8(title, ""))
-	if title != "" && len(title) <= maxTitle && !slices.Contains(r.titles, title) {
+	if title != "" && len(title) <= maxTitle && len(r.titles) < maxTitles && !slices.Contains(r.titles, title) {
 		r.titles = append(r.titles, title)
 	}
 }

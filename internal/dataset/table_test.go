@@ -164,6 +164,21 @@ func TestItemsOfOneSubjectAreOneEntry(t *testing.T) {
 	}
 }
 
+// Each new title is compared with those there are.
+func TestTitlesOfAnEntryAreBounded(t *testing.T) {
+	var titles strings.Builder
+	for i := range 5000 {
+		titles.WriteString(`,"` + strconv.Itoa(i) + `"`)
+	}
+	table, err := pack(t, `{"items":[{"title":"x","titleTranslate":{"en":["y"`+titles.String()+`]},"sites":[{"site":"bangumi","id":"3"},{"site":"mal","id":"5"}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(table.ByID("mal", "5")[0].Titles); n != 1000 {
+		t.Errorf("the entry has %d titles", n)
+	}
+}
+
 func TestWhatIsNotTheTableIsRefused(t *testing.T) {
 	const good = `{"items":[{"title":"x","sites":[{"site":"bangumi","id":"3"}]}]}`
 	if _, err := pack(t, good); err != nil {

@@ -200,8 +200,16 @@ func TestFolderIsLockedForOne(t *testing.T) {
 func TestDamageInUseIsToldWithAdvice(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
-	for i := range 2000 { // far more than the schema takes: the damage is to be in the rows
-		exec(t, d, addSetting, strings.Repeat("x", 500)+fmt.Sprint(i))
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for i := range 2000 { // far more than the schema takes: the damage is to be in the rows
+			if _, err := tx.ExecContext(ctx, addSetting, strings.Repeat("x", 500)+fmt.Sprint(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := d.Close(); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/record"
 )
 
 // Options say how the demo runs.
@@ -220,6 +221,31 @@ func (p player) send(ctx context.Context, s scene) (ids []int64, ignored string,
 	return answer.RecordIDs, answer.Ignored, nil
 }
 
+// patience is how long a record may take to settle.
+const patience = 30 * time.Second
+
+// settled waits until the record is in a final state.
+func (p player) settled(ctx context.Context, id int64) (record.Record, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("record %d did not settle", id))
+	defer cancel()
+	changes, unsubscribe := p.service.Records.Feed.Subscribe()
+	defer unsubscribe()
+	for {
+		r, err := p.service.Records.Get(ctx, id)
+		if err != nil {
+			return record.Record{}, err
+		}
+		if !r.Status.IsOnTheWay() {
+			return r, nil
+		}
+		select {
+		case <-changes:
+		case <-ctx.Done():
+			return record.Record{}, context.Cause(ctx)
+		}
+	}
+}
+
 // writes is how many requests have changed the simulated list so far.
 func (p player) writes(ctx context.Context) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.catalog+"/_sim/marks", nil)
@@ -239,6 +265,3 @@ func (p player) writes(ctx context.Context) (int, error) {
 	}
 	return answer.Writes, nil
 }
-
-// patience is how long a record may take to settle.
-const patience = 30 * time.Second

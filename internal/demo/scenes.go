@@ -2,8 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/app"
@@ -140,27 +138,4 @@ func prepare(ctx context.Context, service *app.App) error {
 	}
 	_, err = service.Mappings.Block(ctx, mapping.Blocked{Keyword: "花絮", Kind: mapping.Contains, Source: mapping.ByPerson})
 	return err
-}
-
-// settled waits until the record is in a final state.
-func (p player) settled(ctx context.Context, id int64) (record.Record, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("record %d did not settle", id))
-	defer cancel()
-	changes, unsubscribe := p.service.Records.Feed.Subscribe()
-	defer unsubscribe()
-	for {
-		r, err := p.service.Records.Get(ctx, id)
-		if err != nil {
-			return record.Record{}, err
-		}
-		if !r.Status.IsOnTheWay() {
-			return r, nil
-		}
-		select {
-		case <-changes:
-		case <-time.After(time.Second): // a change may have come before the subscription
-		case <-ctx.Done():
-			return record.Record{}, context.Cause(ctx)
-		}
-	}
 }

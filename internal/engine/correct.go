@@ -49,9 +49,10 @@ type Corrected struct {
 // that takes back and marks anew. The order is mapping, take back, run again, and each may
 // be done twice: after a failure the same correction goes on. A mark is taken back only when
 // the mapping is known to lead elsewhere, and then its record runs again even when the service
-// stops in between. A record whose mark cannot be taken back keeps it and is not run again. It returns record.ErrNotFound, ErrInProgress,
-// ErrCorrecting, task.ErrStopping, a *mapping.FieldError, or an error of package catalog when
-// the subject could not be looked up.
+// stops in between. A record whose mark cannot be taken back keeps it and is not run again.
+//
+// It returns record.ErrNotFound, ErrInProgress, ErrCorrecting, task.ErrStopping, a
+// *mapping.FieldError, or an error of package catalog when the subject could not be looked up.
 func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected, error) {
 	w, err := e.Records.Work(ctx, id)
 	if err != nil {

@@ -77,10 +77,7 @@ func (e *Engine) LastRetry(id int64) (*task.Task, error) {
 // returns ErrRetrying or task.ErrStopping.
 func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
 	f.Status = record.Failed
-	if running, err := e.Tasks.Newest(RetryFailedKind, 0); err == nil && running.Status().State == task.Running {
-		return nil, ErrRetrying
-	}
-	return e.Tasks.Start(RetryFailedKind, 0, func(ctx context.Context, t *task.Task) error {
+	t, err := e.Tasks.StartAlone(RetryFailedKind, func(ctx context.Context, t *task.Task) error {
 		ids, err := e.Records.IDs(ctx, f)
 		if err != nil {
 			return err
@@ -100,6 +97,10 @@ func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
 		}
 		return nil
 	})
+	if errors.Is(err, task.ErrRunning) {
+		return nil, ErrRetrying
+	}
+	return t, err
 }
 
 // Tally is what a bulk retry brought.

@@ -21,6 +21,7 @@
 //
 // BenchmarkIntake measures how fast webhooks are stored and answered, BenchmarkDrain how fast
 // what waited is marked once the catalog answers, BenchmarkStart how soon the service is there; the
-// catalog is `watchmark simulate`, a process of its own. WATCHMARK_LOAD_EVENTS is the number of webhooks of BenchmarkIntake, 20000 when not set. Memory is read
+// catalog is `watchmark simulate`, a process of its own. WATCHMARK_LOAD_EVENTS is the number of webhooks of BenchmarkIntake, 20000 when not set.
+// BenchmarkArchive measures the offline archive, imported from a synthetic dump of WATCHMARK_ARCHIVE_SCALE times the real one, 0.1 when not set. Memory is read
 // from /proc, so they need Linux.
 package faults

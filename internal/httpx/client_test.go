@@ -17,11 +17,15 @@ import (
 
 	"watchmark/internal/httpx"
 	"watchmark/internal/logtest"
+	"watchmark/internal/memnet"
 	"watchmark/internal/secret"
 )
 
 // fast is a configuration without a rate limit that a test would notice.
-var fast = httpx.Config{PerMinute: 60000, Burst: 1000, Retries: 2, Timeout: 5 * time.Second}
+var fast = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 5 * time.Second}
+
+// repeating is fast with retries.
+var repeating = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 5 * time.Second, Retries: 2}
 
 func newClient(t *testing.T, cfg httpx.Config) *httpx.Client {
 	t.Helper()
@@ -38,6 +42,16 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// serveInBubble is serve for a test with a fake clock.
+func serveInBubble(t *testing.T, h http.HandlerFunc) (url string) {
+	t.Helper()
+	door, ended := memnet.New(t).Listen("service.example"), make(chan struct{})
+	server := &http.Server{Handler: h}
+	go func() { _ = server.Serve(door); close(ended) }()
+	t.Cleanup(func() { _ = server.Close(); <-ended })
+	return "http://service.example"
 }
 
 func TestReadsAreRetriedWritesAreNot(t *testing.T) {
@@ -57,33 +71,35 @@ func TestReadsAreRetriedWritesAreNot(t *testing.T) {
 		{"a write after a cut connection", "POST", "", 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var calls atomic.Int64
-			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				calls.Add(1)
+			synctest.Test(t, func(t *testing.T) {
+				var calls atomic.Int64
+				url := serveInBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+					calls.Add(1)
+					if c.status == 0 {
+						panic(http.ErrAbortHandler)
+					}
+					if c.header != "" {
+						w.Header().Set("Retry-After", c.header)
+					}
+					w.WriteHeader(c.status)
+				})
+				resp, err := newClient(t, repeating).Do(t.Context(), httpx.Request{Method: c.method, URL: url, Body: []byte("x")})
+				if calls.Load() != c.want {
+					t.Errorf("%d calls, want %d", calls.Load(), c.want)
+				}
 				if c.status == 0 {
-					panic(http.ErrAbortHandler)
+					if httpx.Classify(err) != httpx.Connection || !errors.Is(err, io.EOF) {
+						t.Errorf("error %v", err)
+					}
+					return
 				}
-				if c.header != "" {
-					w.Header().Set("Retry-After", c.header)
+				if err != nil || resp.Status != c.status {
+					t.Fatalf("%v, %v", resp, err)
 				}
-				w.WriteHeader(c.status)
+				if c.header != "" && resp.RetryAfter() != 30*time.Second {
+					t.Errorf("RetryAfter %v", resp.RetryAfter())
+				}
 			})
-			resp, err := newClient(t, fast).Do(t.Context(), httpx.Request{Method: c.method, URL: s.URL, Body: []byte("x")})
-			if calls.Load() != c.want {
-				t.Errorf("%d calls, want %d", calls.Load(), c.want)
-			}
-			if c.status == 0 {
-				if httpx.Classify(err) != httpx.Connection || !errors.Is(err, io.EOF) {
-					t.Errorf("error %v", err)
-				}
-				return
-			}
-			if err != nil || resp.Status != c.status {
-				t.Fatalf("%v, %v", resp, err)
-			}
-			if c.header != "" && resp.RetryAfter() != 30*time.Second {
-				t.Errorf("RetryAfter %v", resp.RetryAfter())
-			}
 		})
 	}
 }

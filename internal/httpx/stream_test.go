@@ -62,7 +62,7 @@ func TestStreamIsSentOnce(t *testing.T) {
 		calls.Add(1)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	answer, _, err := stream(t, newClient(t, fast), httpx.Request{URL: s.URL})
+	answer, _, err := stream(t, newClient(t, repeating), httpx.Request{URL: s.URL})
 	if err != nil || answer.Status != 503 || calls.Load() != 1 {
 		t.Errorf("%+v, %v, %d calls", answer, err, calls.Load())
 	}
@@ -94,22 +94,18 @@ func TestStalledStreamEnds(t *testing.T) {
 // The fake clock shows that neither a long transfer nor a slow reader is a stall.
 func TestTimeoutOfAStreamIsForEachWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New(t)
-		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		url := serveInBubble(t, func(w http.ResponseWriter, _ *http.Request) {
 			for i := range 10 {
 				_, _ = io.WriteString(w, strconv.Itoa(i))
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(800 * time.Millisecond)
 			}
-		})}
-		door, ended := network.Listen("files.example"), make(chan struct{})
-		go func() { _ = server.Serve(door); close(ended) }()
-		defer func() { _ = server.Close(); <-ended }()
+		})
 		cfg := fast
 		cfg.Timeout = time.Second
 		c := newClient(t, cfg)
 		start := time.Now()
-		s, err := c.Stream(t.Context(), httpx.Request{URL: "http://files.example/"})
+		s, err := c.Stream(t.Context(), httpx.Request{URL: url})
 		if err != nil {
 			t.Fatal(err)
 		}

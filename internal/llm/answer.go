@@ -202,7 +202,7 @@ func withoutThoughts(text string) string {
 func explain(status int, body []byte, isPage bool) *Error {
 	e := &Error{Status: status}
 	if !isPage {
-		e.Said, e.code, e.param = complaint(body)
+		e.Said, e.code, e.param = complaint(body, complaintDepth)
 	}
 	// Gateways tell the status of the service behind them as the code of an answer with 200.
 	if n, err := strconv.Atoi(e.code); err == nil && n >= 400 && n < 600 && status < 400 {
@@ -216,12 +216,19 @@ func explain(status int, body []byte, isPage bool) *Error {
 	return e
 }
 
+// complaintDepth is how deep a complaint may stand in a body: each level is read anew.
+const complaintDepth = 8
+
 // complaint is what a body says went wrong, in each of the forms that services have: an object or
-// a text called error, a message, a detail, a list of one of these, or plain text.
-func complaint(body []byte) (said, code, param string) {
+// a text called error, a message, a detail, a list of one of these, or plain text. What stands
+// deeper than so many levels says nothing.
+func complaint(body []byte, levels int) (said, code, param string) {
+	if levels == 0 {
+		return "", "", ""
+	}
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		return complaint(list[0])
+		return complaint(list[0], levels-1)
 	}
 	var whole string
 	if json.Unmarshal(body, &whole) == nil {
@@ -233,7 +240,7 @@ func complaint(body []byte) (said, code, param string) {
 	}
 	for _, name := range []string{"error", "detail", "message", "msg"} {
 		if inner, has := object[name]; has && !bytes.Equal(inner, []byte("null")) {
-			said, code, param = complaint(inner)
+			said, code, param = complaint(inner, levels-1)
 			break
 		}
 	}

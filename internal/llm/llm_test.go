@@ -141,6 +141,7 @@ func TestLocalServersNeedNoKey(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	r := newRig(t)
 	whole := func(content string) string {
 		return `{"choices":[{"message":{"content":` + content + `},"finish_reason":"stop"}]}`
 	}
@@ -168,7 +169,6 @@ func TestAnswers(t *testing.T) {
 		{"characters that control", nil, &llmtest.Reply{Body: whole(`"a\u0000b\u001b[31m\r\nc"`)}, "a b [31m\nc", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
 			r.remote.Fall(c.traps...)
 			if c.reply != nil {
 				r.remote.Next(*c.reply)
@@ -224,6 +224,7 @@ func TestReasoningModels(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	r := newRig(t)
 	page := func(status int) llmtest.Reply {
 		return llmtest.Reply{Status: status, ContentType: "text/html; charset=utf-8", Body: "<!doctype html><title>Welcome</title>"}
 	}
@@ -262,6 +263,7 @@ func TestFailures(t *testing.T) {
 		{"400", body(400, `{"error":"bad"}`), llm.BadRequest, "bad"},
 		{"400 in a list", body(400, `[{"error":{"message":"bad","status":"INVALID"}}]`), llm.BadRequest, "bad"},
 		{"400 with details", body(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), llm.BadRequest, "field required"},
+		{"400 in lists without end", body(400, strings.Repeat("[", 5000)+`"bad"`+strings.Repeat("]", 5000)), llm.BadRequest, ""},
 		{"400 as text", llmtest.Reply{Status: 400, ContentType: "text/plain", Body: "bad\x00 request"}, llm.BadRequest, "bad request"},
 		{"too long", body(400, `{"error":{"message":"reduce the length","code":"context_length_exceeded"}}`), llm.TooLong, "reduce the length"},
 		{"too long in words", body(400, `{"error":{"message":"This model's maximum context length is 4096"}}`), llm.TooLong, "This model's maximum context length is 4096"},
@@ -271,7 +273,6 @@ func TestFailures(t *testing.T) {
 		{"a long complaint", body(400, `{"error":"`+strings.Repeat("字", 500)+`"}`), llm.BadRequest, strings.Repeat("字", 300) + "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
 			r.remote.Next(c.reply)
 			failure := r.failure(t)
 			if failure.Kind != c.kind || failure.Said != c.said || failure.Problem() == "" || failure.Advice() == "" {

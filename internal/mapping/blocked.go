@@ -45,7 +45,8 @@ func (s *Store) Block(ctx context.Context, b Blocked) (Blocked, error) {
 	return created, err
 }
 
-// UpdateBlocked changes a blocked keyword. It returns a *FieldError, ErrBlockedTaken or ErrNotFound.
+// UpdateBlocked replaces the blocked keyword with b.ID, which is that of b.Source from now on. It
+// returns a *FieldError, ErrBlockedTaken or ErrNotFound.
 func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
 	if err := b.check(); err != nil {
 		return Blocked{}, err
@@ -59,8 +60,8 @@ func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
 		if taken > 0 {
 			return ErrBlockedTaken
 		}
-		updated, err = scanBlocked(tx.QueryRowContext(ctx, `UPDATE blocked_keywords SET keyword = ?, kind = ?
-			WHERE id = ? RETURNING `+blockedColumns, b.Keyword, b.Kind, b.ID))
+		updated, err = scanBlocked(tx.QueryRowContext(ctx, `UPDATE blocked_keywords SET keyword = ?, kind = ?, source = ?
+			WHERE id = ? RETURNING `+blockedColumns, b.Keyword, b.Kind, b.Source, b.ID))
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}

@@ -211,6 +211,22 @@ func TestRejectedTitleBlocksNothingElse(t *testing.T) {
 	}
 }
 
+// TestAKeywordThatAPersonChangesIsTheirs: it is compared with every title from then on.
+func TestAKeywordThatAPersonChangesIsTheirs(t *testing.T) {
+	s := newStore(t)
+	b, err := s.Block(t.Context(), mapping.Blocked{Keyword: "Monster Musume", Kind: mapping.Exact, Source: mapping.ByReject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Keyword, b.Kind, b.Source = "Monster", mapping.Contains, mapping.ByPerson
+	if b, err = s.UpdateBlocked(t.Context(), b); err != nil || b.Source != mapping.ByPerson {
+		t.Errorf("the keyword is %+v (%v)", b, err)
+	}
+	if _, blocked := rules(t, s).Blocks([]string{"魔物娘", "Monster Musume"}); !blocked {
+		t.Error("the original title is not blocked")
+	}
+}
+
 func TestBadMappingNamesItsField(t *testing.T) {
 	s := newStore(t)
 	for field, m := range map[string]mapping.Mapping{

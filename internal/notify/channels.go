@@ -160,10 +160,7 @@ func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error
 		if err != nil {
 			return fmt.Errorf("store a notification channel: %w", err)
 		}
-		sealed, err := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID)) // bound to the id, which is known only now
-		if err != nil {
-			return err
-		}
+		sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID)) // bound to the id, which is known only now
 		if _, err := tx.ExecContext(ctx, `UPDATE notification_channels SET config = ? WHERE id = ?`, sealed, c.ID); err != nil {
 			return fmt.Errorf("store the config of a notification channel: %w", err)
 		}
@@ -188,10 +185,7 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 		return Channel{}, err
 	}
 	n.learn(c)
-	sealed, err := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID))
-	if err != nil {
-		return Channel{}, err
-	}
+	sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID))
 	err = n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE notification_channels SET name = ?, enabled = ?, config = ?, version = version + 1, paused = '', last_error = '',
 			last_error_at = 0, failures = 0, retry_at = 0, updated_at = ? WHERE id = ?`, c.Name, c.Enabled, sealed, time.Now().UnixMilli(), c.ID)

@@ -129,31 +129,50 @@ func (b *bench) write(statement string, args ...any) {
 // put queues a new record; the answer is its id.
 func (b *bench) put(task replay.Task) (id int64) {
 	b.t.Helper()
+	return b.putMany(1, task)[0]
+}
+
+// putMany queues n new records at once.
+func (b *bench) putMany(n int, task replay.Task) (ids []int64) {
+	b.t.Helper()
 	number := 1.0
+	event := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: "灯塔守望者", Episode: &number, UserName: "mira"}
 	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
-		event := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: "灯塔守望者", Episode: &number, UserName: "mira"}
-		id, err = record.Insert(ctx, tx, event, false, time.Now())
-		return err
+		for range n {
+			if task.RecordID, err = record.Insert(ctx, tx, event, false, time.Now()); err != nil {
+				return err
+			}
+			if _, err := settle(ctx, tx, task); err != nil {
+				return err
+			}
+			ids = append(ids, task.RecordID)
+		}
+		return nil
 	}))
-	task.RecordID = id
-	b.fails(task)
-	return id
+	return ids
 }
 
 // fails settles the record of a task as queued.
 func (b *bench) fails(task replay.Task) (status replay.Status) {
 	b.t.Helper()
 	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
-		if status, _, err = replay.PutTx(ctx, tx, task, 3); err != nil {
-			return err
-		}
-		o := record.Outcome{RecordID: task.RecordID, Status: record.Queued, AccountID: task.AccountID, SubjectID: task.SubjectID}
-		if status == replay.Abandoned {
-			o.Status, o.ErrorKind = record.Failed, record.Abandoned
-		}
-		return record.SettleTx(ctx, tx, o)
+		status, err = settle(ctx, tx, task)
+		return err
 	}))
 	return status
+}
+
+// settle queues a task and settles its record as the engine does.
+func settle(ctx context.Context, tx *sql.Tx, task replay.Task) (replay.Status, error) {
+	status, _, err := replay.PutTx(ctx, tx, task, 3)
+	if err != nil {
+		return "", err
+	}
+	o := record.Outcome{RecordID: task.RecordID, Status: record.Queued, AccountID: task.AccountID, SubjectID: task.SubjectID}
+	if status == replay.Abandoned {
+		o.Status, o.ErrorKind = record.Failed, record.Abandoned
+	}
+	return status, record.SettleTx(ctx, tx, o)
 }
 
 // entry is the task of a record.
@@ -397,9 +416,7 @@ func TestEarlierTaskOfTheSubjectGoesFirst(t *testing.T) {
 
 func TestManyTasksAreReleasedWithoutFloodingTheEngine(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
-		for range 2400 {
-			b.put(replay.Task{AccountID: 1})
-		}
+		b.putMany(2400, replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Minute)
 		var n int

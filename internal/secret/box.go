@@ -100,9 +100,7 @@ func createKey(dir, path string) error {
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // gone already after a rename
 	key := make([]byte, chacha20poly1305.KeySize)
-	if _, err := rand.Read(key); err != nil {
-		return err
-	}
+	_, _ = rand.Read(key) // documented never to return an error
 	_, err = fmt.Fprintln(tmp, base64.StdEncoding.EncodeToString(key))
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err != nil {
@@ -144,13 +142,11 @@ func newBox(key []byte) (*Box, error) {
 
 // Seal encrypts plain for place, which says where it is kept ("accounts/12/access_token")
 // and must be given again to open it. The result is text: scheme, key id, base64.
-func (b *Box) Seal(plain, place string) (string, error) {
+func (b *Box) Seal(plain, place string) string {
 	nonce := make([]byte, b.aead.NonceSize(), b.aead.NonceSize()+len(plain)+b.aead.Overhead())
-	if _, err := rand.Read(nonce); err != nil {
-		return "", fmt.Errorf("seal: %w", err)
-	}
+	_, _ = rand.Read(nonce) // documented never to return an error
 	sealed := b.aead.Seal(nonce, nonce, []byte(plain), b.data(place))
-	return sealPrefix + ":" + b.keyID + ":" + base64.RawURLEncoding.EncodeToString(sealed), nil
+	return sealPrefix + ":" + b.keyID + ":" + base64.RawURLEncoding.EncodeToString(sealed)
 }
 
 // Open gives back what Seal was given. It returns ErrWrongKey or ErrDamaged.

@@ -9,10 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
-
-	cron "github.com/netresearch/go-cron"
 
 	"watchmark/internal/lan"
 )
@@ -70,14 +66,8 @@ func isUnreserved(text string) bool { return madeOf(text, alphanumeric+"-._~") }
 
 // checkCron accepts what the scheduler's parser does.
 func checkCron(text string) (string, error) {
-	schedule, err := cron.ParseStandard(text)
-	if err == nil && schedule.Next(time.Now()).IsZero() {
-		return "", errors.New("never comes: there is no such day")
-	}
-	if err != nil {
-		return "", errors.New("is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)")
-	}
-	return text, nil
+	_, err := parseCron(text)
+	return text, err
 }
 
 // checkURL takes an absolute http or https address and drops its trailing slashes.
@@ -128,8 +118,8 @@ func checkPerson(text string) (string, error) {
 func checkLine(text string) (string, error) {
 	const longest = 40
 	text = strings.TrimSpace(text)
-	if len([]rune(text)) > longest || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", fmt.Errorf("is longer than %d characters, or more than a line", longest)
+	if len([]rune(text)) > longest {
+		return "", fmt.Errorf("is longer than %d characters", longest)
 	}
 	return text, nil
 }
@@ -167,7 +157,7 @@ func checkTemperature(text string) (string, error) {
 
 // checkFolder takes the path of a folder.
 func checkFolder(text string) (string, error) {
-	if text = strings.TrimSpace(text); text == "" || strings.ContainsRune(text, 0) {
+	if text = strings.TrimSpace(text); text == "" {
 		return "", errors.New("is not a folder")
 	}
 	return text, nil
@@ -175,7 +165,7 @@ func checkFolder(text string) (string, error) {
 
 // checkFile takes the path of a file.
 func checkFile(text string) (string, error) {
-	if text = strings.TrimSpace(text); text == "" || strings.ContainsRune(text, 0) {
+	if text = strings.TrimSpace(text); text == "" {
 		return "", errors.New("is not the path of a file")
 	}
 	return text, nil
@@ -223,14 +213,19 @@ func checkWebhookKey(text string) (string, error) {
 	return text, nil
 }
 
-// checkNetwork takes a network in CIDR form or a single address.
+// checkNetwork takes a network in CIDR form or a single address. IPv4 in IPv6 form becomes what it means: peers are known
+// by their IPv4 address.
 func checkNetwork(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
 		return netip.PrefixFrom(addr, addr.BitLen()).String(), nil
 	}
 	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
+	if err == nil && prefix.Addr().Is4In6() {
+		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+	}
+	if err != nil || !prefix.IsValid() {
 		return "", fmt.Errorf("%s is not a network such as 172.16.0.0/12", shown(text))
 	}
 	return prefix.Masked().String(), nil

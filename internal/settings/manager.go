@@ -24,7 +24,7 @@ type Overrides interface {
 // Sealer encrypts a text for one place. A text sealed for another place, or
 // with another key, does not open.
 type Sealer interface {
-	Seal(plain, place string) (string, error)
+	Seal(plain, place string) string
 	Open(sealed, place string) (string, error)
 }
 
@@ -176,11 +176,7 @@ func place(o *option) string { return "settings/" + o.path + "/value" }
 // encode gives the text to store for a value that parse returned.
 func (m *Manager) encode(o *option, value any) (string, error) {
 	if o.secret() {
-		sealed, err := m.sealer.Seal(value.(string), place(o))
-		if err != nil {
-			return "", fmt.Errorf("seal %s: %w", o.path, err)
-		}
-		value = sealed
+		value = m.sealer.Seal(value.(string), place(o))
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -265,18 +261,18 @@ func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) er
 	m.change.Lock()
 	defer m.change.Unlock()
 
-	changed, stored, next, err := m.prepare(patch)
-	if err != nil || len(changed) == 0 {
+	plan, err := m.prepare(patch)
+	if err != nil || len(plan.changed) == 0 {
 		return err
 	}
-	if err := m.put(ctx, changed, stored); err != nil {
+	if err := m.put(ctx, plan); err != nil {
 		return err
 	}
-	m.stored = stored
-	old := m.current.Swap(next)
-	if !reflect.DeepEqual(old.inForce, next.inForce) {
+	m.stored = plan.stored
+	old := m.current.Swap(plan.next)
+	if !reflect.DeepEqual(old.inForce, plan.next.inForce) {
 		for _, fn := range m.listeners {
-			fn(old.inForce, next.inForce)
+			fn(old.inForce, plan.next.inForce)
 		}
 	}
 	return nil
@@ -286,22 +282,28 @@ func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) er
 func (m *Manager) Try(patch map[string]map[string]any) (changes bool, err error) {
 	m.change.Lock()
 	defer m.change.Unlock()
-	changed, _, next, err := m.prepare(patch)
+	plan, err := m.prepare(patch)
 	if err != nil {
 		return false, err
 	}
 	before := m.current.Load()
-	for path := range changed {
-		changes = changes || !reflect.DeepEqual(before.settings[path].value, next.settings[path].value)
+	for path := range plan.changed {
+		changes = changes || !reflect.DeepEqual(before.settings[path].value, plan.next.settings[path].value)
 	}
 	return changes, nil
 }
 
-// prepare is what a Patch changes, what is stored after it, and what holds then.
-func (m *Manager) prepare(patch map[string]map[string]any) (changed map[string]option, stored map[string]any, next *state, err error) {
+// plan is what a Patch would do.
+type plan struct {
+	changed map[string]option // the keys that it stores or removes, by path
+	stored  map[string]any    // all that is stored after it
+	next    *state            // what holds then; nil when no key is changed
+}
+
+// prepare checks a Patch. The error is Errors.
+func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
 	known := options()
-	stored = maps.Clone(m.stored)
-	changed = map[string]option{}
+	p := plan{changed: map[string]option{}, stored: maps.Clone(m.stored)}
 	var errs Errors
 	for section, keys := range patch {
 		if !isSectionName(section) {
@@ -322,9 +324,9 @@ func (m *Manager) prepare(patch map[string]map[string]any) (changed map[string]o
 				errs = append(errs, &FieldError{Key: path, Problem: "is locked: it is set by " + fixed.by + "; change it there"})
 				continue
 			}
-			changed[path] = o
+			p.changed[path] = o
 			if raw == nil {
-				delete(stored, path)
+				delete(p.stored, path)
 				continue
 			}
 			value, err := o.parse(raw)
@@ -332,28 +334,27 @@ func (m *Manager) prepare(patch map[string]map[string]any) (changed map[string]o
 				errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
 				continue
 			}
-			stored[path] = value
+			p.stored[path] = value
 		}
 	}
 	if len(errs) > 0 {
-		return nil, nil, nil, errs.byKey()
+		return plan{}, errs.byKey()
 	}
-	if len(changed) == 0 {
-		return nil, nil, nil, nil
+	if len(p.changed) == 0 {
+		return p, nil
 	}
-	next, errs = m.resolve(stored)
-	if len(errs) > 0 {
-		return nil, nil, nil, errs
+	if p.next, errs = m.resolve(p.stored); len(errs) > 0 {
+		return plan{}, errs
 	}
-	return changed, stored, next, nil
+	return p, nil
 }
 
-// put writes the changed keys as they stand in stored.
-func (m *Manager) put(ctx context.Context, changed map[string]option, stored map[string]any) error {
+// put writes the changed keys as they are stored after p.
+func (m *Manager) put(ctx context.Context, p plan) error {
 	texts := map[string]*string{}
-	for path, o := range changed {
+	for path, o := range p.changed {
 		texts[path] = nil
-		if value, ok := stored[path]; ok {
+		if value, ok := p.stored[path]; ok {
 			text, err := m.encode(&o, value)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -12,18 +13,14 @@ import (
 // schedule that is no setting, in the local time. The error is a *FieldError: of path when
 // expression is wrong, of no key when path is not that of a schedule.
 func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) {
-	var value any
-	var err error
-	var o option
-	if path == "" {
-		value, err = checkCron(expression)
-	} else {
+	o := option{check: checkCron}
+	if path != "" {
 		var known bool
 		if o, known = options()[path]; !known || o.form != Cron {
 			return nil, &FieldError{Problem: shown(path) + " is no key that holds a cron expression"}
 		}
-		value, err = o.parse(expression)
 	}
+	value, err := o.parse(expression)
 	if err != nil {
 		return nil, &FieldError{Key: path, Problem: err.Error()}
 	}
@@ -31,7 +28,7 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 	if value == "" {
 		return runs, nil
 	}
-	schedule, err := cron.ParseStandard(o.inZone(value.(string)))
+	schedule, err := parseCron(o.inZone(value.(string)))
 	if err != nil {
 		return nil, &FieldError{Key: path, Problem: err.Error()}
 	}
@@ -47,14 +44,23 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 // NextRun is when a cron expression, in the local time where it names no zone, is due after t. The
 // error says what is wrong with the expression.
 func NextRun(expression string, t time.Time) (time.Time, error) {
-	if _, err := checkCron(expression); err != nil {
-		return time.Time{}, err
-	}
-	schedule, err := cron.ParseStandard(expression)
+	schedule, err := parseCron(expression)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return schedule.Next(t), nil
+}
+
+// parseCron reads a cron expression. The error says, as a part of a sentence, that it is none, or that it never comes.
+func parseCron(expression string) (cron.Schedule, error) {
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil {
+		return nil, errors.New("is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)")
+	}
+	if schedule.Next(time.Now()).IsZero() {
+		return nil, errors.New("never comes: there is no such day")
+	}
+	return schedule, nil
 }
 
 // inZone is expression with the zone of o where it names none.

@@ -12,6 +12,8 @@
 package settings
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -203,6 +205,13 @@ type Log struct {
 	Level  slog.Level
 	Format string // "text" or "json"
 	File   bool   // whether the log is also written to files in the data folder
+}
+
+// NewWebhookKey is a random value for auth.webhook_key.
+func NewWebhookKey() string {
+	random := make([]byte, 24)
+	_, _ = rand.Read(random) // documented never to return an error
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // Secrets lists the secret values that are set, for whoever masks known secrets

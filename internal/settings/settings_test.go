@@ -3,13 +3,13 @@ package settings_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
 )
@@ -22,7 +22,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,5 +130,5 @@ func (h *house) stored(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maps.Clone(values)
+	return values
 }

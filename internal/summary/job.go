@@ -19,12 +19,15 @@ import (
 
 // The errors a caller branches on.
 var (
+	// ErrNotFound is returned for a name that no job has.
 	ErrNotFound = errors.New("there is no summary job of this name")
-	ErrTaken    = errors.New("there is a summary job of this name already")
-	ErrFull     = errors.New("there are 50 summary jobs already: remove one first")
+	// ErrTaken is returned for a name that another job has.
+	ErrTaken = errors.New("there is a summary job of this name already")
+	// ErrFull is returned when there are as many jobs as there may be.
+	ErrFull = errors.New("there are 50 summary jobs already: remove one first")
 	// ErrRunning is returned while a run of the job is under way.
 	ErrRunning = errors.New("the summary job is running already")
-	// ErrStopping is returned while the service stops.
+	// ErrStopping is returned while the service stops, also for a run that it ended.
 	ErrStopping = errors.New("the service is stopping")
 )
 

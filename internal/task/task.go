@@ -20,8 +20,10 @@ import (
 
 // The errors a caller branches on.
 var (
+	// ErrNotFound is returned for a task that was never there, or ended so long ago that it is forgotten.
 	ErrNotFound = errors.New("task not found")
-	ErrEnded    = errors.New("the task has ended already")
+	// ErrEnded is returned by Cancel for a task that does not run.
+	ErrEnded = errors.New("the task has ended already")
 	// ErrStopping is returned by Start and StartAlone while the service stops.
 	ErrStopping = errors.New("the service is stopping")
 	// ErrRunning is returned by StartAlone while a task of its kind runs.

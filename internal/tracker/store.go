@@ -132,16 +132,7 @@ func (s store) open(text string, id int64) (Credential, error) {
 	return c, nil
 }
 
-func (s store) seal(c Credential, id int64) (string, error) {
-	plain, err := c.marshal()
-	if err == nil {
-		plain, err = s.box.Seal(plain, place(id))
-	}
-	if err != nil {
-		return "", fmt.Errorf("seal the credential of tracker user %d: %w", id, err)
-	}
-	return plain, nil
-}
+func (s store) seal(c Credential, id int64) string { return s.box.Seal(c.marshal(), place(id)) }
 
 // add stores a new sign-in, of somebody not known yet, connected since a time.
 func (s store) add(ctx context.Context, m Method, clientID, redirectURI string, c Credential, since time.Time) (id int64, err error) {
@@ -151,11 +142,8 @@ func (s store) add(ctx context.Context, m Method, clientID, redirectURI string, 
 		if err != nil {
 			return fmt.Errorf("store a tracker user: %w", err)
 		}
-		text, err := s.seal(c, id) // bound to the id, which is known only now
-		if err != nil {
-			return err
-		}
-		if _, err = tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ? WHERE id = ?`, text, id); err != nil {
+		// The seal is bound to the id, which is known only now.
+		if _, err = tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ? WHERE id = ?`, s.seal(c, id), id); err != nil {
 			return fmt.Errorf("store a credential of the tracker: %w", err)
 		}
 		return nil
@@ -200,11 +188,8 @@ func (s store) move(ctx context.Context, tx *sql.Tx, from, to int64) error {
 	if err != nil {
 		return err
 	}
-	if text, err = s.seal(c, to); err != nil {
-		return err
-	}
 	_, err = tx.ExecContext(ctx, `UPDATE tracker_users SET method = ?, client_id = ?, redirect_uri = ?, credential = ?, version = version + 1,
-		expires_at = ?, state = ?, problem = '' WHERE id = ?`, u.Method, u.clientID, u.redirectURI, text, c.ExpiresAt.UnixMilli(), Connected, to)
+		expires_at = ?, state = ?, problem = '' WHERE id = ?`, u.Method, u.clientID, u.redirectURI, s.seal(c, to), c.ExpiresAt.UnixMilli(), Connected, to)
 	if err != nil {
 		return fmt.Errorf("store the credential of tracker user %d: %w", to, err)
 	}
@@ -245,13 +230,9 @@ func (s store) release(ctx context.Context, id int64, owner string) error {
 
 // renew replaces the credential that was stored as version, unless that is not stored any more.
 func (s store) renew(ctx context.Context, id, version int64, c Credential) error {
-	text, err := s.seal(c, id)
-	if err != nil {
-		return err
-	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ?, version = version + 1, expires_at = ?, state = ?, problem = '', refreshed_at = ?
-			WHERE id = ? AND version = ?`, text, c.ExpiresAt.UnixMilli(), Connected, time.Now().UnixMilli(), id, version)
+			WHERE id = ? AND version = ?`, s.seal(c, id), c.ExpiresAt.UnixMilli(), Connected, time.Now().UnixMilli(), id, version)
 		return err
 	})
 	if err != nil {

@@ -392,7 +392,7 @@ func mustContain(t testing.TB, text string, wanted ...string) {
 // plainSeal leaves tokens as they are: no page ever reads one.
 type plainSeal struct{}
 
-func (plainSeal) Seal(plain, _ string) (string, error)  { return plain, nil }
+func (plainSeal) Seal(plain, _ string) string           { return plain }
 func (plainSeal) Open(sealed, _ string) (string, error) { return sealed, nil }
 
 func encode(t testing.TB, v any) []byte {

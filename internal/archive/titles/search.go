@@ -219,8 +219,7 @@ type list struct {
 }
 
 // Like finds the titles that are most like key, the likest first, at most limit: those
-// that share most of its grams, compared by title.Similarity. keep, which may be nil,
-// says which entries are wanted.
+// that share most of its grams, compared by title.Similarity. keep says which entries are wanted.
 func (x *Index) Like(key string, limit int, keep func(Entry) bool) ([]Hit, error) {
 	if key == "" || len(x.firsts) == 0 {
 		return nil, nil
@@ -238,7 +237,7 @@ func (x *Index) Like(key string, limit int, keep func(Entry) bool) ([]Hit, error
 			if i < wanted {
 				return true
 			}
-			if keep == nil || keep(e) {
+			if keep(e) {
 				e.Key = string(k)
 				hits = append(hits, Hit{Entry: e, Likeness: title.Similarity(key, e.Key)})
 			}

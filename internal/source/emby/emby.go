@@ -39,17 +39,9 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	if err != nil {
 		return payload.Delivery{}, err
 	}
-	r := mediabrowser.Read(o.Object("Item"))
-	e := &r.Event
-	e.Source = watch.Emby
-	e.RawEvent = o.EventName("Event")
-	e.OccurredAt = o.Time("Date")
-	e.UserName = o.Object("User").Text("Name")
-	e.UserID = o.Object("User").Line("Id")
-	e.ServerName = o.Object("Server").Line("Name")
-	e.Client = o.Object("Session").Line("Client")
-
-	switch e.RawEvent {
+	r := mediabrowser.ReadEvent(watch.Emby, o)
+	r.Event.OccurredAt = o.Time("Date")
+	switch event := r.Event.RawEvent; event {
 	case "":
 		return payload.Delivery{}, &payload.BadRequest{Field: "Event", Detail: "Event: missing: this is no webhook of Emby."}
 	case "item.markplayed":
@@ -59,7 +51,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 		if completed, _ := o.Object("PlaybackInfo").Bool("PlayedToCompletion"); completed {
 			return r.Deliver(watch.Watched)
 		}
-		return r.Ignore("%s without PlayedToCompletion is not a finished playback.", e.RawEvent), nil
+		return r.Ignore("%s without PlayedToCompletion is not a finished playback.", event), nil
 	case "playback.start":
 		return r.Deliver(watch.Started)
 	case "item.markunplayed":
@@ -67,6 +59,6 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	case "system.notificationtest", "system.webhooktest":
 		return r.ConnectionTest(), nil
 	default:
-		return r.Ignore("%s is not a finished playback.", e.RawEvent), nil
+		return r.Ignore("%s is not a finished playback.", event), nil
 	}
 }

@@ -41,14 +41,8 @@ func parseWebhooks(o payload.Object) (payload.Delivery, error) {
 
 func readWebhooks(o payload.Object) payload.Report {
 	series := o.Object("Series")
-	r := mediabrowser.Read(o.Object("Item"))
+	r := mediabrowser.ReadEvent(watch.Jellyfin, o)
 	e := &r.Event
-	e.Source = watch.Jellyfin
-	e.RawEvent = o.EventName("Event")
-	e.UserName = o.Object("User").Text("Name")
-	e.UserID = o.Object("User").Line("Id")
-	e.ServerName = o.Object("Server").Line("Name")
-	e.Client = o.Object("Session").Line("Client")
 	if strings.EqualFold(r.ItemType, string(watch.Episode)) {
 		e.Title = cmp.Or(e.Title, series.Line("Name"))
 		e.OriginalTitle = series.Line("OriginalTitle")

@@ -51,8 +51,6 @@ const (
 	Punish Fault = "punish"
 	// Broken answers with status 502.
 	Broken Fault = "broken"
-	// Hang answers nothing until the test ends.
-	Hang Fault = "hang"
 	// Cut closes the connection in the middle of the answer.
 	Cut Fault = "cut"
 	// Redirect answers a redirect to another host.
@@ -76,16 +74,14 @@ type Robot struct {
 	Now func() time.Time
 
 	judge func(r *Robot, request *http.Request, body []byte) (Said, int, string)
-	done  chan struct{}
 
-	mu       sync.Mutex
-	changed  *sync.Cond
-	said     []Said
-	requests int
-	taken    []time.Time
-	blocked  time.Time
-	fault    Fault
-	codes    []int
+	mu      sync.Mutex
+	changed *sync.Cond
+	said    []Said
+	taken   []time.Time
+	blocked time.Time
+	fault   Fault
+	ordered int // the code that every message is refused with; 0 for none
 }
 
 // credential is the key or token of every robot.
@@ -104,10 +100,10 @@ func NewDingTalk(t TB) *Robot {
 }
 
 func start(t TB, path string, judge func(*Robot, *http.Request, []byte) (Said, int, string)) *Robot {
-	r := &Robot{Now: time.Now, judge: judge, done: make(chan struct{})}
+	r := &Robot{Now: time.Now, judge: judge}
 	r.changed = sync.NewCond(&r.mu)
 	web := httptest.NewServer(r)
-	t.Cleanup(func() { close(r.done); web.Close() })
+	t.Cleanup(web.Close)
 	r.Address = web.URL + path + credential
 	return r
 }
@@ -117,13 +113,6 @@ func (r *Robot) Messages() []Said {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Said(nil), r.said...)
-}
-
-// Requests is how many came, refused ones too.
-func (r *Robot) Requests() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.requests
 }
 
 // Wait is Messages once there are n.
@@ -160,11 +149,11 @@ func (r *Robot) Misbehave(f Fault) {
 	r.fault = f
 }
 
-// Answer has the next messages, one for each code, refused with it.
-func (r *Robot) Answer(codes ...int) {
+// Answer has every message refused with code.
+func (r *Robot) Answer(code int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.codes = codes
+	r.ordered = code
 }
 
 // ServeHTTP answers a message.
@@ -176,7 +165,6 @@ func (r *Robot) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.changed.Broadcast()
-	r.requests++
 	if r.fault != "" {
 		r.misbehave(w)
 		return
@@ -207,21 +195,7 @@ func (r *Robot) misbehave(w http.ResponseWriter) {
 	case Cut:
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, `{"errcode":0`)
-	case Hang:
-		r.mu.Unlock()
-		<-r.done
-		r.mu.Lock()
 	}
-}
-
-// next is the code that was ordered; 0 without one.
-func (r *Robot) next() int {
-	if len(r.codes) == 0 {
-		return 0
-	}
-	code := r.codes[0]
-	r.codes = r.codes[1:]
-	return code
 }
 
 // full reports that a minute's messages were taken already, and otherwise counts one more.
@@ -248,8 +222,8 @@ func badRequest(request *http.Request) bool {
 
 func judgeWeCom(r *Robot, request *http.Request, body []byte) (Said, int, string) {
 	hint := ", hint: [1700000000123456789], from ip: 203.0.113.7, more info at https://open.work.weixin.qq.com"
-	if code := r.next(); code != 0 {
-		return Said{}, code, "ordered" + hint
+	if r.ordered != 0 {
+		return Said{}, r.ordered, "ordered" + hint
 	}
 	type content struct {
 		Content string   `json:"content"`
@@ -282,8 +256,8 @@ func judgeWeCom(r *Robot, request *http.Request, body []byte) (Said, int, string
 }
 
 func judgeDingTalk(r *Robot, request *http.Request, body []byte) (Said, int, string) {
-	if code := r.next(); code != 0 {
-		return Said{}, code, "ordered"
+	if r.ordered != 0 {
+		return Said{}, r.ordered, "ordered"
 	}
 	var m struct {
 		Type     string `json:"msgtype"`

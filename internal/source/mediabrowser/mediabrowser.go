@@ -1,5 +1,5 @@
-// Package mediabrowser reads the item object that Emby and Jellyfin inherited
-// from their common ancestor (upstreams/media-servers.md, sections 3 and 4b).
+// Package mediabrowser reads the objects that Emby and Jellyfin inherited from
+// their common ancestor (upstreams/media-servers.md, sections 3 and 4b).
 package mediabrowser
 
 import (
@@ -9,6 +9,20 @@ import (
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
+
+// ReadEvent fills a report of src with what an event tells: what happened, to
+// which item, by whom, where.
+func ReadEvent(src watch.Source, o payload.Object) payload.Report {
+	r := Read(o.Object("Item"))
+	e := &r.Event
+	e.Source = src
+	e.RawEvent = o.EventName("Event")
+	e.UserName = o.Object("User").Text("Name")
+	e.UserID = o.Object("User").Line("Id")
+	e.ServerName = o.Object("Server").Line("Name")
+	e.Client = o.Object("Session").Line("Client")
+	return r
+}
 
 // Read fills a report with what the item itself tells. The caller adds source,
 // event name, user and server.

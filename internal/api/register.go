@@ -1,0 +1,76 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// bodyTime is how long a request may take to send its body.
+const bodyTime = 15 * time.Second
+
+// register adds an operation that answers JSON. To the library all of these answer the same type, for it makes
+// twenty kilobytes of code for each pair of types that it is given; what T is stands in the document.
+func register[I, T any](s *server, op huma.Operation, fn func(context.Context, *I) (*JSON[T], error)) {
+	said := reflect.TypeFor[JSON[T]]()
+	body, _ := said.FieldByName("Body") // JSON has it
+	status := strconv.Itoa(cmp.Or(op.DefaultStatus, http.StatusOK))
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	if op.Responses[status] == nil {
+		op.Responses[status] = &huma.Response{}
+	}
+	if s.forDocument && op.Responses[status].Content == nil {
+		schema := huma.SchemaFromField(s.api.OpenAPI().Components.Schemas, body, said.Name()+"Body")
+		op.Responses[status].Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
+	}
+	registerOther(s, op, func(ctx context.Context, in *I) (*JSON[any], error) {
+		out, err := fn(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &JSON[any]{out.Body}, nil
+	})
+}
+
+// registerOther adds an operation whatever it answers: its errors become Problems, and the document gets the
+// answers that every operation of its kind can give.
+func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
+	doing := op.Method + " " + op.Path
+	if open[doing] {
+		op.Security = []map[string][]string{}
+	} else {
+		op.Errors = append(op.Errors, http.StatusUnauthorized)
+	}
+	if op.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusForbidden) // a page of another site, see auth.CrossOrigin
+	}
+	for _, name := range []string{"Body", "RawBody"} {
+		if _, has := reflect.TypeFor[I]().FieldByName(name); has {
+			op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+			break
+		}
+	}
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = 1 << 20
+	}
+	op.BodyReadTimeout = bodyTime
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		if controller, ok := ctx.Value(controllerKey{}).(*http.ResponseController); ok {
+			// The deadline for the body must not end the request while it is worked on.
+			// A writer without deadlines had none set either.
+			_ = controller.SetReadDeadline(time.Time{})
+		}
+		out, err := fn(ctx, in)
+		if err != nil {
+			return nil, s.problemOf(ctx, doing, err)
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"net/netip"
+
+	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
+)
+
+func (d *Data) policy() auth.Policy {
+	a := d.Settings.Current().Auth
+	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout, Entries: d.provider().Entries()}
+}
+
+// provider is the OpenID Connect provider that the settings name.
+func (d *Data) provider() oidc.Settings {
+	a := d.Settings.Current().Auth
+	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
+}
+
+func (d *Data) proxies() auth.Proxies {
+	var trusted []string
+	for _, prefix := range d.Settings.Current().Server.TrustedProxies {
+		trusted = append(trusted, prefix.String())
+	}
+	proxies, err := auth.ParseProxies(trusted)
+	if err != nil { // the settings hold prefixes already
+		d.log.Error("trusted proxies cannot be used", "error", err)
+	}
+	return proxies
+}
+
+// SetUp creates the administrator without the setup link, for a service that is built
+// by a program. It returns auth.ErrSetupDone when there is one.
+func (d *Data) SetUp(ctx context.Context, name, password string) error {
+	token, err := d.Auth.SetupToken(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Auth.Setup(ctx, token, name, password, netip.Addr{})
+}

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"path/filepath"
+
+	"watchmark/internal/backup"
+	"watchmark/internal/secret"
+	"watchmark/internal/settings"
+)
+
+// backupDir is the folder of the backups. The default follows the data folder.
+func backupDir(dataDir string, s settings.Settings) string {
+	if s.Backup.Dir == settings.DefaultBackupDir {
+		return filepath.Join(dataDir, "backups")
+	}
+	return s.Backup.Dir
+}
+
+// newBackups makes backups as the settings say.
+func (d *Data) newBackups(o Options) *backup.Keeper {
+	return backup.NewKeeper(backup.KeeperConfig{
+		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Tasks: d.tasks, Log: d.log,
+		Keep:       func() int { return d.Settings.Current().Backup.Keep },
+		Next:       d.schedule("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
+		KeyOutside: environment(o.Environ, secret.KeyEnv) != "",
+	})
+}

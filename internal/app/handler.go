@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"watchmark/internal/api"
+	"watchmark/internal/auth"
+	"watchmark/internal/auth/oidc"
+	"watchmark/internal/catalog"
+	"watchmark/internal/web"
+)
+
+// buildHandler puts pages and API behind one door.
+func (a *App) buildHandler(o Options) error {
+	base := a.Settings.Current().Server.BasePath
+	guard := &auth.Guard{
+		Store:     a.Auth,
+		Enabled:   func() bool { return a.Settings.Current().Auth.Enabled },
+		PublicURL: func() string { return a.Settings.Current().Server.PublicURL },
+		BasePath:  base,
+		Log:       a.log,
+	}
+	signIn := oidc.New(a.provider, a.http)
+	pages, err := a.pages(o, guard, signIn)
+	if err != nil {
+		return err
+	}
+	a.say = pages.Say
+	endpoints := api.New(api.Deps{
+		Version: Version(), Build: BuildInfo(), Stylesheet: pages.Stylesheet, Icon: pages.Icon, PublicURL: a.publicURL,
+		Guard: guard, OIDC: signIn, Settings: a.Settings, Masker: a.masker, Log: a.log, Logs: a.lines, Tasks: a.tasks, Stopping: a.stopping,
+		Webhooks: a.webhooks, Requests: &a.meters.requests, Engine: a.engine, Records: a.Records, Queue: a.queue, Replay: a.replay,
+		Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Questions: a.Questions, Subjects: knowledge{a.Data},
+		Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Reachability: a.catalog.Reachability,
+		NAS: a.nas, Device: a.device, Tracker: a.tracker, Importer: a.newImporter(),
+		Notices: a.Notices, LLM: a.llm, Summary: a.summaries, Airing: a.airing,
+		Backups: a.backups, Problems: a.ready.problems, Doctor: a.doctor,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/webhook/", endpoints)
+	mux.Handle("/health", endpoints)
+	for _, path := range api.LegacyPaths {
+		mux.Handle("POST "+path, endpoints)
+		mux.Handle("POST "+path+"/", endpoints)
+	}
+	mux.Handle("/health/", endpoints)
+	mux.Handle("GET /metrics", guard.Authenticate(a.meters))
+	mux.Handle("/api/", guard.Authenticate(endpoints))
+	mux.Handle("/api", guard.Authenticate(endpoints))
+	mux.Handle("/", guard.Authenticate(pages))
+	// The legacy paths may ask for no key, so pages of other sites must not reach them by a browser at home.
+	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
+	if base != "" {
+		outer := http.NewServeMux()
+		outer.Handle(base+"/", http.StripPrefix(base, handler))
+		outer.Handle(base, http.RedirectHandler(base+"/", http.StatusPermanentRedirect))
+		// Media servers reach these past the proxy, too.
+		for _, path := range api.LegacyPaths {
+			outer.Handle("POST "+path, handler)
+			outer.Handle("POST "+path+"/", handler)
+		}
+		handler = outer
+	}
+	a.handler = auth.Clients(a.proxies, handler)
+	return nil
+}
+
+func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pages, error) {
+	deps := web.Deps{
+		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys,
+		ArchiveStatus: a.archiver.Status, FindInArchive: a.Archive.Find, DatasetStatus: a.Dataset.Status, Reachability: a.catalog.Reachability, Cover: a.covers.Get,
+		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
+		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Notices: a.Notices,
+		Summaries: a.summaries, Airing: a.airing.Status, ModelUsage: a.llm.Usage.Report,
+		Backups: a.backups.Status, Update: a.updates.Status,
+		TestMatch:   a.engine.Preview,
+		Network:     a.doctor.State,
+		Logs:        a.lines,
+		SilentAfter: func() time.Duration { return a.Settings.Current().Notification.SilentAfter },
+		LogLevel:    func() slog.Level { return a.Settings.Current().Log.Level },
+		WebhookKey: func() string {
+			s := a.Settings.Current().Auth
+			if !s.WebhookAuthEnabled {
+				return ""
+			}
+			return s.WebhookKey.Reveal()
+		},
+		PublicURL: func(r *http.Request) string { return a.publicURL(r.Context()) },
+		BasePath:  func() string { return guard.BasePath },
+		Viewer: func(r *http.Request) (string, bool) {
+			identity, known := auth.IdentityOf(r.Context())
+			return identity.Name, known
+		},
+		ToLogin:    guard.ToLogin,
+		NeedsSetup: a.Auth.NeedsSetup,
+		Provider:   signIn.Status,
+		TwoFactor:  a.Auth.TwoFactor,
+		Enrolment: func(r *http.Request) (auth.Enrolment, bool) {
+			if identity, _ := auth.IdentityOf(r.Context()); identity.Kind != auth.BySession {
+				return auth.Enrolment{}, false
+			}
+			return a.Auth.Enrolment()
+		},
+		SubjectURL: func(id catalog.SubjectID) string {
+			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
+		},
+		TokenURL:   func() string { return "https://next.bgm.tv/demo/access-token" },
+		OAuthReady: func() bool { return a.Settings.Current().Catalog.OAuthClientID != "" },
+		Version:    Version(),
+		Modules:    modules(),
+		Shutdown:   a.stopping,
+		Log:        a.log,
+	}
+	if o.Demo != (DemoLogin{}) {
+		login := web.DemoLogin(o.Demo)
+		deps.Demo = &login
+	}
+	pages, err := web.New(deps)
+	if err != nil {
+		return web.Pages{}, fmt.Errorf("build the pages: %w", err)
+	}
+	return pages, nil
+}
+
+// publicURL is the address people reach the service by: the setting, or what the request used.
+func (a *App) publicURL(ctx context.Context) string {
+	s := a.Settings.Current().Server
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	client := auth.ClientOf(ctx)
+	scheme := "http"
+	if client.HTTPS {
+		scheme = "https"
+	}
+	return scheme + "://" + client.Host + s.BasePath
+}

@@ -1,0 +1,16 @@
+package app
+
+import "watchmark/internal/update"
+
+// newUpdates looks for newer versions of the program, while the settings say so.
+func (a *App) newUpdates() *update.Checker {
+	return update.New(update.Config{
+		HTTP: a.http, Version: Version(), Log: a.log,
+		URL: func() string {
+			if s := a.Settings.Current().Server; s.UpdateCheck {
+				return s.UpdateURL
+			}
+			return ""
+		},
+	})
+}
