@@ -226,6 +226,20 @@ func TestWhatAPlexHasDeletedIsImportedFromItsHistory(t *testing.T) {
 	}
 }
 
+// Milliseconds in place of seconds are a time in the year 57889, which no JSON holds.
+func TestATimeOutOfAnySenseIsNoneForAnImport(t *testing.T) {
+	cfg := library("plex", "1", "7")
+	for user := range cfg.Items[0].Watched {
+		cfg.Items[0].Watched = map[string]time.Time{user: time.Unix(time.Now().UnixMilli(), 0)}
+	}
+	remote := servertest.Start(t, cfg)
+	s := start(t)
+	got := s.imports("run", importBody("plex", remote.URL, "Mira")).Result
+	if got.Taken != 9 || got.Records["success"] != 8 { // one is in no catalog
+		t.Errorf("the import is %+v", got)
+	}
+}
+
 func TestAFileOfSeveralEpisodesAndOneWithoutNumber(t *testing.T) {
 	cfg := library("jellyfin", "a1", "b2")
 	now := map[string]time.Time{"a1": time.Now()}

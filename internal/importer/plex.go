@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/plex"
@@ -203,11 +202,7 @@ func (s *plexServer) reports(metas []payload.Object) []payload.Report {
 		for provider, id := range of.ids {
 			e.SeriesIDs = payload.AddID(e.SeriesIDs, provider, id)
 		}
-		for _, field := range []string{"lastViewedAt", "viewedAt"} {
-			if at, ok := meta.Int(field); ok && at > 0 && e.OccurredAt.IsZero() {
-				e.OccurredAt = time.Unix(int64(at), 0).UTC()
-			}
-		}
+		e.OccurredAt = meta.UnixTime("lastViewedAt", "viewedAt")
 		reports = append(reports, r)
 	}
 	return reports

@@ -12,10 +12,12 @@ import (
 
 // Claim takes up to limit records that wait for work, oldest first, and holds them
 // until the lease runs out. Records whose lease ran out are taken again, and those whose
-// lease ends later than any can: the clock was set back since it was given.
+// lease ends later than any can: the clock was set back since it was given. One whose event
+// cannot be read fails, so that it stands in nobody's way.
 func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Work, error) {
 	now := time.Now()
 	var works []Work
+	var unreadable []int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// SQLite plans by the value of a bare LIMIT ?, so it would prepare this anew at every call.
 		rows, err := tx.QueryContext(ctx, `
@@ -34,11 +36,20 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 				return err
 			}
 			if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
-				return fmt.Errorf("decode the event of record %d: %w", w.ID, err)
+				unreadable = append(unreadable, w.ID)
+				continue
 			}
 			works = append(works, w)
 		}
-		return rows.Err()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		for _, id := range unreadable {
+			if err := SettleTx(ctx, tx, Outcome{RecordID: id, Status: Failed, ErrorKind: Internal, Message: unreadableMessage}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -47,8 +58,13 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 	for _, w := range works {
 		s.Feed.Publish(w.ID)
 	}
+	for _, id := range unreadable {
+		s.Feed.Publish(id)
+	}
 	return works, nil
 }
+
+const unreadableMessage = "what is stored of this event cannot be read: was the database changed by hand, or by a newer version?"
 
 // Extend prolongs the leases of records that are still being worked on.
 func (s *Store) Extend(ctx context.Context, ids []int64, lease time.Duration) error {

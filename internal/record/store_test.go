@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,25 @@ func TestClaimGivesTheWholeEventOldestFirst(t *testing.T) {
 	if w.Status != record.Processing || w.Attempts != 1 || w.Event.ItemIDs["tmdb"] != "1" || *w.Event.Episode != 7.5 ||
 		w.Event.AirDate.String() != "2024-05-19" || w.ReleaseDate != "2024-05-19" {
 		t.Errorf("claimed record is %+v", w)
+	}
+}
+
+func TestAnEventThatCannotBeReadStandsInNobodysWay(t *testing.T) {
+	s, d := newStore(t)
+	ids := insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE records SET event = '{"season":"one"}' WHERE id = ?`, ids[0])
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	works, err := s.Claim(t.Context(), 9, time.Minute)
+	if err != nil || len(works) != 1 || works[0].ID != ids[1] {
+		t.Fatalf("claimed %v, %v, want %d alone", works, err, ids[1])
+	}
+	r, err := s.Get(t.Context(), ids[0])
+	if err != nil || r.Status != record.Failed || r.ErrorKind != record.Internal || !strings.Contains(r.Message, "cannot be read") {
+		t.Errorf("the other one is %+v, %v", r, err)
 	}
 }
 

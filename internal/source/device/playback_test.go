@@ -51,8 +51,8 @@ func (r *reel) plays(label string, from, to float64) {
 func (r *reel) watches(title, label string) *Event {
 	r.t.Helper()
 	m := media{title: title, label: label, state: Playing, duration: minutes24}
-	for _, seconds := range []time.Duration{100, 1224, 1227} {
-		m.position = seconds * time.Second
+	for _, position := range []time.Duration{100 * time.Second, 1224 * time.Second, 1227 * time.Second} {
+		m.position = position
 		r.look(3*time.Second, m)
 	}
 	return r.player.last
@@ -308,8 +308,8 @@ func TestWhatIsNotAnEpisodeIsSkippedWithAReason(t *testing.T) {
 	}
 	told := r.player.last
 	live := media{title: "CCTV-1 综合", label: "新闻", state: Playing, duration: minutes24}
-	for _, seconds := range []time.Duration{1300, 1303} {
-		live.position = seconds * time.Second
+	for _, position := range []time.Duration{1300 * time.Second, 1303 * time.Second} {
+		live.position = position
 		r.look(3*time.Second, live)
 	}
 	live.duration = 0

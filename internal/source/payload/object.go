@@ -268,7 +268,25 @@ func (o Object) Bool(key string) (value, known bool) {
 // zero when it is absent or out of any sense.
 func (o Object) Time(key string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(o.Text(key)))
-	if err != nil || t.Year() < 2000 || t.Year() > 2200 {
+	if err != nil {
+		return time.Time{}
+	}
+	return sensible(t)
+}
+
+// UnixTime is the instant at the first of keys that holds a number, in seconds since 1970, in UTC;
+// zero when it is absent or out of any sense.
+func (o Object) UnixTime(keys ...string) time.Time {
+	n, ok := o.Int(keys...)
+	if !ok {
+		return time.Time{}
+	}
+	return sensible(time.Unix(int64(n), 0))
+}
+
+// sensible is t in UTC; zero when nothing can have been played then. A year of five digits could not be stored.
+func sensible(t time.Time) time.Time {
+	if t.Year() < 2000 || t.Year() > 2200 {
 		return time.Time{}
 	}
 	return t.UTC()
