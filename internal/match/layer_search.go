@@ -46,11 +46,12 @@ func findBySearch(ctx context.Context, s *session) (finding, error) {
 		}
 	}
 	if !s.isClear(f.proposals) {
+		aired := len(s.aired)
 		more, err := s.collectByDay(ctx, hits)
 		if err != nil {
 			return f, err
 		}
-		if len(more) > len(hits) {
+		if len(more) > len(hits) || len(s.aired) > aired {
 			hits = more
 			if f.proposals, err = s.weigh(ctx, hits); err != nil {
 				return f, err

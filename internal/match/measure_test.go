@@ -166,7 +166,7 @@ func TestMeasure(t *testing.T) {
 	}{
 		{name: "catalog alone", archive: noArchive, table: noTable, floor: floor{0.999, 0.936, 0.007}},
 		{name: "archive and catalog", archive: on, table: noTable, floor: floor{0.999, 0.939, 0.007}},
-		{name: "archive while the catalog is down", archive: on, table: noTable, down: true, floor: floor{0.999, 0.937, 0.007}},
+		{name: "archive while the catalog is down", archive: on, table: noTable, down: true, floor: floor{0.999, 0.939, 0.007}},
 		{name: "arbiter", archive: on, table: noTable, arbiter: true, floor: floor{0.999, 0.925, 0.007}},
 		{name: "arbiter while the catalog is down", archive: on, table: noTable, arbiter: true, down: true, floor: floor{0.999, 0.925, 0.007}},
 		{name: "titles of the id table", archive: on, table: withTable, floor: floor{0.999, 0.993, 0.007}},
