@@ -28,10 +28,10 @@ const staticPrefix = "/static/"
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
 
 // scripts are joined into app.js, each after those it imports, so that browsers ask for one file.
-var scripts = []string{"words", "ui", "time", "live", "run", "forms", "find", "upload", "correct", "review", "settings", "mappings", "debug", "figures", "app"}
+var scripts = []string{"words", "ui", "time", "live", "run", "forms", "cron", "figures", "app"}
 
-// roomScripts are of one room only, whose template asks for them. They import of those that are joined.
-var roomScripts = []string{"sources", "tracker", "import", "notices", "signin", "summaries"}
+// roomScripts are of a few rooms only, whose templates ask for them. They import of those that are joined.
+var roomScripts = []string{"find", "upload", "correct", "review", "settings", "mappings", "debug", "sources", "tracker", "import", "notices", "signin", "summaries"}
 
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.

@@ -1,13 +1,7 @@
 // The entry of every page.
 import "./forms.js";
 import "./live.js";
-import "./upload.js";
-import "./find.js";
-import "./correct.js";
-import "./review.js";
-import "./settings.js";
-import "./mappings.js";
-import "./debug.js";
+import "./cron.js";
 import "./figures.js";
 import { followTask } from "./run.js";
 import { tell } from "./time.js";

@@ -1,8 +1,8 @@
-// The page of settings: a form for each section that sends what was changed in it, the search
-// that filters as one types, and the next runs of a schedule, which other rooms have, too.
+// The page of settings: a form for each section that sends what was changed in it, and the search
+// that filters as one types.
 import { text } from "./words.js";
-import { line, toast } from "./ui.js";
-import { timeAs } from "./time.js";
+import { toast } from "./ui.js";
+import { foretell } from "./cron.js";
 import { ask, clearErrors, valueOf } from "./forms.js";
 import { refresh } from "./live.js";
 
@@ -52,7 +52,6 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("input", ({ target }) => {
   if (target.id === "q" && target.form.id === "settings-find") find(target.value);
-  if ("cron" in target.dataset) foretell(target);
   if (!isSettings(target.form)) return;
   delete target.dataset.toStandard;
   show(target.form);
@@ -169,28 +168,3 @@ document.addEventListener("click", (event) => {
   field.focus();
   find("");
 });
-
-let waiting = 0;
-
-/** Shows when a schedule would be due next, once the typing pauses. */
-function foretell(field) {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => askRuns(field), 250);
-}
-
-async function askRuns(field) {
-  const value = field.value;
-  let answer;
-  try {
-    answer = await fetch(`${field.dataset.url}?${new URLSearchParams({ key: field.dataset.cron, cron: value })}`, { headers: { Accept: "application/json" } });
-  } catch {
-    return; // saving tells that the service does not answer
-  }
-  const body = await answer.json().catch(() => ({}));
-  if (field.value !== value || !field.isConnected) return;
-  const place = field.parentElement.querySelector(".runs");
-  if (answer.status === 422) place.replaceChildren(line("span", text("settings_no_schedule"), "bad"));
-  if (!answer.ok) return;
-  place.replaceChildren(line("span", text(body.next.length ? "settings_next" : "settings_never")), ...body.next.map((when) => timeAs("at", when)));
-}
-
