@@ -12,12 +12,13 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/secret"
 )
 
 func newStore(t *testing.T) (*account.Store, *db.DB, string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	d, err := db.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/auth"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 )
 
 const (
@@ -56,7 +57,7 @@ func openDB(t *testing.T, dir string) *db.DB {
 // fresh is a store without an administrator.
 func fresh(t *testing.T) *auth.Store {
 	t.Helper()
-	return auth.NewStore(openDB(t, t.TempDir()), plain{}, defaultPolicy)
+	return auth.NewStore(openDB(t, dbtest.Folder(t)), plain{}, defaultPolicy)
 }
 
 // withAdmin is a store in which mira is the administrator.

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -30,7 +31,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -239,7 +240,7 @@ func (l *list) marks() (marks []string, calls int) {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	d, err := db.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/record"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/task"
@@ -29,7 +30,7 @@ func (oneRecord) Take(context.Context, []watch.Event, func(context.Context, *sql
 }
 
 func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

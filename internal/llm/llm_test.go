@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/httpx"
 	"watchmark/internal/llm"
 	"watchmark/internal/llm/llmtest"
@@ -44,7 +45,7 @@ func newRig(t *testing.T) *rig {
 
 func newClient(t *testing.T, cfg httpx.Config, options func() llm.Options) (*llm.Client, *llm.Usage, *strings.Builder) {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

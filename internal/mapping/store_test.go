@@ -10,12 +10,13 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/mapping"
 )
 
 func newStore(t *testing.T) *mapping.Store {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

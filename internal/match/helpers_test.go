@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -41,7 +42,7 @@ func newClient(t testing.TB, base string) *catalog.Client {
 // newRules is an empty store of mappings in a database of its own.
 func newRules(t testing.TB) *mapping.Store {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

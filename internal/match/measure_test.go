@@ -142,7 +142,7 @@ func everyNth(cases []labelled, n int) []labelled {
 func TestMeasure(t *testing.T) {
 	cases := loadCases(t, casesFile)
 	if raceDetector {
-		cases = everyNth(cases, 8)
+		cases = everyNth(cases, 32)
 	}
 	server, base := catalogtest.Start(t, catalogtest.Config{})
 	if err := server.LoadDump(dumpFile); err != nil {

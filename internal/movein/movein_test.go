@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/movein"
 	"watchmark/internal/movein/movetest"
 	"watchmark/internal/secret"
@@ -167,7 +168,7 @@ func TestASignInAtTheCatalogIsRenewedOnlyByItsApplication(t *testing.T) {
 }
 
 func TestAUserOfSeveralAccountsHidesNoOther(t *testing.T) {
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	must(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	box, err := secret.OpenBox(t.TempDir(), "", false)

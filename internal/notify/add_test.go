@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 )
 
 func TestWhatIsRolledBackIsNotTold(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("phone", channel.TypeWebhook)
 	wrong := errors.New("the record does not come out so")
 	err := r.DB.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
@@ -31,7 +32,7 @@ func TestWhatIsRolledBackIsNotTold(t *testing.T) {
 
 // A channel that is deleted while a transaction adds a notice does not break that transaction.
 func TestADeletedChannelBreaksNobodysTransaction(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("one", channel.TypeWebhook)
 	r.channel("two", channel.TypeWebhook)
 	r.exec(`DELETE FROM notification_channels WHERE id = 1`) // and it still believes in it
@@ -43,7 +44,7 @@ func TestADeletedChannelBreaksNobodysTransaction(t *testing.T) {
 
 // Many tell at once while channels and rules change: each notice is in the inbox, and none leaves twice.
 func TestManyAtOnce(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.run()
 	steady := r.channel("steady", channel.TypeWebhook)
 	r.onlyRule(notify.Rule{Channels: []int64{steady.ID}})

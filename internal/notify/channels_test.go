@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/secret"
 )
 
 func TestChannelsAreSealed(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	c := r.channel("phone", channel.TypeWebhook)
 	if got := r.is(c).Config.Reveal(); got != "the-secret-of-phone" {
 		t.Errorf("%q comes back", got)
@@ -52,7 +53,7 @@ func TestChannelsAreSealed(t *testing.T) {
 }
 
 func TestChannelsAreChanged(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	one, two := r.channel("one", channel.TypeWebhook), r.channel("two", channel.TypeDingTalk)
 	one.Name, one.Enabled, one.Type = "first", false, channel.TypeEmail
 	got, err := r.UpdateChannel(t.Context(), one)

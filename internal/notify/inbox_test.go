@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 )
 
 func TestTheInbox(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	notices := []notify.Notice{
 		{Kind: notify.Marked, At: at, User: "mira", Account: "alex", AccountID: 7, RecordID: 12, Facts: map[string]string{"title": `100% "葬送"`, "empty": "", "bad": "a\xffb\x00c"}},
@@ -91,7 +92,7 @@ func TestTheInbox(t *testing.T) {
 }
 
 func TestANoticeIsBounded(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	long := strings.Repeat("界", 10_000)
 	facts := map[string]string{}
 	for n := range 20 {
@@ -115,7 +116,7 @@ func TestANoticeIsBounded(t *testing.T) {
 }
 
 func TestPrune(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("phone", channel.TypeWebhook)
 	r.onlyRule(notify.Rule{Kinds: []notify.Kind{notify.MarkFailed}, Cooldown: 1})
 	old := failed(0)

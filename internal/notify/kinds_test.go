@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/notify"
 )
 
@@ -55,7 +56,7 @@ func TestTheTableOfKindsIsWhole(t *testing.T) {
 }
 
 func TestTheFirstRuleIsThatOfTheTable(t *testing.T) {
-	rules, err := newRig(t, t.TempDir()).Rules(t.Context())
+	rules, err := newRig(t, dbtest.Folder(t)).Rules(t.Context())
 	must(t, err)
 	if len(rules) != 1 {
 		t.Fatal(rules)

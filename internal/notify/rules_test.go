@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
 )
@@ -27,7 +28,7 @@ func (r *rig) routed() []string {
 func TestRulesDecideWhatLeaves(t *testing.T) {
 	mark := notify.Notice{Kind: notify.Marked, User: "mira", Account: "alex"}
 	outage := notify.Notice{Kind: notify.CatalogUnreachable}
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("one", channel.TypeWebhook)
 	r.channel("two", channel.TypeEmail)
 	off := r.channel("three", channel.TypeWeCom)
@@ -81,7 +82,7 @@ func TestRulesDecideWhatLeaves(t *testing.T) {
 
 // Nothing leaves without a rule that says so, and nothing twice, whatever the rules are.
 func TestNothingPassesWithoutARule(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	random := rand.New(rand.NewPCG(1, 2))
 	some := func(from []string) (picked []string) {
 		for _, one := range from {
@@ -167,7 +168,7 @@ func TestNothingPassesWithoutARule(t *testing.T) {
 }
 
 func TestARuleThatTellsNowGoesFirst(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("phone", channel.TypeWebhook)
 	r.onlyRule(notify.Rule{QuietFrom: "00:00", QuietTo: "23:59"})
 	now, err := r.CreateRule(t.Context(), notify.Rule{Name: "at once", Enabled: true, Kinds: []notify.Kind{notify.TokenDead}})
@@ -181,7 +182,7 @@ func TestARuleThatTellsNowGoesFirst(t *testing.T) {
 }
 
 func TestARuleThatCannotWorkIsRefused(t *testing.T) {
-	r := newRig(t, t.TempDir())
+	r := newRig(t, dbtest.Folder(t))
 	r.channel("one", channel.TypeWebhook)
 	for name, c := range map[string]struct {
 		rule  notify.Rule

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
 func newStore(t testing.TB) (*record.Store, *db.DB) {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

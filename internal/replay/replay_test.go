@@ -15,6 +15,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/watch"
@@ -195,7 +196,7 @@ func (b *bench) status(id int64) (status record.Status) {
 // play runs test in a bubble, beside the scheduler when it shall run.
 func play(t *testing.T, running bool, test func(t *testing.T, b *bench)) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir)
 		ctx, stop := context.WithCancel(t.Context())
@@ -354,6 +355,7 @@ func TestSwitchedOffNothingIsSent(t *testing.T) {
 		b.mu.Lock()
 		b.enabled = false
 		b.mu.Unlock()
+		synctest.Wait() // a round that had begun before is through
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Hour)

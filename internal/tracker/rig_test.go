@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/forecast"
 	"watchmark/internal/httpx"
 	"watchmark/internal/logtest"
@@ -58,7 +59,7 @@ func config() trackertest.Config {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	remote, url := trackertest.Start(t, config())
-	return rigOn(t, t.TempDir(), remote, url)
+	return rigOn(t, dbtest.Folder(t), remote, url)
 }
 
 // rigIn is a rig in a bubble of testing/synctest, where waits cost no time. end must be
@@ -68,8 +69,9 @@ func rigIn(t *testing.T) (r *rig, end func()) {
 	remote := trackertest.New(config())
 	network := memnet.New(t)
 	server := &http.Server{Handler: remote}
-	go func() { _ = server.Serve(network.Listen("tracker.example")) }()
-	r = rigOn(t, t.TempDir(), remote, "http://tracker.example")
+	door := network.Listen("tracker.example")
+	go func() { _ = server.Serve(door) }()
+	r = rigOn(t, dbtest.Folder(t), remote, "http://tracker.example")
 	return r, func() {
 		r.tasks.Stop()
 		_ = server.Close()

@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/cover"
 	"watchmark/internal/dataset"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/diagnose"
 	"watchmark/internal/httpx"
 	"watchmark/internal/llm"
@@ -115,7 +116,7 @@ func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "d
 
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
 )
 
 func newLog(t *testing.T, entries ...webhook.Entry) *webhook.Log {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

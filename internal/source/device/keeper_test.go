@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/secret"
 	"watchmark/internal/source/device/devicetest"
 	"watchmark/internal/task"
@@ -34,7 +35,7 @@ type home struct {
 
 func newHome(t *testing.T, addresses ...string) *home {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestABoxIsAskedAndItsEventsCarryItsName(t *testing.T) {
 }
 
 func TestNothingCountsTwice(t *testing.T) {
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestNothingCountsTwice(t *testing.T) {
 }
 
 func TestRearmingByTime(t *testing.T) {
-	d, err := db.Open(t.Context(), t.TempDir())
+	d, err := db.Open(t.Context(), dbtest.Folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/record"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/nas/nastest"
@@ -42,7 +43,7 @@ type rig struct {
 
 func newRig(t *testing.T, path string) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, options: nas.Options{
+	r := &rig{t: t, dir: dbtest.Folder(t), log: &bytes.Buffer{}, options: nas.Options{
 		Enabled: true, Path: path, User: nas.AllUsers, MinPercent: 85, Range: nas.All, Limit: 100,
 	}}
 	r.start()
