@@ -31,11 +31,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	mappings := mapping.NewStore(d)
 	return &house{Store: candidate.NewStore(d, mappings), t: t, db: d, mappings: mappings, records: record.NewStore(d)}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"testing"
 
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/record"
 	"watchmark/internal/source/payload"
@@ -30,11 +29,7 @@ func (oneRecord) Take(context.Context, []watch.Event, func(context.Context, *sql
 }
 
 func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	tasks := &task.Registry{}
 	t.Cleanup(tasks.Stop)
 	cut := errors.New("the database is gone")

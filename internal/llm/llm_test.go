@@ -45,11 +45,7 @@ func newRig(t *testing.T) *rig {
 
 func newClient(t *testing.T, cfg httpx.Config, options func() llm.Options) (*llm.Client, *llm.Usage, *strings.Builder) {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	log := &strings.Builder{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg.PerMinute, cfg.Burst, cfg.MaxBody = 60000, 1000, llm.MaxBody

@@ -9,18 +9,13 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/mapping"
 )
 
 func newStore(t *testing.T) *mapping.Store {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	return mapping.NewStore(d)
 }
 

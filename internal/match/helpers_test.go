@@ -9,7 +9,6 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/dataset"
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/httpx"
 	"watchmark/internal/mapping"
@@ -42,15 +41,7 @@ func newClient(t testing.TB, base string) *catalog.Client {
 // newRules is an empty store of mappings in a database of its own.
 func newRules(t testing.TB) *mapping.Store {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := dbtest.Open(t)
 	return mapping.NewStore(d)
 }
 

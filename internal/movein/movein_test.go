@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"watchmark/internal/account"
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/movein"
 	"watchmark/internal/movein/movetest"
@@ -168,9 +167,7 @@ func TestASignInAtTheCatalogIsRenewedOnlyByItsApplication(t *testing.T) {
 }
 
 func TestAUserOfSeveralAccountsHidesNoOther(t *testing.T) {
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	must(t, err)
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	box, err := secret.OpenBox(t.TempDir(), "", false)
 	must(t, err)
 	accounts := account.NewStore(d, box)

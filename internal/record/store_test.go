@@ -19,11 +19,7 @@ import (
 
 func newStore(t testing.TB) (*record.Store, *db.DB) {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	return record.NewStore(d), d
 }
 

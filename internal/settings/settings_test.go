@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/secret"
 	"watchmark/internal/settings"
@@ -22,15 +21,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := dbtest.Open(t)
 	box, err := secret.OpenBox(t.TempDir(), "", false)
 	if err != nil {
 		t.Fatal(err)

@@ -116,11 +116,7 @@ func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "d
 
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	g := &rig{db: d, records: record.NewStore(d), log: webhook.NewLog(d), logs: logring.New(1 << 16), shutdown: make(chan struct{})}
 	g.accounts = account.NewStore(d, plainSeal{})
 	g.mappings = mapping.NewStore(d)
@@ -197,6 +193,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	for _, o := range options {
 		o(g)
 	}
+	var err error
 	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
 		t.Fatal(err)
 	}

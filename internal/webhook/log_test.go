@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -16,12 +15,8 @@ import (
 
 func newLog(t *testing.T, entries ...webhook.Entry) *webhook.Log {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
-	err = d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+	d := dbtest.Open(t)
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		for _, e := range entries {
 			if err := webhook.InsertTx(ctx, tx, e); err != nil {
 				return err

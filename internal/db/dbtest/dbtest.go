@@ -27,6 +27,21 @@ func Folder(t testing.TB) string {
 	return dir
 }
 
+// Open is the database of a new Folder; it is closed when the test ends.
+func Open(t testing.TB) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), Folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
 // empty is the file of a database that was opened once.
 var empty = sync.OnceValues(func() (file []byte, err error) {
 	dir, err := os.MkdirTemp("", "watchmark-dbtest-")

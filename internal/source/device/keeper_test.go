@@ -35,11 +35,7 @@ type home struct {
 
 func newHome(t *testing.T, addresses ...string) *home {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.Open(t)
 	return newHomeOn(t, d, addresses...)
 }
 
@@ -151,11 +147,7 @@ func TestABoxIsAskedAndItsEventsCarryItsName(t *testing.T) {
 }
 
 func TestNothingCountsTwice(t *testing.T) {
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = d.Close() }()
+	d := dbtest.Open(t)
 	b := box(t)
 	h := newHomeOn(t, d, named(b))
 	h.watches(b, "灯塔守望者", "07")
@@ -186,11 +178,7 @@ func TestNothingCountsTwice(t *testing.T) {
 }
 
 func TestRearmingByTime(t *testing.T) {
-	d, err := db.Open(t.Context(), dbtest.Folder(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = d.Close() }()
+	d := dbtest.Open(t)
 	at := time.Unix(1_700_000_000, 0)
 	p := play{"7c1de0aa55ab90f1", "灯塔守望者", -1, "episode:7"}
 	count := func(again bool, at time.Time) error {
