@@ -58,7 +58,8 @@ func TestBrowserSignsInByAProvider(t *testing.T) {
 		browsertest.Until(browsertest.Says("#provider [data-copy] code", s.url+"/api/login/oidc/callback")),
 		browsertest.Click("#provider form[data-api=PATCH] button"), browsertest.Until(browsertest.Says("#confirm", "sub-of-mira")), browsertest.Click("dialog button[value=yes]"),
 		browsertest.Until(browsertest.Says("#toasts", "The account may sign in now.")), browsertest.Until(`!document.querySelector("#provider .info")`),
-		browsertest.Click("#provider form[data-then=authorize] button"), browsertest.Until(`location.pathname === "/settings/access"`), browsertest.Until(browsertest.Says("#provider", "may sign in")),
+		chromedp.Evaluate[chromedp.Void](`window.before = true`), browsertest.Click("#provider form[data-then=authorize] button"),
+		browsertest.Until(`!window.before && location.pathname === "/settings/access"`), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#provider", "may sign in")),
 		browsertest.Click("details.menu summary"), browsertest.Click("form[data-url$='/api/logout'] button"), browsertest.Until(`location.pathname === "/login"`),
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(`location.pathname === "/login"`), browsertest.Until(`document.readyState === "complete"`),
 		browsertest.Click(".other-way .button"), browsertest.Until(`location.pathname === "/records" && location.search === "?status=error"`), browsertest.Until(browsertest.Listening))...)

@@ -35,6 +35,9 @@ type Identity struct {
 	Name string
 }
 
+// askEvery is how often it is asked who is calling while a request lasts.
+const askEvery = 20 * time.Second
+
 type identityKey struct{}
 
 // IdentityOf is the caller that Guard.Authenticate found; false when it is nobody known.
@@ -63,14 +66,19 @@ type Guard struct {
 // session cookie, for IdentityOf. A bad API key is answered 401, whatever else the request
 // carries; a request without a good session passes as nobody's, for RefuseAPI and ToLogin. An address
 // that asks too much without being known is answered 429. A session in use is prolonged, and its
-// cookie with it. Webhooks, which carry keys of their own, and static files stay outside of it.
+// cookie with it. A request that lasts, such as a stream, is asked again from time to time: its context
+// ends once its caller is not known any more. Webhooks, which carry keys of their own, and static files stay outside of it.
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id, err := g.identify(w, r)
+		id, touch, err := g.identify(r)
 		stranger := errors.Is(err, errNoSession) || errors.Is(err, errBadKey) || errors.Is(err, errStrangeHost)
 		switch {
 		case err == nil:
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
+			touch(w)
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			go g.askAgain(ctx, cancel, r)
+			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, identityKey{}, id)))
 		case stranger && !g.strangers.allow(ClientOf(r.Context()).Addr, time.Now()):
 			w.Header().Set("Retry-After", "1")
 			problem(w, http.StatusTooManyRequests, "Too many requests without a login from this address. Wait a second, or sign in.")
@@ -88,41 +96,63 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// identify is the caller, or errNoSession, errBadKey, errStrangeHost, or what is wrong with the database.
-func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, error) {
+// askAgain ends a request that lasts once its caller is not known any more.
+func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Request) {
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, _, err := g.identify(r); err != nil {
+				end()
+				return
+			}
+		}
+	}
+}
+
+// identify is the caller, and notes with touch that the session or key is in use; or errNoSession, errBadKey,
+// errStrangeHost, or what is wrong with the database.
+func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.ResponseWriter), err error) {
 	if !g.Enabled() {
 		c := ClientOf(r.Context())
 		if public := g.PublicURL(); !ownHost(c.Host, public) || !ownHost(c.Named, public) {
-			return Identity{}, errStrangeHost
+			return Identity{}, nil, errStrangeHost
 		}
-		return Identity{Kind: Open}, nil
+		return Identity{Kind: Open}, func(http.ResponseWriter) {}, nil
 	}
 	if plain, ok := bearer(r); ok {
 		key, err := g.Store.key(r.Context(), plain)
 		if err != nil {
-			return Identity{}, err
+			return Identity{}, nil, err
 		}
-		if err := g.Store.touchKey(r.Context(), key); err != nil {
-			g.complain(r, "note the use of an API key", err)
+		touch := func(http.ResponseWriter) {
+			if err := g.Store.touchKey(r.Context(), key); err != nil {
+				g.complain(r, "note the use of an API key", err)
+			}
 		}
-		return Identity{Kind: ByAPIKey, Name: key.name}, nil
+		return Identity{Kind: ByAPIKey, Name: key.name}, touch, nil
 	}
 	cookie, err := r.Cookie(CookieName)
 	if err != nil {
-		return Identity{}, errNoSession
+		return Identity{}, nil, errNoSession
 	}
 	used, err := g.Store.session(r.Context(), cookie.Value)
 	if err != nil {
-		return Identity{}, err
+		return Identity{}, nil, err
 	}
-	expires, err := g.Store.touchSession(r.Context(), used)
-	if err != nil {
-		g.complain(r, "prolong a session", err)
+	touch = func(w http.ResponseWriter) {
+		expires, err := g.Store.touchSession(r.Context(), used)
+		if err != nil {
+			g.complain(r, "prolong a session", err)
+		}
+		if !expires.IsZero() {
+			http.SetCookie(w, g.Cookie(r.Context(), cookie.Value, expires))
+		}
 	}
-	if !expires.IsZero() {
-		http.SetCookie(w, g.Cookie(r.Context(), cookie.Value, expires))
-	}
-	return Identity{Kind: BySession, Name: used.admin}, nil
+	return Identity{Kind: BySession, Name: used.admin}, touch, nil
 }
 
 var errStrangeHost = errors.New("a host name that anybody may point here")

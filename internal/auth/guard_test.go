@@ -209,6 +209,33 @@ func wantProblem(t *testing.T, answer *http.Response, body string) {
 	}
 }
 
+// TestARequestEndsWithItsSession: a stream of somebody who signed out elsewhere does not go on.
+func TestARequestEndsWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
+		token, _ := login(t, store)
+		began, ended := make(chan struct{}), make(chan time.Duration)
+		g := newGuard(store)
+		handler := g.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			start := time.Now()
+			close(began)
+			<-r.Context().Done()
+			ended <- time.Since(start)
+		}))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil)
+		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: token})
+		go handler.ServeHTTP(httptest.NewRecorder(), r)
+		<-began
+		time.Sleep(time.Minute)
+		if err := store.Logout(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		if after := <-ended; after < time.Minute || after > 2*time.Minute {
+			t.Errorf("it ended after %v", after)
+		}
+	})
+}
+
 func TestStrangersAreBoundedByAddress(t *testing.T) {
 	store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
 	token, _ := login(t, store)

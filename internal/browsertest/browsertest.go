@@ -217,7 +217,7 @@ func Complaints(t *testing.T, tab context.Context) {
 			t.Errorf("a script failed: %s", e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
 			if e.Entry.Level == "error" && !strings.Contains(e.Entry.Text, "404") {
-				t.Errorf("the browser complains: %s", e.Entry.Text)
+				t.Errorf("the browser complains: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		}
 	})

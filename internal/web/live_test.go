@@ -4,9 +4,19 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/browsertest"
+	"watchmark/internal/watch"
 )
 
 // listen opens the live connection and reads its first line.
@@ -62,6 +72,41 @@ func TestLiveGathersChanges(t *testing.T) {
 	if line := nextLine(t, lines); line != "data: [8]" {
 		t.Errorf("the next change is told as %q", line)
 	}
+}
+
+// TestBrowserListensAgain: behind a proxy that answers itself while the service is away, a page hears of changes once it is back.
+func TestBrowserListensAgain(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	target, err := url.Parse(g.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var away atomic.Bool
+	var once sync.Once
+	refused := make(chan struct{})
+	behind := httputil.NewSingleHostReverseProxy(target)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !away.Load() {
+			behind.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusBadGateway)
+		if r.URL.Path == "/live" {
+			once.Do(func() { close(refused) })
+		}
+	}))
+	t.Cleanup(func() {
+		front.CloseClientConnections() // the page listens on
+		front.Close()
+	})
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(front.URL+"/records"), browsertest.Until(browsertest.Listening))
+	away.Store(true)
+	front.CloseClientConnections()
+	<-refused
+	g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
+	away.Store(false)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#records", "迷宫饭")))
 }
 
 func TestLiveEndsWithTheService(t *testing.T) {

@@ -103,18 +103,26 @@ function repeat() {
 repeat();
 
 let stream = null;
+let missed = false; // whether something may have changed while nothing was heard
 
 function listen() {
   stream = new EventSource(document.body.dataset.live);
   stream.addEventListener("records", (event) => {
     if (concerns(JSON.parse(event.data))) refresh();
   });
-  let lost = false;
-  stream.addEventListener("error", () => { lost = true; });
+  stream.addEventListener("error", ({ target }) => {
+    missed = true;
+    delete document.documentElement.dataset.listening;
+    if (target.readyState !== EventSource.CLOSED || target !== stream) return;
+    // A broken connection the browser makes again itself; not one that was refused, as by a proxy while the service
+    // starts, or because the person is signed out, who is led to the login by the refresh.
+    stream = null;
+    setTimeout(() => refresh().finally(follow), 5000);
+  });
   stream.addEventListener("open", () => {
     document.documentElement.dataset.listening = "yes";
-    if (lost) refresh(); // what changed meanwhile was missed
-    lost = false;
+    if (missed) refresh();
+    missed = false;
   });
 }
 
