@@ -17,6 +17,8 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 )
 
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
+
 // TestBrowserFromSetupToTrace walks the way of a new user: the setup link, the account,
 // the first webhook seen without a reload, and why it came out so.
 func TestBrowserFromSetupToTrace(t *testing.T) {

@@ -23,22 +23,22 @@ import (
 // names are what Chromium is called on the systems where tests run.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// one is the browser that the tests of a package share; nil where Main does not run them.
-var one *shared
-
-// shared is a browser for many tests, started when the first one needs it.
-type shared struct {
+// one is the browser that the tests of a package share, started when the first one needs it.
+var one struct {
 	start  sync.Once
 	root   context.Context
 	cancel func()
 	err    error
 }
 
-// Main runs the tests of a package, for its TestMain, and returns the code to exit with. All share one browser, which takes
-// as long to start as a usual test takes; each has cookies, storage and cache of its own.
+// Main runs the tests of a package, for the TestMain that each package with browser tests needs, and returns the code to
+// exit with. All share one browser, which takes as long to start as a usual test takes; each has cookies, storage and cache of its own.
 func Main(m *testing.M) int {
-	one = &shared{cancel: func() {}}
-	defer func() { one.cancel() }()
+	defer func() {
+		if one.cancel != nil {
+			one.cancel()
+		}
+	}()
 	return m.Run()
 }
 
@@ -57,15 +57,7 @@ func Start(t testing.TB) context.Context {
 		}
 		t.Skip(message)
 	}
-	if one == nil {
-		tab, cancel, err := open(t.Context(), path)
-		t.Cleanup(cancel)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tab
-	}
-	one.start.Do(func() { one.root, one.cancel, one.err = open(context.Background(), path) })
+	one.start.Do(func() { one.root, one.cancel, one.err = open(path) })
 	if one.err != nil {
 		t.Fatal(one.err)
 	}
@@ -88,10 +80,10 @@ func installed() string {
 }
 
 // open starts a browser, which cancel ends, and returns its first tab.
-func open(ctx context.Context, path string) (tab context.Context, cancel func(), err error) {
+func open(path string) (tab context.Context, cancel func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true))
-	allocated, release := chromedp.NewExecAllocator(ctx, options...)
+	allocated, release := chromedp.NewExecAllocator(context.Background(), options...)
 	tab, end := chromedp.NewContext(allocated)
 	cancel = func() {
 		end()
