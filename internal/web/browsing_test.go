@@ -157,8 +157,8 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	}
 }
 
-// TestBrowserRefreshesAroundAChosenFile renews a page with a file in a form, which no script may put back.
-func TestBrowserRefreshesAroundAChosenFile(t *testing.T) {
+// TestBrowserRefreshesAroundAForm renews a page with a form that is half filled in; a chosen file no script may put back.
+func TestBrowserRefreshesAroundAForm(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
 	g.archive = archive.Status{Enabled: true}
@@ -172,8 +172,11 @@ func TestBrowserRefreshesAroundAChosenFile(t *testing.T) {
 			const chosen = new DataTransfer();
 			chosen.items.add(new File(["dump"], "dump.zip"));
 			document.getElementById("dump").files = chosen.files;
+			window.ticked = document.getElementById("smaller");
+			window.ticked.checked = true;
 		}`),
 		browsertest.Click("#archive form button"), browsertest.Until(browsertest.Says("#archive", "Switched off")), browsertest.Until(`!document.querySelector("#archive-update form")`),
+		browsertest.Until(`document.getElementById("smaller") !== window.ticked`), browsertest.Until(`document.getElementById("smaller").checked`),
 	)
 }
 

@@ -49,7 +49,7 @@ async function swap(all, also) {
 // What held the focus when it was lost: it gets it when it is there again, as a question that is asked anew.
 let lost = "";
 
-/** Replaces the content of a part, and keeps focus, what was unfolded, what was being typed, what was scrolled sideways (data-sideways), covers that are shown and what a script put into data-keep. */
+/** Replaces the content of a part, and keeps focus, what was unfolded, what was being filled in, what was scrolled sideways (data-sideways), covers that are shown and what a script put into data-keep. */
 function put(part, next) {
   tell(next);
   if (part.innerHTML === next.innerHTML) return;
@@ -58,7 +58,7 @@ function put(part, next) {
   const holder = focused && document.activeElement.closest("[tabindex][id]")?.id;
   for (const kept of part.querySelectorAll("[data-keep][id]")) next.querySelector(`#${kept.id}`)?.replaceWith(kept);
   const open = [...part.querySelectorAll("details[id][open]")].map((d) => d.id);
-  const typed = [...part.querySelectorAll("input[id]:not([type=file]), textarea[id]")].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
+  const filled = new Map([...part.querySelectorAll(fields)].filter(isFilled).map((field) => [fieldKey(field), field]));
   const sideways = [...part.querySelectorAll("[data-sideways][id]")].map((e) => [e.id, e.scrollLeft]);
   const covers = [...part.querySelectorAll(".cover img")].filter((i) => i.complete && i.naturalWidth > 1); // a missing one is a pixel wide, and asked for again
   part.replaceChildren(...next.childNodes);
@@ -72,9 +72,11 @@ function put(part, next) {
     const details = document.getElementById(id);
     if (details) details.open = true;
   }
-  for (const [id, value] of typed) {
-    const field = document.getElementById(id);
-    if (field) field.value = value;
+  for (const field of part.querySelectorAll(fields)) {
+    const before = filled.get(fieldKey(field));
+    if (!before || before === field) continue;
+    if (isTick(field)) field.checked = before.checked;
+    else field.value = before.value;
   }
   if (focused) {
     const same = [...part.querySelectorAll("a, button, summary, input, textarea, [tabindex]")].find((e) => keyOf(e) === focused);
@@ -84,6 +86,19 @@ function put(part, next) {
   if (lost && document.activeElement === document.body) document.getElementById(lost)?.focus({ preventScroll: true });
   prepare(part);
 }
+
+const fields = "input:not([type=file], [type=hidden]), textarea, select";
+const isTick = ({ type }) => type === "checkbox" || type === "radio";
+
+/** Whether a field differs from what the service put there; a choice for which it put nothing always does. */
+export function isFilled(field) {
+  if (isTick(field)) return field.checked !== field.defaultChecked;
+  if (field.tagName === "SELECT") return !field.selectedOptions[0]?.defaultSelected;
+  return field.value !== field.defaultValue;
+}
+
+// Among the fields of a page: those of a list have one name, and a page has many forms.
+const fieldKey = (field) => [field.form?.dataset.url, field.id, field.name, isTick(field) ? field.value : ""].join(" ");
 
 function keyOf(element) {
   return element.id || element.getAttribute("href") || element.textContent;

@@ -4,20 +4,13 @@ import { text } from "./words.js";
 import { toast } from "./ui.js";
 import { foretell } from "./cron.js";
 import { ask, clearErrors, valueOf } from "./forms.js";
-import { refresh } from "./live.js";
+import { isFilled, refresh } from "./live.js";
 
 const isSettings = (form) => form?.matches("form[data-settings]");
 
 /** The fields that differ from what the page showed, and those marked to go back to their default. */
 function changedIn(form) {
-  return [...form.elements].filter((field) => field.name && !field.disabled && isChanged(field));
-}
-
-function isChanged(field) {
-  if ("toStandard" in field.dataset) return true;
-  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
-  if (field.tagName === "SELECT") return !field.selectedOptions[0]?.defaultSelected;
-  return field.value !== field.defaultValue;
+  return [...form.elements].filter((field) => field.name && !field.disabled && ("toStandard" in field.dataset || isFilled(field)));
 }
 
 /** Shows what is not saved in a section. */
