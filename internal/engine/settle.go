@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"watchmark/internal/account"
@@ -182,7 +183,7 @@ func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, max
 		return replay.DoneTx(ctx, tx, o.RecordID)
 	case status == replay.Abandoned:
 		o.Status, o.ErrorKind = record.Failed, record.Abandoned
-		o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, o.Message)
+		o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, strings.TrimSuffix(o.Message, waits))
 	}
 	return waited, err
 }

@@ -108,7 +108,7 @@ func explain(p parts, date string, t target) string {
 		words = append(words, date)
 	}
 	if t.found() && p.episode < 0.8 {
-		words = append(words, "the episode was counted "+t.how)
+		words = append(words, "the episode was counted: "+t.how)
 	}
 	return strings.Join(words, ", ")
 }

@@ -125,6 +125,19 @@ func TestFactsShowInTexts(t *testing.T) {
 	}
 }
 
+func TestDurationsAreTold(t *testing.T) {
+	for stored, want := range map[string][2]string{
+		"20s": {"It was away for 1 min.", "中断时长：1 分钟"}, "25m0s": {"It was away for 25 min.", "中断时长：25 分钟"}, "3h4m50s": {"It was away for 3 h 5 min.", "中断时长：3 小时 5 分钟"},
+	} {
+		entry := notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": stored}}
+		_, en := entry.Words(notify.English)
+		_, zh := entry.Words(notify.Chinese)
+		if en != want[0] || zh != want[1] {
+			t.Errorf("%s is told as %q and %q", stored, en, zh)
+		}
+	}
+}
+
 func TestWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry  notify.Entry

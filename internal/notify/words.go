@@ -2,6 +2,7 @@ package notify
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -50,7 +51,26 @@ func (e Entry) facts(l Language) map[string]string {
 	facts["error"] = facts["error_message"]
 	facts["type_name"] = kind.Name(l)
 	facts["severity"] = kind.Severity.String()
+	if d, err := time.ParseDuration(facts["duration"]); err == nil {
+		facts["duration"] = length(l, d)
+	}
 	return facts
+}
+
+// length is a duration in words, to the minute.
+func length(l Language, d time.Duration) string {
+	minutes := max(1, int(d.Round(time.Minute).Minutes()))
+	hours := minutes / 60
+	minutes %= 60
+	switch {
+	case l == Chinese && hours == 0:
+		return fmt.Sprintf("%d 分钟", minutes)
+	case l == Chinese:
+		return fmt.Sprintf("%d 小时 %d 分钟", hours, minutes)
+	case hours == 0:
+		return fmt.Sprintf("%d min", minutes)
+	}
+	return fmt.Sprintf("%d h %d min", hours, minutes)
 }
 
 // told are the title and text of an entry by a rule: its templates, or the standard texts where it has none or they

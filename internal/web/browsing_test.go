@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -142,18 +143,39 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	notice := g.fillNotices(t)
 	g.fillSummaries(t)
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
+	browsertest.Run(t, tab, g.signIn())
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts", "/queue", "/queue?status=abandoned", "/tasks", fmt.Sprintf("/tasks/%d", running), "/mappings", "/mappings/1", "/mappings/new", "/mappings/import", "/mappings/blocked",
 		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
 		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/settings/backups", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
-		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
-		over, err := chromedp.Run(tab, chromedp.Evaluate[int](`document.documentElement.scrollWidth - 390`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if over > 0 {
-			t.Errorf("%s is %d px wider than a phone", path, over)
-		}
+		browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
+		fits(t, tab, path, 390)
+		browsertest.Run(t, tab, browsertest.Sized(1280, 844))
+		fits(t, tab, path, 1280)
+	}
+	empty := newRig(t)
+	browsertest.Run(t, tab, empty.signIn(), browsertest.Sized(390, 844))
+	for _, path := range []string{"/", "/records", "/review", "/accounts", "/queue", "/mappings", "/mappings/blocked", "/debug", "/inbox", "/notifications", "/nas", "/device", "/tracker", "/import", "/archive", "/summaries", "/llm", "/about", "/settings/access", "/settings/backups"} {
+		browsertest.Run(t, tab, chromedp.Navigate(empty.server.URL+path), browsertest.Until(browsertest.Listening))
+		fits(t, tab, path, 390)
+	}
+}
+
+// fits finds what is wider than the window of a page, and fields too narrow to type in.
+func fits(t *testing.T, tab context.Context, path string, width int) {
+	t.Helper()
+	wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](fmt.Sprintf(`[
+		...(document.documentElement.scrollWidth > %d ? ["the page"] : []),
+		...[...document.querySelectorAll("details:not([data-menu])")].map((fold) => { fold.open = true; }).filter(Boolean),
+		...[...document.querySelectorAll("#main :is(input:not([type=checkbox], [type=radio], .hidden), select, textarea)")].filter((field) => {
+			const { width, right } = field.getBoundingClientRect();
+			return width > 0 && (width < 64 || right > %d);
+		}).map((field) => field.id || field.name),
+	]`, width, width)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(wrong) > 0 {
+		t.Errorf("at %d px %s has no room for %q", width, path, wrong)
 	}
 }
 

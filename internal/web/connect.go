@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
@@ -49,7 +50,7 @@ func (p connectPage) StepKeys() []string {
 const requestsShown = 8
 
 func (s *site) connect(r *http.Request) (content, error) {
-	seen, err := s.WebhookLog.LastSeen(r.Context())
+	lines, err := s.sourceLines(r.Context(), time.Now(), nil)
 	if err != nil {
 		return content{}, err
 	}
@@ -57,9 +58,9 @@ func (s *site) connect(r *http.Request) (content, error) {
 	if asked := watch.Source(r.URL.Query().Get("source")); slices.Contains(source.Push, asked) {
 		page.Source = asked
 	}
-	for _, a := range source.Adapters {
+	for i, a := range source.Adapters {
 		current := a.Source == page.Source
-		page.Sources = append(page.Sources, sourceTab{lineOf(a.Source, seen), current})
+		page.Sources = append(page.Sources, sourceTab{lines[i], current})
 		if current {
 			page.Guide = a.Guide
 		}

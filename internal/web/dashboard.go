@@ -115,6 +115,8 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 		return content{}, err
 	}
 	page.Sources, err = s.sourceLines(ctx, now, polled)
+	// What was heard of comes first.
+	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
 	return content{Title: "dashboard.title", Data: page}, err
 }
 
@@ -200,7 +202,7 @@ func latest(newest []record.Record) []shown {
 	return list[:min(len(list), latestShown)]
 }
 
-// sourceLines are the sources that push, and those that are polled and switched on.
+// sourceLines are the sources that push, in the order of source.Push, and those of polled after them.
 func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
 	requests, err := s.WebhookLog.LastSeen(ctx)
 	if err != nil {
@@ -238,10 +240,6 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, days
 		}
 	}
-	// What was heard of comes first.
-	slices.SortStableFunc(lines, func(a, b sourceLine) int {
-		return cmp.Compare(rank(a), rank(b))
-	})
 	return lines, nil
 }
 

@@ -121,7 +121,7 @@ func TestYearAndTrend(t *testing.T) {
 	add(360, record.Success, 2)
 	add(390, record.Success, 9) // before the year
 	body := g.get(t, in, "/", "en").body
-	best := time.Now().AddDate(0, 0, -200).Format("2 Jan 2006")
+	best := time.Now().AddDate(0, 0, -200).Format("Jan 2, 2006")
 	mustContain(t, body, "75%", "marked without help, of 4", "13 marked", "13 marks on 4 days. Most on "+best+": 7.")
 	days := func(drawing string) (first time.Time, counts []string) {
 		m := regexp.MustCompile(`<svg id="` + drawing + `-drawing"[^>]* data-first="([^"]*)" data-days="([^"]*)">`).FindStringSubmatch(body)

@@ -245,8 +245,16 @@ func newLogLine(line logring.Line) logLine {
 	return logLine{e, logFacts(e.Facts)}
 }
 
-// Bad reports whether the line tells of trouble.
-func (l logLine) Bad() bool { return l.Level == "WARN" || l.Level == "ERROR" }
+// Tone is how the line looks.
+func (l logLine) Tone() string {
+	switch l.Level {
+	case "ERROR":
+		return "bad"
+	case "WARN":
+		return "warn"
+	}
+	return ""
+}
 
 // logFacts are the facts of a line, as the script shows them.
 func logFacts(values map[string]any) string {

@@ -98,7 +98,7 @@ func TestToolsPages(t *testing.T) {
 		{"webhooks with a text", "/debug/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
 		{"webhooks of a source", "/debug/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
 		{"no such webhook", "/debug/webhooks?q=nowhere", []string{"No request passes"}, []string{"没有符合筛选的请求"}, "media.pause"},
-		{"the network", "/debug/network", []string{"Bangumi API", "api.bgm.tv", "By the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
+		{"the network", "/debug/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
 		{"the log", "/debug/log", []string{"watchmark is running", "catalog unreachable", "version=0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
 		{"warnings", "/debug/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
 		{"no line", "/debug/log?q=nowhere", []string{"No line passes this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
@@ -160,14 +160,14 @@ func TestBrowserTriesATitleAndRunsIt(t *testing.T) {
 	g.answer = func(apiCall) (int, string) { return 202, fmt.Sprintf(`{"record_ids":[%d]}`, s.success) }
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/wm/debug"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#title", "葬送的芙莉莲"), browsertest.Type("#episode", "26"), browsertest.Type("#user_name", "mira"),
-		browsertest.Click("#trial button"),
-		browsertest.Until(browsertest.Says(".trial-result .verdict", "This would be marked")), browsertest.Until(browsertest.Says(".trial-result .story", "Search on Bangumi")), browsertest.Until(browsertest.Listening),
-		browsertest.Click(".trial-result form button"), browsertest.Until(browsertest.Says("#confirm", "Mark this for real")), browsertest.Click("#confirm [value=no]"),
+		browsertest.Click("#probe button"),
+		browsertest.Until(browsertest.Says(".probe-result .verdict", "This would be marked")), browsertest.Until(browsertest.Says(".probe-result .story", "Search on Bangumi")), browsertest.Until(browsertest.Listening),
+		browsertest.Click(".probe-result form button"), browsertest.Until(browsertest.Says("#confirm", "Mark this for real")), browsertest.Click("#confirm [value=no]"),
 		browsertest.Until(`!document.getElementById("confirm").open`))
 	if n := len(g.asked()); n != 0 {
 		t.Errorf("saying no makes %d calls", n)
 	}
-	browsertest.Run(t, tab, browsertest.Click(".trial-result form button"), browsertest.Click("#confirm [value=yes]"),
+	browsertest.Run(t, tab, browsertest.Click(".probe-result form button"), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(fmt.Sprintf(`location.pathname === "/wm/records/%d"`, s.success)))
 	want := []apiCall{{"POST", "/api/test-sync", `{"title":"葬送的芙莉莲","media_type":"episode","season":"1","episode":"26","user_name":"mira"}`}}
 	if diff := cmp.Diff(want, g.asked()); diff != "" {
@@ -207,7 +207,7 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 	close(release)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#toasts .bad", "Something in use cannot be reached")), browsertest.Until(`!document.querySelector("#network .progress")`),
 		browsertest.Type("#proxy", "http://name:pw@127.0.0.1:3128"), browsertest.Click("[data-tries$='/test'] button"),
-		browsertest.Until(browsertest.Says(".tried .bad", "By the proxy http://127.0.0.1:3128: fails at Connection. The proxy itself cannot be reached.")),
+		browsertest.Until(browsertest.Says(".tried .bad", "Through the proxy http://127.0.0.1:3128: fails at Connection. The proxy itself cannot be reached.")),
 		browsertest.Until(browsertest.Says(".tried .good", "Directly: works, 82 ms")),
 		browsertest.Type("#host", "a b"), browsertest.Click("[data-tries$='/test-host'] button"), browsertest.Until(browsertest.Says(".field-error", "no host")),
 		browsertest.Type("#host", "example.org"), browsertest.Click("[data-tries$='/test-host'] button"),

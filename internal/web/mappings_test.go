@@ -23,7 +23,7 @@ func TestMappingsPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"list", "/mappings", full, []string{"Season 2", "specials", "episode 9 only", "episode 13 counts as episode 1", "Every season", "No season told, or season 1", "Films only", "by an import", "by an answer on Review",
+		{"list", "/mappings", full, []string{"Season 2", "specials", "episode 9 only", "episode 13 counts as episode 1", "Every season", "No season given, or season 1", "Films only", "by an import", "by an answer on Review",
 			"the server counts on", "https://catalog.example/subject/900002", "灯塔守望者 第二季", "#900022", "<code>^", "&lt;script&gt;alert", `href="/api/mappings/export"`, "Blocked keywords"}, []string{"第 2 季", "所有季", "第 13 集算作第 1 集", "来自导入"}, "No mappings yet"},
 		{"search", "/mappings?q=900022", full, []string{"Rainbow Broadcast Station"}, []string{"所有季"}, "the server counts on"},
 		{"nothing found", "/mappings?q=%3Cscript%3Ealert%281", full, []string{"&lt;script&gt;alert(1"}, []string{"&lt;script&gt;alert(1"}, "<script>alert"},
@@ -32,7 +32,7 @@ func TestMappingsPages(t *testing.T) {
 		{"one", "/mappings/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "leads to 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
 		{"an expression", "/mappings/4", full, []string{`name="is_regex" checked`, `placeholder="A title as it is sent"`}, []string{"正则表达式"}, ""},
 		{"new", "/mappings/new?title=%22x&season=3", full, []string{`value="&#34;x"`, `value="3"`, `data-api="POST"`}, []string{"添加映射"}, "leads to"},
-		{"blocked", "/mappings/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "来自待确认的拒绝"}, "Nothing is blocked"},
+		{"blocked", "/mappings/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "在“待确认”中拒绝"}, "Nothing is blocked"},
 		{"blocked, searched", "/mappings/blocked?q=pv", full, []string{"Regular expression"}, []string{"正则表达式"}, "by a rejection"},
 		{"nothing blocked", "/mappings/blocked", empty, []string{"Nothing is blocked", `id="block" open`}, []string{"没有屏蔽任何内容"}, ""},
 		{"import", "/mappings/import", full, []string{"Or paste it here", `data-import="/api/mappings/import"`}, []string{"或粘贴到这里"}, ""},

@@ -259,7 +259,7 @@ var presets = map[channel.Type][]preset{
 		webhookPreset("gotify", "Gotify", "http://gotify.local/message", "X-Gotify-Key: your-token",
 			`{"title": "{title}", "message": "{text}", "priority": 5, "extras": {"client::notification": {"click": {"url": "{link}"}}}}`),
 		webhookPreset("home_assistant", "Home Assistant", "http://homeassistant.local:8123/api/webhook/your-id", "", `{"title": "{title}", "message": "{text}", "type": "{type}"}`),
-		webhookPreset("telegram", "Telegram", "https://api.telegram.org/bot-your-token/sendMessage", "",
+		webhookPreset("telegram", "Telegram", "https://api.telegram.org/botyour-token/sendMessage", "",
 			`{"chat_id": "your-chat", "text": "{title:200}\n{text:3500}\n{link}", "link_preview_options": {"is_disabled": true}}`),
 		webhookPreset("discord", "Discord", "https://discord.com/api/webhooks/your-webhook", "",
 			`{"username": "Watchmark", "content": "{title:200}\n{text:1500}\n{link}", "allowed_mentions": {"parse": []}}`),

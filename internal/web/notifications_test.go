@@ -61,7 +61,7 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 	add(notify.Notice{Kind: notify.DatabaseMigrated, Facts: map[string]string{"current_version": "10", "previous_version": "9"}})
 	add(notify.Notice{Kind: notify.ReviewWaiting, User: "Mira TV", Account: "mira", RecordID: 4, Facts: map[string]string{"title": "灯塔守望者", "season": "2", "episode": "7", "top_candidate_name": "灯塔守望者 第二季", "source": "jellyfin"}})
 	add(notify.Notice{Kind: notify.CatalogUnreachable, Facts: map[string]string{"error_message": "no connection to api.bgm.tv: check that the service runs"}})
-	add(notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "25 min", "pending_count": "3"}})
+	add(notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "25m0s", "pending_count": "3"}})
 	phone := g.addChannel(t, "Phone of Mira", channel.Webhook{URL: "https://ntfy.example/" + robotKey, Method: http.MethodPost, Template: `{"topic": "watchmark", "title": "{title}"}`,
 		Headers: []channel.Header{{Name: "Authorization", Value: "Bearer " + robotKey}}})
 	mail := g.addChannel(t, "Mail to Alex", channel.Email{Host: "smtp.example.org", Port: 465, TLS: channel.Implicit, User: "alex@example.org", Password: robotKey, From: "alex@example.org", To: []string{"alex@example.org", "mira@example.org"}})

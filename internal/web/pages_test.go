@@ -177,7 +177,9 @@ func TestEmptyStatesTeach(t *testing.T) {
 	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
 	mustContain(t, g.get(t, in, "/accounts", "en").body, "No account yet")
 	mustContain(t, g.get(t, in, "/review", "en").body, "Nothing waits for you")
-	mustContain(t, g.get(t, in, "/queue", "en").body, "Nothing waits", "While Bangumi cannot be reached")
+	mustContain(t, g.get(t, in, "/queue", "en").body, "Nothing waits", "marks gather here until you send them")
+	g.scheduler.Enabled = true
+	mustContain(t, g.get(t, in, "/queue", "en").body, "While Bangumi cannot be reached, marks gather here and go out automatically")
 	mustContain(t, g.get(t, in, "/connect?source=emby", "en").body, "Nothing has arrived yet")
 }
 

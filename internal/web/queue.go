@@ -117,10 +117,10 @@ func (p queuePage) entry(e replay.Entry, now time.Time) queueEntry {
 		v.Look = look{"busy", "loader", "queue.is.in_work"}
 	case e.Status == replay.Abandoned:
 		v.Look = look{"bad", "circle-x", "queue.is.abandoned"}
-	case !p.Catalog.Reachable:
-		v.Look = look{"warn", "hourglass", "queue.is.silent"}
 	case !p.Scheduler.Enabled:
 		v.Look = look{"warn", "power", "queue.is.off"}
+	case !p.Catalog.Reachable:
+		v.Look = look{"warn", "hourglass", "queue.is.silent"}
 	case e.NextAttempt.After(now):
 		v.Look, v.Due = look{"warn", "hourglass", "queue.is.resting"}, &e.NextAttempt
 	default:

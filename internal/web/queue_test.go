@@ -178,7 +178,7 @@ func TestQueueIsPaged(t *testing.T) {
 func TestTaskPages(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/tasks", "en").body, "Nothing runs", `data-again="10"`)
+	mustContain(t, g.get(t, in, "/tasks", "en").body, "No tasks", `data-again="10"`)
 	running := g.fillTasks(t)
 	page := g.get(t, in, "/tasks", "en").body
 	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt by code", "Signed in as mira@tracker.", "7 plays taken in, 42 known from before, 0 passed over, 1 not understood.",
@@ -192,8 +192,8 @@ func TestTaskPages(t *testing.T) {
 		}
 	}
 	path := fmt.Sprintf("/tasks/%d", running.Status().ID)
-	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url=https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="bad">`, "elapsed=1s", `href="/archive"`, `data-stream="/api`+path+`/stream"`)
-	mustContain(t, g.get(t, in, "/queue", "en").body, "1 task runs")
+	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url=https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed=1s", `href="/archive"`, `data-stream="/api`+path+`/stream"`)
+	mustContain(t, g.get(t, in, "/queue", "en").body, "1 task running")
 	for _, missing := range []string{"/tasks/99", "/tasks/x"} {
 		if status := g.get(t, in, missing, "en").status; status != http.StatusNotFound {
 			t.Errorf("%s answers %d", missing, status)

@@ -229,6 +229,8 @@ func (s *site) distance(lang string, t, now time.Time) (string, error) {
 		gap, direction = -gap, "time.in."
 	}
 	switch {
+	case gap < 45*time.Second && t.After(now):
+		return s.words.text(lang, "time.soon")
 	case gap < 45*time.Second:
 		return s.words.text(lang, "time.now")
 	case gap < time.Hour:

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -232,7 +233,11 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 	for _, n := range episodes {
 		numbers = append(numbers, &n)
 	}
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	reason := "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"
+	if len(candidates) > 0 {
+		reason = fmt.Sprintf("perhaps %s, but not sure (the title is similar): confirm it on the page Review", cmp.Or(candidates[0].NameCN, candidates[0].Name))
+	}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	for _, n := range numbers {
 		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
 		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
@@ -244,7 +249,7 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 // wideCandidates are so many that some are folded away.
 func wideCandidates() []match.Candidate {
 	candidates := []match.Candidate{
-		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: "the title is nearly the same, the episode was counted 12 episodes come before this sequel", Date: "2024-10-05", Platform: "TV", Eps: 12},
+		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: "the title is nearly the same, the episode was counted: 12 episodes come before this sequel", Date: "2024-10-05", Platform: "TV", Eps: 12},
 		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: "the title is nearly the same, it is of another kind", Date: "2024-04-01", Platform: "WEB", Eps: 24},
 	}
 	for n := range 4 {

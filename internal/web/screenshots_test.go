@@ -138,7 +138,7 @@ func shots(t *testing.T) []shot {
 		{"settings-archive", full, "/settings?section=catalog_archive", true, "#advanced-catalog_archive summary"},
 		{"settings-server", full, "/settings?section=server", true, "[data-back]"},
 		{"settings-found", full, "/settings?q=proxy", true, "[data-back]"},
-		{"settings-none", empty, "/settings?q=nowhere", true, ""},
+		{"settings-none", empty, "/settings?q=zzz", true, ""},
 		{"access", full, "/settings/access", true, "#password-change summary"},
 		{"backups", full, "/settings/backups", true, ""},
 		{"backups-download", full, "/settings/backups", true, "a[data-confirm]"},

@@ -245,7 +245,7 @@ func TestBrowserImports(t *testing.T) {
 		browsertest.Until(`document.getElementById("import-token").value === "right"`),
 		browsertest.Click("[data-ask]"), browsertest.Until(`!`+who+`.hidden`), browsertest.Click("[name=libraries][value='4']"),
 		browsertest.Click("[data-run-go]"), browsertest.Until(browsertest.Says("#confirm", "Import what this user has watched")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#imported", "Imported: Mira on home")), browsertest.Until(browsertest.Says("#imported", "7 were taken in.")),
+		browsertest.Until(browsertest.Says("#imported", "Imported: Mira on home")), browsertest.Until(browsertest.Says("#imported", "7 were imported.")),
 		// The table told what is done now.
 		browsertest.Until(`!document.querySelector("#forecast table")`),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),

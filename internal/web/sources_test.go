@@ -237,7 +237,7 @@ func TestSourcePages(t *testing.T) {
 		{"the tracker, refused", full, "/tracker?tracker_error=denied", []string{"You did not allow access"}, []string{"你没有在 Trakt 授权"}, nil},
 		{"the tracker, refused otherwise", full, "/tracker?tracker_error=call+0900", []string{"Signing in did not work"}, nil, []string{"call 0900"}},
 		{"the tracker, being read", running, "/tracker", []string{`data-follow="2"`}, []string{`data-follow="2"`}, nil},
-		{"the import", full, "/import", []string{"Imported: bench on home", "61 were taken in.", "/records?status=review&amp;user=bench", "Preview: Mira TV on home", "import is about an episode without an episode number.", "X-Plex-Token", "Dashboard → API Keys"}, []string{"已导入：bench（home）", "预览：Mira TV（home）"}, []string{"There is no account yet"}},
+		{"the import", full, "/import", []string{"Imported: bench on home", "61 were imported.", "/records?status=review&amp;user=bench", "Preview: Mira TV on home", "import is about an episode without an episode number.", "X-Plex-Token", "Dashboard → API Keys"}, []string{"已导入：bench（home）", "预览：Mira TV（home）"}, []string{"There is no account yet"}},
 		{"the import, empty", empty, "/import", []string{"There is no account yet"}, []string{"还没有可以标记的账号"}, []string{"Preview:", "Imported: bench"}},
 		{"the import, broken off", failed, "/import", []string{"The import broke off: mira on home", "the server has gone", "Import again to go on"}, []string{"导入中断"}, nil},
 		{"the import, under way", running, "/import", []string{`data-follow="3"`}, []string{`data-follow="3"`}, nil},

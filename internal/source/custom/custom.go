@@ -23,7 +23,7 @@ var Adapter = payload.Adapter{
 			{English: "Send a `POST` with the JSON below to the address. `title`, `season`, `episode` and `user_name` are needed; numbers may be texts.",
 				Chinese: "向该地址发送 `POST` 请求，内容为下面的 JSON。`title`、`season`、`episode` 和 `user_name` 必填，数字可以写成文本。"},
 			{English: "For a film send `movie` as `media_type`; season and episode are not needed.",
-				Chinese: "电影请把 `media_type` 设为 `movie`，无需填写季和集。"},
+				Chinese: "剧场版请把 `media_type` 设为 `movie`，无需填写季和集。"},
 			{English: "The answer is `202` with the ids of the records. Anything else says in plain words what is wrong.",
 				Chinese: "成功时返回 `202` 和记录编号；否则会用文字说明问题所在。"},
 		},

@@ -22,7 +22,7 @@ var Adapter = payload.Adapter{
 			{English: "Paste the address as **URL**, and choose `application/json` as **Request content type**.",
 				Chinese: "把地址粘贴到 **URL**，**请求内容类型**选择 `application/json`。"},
 			{English: "Tick **Playback: Stop** and **Users: Mark Played** (and **Playback: Start** if films shall be put on your list when they begin). Choose the users and libraries that count.",
-				Chinese: "勾选 **播放：停止** 和 **用户：标记为已播放**（如果希望电影一开始播放就加入列表，再勾选 **播放：开始**）。选择相应的用户和媒体库。"},
+				Chinese: "勾选 **播放：停止** 和 **用户：标记为已播放**（如果希望剧场版一开始播放就设为“在看”，再勾选 **播放：开始**）。选择相应的用户和媒体库。"},
 			{English: "**Send test notification**: it appears below as ignored, which is right. Then **Save**.",
 				Chinese: "点击**发送测试通知**：下方会显示为已忽略，这是正常的。然后**保存**。"},
 		},

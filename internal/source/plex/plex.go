@@ -23,10 +23,10 @@ var Adapter = payload.Adapter{
 				Chinese: "用服务器所有者账号打开 Plex 网页版，进入 **设置 → Webhooks**（在账号部分，不是服务器部分）。"},
 			{English: "Choose **Add Webhook**, paste the address, and **Save Changes**.",
 				Chinese: "选择 **添加 Webhook**，粘贴地址并**保存更改**。"},
-			{English: "Watch an episode to about 90 %. It appears below within seconds.",
-				Chinese: "把一集看到约 90 %，几秒内就会出现在下方。"},
+			{English: "Watch an episode to about 90%. It appears below within seconds.",
+				Chinese: "把一集看到约 90%，几秒内就会出现在下方。"},
 		},
-		Note: payload.Text{English: "Plex reports what is played, and nothing when you mark something as watched by hand. The user name is the name shown in **Users & Sharing**; for people of your home it is their display name.",
+		Note: payload.Text{English: "Plex reports what is played, and nothing when you mark something as watched by hand. The user name is the name shown in **Users & Sharing**; for members of your Plex Home it is their display name.",
 			Chinese: "Plex 只报告播放，手动标记为已观看不会上报。用户名是**用户与共享**中显示的名称；家庭成员则是其显示名。"},
 	},
 }

@@ -28,7 +28,7 @@ var Adapter = payload.Adapter{
 			{English: "Paste the address as **Webhook URL**; leave the method **POST**.",
 				Chinese: "把地址粘贴到 **Webhook URL**，方法保持 **POST**。"},
 			{English: "On the tab **Triggers** tick **Watched** (and **Playback Start** if films shall be put on your list when they begin).",
-				Chinese: "在 **Triggers** 标签勾选 **Watched**（如果希望电影一开始播放就加入列表，再勾选 **Playback Start**）。"},
+				Chinese: "在 **Triggers** 标签勾选 **Watched**（如果希望剧场版一开始播放就设为“在看”，再勾选 **Playback Start**）。"},
 			{English: "On the tab **Data**, paste the text below into **JSON Data** of each trigger you ticked; leave the headers empty.",
 				Chinese: "在 **Data** 标签，把下面的文本粘贴到每个已勾选触发器的 **JSON Data**，headers 留空。"},
 			{English: "**Save**, then watch an episode to the end.",

@@ -11,6 +11,8 @@ prepare();
 afterPaint(tell); // the server told the times already, in its own zone
 const followed = document.querySelector("[data-follow]");
 if (followed) followTask(followed.dataset.follow);
-// On a phone the tabs scroll sideways; the open one may be outside.
-const tab = document.querySelector(".tabs [aria-current]");
-if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+// On a phone tabs scroll sideways, in a low window the rooms scroll; the open one may be outside.
+for (const tab of document.querySelectorAll(".tabs [aria-current], .choices-of [aria-current]")) {
+  tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+}
+document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest" });

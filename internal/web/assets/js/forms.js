@@ -18,7 +18,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("form[data-api]")) return;
   event.preventDefault();
-  send(form);
+  send(form, event.submitter ?? form.querySelector("button:not([type=button])"));
 });
 
 // A link with data-confirm is followed by whoever says yes.
@@ -26,15 +26,15 @@ document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-confirm]");
   if (!link || "sure" in link.dataset) return;
   event.preventDefault();
-  if (!(await confirmed(link.dataset.confirm))) return;
+  if (!(await confirmed(link.dataset.confirm, link))) return;
   link.dataset.sure = "";
   link.click();
   delete link.dataset.sure;
 });
 
-async function send(form) {
+async function send(form, button) {
   if (form.dataset.busy) return;
-  if (form.dataset.confirm && !(await confirmed(form.dataset.confirm))) return;
+  if (form.dataset.confirm && !(await confirmed(form.dataset.confirm, button))) return;
   clearErrors(form);
   form.dataset.busy = "yes";
   form.querySelectorAll("button:not([type=button])").forEach((b) => b.setAttribute("aria-disabled", "true"));

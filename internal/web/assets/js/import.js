@@ -50,7 +50,7 @@ async function send(button) {
     list.querySelector("input")?.focus();
     return;
   }
-  if (runs && !(await confirmed(form.dataset.question))) return;
+  if (runs && !(await confirmed(form.dataset.question, button))) return;
   form.dataset.busy = "yes";
   const buttons = form.querySelectorAll("button");
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));

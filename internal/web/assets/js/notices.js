@@ -73,7 +73,7 @@ async function begin(preset) {
     const field = form.elements[name];
     const entered = field.value !== "" && field.value !== (field.dataset.filled ?? "") && field.value !== value;
     if (entered && "own" in field.dataset) continue;
-    if (entered && "asks" in field.dataset && !(await confirmed(preset.parentElement.dataset.confirm))) continue;
+    if (entered && "asks" in field.dataset && !(await confirmed(preset.parentElement.dataset.confirm, preset))) continue;
     field.value = value;
     field.dataset.filled = value;
   }

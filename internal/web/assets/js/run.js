@@ -99,10 +99,12 @@ function entryOf(data) {
   return { time, level, message, facts };
 }
 
+const tones = { ERROR: "bad", WARN: "warn" };
+
 /** Puts a line at the end of a log that keeps so many of them; marks stand before its message. Whoever reads the end goes on reading it. */
 export function write(list, kept, { time, level, message, facts }, ...marks) {
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
-  const item = line("li", "", level === "ERROR" || level === "WARN" ? "bad" : "");
+  const item = line("li", "", tones[level] ?? "");
   const rest = Object.keys(facts).sort().map((name) => `${name}=${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join(" ");
   item.append(timeAs("clock", time), ...marks, line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
   list.append(item);

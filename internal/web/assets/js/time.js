@@ -16,7 +16,7 @@ const format = (name, ...values) => (made[name] ??= formats[name]()).format(...v
 function words(then) {
   const seconds = (then - Date.now()) / 1000;
   const size = Math.abs(seconds);
-  if (size < 45) return text("now");
+  if (size < 45) return text(seconds > 0 ? "soon" : "now");
   if (size < 3600) return format("relative", Math.round(seconds / 60) || Math.sign(seconds), "minute");
   if (size < 86400) return format("relative", Math.trunc(seconds / 3600), "hour");
   if (size < 7 * 86400) return format("relative", Math.trunc(seconds / 86400), "day");

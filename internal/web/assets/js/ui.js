@@ -34,10 +34,13 @@ export function said(words) {
   return sub;
 }
 
-/** Asks a question; resolves to true when the person says yes. */
-export function confirmed(question) {
+/** Asks a question before what the trigger, a button or link, does; resolves to true when the person says yes. */
+export function confirmed(question, trigger) {
   const dialog = document.getElementById("confirm");
   document.getElementById("confirm-text").textContent = question;
+  const yes = dialog.querySelector("[value=yes]");
+  yes.textContent = trigger.textContent.trim() || trigger.title;
+  yes.className = `button ${trigger.closest("[data-api=DELETE]") || trigger.matches(".danger") ? "danger" : "primary"}`;
   dialog.showModal();
   // The event "close" comes late enough to answer the next question, so it is not used.
   return new Promise((resolve) => {
