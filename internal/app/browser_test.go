@@ -46,9 +46,9 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 	)
 	id := s.custom(`{"title":"灯塔守望者","ori_title":"灯台守のうた","season":2,"episode":7,"release_date":"2025-02-19","user_name":"Mira"}`)
 	card := fmt.Sprintf(".shelf a[href='/records/%d']", id)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Watched")), browsertest.Until(`window.notReloaded`),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Marked")), browsertest.Until(`window.notReloaded`),
 		browsertest.Until(fmt.Sprintf(`document.querySelector("%s img[src='/cover/900002']")?.naturalWidth === 200`, card)),
-		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Watched")),
+		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Marked")),
 		browsertest.Until(browsertest.Says("#record .story", "Search on Bangumi")), browsertest.Until(browsertest.Says("#record .story", "灯塔守望者 第二季")),
 	)
 	if !s.marked()["mira/90000207"] {

@@ -152,8 +152,8 @@ func TestBrowserUsesEverythingBelowAPath(t *testing.T) {
 		browsertest.Until(`location.pathname === "`+base+`/"`), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
 	id := s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)
 	card := fmt.Sprintf(".shelf a[href='%s/records/%d']", base, id)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Watched")), browsertest.Until(`window.notReloaded`), // by the live stream
-		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Watched")))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Marked")), browsertest.Until(`window.notReloaded`), // by the live stream
+		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Marked")))
 	// Every door of the navigation, and every page that these lead to on this host.
 	doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a, .menu-body a")].map((a) => a.href)`))
 	if err != nil {
