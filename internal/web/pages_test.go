@@ -124,7 +124,7 @@ func TestAboutPage(t *testing.T) {
 		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "not automatically"}, []string{"已是最新", "不自动进行"}, "came with"},
 		{"not renewed", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
 		{"a refresh runs", dataset.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},
-		{"off", dataset.Status{}, []string{"Switched off", "matching.dataset_enabled"}, []string{"未启用"}, "api/dataset/refresh"},
+		{"off", dataset.Status{}, []string{"Switched off", "/settings?section=matching#section-matching"}, []string{"未启用"}, "api/dataset/refresh"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g.dataset = c.status
