@@ -30,7 +30,8 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 		t.Fatalf("the log shows no setup link: %s", s.logs.String())
 	}
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(link),
-		browsertest.Type("#name", "admin"), browsertest.Type("#password", password), browsertest.Click("form[data-api] button"),
+		browsertest.Type("#name", "admin"), browsertest.Type("#password", password),
+		browsertest.Click("[data-unmasks]"), browsertest.Until(`document.getElementById("password").type === "text"`), browsertest.Click("form[data-api] button"),
 		browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")),
 
 		browsertest.Click(`#nav a[href="/accounts"]`), browsertest.Until(browsertest.Says("h1", "Accounts")), browsertest.Until(browsertest.Listening),
@@ -96,7 +97,7 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 		browsertest.Until(`!document.querySelector("form[data-url*='/api/records/retry']")`),
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url*='/api/records/retry'] button"), browsertest.Click("dialog button[value=yes]"),
-		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 uncertain or ignored.")),
+		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 to review or ignored.")),
 		browsertest.Until(browsertest.Says("#records", "Nothing passes this filter")),
 	)
 	picture(t, tab, "retry-failed.png")

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/backup"
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
+	"watchmark/internal/record"
 	"watchmark/internal/source/device"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
@@ -131,6 +132,10 @@ func (s *site) taskView(lang string, t task.Status) (taskView, error) {
 		v.Again = taskRunning
 	} else {
 		v.Took = float64(t.EndedAt.Sub(t.StartedAt).Microseconds()) / 1000
+	}
+	// Retrying is done whatever came of it; what came of it counts.
+	if r, is := t.Result.(record.Record); is && t.State == task.Done {
+		v.Look = lookOf(r.Status)
 	}
 	v.Room, v.RoomKey = roomOf(t)
 	var err error

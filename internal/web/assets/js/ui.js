@@ -112,6 +112,12 @@ document.addEventListener("input", (event) => {
   if (group) showChosenNames(group);
 });
 
+// data-unmasks names the field whose password is shown while it is ticked.
+document.addEventListener("change", ({ target }) => {
+  const { unmasks } = target.dataset;
+  if (unmasks) document.getElementById(unmasks).type = target.checked ? "text" : "password";
+});
+
 // Lists are filtered as soon as a choice is made; typing waits for Enter.
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-filter] select")) event.target.form.requestSubmit();
