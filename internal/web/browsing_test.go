@@ -146,7 +146,7 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	browsertest.Run(t, tab, g.signIn())
 	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts", "/queue", "/queue?status=abandoned", "/tasks", fmt.Sprintf("/tasks/%d", running), "/mappings", "/mappings/1", "/mappings/new", "/mappings/import", "/mappings/blocked",
 		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
-		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/settings/backups", "/inbox", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
+		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/settings/backups", "/inbox", "/inbox?q=Mira", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
 		browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
 		fits(t, tab, path, 390)
 		browsertest.Run(t, tab, browsertest.Sized(1280, 844))
@@ -157,6 +157,30 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	for _, path := range []string{"/", "/records", "/review", "/accounts", "/queue", "/mappings", "/mappings/blocked", "/debug", "/inbox", "/notifications", "/nas", "/device", "/tracker", "/import", "/archive", "/summaries", "/llm", "/about", "/settings/access", "/settings/backups"} {
 		browsertest.Run(t, tab, chromedp.Navigate(empty.server.URL+path), browsertest.Until(browsertest.Listening))
 		fits(t, tab, path, 390)
+	}
+}
+
+// TestBrowserShowsTheMenuAboveThePage: covers beside it are positioned, and come later.
+func TestBrowserShowsTheMenuAboveThePage(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	for range 12 {
+		g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
+	}
+	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(1280, 844), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Click("details.menu summary"))
+	hidden, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`(() => {
+		const menu = document.querySelector(".menu-body"), { left, right, top, bottom } = menu.getBoundingClientRect(), hidden = [];
+		for (let x = left + 4; x < right; x += 12) for (let y = top + 4; y < bottom; y += 12) {
+			const there = document.elementFromPoint(x, y);
+			if (!menu.contains(there)) hidden.push(there.outerHTML.slice(0, 80));
+		}
+		return hidden;
+	})()`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(hidden) > 0 {
+		t.Errorf("the menu lies below %q", hidden[0])
 	}
 }
 
