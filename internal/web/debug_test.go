@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,7 +230,12 @@ func TestBrowserFollowsTheLog(t *testing.T) {
 	g := newRig(t)
 	g.logLines()
 	lines := make(chan string)
+	var asked atomic.Bool
 	g.logStream = func(w http.ResponseWriter, r *http.Request) {
+		if !asked.Swap(true) {
+			w.WriteHeader(http.StatusBadGateway) // a proxy answers while the service starts
+			return
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = fmt.Fprintf(w, "event: log\nid: 5\ndata: {\"id\":5,\"time\":\"2026-11-21T10:11:12.345Z\",\"level\":\"INFO\",\"message\":\"asked with %s\",\"facts\":{\"n\":1}}\n\n", r.URL.RawQuery)
 		for {

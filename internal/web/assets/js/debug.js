@@ -64,6 +64,11 @@ function listen() {
     log.dataset.after = entry.id;
     document.getElementById("log-none").hidden = true;
   });
+  stream.addEventListener("error", ({ target }) => {
+    if (target.readyState !== EventSource.CLOSED || target !== stream) return;
+    stream = null; // it was refused, as by a proxy while the service starts
+    setTimeout(listen, 5000);
+  });
 }
 
 function stop() {
