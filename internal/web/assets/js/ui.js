@@ -112,11 +112,15 @@ document.addEventListener("input", (event) => {
   if (group) showChosenNames(group);
 });
 
-// data-unmasks names the field whose password is shown while it is ticked.
+/** Shows the password in the field that data-unmasks names, while it is ticked. */
+function unmask(tick) {
+  document.getElementById(tick.dataset.unmasks).type = tick.checked ? "text" : "password";
+}
+
 document.addEventListener("change", ({ target }) => {
-  const { unmasks } = target.dataset;
-  if (unmasks) document.getElementById(unmasks).type = target.checked ? "text" : "password";
+  if (target.matches("[data-unmasks]")) unmask(target);
 });
+document.addEventListener("reset", ({ target }) => setTimeout(() => target.querySelectorAll("[data-unmasks]").forEach(unmask)));
 
 // Lists are filtered as soon as a choice is made; typing waits for Enter.
 document.addEventListener("change", (event) => {
@@ -135,6 +139,7 @@ document.addEventListener("formdata", ({ target, formData }) => {
 /** Prepares what is on the page, after loading and after every refresh. */
 export function prepare(root = document) {
   root.querySelectorAll("[data-names]").forEach(showChosenNames);
+  root.querySelectorAll("[data-unmasks]").forEach(unmask);
 }
 
 /** Runs once what can wait until the page was painted first; where the browser does not tell of that, a second later. */
