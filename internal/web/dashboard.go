@@ -208,10 +208,6 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.Records.Heard(ctx, source.All)
-	if err != nil {
-		return nil, err
-	}
 	var lines []sourceLine
 	for _, src := range source.Push {
 		lines = append(lines, lineOf(src, requests))
@@ -222,6 +218,14 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 			line.Look = look{"bad", "circle-x", "source.failing"}
 		}
 		lines = append(lines, line)
+	}
+	var sources []watch.Source
+	for _, line := range lines {
+		sources = append(sources, line.Source)
+	}
+	records, err := s.Records.Heard(ctx, sources)
+	if err != nil {
+		return nil, err
 	}
 	for i := range lines {
 		line := &lines[i]
