@@ -19,11 +19,7 @@ import (
 func newStore(t *testing.T) (*account.Store, *db.DB, string) {
 	t.Helper()
 	dir := dbtest.Folder(t)
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.OpenIn(t, dir)
 	box, err := secret.OpenBox(dir, "", false)
 	if err != nil {
 		t.Fatal(err)

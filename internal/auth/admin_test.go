@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/db/dbtest"
 )
 
 func TestSetupCreatesTheAdministratorOnce(t *testing.T) {
@@ -41,7 +42,7 @@ func TestSetupCreatesTheAdministratorOnce(t *testing.T) {
 }
 
 func TestSetupTokenOfAnotherProcessDoesNotWork(t *testing.T) {
-	d := openDB(t, t.TempDir())
+	d := dbtest.OpenIn(t, t.TempDir())
 	store, other := auth.NewStore(d, plain{}, defaultPolicy), auth.NewStore(d, plain{}, defaultPolicy)
 	token, err := other.SetupToken(t.Context())
 	if err != nil {
@@ -114,7 +115,7 @@ func TestSetPassword(t *testing.T) {
 	store, _ := withAdmin(t, dir, defaultPolicy)
 	token, _ := login(t, store)
 	// The command line is another process with a store of its own.
-	command := auth.NewStore(openDB(t, dir), plain{}, defaultPolicy)
+	command := auth.NewStore(dbtest.OpenIn(t, dir), plain{}, defaultPolicy)
 
 	wantField(t, command.SetPassword(t.Context(), admin, "short"), "password", "at least 10")
 	err := command.SetPassword(t.Context(), "alex", "another good one")

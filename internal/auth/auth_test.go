@@ -39,31 +39,16 @@ func (plain) Open(sealed, place string) (string, error) {
 	return text, nil
 }
 
-// openDB opens the database in dir until the test ends.
-func openDB(t *testing.T, dir string) *db.DB {
-	t.Helper()
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
 // fresh is a store without an administrator.
 func fresh(t *testing.T) *auth.Store {
 	t.Helper()
-	return auth.NewStore(openDB(t, dbtest.Folder(t)), plain{}, defaultPolicy)
+	return auth.NewStore(dbtest.Open(t), plain{}, defaultPolicy)
 }
 
 // withAdmin is a store in which mira is the administrator.
 func withAdmin(t *testing.T, dir string, policy func() auth.Policy) (*auth.Store, *db.DB) {
 	t.Helper()
-	d := openDB(t, dir)
+	d := dbtest.OpenIn(t, dir)
 	store := auth.NewStore(d, plain{}, policy)
 	setup(t, store)
 	return store, d

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/db/dbtest"
 )
 
 // wantLocked fails unless err refuses for exactly the time.
@@ -150,7 +151,7 @@ func TestMemoryOfFailuresIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := defaultPolicy()
 		policy.LockoutTime = 24 * time.Hour
-		store := auth.NewStore(openDB(t, t.TempDir()), plain{}, func() auth.Policy { return policy })
+		store := auth.NewStore(dbtest.OpenIn(t, t.TempDir()), plain{}, func() auth.Policy { return policy })
 		for range 5 {
 			wantErr(t, store.Setup(t.Context(), "guess", admin, password, here), auth.ErrBadSetupToken)
 		}

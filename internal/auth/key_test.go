@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/db/dbtest"
 )
 
 func TestAPIKeys(t *testing.T) {
 	dir := t.TempDir()
-	store := auth.NewStore(openDB(t, dir), plain{}, defaultPolicy)
+	store := auth.NewStore(dbtest.OpenIn(t, dir), plain{}, defaultPolicy)
 	guard := newGuard(store)
 	if keys, err := store.ListKeys(t.Context()); err != nil || keys == nil || len(keys) != 0 {
 		t.Fatalf("ListKeys = %#v, %v; want an empty list", keys, err)
 	}
 	// The command line makes a key while the service runs.
-	command := auth.NewStore(openDB(t, dir), plain{}, defaultPolicy)
+	command := auth.NewStore(dbtest.OpenIn(t, dir), plain{}, defaultPolicy)
 	plain, key, err := command.CreateKey(t.Context(), "script")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/auth"
 	"watchmark/internal/auth/totptest"
+	"watchmark/internal/db/dbtest"
 )
 
 // with signs in with a code.
@@ -275,7 +276,7 @@ func (lost) Open(string, string) (string, error) { return "", errors.New("sealed
 func TestProviderOpensSessionsWhileItIsAllowed(t *testing.T) {
 	policy := defaultPolicy()
 	policy.Entries = []string{"https://auth.example client mira"}
-	store := auth.NewStore(openDB(t, t.TempDir()), plain{}, func() auth.Policy { return policy })
+	store := auth.NewStore(dbtest.OpenIn(t, t.TempDir()), plain{}, func() auth.Policy { return policy })
 	_, err := store.Enter(t.Context(), policy.Entries[0], auth.Visitor{Addr: here})
 	wantErr(t, err, auth.ErrNoAdmin)
 	setup(t, store)

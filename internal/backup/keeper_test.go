@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/secret"
 	"watchmark/internal/task"
 )
@@ -17,11 +18,7 @@ import (
 func newKeeper(t *testing.T) *Keeper {
 	t.Helper()
 	dir := t.TempDir()
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	dbtest.OpenIn(t, dir)
 	tasks := &task.Registry{}
 	t.Cleanup(tasks.Stop)
 	return NewKeeper(KeeperConfig{

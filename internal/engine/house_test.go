@@ -13,7 +13,6 @@ import (
 	"watchmark/internal/account"
 	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
 	"watchmark/internal/db/dbtest"
 	"watchmark/internal/engine"
 	"watchmark/internal/mapping"
@@ -241,11 +240,7 @@ func (l *list) marks() (marks []string, calls int) {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	dir := dbtest.Folder(t)
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.OpenIn(t, dir)
 	box, err := secret.OpenBox(dir, "", false)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/db"
+	"watchmark/internal/db/dbtest"
 	"watchmark/internal/httpx"
 	"watchmark/internal/notify"
 	"watchmark/internal/secret"
@@ -106,10 +107,7 @@ func newAiringRig(t *testing.T) *airingRig {
 	}
 	r := &airingRig{t: t, ids: map[string]int64{}, cron: "0 9 * * *", reading: func(account.Account) {}}
 	dir := t.TempDir()
-	var err error
-	r.db, err = db.Open(t.Context(), dir)
-	must(err)
-	t.Cleanup(func() { _ = r.db.Close() })
+	r.db = dbtest.OpenIn(t, dir)
 	var address string
 	r.list, address = catalogtest.Start(t, catalogtest.Config{Users: []catalogtest.User{{Username: "mira", Token: "token-of-mira"}, {Username: "alex", Token: "token-of-alex"}}})
 	for id, kind := range map[catalog.SubjectID]catalog.SubjectType{1: catalog.Anime, 2: catalog.Anime, 3: catalog.Real, 4: catalog.Anime} {

@@ -71,11 +71,7 @@ type rig struct {
 
 func newRig(t *testing.T, dir string) *rig {
 	t.Helper()
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.OpenIn(t, dir)
 	return &rig{t: t, db: d, model: &model{}, language: "en"}
 }
 

@@ -30,7 +30,13 @@ func Folder(t testing.TB) string {
 // Open is the database of a new Folder; it is closed when the test ends.
 func Open(t testing.TB) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), Folder(t))
+	return OpenIn(t, Folder(t))
+}
+
+// OpenIn is the database in a data folder; it is closed when the test ends.
+func OpenIn(t testing.TB, dir string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
