@@ -22,8 +22,8 @@ const (
 	keepPlays = 90 * 24 * time.Hour
 )
 
-// housekeep removes what is kept for a while only, and gives back memory that was needed for a while only: when
-// the start is over, and then once an hour.
+// housekeep removes what is kept for a while only, counts the days that are over, and gives back memory that was
+// needed for a while only: when the start is over, and then once an hour.
 func (a *App) housekeep(ctx context.Context) {
 	for wait := startGrace; ; wait = time.Hour {
 		select {
@@ -33,6 +33,9 @@ func (a *App) housekeep(ctx context.Context) {
 		}
 		if err := a.prune(ctx); err != nil && ctx.Err() == nil {
 			a.log.Error("cannot remove old rows", "error", err)
+		}
+		if err := a.Records.CountDays(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			a.log.Error("cannot count the records of the days before today", "error", err)
 		}
 		debug.FreeOSMemory()
 	}

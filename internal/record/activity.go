@@ -2,8 +2,9 @@ package record
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"strings"
+	"sort"
 	"time"
 
 	"watchmark/internal/watch"
@@ -27,45 +28,125 @@ type Activity struct {
 	Days []Day
 }
 
-// Activity counts what came since the day of first, which is not after now, in the time zone of now. Failed and
-// Review are counted for the newest detailed days. It reads the part of one index that
-// covers these days, and nothing older.
-func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int) (Activity, error) {
-	var a Activity
-	var values []string
-	var args []any
-	today := midnight(now)
-	// Days differ in length where clocks change, so each is told by its bounds.
-	for day := midnight(first.In(now.Location())); !day.After(today); {
+// bounds are those of a day in unix ms; stop is not part of it. Days differ in length where clocks change.
+type bounds struct{ start, stop int64 }
+
+// daysBetween are the bounds of the day of first and of those after it until that of now, in the time zone of now.
+func daysBetween(first, now time.Time) []bounds {
+	var days []bounds
+	for day := midnight(first.In(now.Location())); !day.After(now); {
 		next := midnight(day.AddDate(0, 0, 1))
-		values, args = append(values, "(?, ?, ?)"), append(args, len(a.Days), day.UnixMilli(), next.UnixMilli())
-		a.Days, day = append(a.Days, Day{Start: day}), next
+		days, day = append(days, bounds{day.UnixMilli(), next.UnixMilli()}), next
 	}
-	// "+status" is explained at countSince.
-	count := func(status Status) string {
-		return `(SELECT COUNT(*) FROM records WHERE created_at >= start AND created_at < stop AND +status = '` + string(status) + `')`
-	}
-	from := len(a.Days) - detailed
-	rows, err := s.db.Read().QueryContext(ctx, `WITH days (n, start, stop) AS (VALUES `+strings.Join(values, ", ")+`) SELECT n, `+count(Success)+`,
-		CASE WHEN n >= ? THEN `+count(Failed)+` ELSE 0 END, CASE WHEN n >= ? THEN `+count(Review)+` ELSE 0 END FROM days`, append(args, from, from)...)
+	return days
+}
+
+// Activity counts what came since the day of first, which is not after now, in the time zone of now. Failed and
+// Review are counted for the newest detailed days, one at least. It reads what CountDays counted, and of the other days the part of one
+// index that covers them.
+func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int) (Activity, error) {
+	days := daysBetween(first, now)
+	counted, err := s.countedDays(ctx, days[0].start)
 	if err != nil {
-		return Activity{}, fmt.Errorf("count records by day: %w", err)
+		return Activity{}, err
+	}
+	a := Activity{Days: make([]Day, len(days))}
+	for i, day := range days {
+		marked, known := counted[day]
+		if !known {
+			if marked, err = countMarked(ctx, s.db.Read(), day); err != nil {
+				return Activity{}, err
+			}
+		}
+		a.Days[i] = Day{Start: time.UnixMilli(day.start).In(now.Location()), Marked: marked}
+	}
+	if err := s.addUnmarked(ctx, a.Days[max(0, len(days)-detailed):]); err != nil {
+		return Activity{}, err
+	}
+	a.Today, err = s.countSince(ctx, midnight(now))
+	return a, err
+}
+
+// addUnmarked adds to days, which follow each other up to now, what failed on them and what waits for a decision.
+func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
+	// "+status" is explained at countSince.
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT created_at, status FROM records WHERE created_at >= ? AND +status IN (?, ?)`,
+		days[0].Start.UnixMilli(), Failed, Review)
+	if err != nil {
+		return fmt.Errorf("look for records that are not marked: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var n int
-		var day Day
-		if err := rows.Scan(&n, &day.Marked, &day.Failed, &day.Review); err != nil {
-			return Activity{}, fmt.Errorf("count records by day: %w", err)
+		var created int64
+		var status Status
+		if err := rows.Scan(&created, &status); err != nil {
+			return fmt.Errorf("look for records that are not marked: %w", err)
 		}
-		day.Start = a.Days[n].Start
-		a.Days[n] = day
+		next := sort.Search(len(days), func(i int) bool { return days[i].Start.UnixMilli() > created })
+		if status == Failed {
+			days[next-1].Failed++
+		} else {
+			days[next-1].Review++
+		}
 	}
-	if err := rows.Err(); err != nil {
-		return Activity{}, fmt.Errorf("count records by day: %w", err)
+	return rows.Err()
+}
+
+// countMarked is how many records of a day are marked, by the database or within a transaction.
+func countMarked(ctx context.Context, from interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, day bounds) (n int, err error) {
+	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND +status = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the marked records of a day: %w", err)
 	}
-	a.Today, err = s.countSince(ctx, today)
-	return a, err
+	return n, nil
+}
+
+// countedDays are the days since start that CountDays counted, and how many of their records are marked.
+func (s *Store) countedDays(ctx context.Context, start int64) (map[bounds]int, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT start, stop, marked FROM day_counts WHERE stop > ?`, start)
+	if err != nil {
+		return nil, fmt.Errorf("read counted days: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	counted := map[bounds]int{}
+	for rows.Next() {
+		var day bounds
+		var marked int
+		if err := rows.Scan(&day.start, &day.stop, &marked); err != nil {
+			return nil, fmt.Errorf("read counted days: %w", err)
+		}
+		counted[day] = marked
+	}
+	return counted, rows.Err()
+}
+
+// CountDays counts the marked records of each day that is over, for the 53 weeks before now and in the time zone of
+// now, so that Activity need not. The database drops the count of a day when a record of it changes.
+func (s *Store) CountDays(ctx context.Context, now time.Time) error {
+	days := daysBetween(now.AddDate(0, 0, -53*7), now)
+	counted, err := s.countedDays(ctx, days[0].start)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM day_counts WHERE stop <= ?`, days[0].start); err != nil {
+			return fmt.Errorf("forget counted days: %w", err)
+		}
+		for _, day := range days[:len(days)-1] {
+			if _, known := counted[day]; known {
+				continue
+			}
+			marked, err := countMarked(ctx, tx, day)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO day_counts (start, stop, marked) VALUES (?, ?, ?)`, day.start, day.stop, marked); err != nil {
+				return fmt.Errorf("keep the count of a day: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
 // Heard is when records last came from a source.

@@ -62,6 +62,92 @@ func TestActivityCountsByTheDaysOfTheZone(t *testing.T) {
 	}
 }
 
+// What CountDays counted must stay right whatever happens to a record of such a day.
+func TestCountedDaysFollowTheirRecords(t *testing.T) {
+	first, now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local), time.Date(2026, 3, 20, 12, 0, 0, 0, time.Local)
+	day := first.AddDate(0, 0, 3)
+	const marked, waiting = 1, 3 // ids: two are marked, two wait
+	inTx := func(fn func(ctx context.Context, tx *sql.Tx) error) func(*testing.T, *record.Store, *db.DB) error {
+		return func(t *testing.T, _ *record.Store, d *db.DB) error { return d.Write(t.Context(), fn) }
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*testing.T, *record.Store, *db.DB) error
+		want   int
+	}{
+		{"nothing", inTx(func(context.Context, *sql.Tx) error { return nil }), 2},
+		{"a record is retried", inTx(func(ctx context.Context, tx *sql.Tx) error {
+			_, err := record.RequeueTx(ctx, tx, marked)
+			return err
+		}), 1},
+		{"a record is marked at last", inTx(func(ctx context.Context, tx *sql.Tx) error {
+			return record.MoveTx(ctx, tx, waiting, record.Queued, record.Success, "", "")
+		}), 3},
+		{"a title is blocked", inTx(func(ctx context.Context, tx *sql.Tx) error { return record.IgnoreTx(ctx, tx, marked, "") }), 1},
+		{"history moves in", inTx(func(ctx context.Context, tx *sql.Tx) error {
+			_, err := record.InsertPast(ctx, tx, record.Past{Event: episode("b", 1, 1), At: day, Outcome: record.Outcome{Status: record.Success}})
+			return err
+		}), 3},
+		{"old records are removed", func(t *testing.T, s *record.Store, _ *db.DB) error {
+			_, err := s.DeleteBefore(t.Context(), day.AddDate(0, 0, 1), 10)
+			return err
+		}, 0},
+		{"the time zone changes", func(t *testing.T, s *record.Store, _ *db.DB) error {
+			return s.CountDays(t.Context(), now.In(time.FixedZone("", 13*60*60)))
+		}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, d := newStore(t)
+			insertAt(t, d, episode("a", 1, 1), record.Success, day, day)
+			insertAt(t, d, episode("a", 1, 2), record.Queued, day, day)
+			for _, count := range []func() error{
+				func() error { return s.CountDays(t.Context(), now) },
+				func() error { return c.change(t, s, d) },
+			} {
+				if err := count(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, when := range []string{"at once", "counted anew"} {
+				a, err := s.Activity(t.Context(), first, now, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := a.Days[3].Marked; got != c.want {
+					t.Errorf("%s: %d marked, want %d", when, got, c.want)
+				}
+				if err := s.CountDays(t.Context(), now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestActivityReadsCountedDays(t *testing.T) {
+	s, d := newStore(t)
+	now := time.Now()
+	for range 2 {
+		if err := s.CountDays(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE day_counts SET marked = 7`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Activity(t.Context(), now.AddDate(0, 0, -370), now, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, today := a.Days[0].Marked, a.Days[len(a.Days)-1].Marked; first != 7 || today != 0 {
+		t.Errorf("a counted day has %d, want what was counted; today has %d", first, today)
+	}
+}
+
 func TestHeardCountsDaysNotRecords(t *testing.T) {
 	s, d := newStore(t)
 	last := time.Date(2026, 6, 30, 20, 0, 0, 0, time.Local)
@@ -86,24 +172,31 @@ func TestHeardCountsDaysNotRecords(t *testing.T) {
 	}
 }
 
-// BenchmarkDashboard measures what the dashboard counts, with 150,000 records of one year.
+// BenchmarkDashboard measures what the dashboard counts, with records of one year.
 func BenchmarkDashboard(b *testing.B) {
-	s, d := newStore(b)
-	now := time.Now()
-	const records, batch = 150_000, 1000
-	for n := 0; n < records; n += batch {
-		times := make([]time.Time, batch)
-		for i := range times {
-			times[i] = now.Add(-time.Duration(records-n-i) * (370 * 24 * time.Hour / records))
-		}
-		insertAt(b, d, episode("a", 1, 1), record.Statuses[2+n/batch%5], times...)
-	}
-	for b.Loop() {
-		if _, err := s.Activity(b.Context(), now.AddDate(0, 0, -370), now, 30); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := s.Heard(b.Context(), []watch.Source{watch.Plex, watch.Emby, watch.Jellyfin}); err != nil {
-			b.Fatal(err)
-		}
+	for _, records := range []int{15_000, 150_000} {
+		b.Run(fmt.Sprint(records), func(b *testing.B) {
+			s, d := newStore(b)
+			now := time.Now()
+			const batch = 1000
+			for n := 0; n < records; n += batch {
+				times := make([]time.Time, batch)
+				for i := range times {
+					times[i] = now.Add(-time.Duration(records-n-i) * (370 * 24 * time.Hour / time.Duration(records)))
+				}
+				insertAt(b, d, episode("a", 1, 1), record.Statuses[2+n/batch%5], times...)
+			}
+			if err := s.CountDays(b.Context(), now); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := s.Activity(b.Context(), now.AddDate(0, 0, -370), now, 30); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := s.Heard(b.Context(), []watch.Source{watch.Plex, watch.Emby, watch.Jellyfin}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
