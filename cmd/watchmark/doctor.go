@@ -56,7 +56,7 @@ func (c doctorCommand) Run(ctx context.Context, std standard) error {
 // targetNames are the targets as a person reads them.
 var targetNames = map[diagnose.Kind]string{
 	diagnose.CatalogAPI: "Catalog API", diagnose.CatalogWeb: "Catalog website", diagnose.CatalogImages: "Catalog images", diagnose.Archive: "Offline archive",
-	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "Id table", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
+	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "ID table", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
 	diagnose.LoginProvider: "Sign-in provider",
 }
 

@@ -13,7 +13,7 @@ import (
 
 // stepNames are the steps of a trace as a person reads them.
 var stepNames = map[string]string{
-	"block": "Blocked keywords", "mapping": "Your mappings", "payload_id": "Ids of the catalog", "dataset": "Id table", "archive": "Archive",
+	"block": "Blocked keywords", "mapping": "Your mappings", "payload_id": "IDs of the catalog", "dataset": "ID table", "archive": "Archive",
 	"api": "Catalog", "live_action": "Live action", "arbiter": "Arbiter", "episode": "Episode", "decision": "Decision",
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *server) registerDataset() {
-	const tag = "Id table"
+	const tag = "ID table"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/dataset/status", OperationID: "get-dataset-status", Tags: []string{tag},
 		Summary: "Get the state of the id table",

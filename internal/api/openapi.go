@@ -19,7 +19,7 @@ var tags = []*huma.Tag{
 	{Name: "Tasks", Description: "Work that takes longer: its progress, its log, and cancel."},
 	{Name: "Archive", Description: "The local copy of the catalog: its imports, and what it holds."},
 	{Name: "NAS", Description: "The media library of a NAS, which is read by schedule."},
-	{Name: "Id table", Description: "The community table that leads from ids of other sites to subjects."},
+	{Name: "ID table", Description: "The community table that leads from ids of other sites to subjects."},
 	{Name: "TV boxes", Description: "The boxes whose player is asked what it plays."},
 	{Name: "Import", Description: "What media servers remember as watched, from before this service listened to them."},
 	{Name: "Tracker", Description: "The watch tracker: signing in there, and reading what was watched."},

@@ -91,7 +91,7 @@ var silent = []string{"app", "archive/dumptest", "auth/oidctest", "auth/totptest
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{
 	"Blocked keywords": "a heading of the reference",
-	"Id table":         "a heading of the reference",
+	"ID table":         "a heading of the reference",
 	"Language model":   "a heading of the reference",
 	"TV boxes":         "a heading of the reference",
 	"attachment; filename=\"watchmark-diagnostics-%s.json\"": "a header",
