@@ -54,6 +54,27 @@ func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
 	}
 }
 
+// TestBrowserShowsTheOpenRoomAmongTheOthers opens the last room in windows of some heights: the list of rooms has
+// room in all but low ones, and there the open one is scrolled into sight.
+func TestBrowserShowsTheOpenRoomAmongTheOthers(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	browsertest.Run(t, tab, g.signIn())
+	const (
+		whole = `document.querySelector("#nav").scrollHeight === document.querySelector("#nav").clientHeight`
+		// A scroll position is a whole pixel, a room is not.
+		seen = `document.querySelector("#nav [aria-current]").getBoundingClientRect().bottom <= document.querySelector("#nav").getBoundingClientRect().bottom + 1`
+	)
+	for height, want := range map[int64]string{640: seen, 844: whole, 961: whole, 1080: whole} {
+		t.Run(fmt.Sprint(height), func(t *testing.T) {
+			browsertest.Run(t, tab, browsertest.Sized(1280, height), chromedp.Navigate(g.server.URL+"/debug"), browsertest.Until(browsertest.Listening))
+			if holds, err := chromedp.Run(tab, chromedp.Evaluate[bool](want)); err != nil || !holds {
+				t.Errorf("does not hold: %s (%v)", want, err)
+			}
+		})
+	}
+}
+
 // TestBrowserShowsFocusAndHoldsStill looks in every room whether what has the focus shows it and is
 // in sight, and whether nothing moves for readers who want less motion.
 func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
