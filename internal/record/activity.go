@@ -35,15 +35,15 @@ type bounds struct{ start, stop int64 }
 func daysBetween(first, now time.Time) []bounds {
 	var days []bounds
 	for day := midnight(first.In(now.Location())); !day.After(now); {
-		next := midnight(day.AddDate(0, 0, 1))
+		next := midnight(day.Add(36 * time.Hour)) // in the next day, be it the shortest or after the longest
 		days, day = append(days, bounds{day.UnixMilli(), next.UnixMilli()}), next
 	}
 	return days
 }
 
 // Activity counts what came since the day of first, which is not after now, in the time zone of now. Failed and
-// Review are counted for the newest detailed days, one at least. It reads what CountDays counted, and of the other days the part of one
-// index that covers them.
+// Review are counted for the newest detailed days, one at least. It reads what CountDays counted, and of the other
+// days the part of one index that covers them.
 func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int) (Activity, error) {
 	days := daysBetween(first, now)
 	counted, err := s.countedDays(ctx, days[0].start)

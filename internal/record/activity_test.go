@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"watchmark/internal/db"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -59,6 +61,51 @@ func TestActivityCountsByTheDaysOfTheZone(t *testing.T) {
 	}
 	if len(got.Days) != len(want) || got.Today[record.Failed] != 1 || got.Today[record.Ignored] != 1 || got.Today[record.Success] != 0 {
 		t.Errorf("%d days, today %v", len(got.Days), got.Today)
+	}
+}
+
+// Where clocks go forward at midnight, a day begins at one.
+func TestActivityKnowsDaysWithoutMidnight(t *testing.T) {
+	for zone, change := range map[string]string{
+		"America/Havana": "2026-03-08", "America/Santiago": "2026-09-06", "Atlantic/Azores": "2026-03-29", "Africa/Cairo": "2026-04-24", "Asia/Beirut": "2026-03-29",
+	} {
+		t.Run(zone, func(t *testing.T) {
+			location, err := time.LoadLocation(zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noon, err := time.ParseInLocation("2006-01-02 15", change+" 12", location)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := noon.Add(-11 * time.Hour) // one o'clock
+			s, d := newStore(t)
+			insertAt(t, d, episode("a", 1, 1), record.Success, begin.Add(-time.Millisecond), begin, begin.Add(time.Millisecond), begin.Add(23*time.Hour))
+			for _, when := range []string{"counted at once", "counted before"} {
+				a, err := s.Activity(t.Context(), noon.AddDate(0, 0, -2), noon.AddDate(0, 0, 2), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, day := range a.Days {
+					got = append(got, fmt.Sprintf("%s: %d", day.Start.Format("02 15"), day.Marked))
+				}
+				var want []string
+				for i, marked := range []int{0, 1, 2, 1, 0} {
+					clock := "00"
+					if i == 2 {
+						clock = "01"
+					}
+					want = append(want, fmt.Sprintf("%s %s: %d", noon.AddDate(0, 0, i-2).Format("02"), clock, marked))
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: %s", when, diff)
+				}
+				if err := s.CountDays(t.Context(), noon.AddDate(0, 0, 2)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -118,9 +118,13 @@ func (s *Store) FailedLately(ctx context.Context, now time.Time) (int, error) {
 	return n, nil
 }
 
-// midnight is when the day of now began, in its time zone.
+// midnight is when the day of now began, in its time zone. Where clocks skip midnight, that is the moment they do.
 func midnight(now time.Time) time.Time {
-	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	at := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	if at.Day() != now.Day() { // the hour before the gap
+		_, at = at.ZoneBounds()
+	}
+	return at
 }
 
 // Newest is when the newest record was made; zero when there is none.
