@@ -34,8 +34,8 @@ type bounds struct{ start, stop int64 }
 // daysBetween are the bounds of the day of first and of those after it until that of now, in the time zone of now.
 func daysBetween(first, now time.Time) []bounds {
 	var days []bounds
-	for day := midnight(first.In(now.Location())); !day.After(now); {
-		next := midnight(day.Add(36 * time.Hour)) // in the next day, be it the shortest or after the longest
+	for day := watch.DayStart(first.In(now.Location()), 0); !day.After(now); {
+		next := watch.DayStart(day, 1)
 		days, day = append(days, bounds{day.UnixMilli(), next.UnixMilli()}), next
 	}
 	return days
@@ -63,7 +63,7 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 	if err := s.addUnmarked(ctx, a.Days[max(0, len(days)-detailed):]); err != nil {
 		return Activity{}, err
 	}
-	a.Today, err = s.countSince(ctx, midnight(now))
+	a.Today, err = s.countSince(ctx, watch.DayStart(now, 0))
 	return a, err
 }
 
@@ -208,7 +208,7 @@ func (s *Store) heardFrom(ctx context.Context, source watch.Source) (Heard, erro
 			heard.Last = at
 		}
 		if heard.Last.Sub(at) < 30*24*time.Hour {
-			days[midnight(at)] = true
+			days[watch.DayStart(at, 0)] = true
 		}
 	}
 	heard.Days = len(days)

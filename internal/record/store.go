@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/db"
+	"watchmark/internal/watch"
 )
 
 // Store keeps records in the database. Changes are published on Feed after they are committed.
@@ -92,12 +93,11 @@ func SetTraceTx(ctx context.Context, tx *sql.Tx, id int64, trace []byte) error {
 
 // Stats counts records by state: since midnight, over the last seven days, and in all.
 func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
-	today := midnight(now)
 	var st Stats
 	for _, part := range []struct {
 		counts *map[Status]int
 		since  time.Time
-	}{{&st.Today, today}, {&st.Week, today.AddDate(0, 0, -6)}, {&st.Total, time.Time{}}} {
+	}{{&st.Today, watch.DayStart(now, 0)}, {&st.Week, watch.DayStart(now, -6)}, {&st.Total, time.Time{}}} {
 		counts, err := s.countSince(ctx, part.since)
 		if err != nil {
 			return Stats{}, err
@@ -111,20 +111,11 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 func (s *Store) FailedLately(ctx context.Context, now time.Time) (int, error) {
 	var n int
 	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND +status = 'error'`,
-		midnight(now).AddDate(0, 0, -6).UnixMilli()).Scan(&n)
+		watch.DayStart(now, -6).UnixMilli()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count failed records: %w", err)
 	}
 	return n, nil
-}
-
-// midnight is when the day of now began, in its time zone. Where clocks skip midnight, that is the moment they do.
-func midnight(now time.Time) time.Time {
-	at := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	if at.Day() != now.Day() { // the hour before the gap
-		_, at = at.ZoneBounds()
-	}
-	return at
 }
 
 // Newest is when the newest record was made; zero when there is none.

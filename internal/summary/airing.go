@@ -103,8 +103,7 @@ func (a *Airing) round(ctx context.Context, now time.Time) (time.Duration, error
 	if next := a.Next(now); !next.IsZero() {
 		wait = min(wait, max(next.Sub(now), time.Millisecond))
 	}
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	slot := a.Next(midnight.Add(-time.Second))
+	slot := a.Next(watch.DayStart(now, 0).Add(-time.Second))
 	guide, reason := a.Guide()
 	if slot.IsZero() || slot.After(now) || reason != "" || a.again.After(now) && a.again.Before(now.Add(2*againAfter)) {
 		return wait, nil

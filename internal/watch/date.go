@@ -73,6 +73,17 @@ func DateOf(t time.Time) Date {
 	return Date{t.Year(), int(t.Month()), t.Day()}
 }
 
+// DayStart is when the day began that is days after that of t, in t's own location: its midnight, or where clocks
+// skip midnight the moment they do.
+func DayStart(t time.Time, days int) time.Time {
+	year, month, day := t.Date()
+	at, noon := time.Date(year, month, day+days, 0, 0, 0, 0, t.Location()), time.Date(year, month, day+days, 12, 0, 0, 0, t.Location())
+	if at.Day() != noon.Day() { // the hour before the gap
+		_, at = at.ZoneBounds()
+	}
+	return at
+}
+
 // IsZero reports whether nothing is known.
 func (d Date) IsZero() bool { return d.Year == 0 }
 

@@ -52,6 +52,36 @@ func TestDaysAreCountedBetweenWholeDatesOnly(t *testing.T) {
 	}
 }
 
+func TestADayBeginsWhereClocksChange(t *testing.T) {
+	for _, c := range []struct {
+		name, zone, of string
+		days           int
+		want           string
+	}{
+		{"midnight", "Europe/Berlin", "2026-11-22 13:14", 0, "2026-11-22T00:00:00+01:00"},
+		{"of the day before a change", "Europe/Berlin", "2026-10-26 00:00", -1, "2026-10-25T00:00:00+02:00"},
+		{"over the end of a month", "Asia/Shanghai", "2026-02-28 23:59", 1, "2026-03-01T00:00:00+08:00"},
+		{"clocks skip midnight in the west", "America/Santiago", "2026-09-06 12:00", 0, "2026-09-06T01:00:00-03:00"},
+		{"clocks skip midnight in the east", "Africa/Cairo", "2026-04-24 12:00", 0, "2026-04-24T01:00:00+03:00"},
+		{"the day before that", "America/Santiago", "2026-09-06 12:00", -1, "2026-09-05T00:00:00-04:00"},
+		{"the day after a day before that", "America/Santiago", "2026-09-05 00:00", 1, "2026-09-06T01:00:00-03:00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			zone, err := time.LoadLocation(c.zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, err := time.ParseInLocation("2006-01-02 15:04", c.of, zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := watch.DayStart(of, c.days).Format(time.RFC3339); got != c.want {
+				t.Errorf("it begins at %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestAnEventIsStoredAsItIs(t *testing.T) {
 	season, number := 0, 7.5
 	e := watch.Event{

@@ -79,11 +79,12 @@ func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 	if named, err := time.LoadLocation(q.Get("zone")); err == nil && q.Get("zone") != "" {
 		zone, p.Zone = named, q.Get("zone")
 	}
-	if from, err := time.ParseInLocation(time.DateOnly, q.Get("from"), zone); err == nil {
-		f.Since, p.From = from, q.Get("from")
+	noon := func(day string) (time.Time, error) { return time.ParseInLocation(time.DateOnly+" 15", day+" 12", zone) }
+	if from, err := noon(q.Get("from")); err == nil {
+		f.Since, p.From = watch.DayStart(from, 0), q.Get("from")
 	}
-	if to, err := time.ParseInLocation(time.DateOnly, q.Get("to"), zone); err == nil {
-		f.Until, p.To = to.AddDate(0, 0, 1), q.Get("to")
+	if to, err := noon(q.Get("to")); err == nil {
+		f.Until, p.To = watch.DayStart(to, 1), q.Get("to")
 	}
 }
 
