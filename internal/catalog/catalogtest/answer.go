@@ -22,6 +22,9 @@ type errorDetails struct {
 	Query  string `json:"query_string,omitempty"`
 }
 
+// gone is what the catalog says of what is unknown or hidden, wherever it has no words of its own for it.
+const gone = "resource can't be found in the database or has been removed"
+
 // fail answers an error with the status text as title.
 func fail(w http.ResponseWriter, r *http.Request, status int, description string) {
 	title := http.StatusText(status)

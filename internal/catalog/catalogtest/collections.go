@@ -134,7 +134,7 @@ func (s *Server) listCollections(w http.ResponseWriter, r *http.Request, who *Us
 	}
 	list := page[collectionAnswer]{Data: []collectionAnswer{}, Total: len(kept), Limit: win.limit, Offset: win.offset}
 	for _, k := range cut(win, kept) {
-		if subject, ok := s.data.visible(k.subject, who); ok {
+		if subject, ok := s.data.subject(k.subject); ok { // adult ones too, whoever asks
 			list.Data = append(list.Data, showEntry(k.entry, subject, len(s.lists.row(listKey{owner.ID, k.subject}))))
 		}
 	}
@@ -167,14 +167,14 @@ func (s *Server) getCollection(w http.ResponseWriter, r *http.Request, who *User
 	if !ok {
 		return
 	}
+	subject, ok := s.data.visible(id, who)
+	if !ok {
+		fail(w, r, http.StatusNotFound, gone)
+		return
+	}
 	owner, ok := s.people.byName(r.PathValue("username"))
 	if !ok {
 		fail(w, r, http.StatusNotFound, "user doesn't exist or has been removed")
-		return
-	}
-	subject, ok := s.data.visible(id, who)
-	if !ok {
-		fail(w, r, http.StatusNotFound, "subject not found")
 		return
 	}
 	key := listKey{owner.ID, id}
@@ -224,7 +224,8 @@ func (body collectionBody) problem(subject *Subject) string {
 	return ""
 }
 
-// apply changes the entry as the body says; an entry that is new becomes "doing".
+// apply changes the entry as the body says; an entry that is new becomes "doing". A rate that is sent
+// with "wish" is forgotten, one that was there before is kept.
 // It reports whether the public timeline shows it: only what names a type and is not private.
 func (body collectionBody) apply(e *entry) (posts bool) {
 	if e.Type == 0 {
@@ -235,9 +236,9 @@ func (body collectionBody) apply(e *entry) (posts bool) {
 	}
 	if body.Rate != nil {
 		e.Rate = *body.Rate
-	}
-	if e.Type == catalog.Wish {
-		e.Rate = 0
+		if e.Type == catalog.Wish {
+			e.Rate = 0
+		}
 	}
 	if body.Comment != nil {
 		e.Comment = *body.Comment
@@ -269,7 +270,7 @@ func (s *Server) writeCollection(w http.ResponseWriter, r *http.Request, who *Us
 		return
 	}
 	if who.Banned {
-		fail(w, r, http.StatusForbidden, "user is banned")
+		fail(w, r, http.StatusForbidden, "you are not allowed to do this")
 		return
 	}
 	subject, ok := s.data.visible(id, who)
@@ -277,7 +278,7 @@ func (s *Server) writeCollection(w http.ResponseWriter, r *http.Request, who *Us
 		fail(w, r, http.StatusNotFound, "subject not found")
 		return
 	}
-	if subject.Locked || subject.MergedInto != 0 {
+	if subject.banned() {
 		fail(w, r, http.StatusNotFound, "subject locked or merged")
 		return
 	}

@@ -33,6 +33,8 @@ func TestSearch(t *testing.T) {
 	s.AddSubject(
 		catalogtest.Subject{ID: 1, Type: catalog.Anime, Name: "閉じた箱", Locked: true},
 		catalogtest.Subject{ID: 2, Type: catalog.Anime, Name: "閉じた箱", MergedInto: 900001},
+		catalogtest.Subject{ID: 3, Type: catalog.Anime, Name: "閉じた箱", RedirectsTo: 900001},
+		catalogtest.Subject{ID: 4, Type: catalog.Anime, Name: "閉じた箱", Deleted: true},
 	)
 	tests := []struct {
 		name, body, token string
@@ -56,7 +58,7 @@ func TestSearch(t *testing.T) {
 		{"NSFW is hidden from young accounts", `{"keyword":"夜の標本室"}`, "young-token", nil, []int{900016}},
 		{"NSFW is shown to old accounts", `{"keyword":"夜の標本室","filter":{"nsfw":null}}`, "mira-token", []int{900016}, nil},
 		{"nsfw false hides it from them too", `{"keyword":"夜の標本室","filter":{"nsfw":false}}`, "mira-token", nil, []int{900016}},
-		{"locked and merged subjects are not indexed", `{"keyword":"閉じた箱"}`, "", nil, []int{1, 2}},
+		{"locked, merged, redirected and deleted subjects are not indexed", `{"keyword":"閉じた箱"}`, "", nil, []int{1, 2, 3, 4}},
 		{"unknown fields are tolerated", `{"keyword":"灯台守のうた","bogus":1,"filter":{"bogus":[2]}}`, "", []int{900001}, nil},
 		{"rank orders by rank, unranked last", `{"keyword":"灯台守","sort":"rank","filter":{"type":[2]}}`, "", []int{900002, 900001}, nil},
 	}
@@ -80,6 +82,15 @@ func TestSearch(t *testing.T) {
 		if len(decode[found](t, body).Data) == 0 {
 			t.Error("a title that is not there found nothing")
 		}
+	})
+	t.Run("hits have an image and the tags a total", func(t *testing.T) {
+		exchange{call: search, body: `{"keyword":"灯台守のうた","filter":{"type":[2]}}`, status: 200, holds: []string{
+			`"image":"https://lain.bgm.tv/pic/cover/l/45/3b/900001_sample.jpg"`, `"total_count":`,
+		}}.do(t, base)
+		exchange{call: "GET /v0/subjects/900001", status: 200, lacks: []string{`"image":`}}.do(t, base)
+	})
+	t.Run("what follows the body is not looked at", func(t *testing.T) {
+		exchange{call: search, body: `{"keyword":"灯台守のうた"} and more`, status: 200}.do(t, base)
 	})
 	t.Run("total_episodes is eps here", func(t *testing.T) {
 		body := exchange{call: search, body: `{"keyword":"灯台守のうた","filter":{"type":[2]}}`, status: 200}.do(t, base)
@@ -156,7 +167,11 @@ func TestSubject(t *testing.T) {
 		catalogtest.Subject{ID: 2, Type: catalog.Anime, Name: "鍵付き", Locked: true},
 		catalogtest.Subject{ID: 3, Type: catalog.Anime, Name: "壊れた", Infobox: "{{Infobox animanga/TVAnime\r\n|别名={\r\n[a]\r\nb\r\n}\r\n}}"},
 		catalogtest.Subject{ID: 4, Type: catalog.Anime, Name: "別名", Infobox: "{{Infobox x\n|别名={\n[一]\n[英文名|Two|2]\n\n[]\n}\n|空= \n|网= https://x/?a=b\n|话数= 24话\n}}"},
+		catalogtest.Subject{ID: 5, Type: catalog.Anime, Name: "転送", RedirectsTo: 77},
+		catalogtest.Subject{ID: 6, Type: catalog.Anime, Name: "消えた", Deleted: true},
+		catalogtest.Subject{ID: 7, Type: catalog.Anime, Name: "続きが三つ"},
 	)
+	s.AddUnordered(7, catalog.CodeSequel, 1, 900001, 900002)
 	for _, tt := range []struct {
 		name string
 		exchange
@@ -170,6 +185,9 @@ func TestSubject(t *testing.T) {
 		{"a platform without a label is null", exchange{call: "GET /v0/subjects/2", status: 200, holds: []string{`"platform":null`, `"locked":true`}}},
 		{"the label depends on the type", exchange{call: "GET /v0/subjects/900012", status: 200, holds: []string{`"platform":"日剧"`, `{"key":"季数","value":"1"}`, `"eps":10`}}},
 		{"a merged one redirects", exchange{call: "GET /v0/subjects/1", status: 302, header: map[string]string{"Location": "/v0/subjects/900001"}}},
+		{"a redirect leads on, also to nothing", exchange{call: "GET /v0/subjects/5", status: 302, header: map[string]string{"Location": "/v0/subjects/77"}}},
+		{"a deleted one is shown all the same", exchange{call: "GET /v0/subjects/6", status: 200, holds: []string{`"locked":false`}}},
+		{"a merged one stands among relations under its old id", exchange{call: "GET /v0/subjects/7/subjects", status: 200, holds: []string{`"id":1,"type":2,"name":"統合前"`}}},
 		{"one mistake empties the infobox", exchange{call: "GET /v0/subjects/3", status: 200, holds: []string{`"infobox":[]`}}},
 		{"lists, sub-keys, empty fields", exchange{call: "GET /v0/subjects/4", status: 200, holds: []string{
 			`"infobox":[{"key":"别名","value":[{"v":"一"},{"k":"英文名","v":"Two|2"}]},{"key":"网","value":"https://x/?a=b"},{"key":"话数","value":"24话"}]`, `"eps":24`}}},
@@ -183,8 +201,30 @@ func TestSubject(t *testing.T) {
 	}
 }
 
+func TestRelationsInNoOrder(t *testing.T) {
+	s, base := sample(t, catalogtest.Config{})
+	s.AddSubject(catalogtest.Subject{ID: 7, Type: catalog.Anime, Name: "続きが三つ"})
+	s.AddRelation(7, catalog.CodePrequel, 900004)
+	s.AddUnordered(7, catalog.CodeSequel, 900001, 900002, 900006)
+	orders := map[string]bool{}
+	for range 3 {
+		body := exchange{call: "GET /v0/subjects/7/subjects", status: 200}.do(t, base)
+		var listed []int
+		for _, r := range decode[[]struct{ ID int }](t, body) {
+			listed = append(listed, r.ID)
+		}
+		if len(listed) != 4 || listed[0] != 900004 {
+			t.Errorf("listed %v, want 900004 first of four", listed)
+		}
+		orders[fmt.Sprint(listed)] = true
+	}
+	if len(orders) < 2 {
+		t.Errorf("ties always came in the order %v", orders)
+	}
+}
+
 func TestNSFWSubject(t *testing.T) {
-	unknown := exchange{status: 404, holds: []string{"subject not found"}}
+	unknown := exchange{status: 404, holds: []string{"resource can't be found in the database or has been removed"}}
 	hidden := func(call, token string) exchange {
 		x := unknown
 		x.call, x.token = call, token
@@ -195,7 +235,7 @@ func TestNSFWSubject(t *testing.T) {
 			hidden("GET /v0/subjects/900016", ""), hidden("GET /v0/subjects/900016", "young-token"),
 			hidden("GET /v0/subjects/900016/subjects", ""), hidden("GET /v0/episodes?subject_id=900016", ""),
 			{call: "GET /v0/episodes/90001601", status: 404},
-			{call: "POST /v0/users/-/collections/900016", token: "young-token", body: `{"type":3}`, status: 404},
+			{call: "POST /v0/users/-/collections/900016", token: "young-token", body: `{"type":3}`, status: 404, holds: []string{"subject not found"}},
 		}},
 		{"is there for old accounts", []exchange{
 			{call: "GET /v0/subjects/900016", token: "mira-token", status: 200, header: map[string]string{"Cache-Control": "no-store"}},

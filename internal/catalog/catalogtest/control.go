@@ -19,7 +19,11 @@ type faultBody struct {
 	Status     int        `json:"status"`
 	RetryAfter int        `json:"retry_after"` // seconds
 	ForMS      int        `json:"for_ms"`
+	DelayMS    int        `json:"delay_ms"`
 	Paths      FaultPaths `json:"paths"`
+	Pattern    string     `json:"pattern"`
+	Times      int        `json:"times"`
+	Body       string     `json:"body"`
 }
 
 // routeControl registers the paths that steer and inspect the simulator.
@@ -33,9 +37,10 @@ func (s *Server) routeControl() {
 			return
 		}
 		err := s.SetFault(Fault{
-			Mode: body.Mode, Status: body.Status, Paths: body.Paths,
+			Mode: body.Mode, Status: body.Status, Body: body.Body, Paths: body.Paths, Pattern: body.Pattern, Times: body.Times,
 			RetryAfter: time.Duration(body.RetryAfter) * time.Second,
 			For:        time.Duration(body.ForMS) * time.Millisecond,
+			Delay:      time.Duration(body.DelayMS) * time.Millisecond,
 		})
 		if err != nil {
 			fail(w, r, http.StatusBadRequest, err.Error())

@@ -37,11 +37,24 @@ type Subject struct {
 	NSFW   bool
 	Locked bool
 	Series bool
-	// MergedInto makes the subject answer 302 to that one; 0 is not merged.
+	// MergedInto makes the subject answer 302 to that one, which need not exist; 0 is not merged.
 	MergedInto catalog.SubjectID
-	Rating     Rating
-	Favorite   Favorite
+	// RedirectsTo answers 302 as well, but is not banned: it still takes entries under its own id.
+	RedirectsTo catalog.SubjectID
+	// Deleted is what moderators took down: it still answers 200, and takes no entry any more.
+	Deleted  bool
+	Rating   Rating
+	Favorite Favorite
 }
+
+// target is where reads of the subject are sent; 0 is nowhere.
+func (s *Subject) target() catalog.SubjectID { return cmp.Or(s.MergedInto, s.RedirectsTo) }
+
+// banned reports whether the subject takes no writes of entries.
+func (s *Subject) banned() bool { return s.Locked || s.Deleted || s.MergedInto != 0 }
+
+// hidden reports whether searches do not know the subject.
+func (s *Subject) hidden() bool { return s.banned() || s.target() != 0 }
 
 // Tag is a tag that people gave, and how many did.
 type Tag struct {
@@ -100,6 +113,7 @@ type data struct {
 	byEpisode map[catalog.EpisodeID]*Episode
 	relations map[catalog.SubjectID][]relation
 	index     *index // nil after a change
+	shuffles  int    // how often relations were listed
 
 	// permitted is when an NSFW subject was last read by somebody allowed to: the
 	// server's cache is keyed by id alone and shows it to everybody for a minute.
@@ -141,6 +155,19 @@ func (s *Server) AddRelation(from catalog.SubjectID, code int, to catalog.Subjec
 	defer s.data.mu.Unlock()
 	rows := s.data.relations[from]
 	s.data.relations[from] = append(rows, relation{to: to, code: code, order: len(rows)})
+}
+
+// AddUnordered is AddRelation for several neighbours that volunteers put into no order. The catalog
+// breaks no tie: these come in another order each time they are asked for.
+func (s *Server) AddUnordered(from catalog.SubjectID, code int, to ...catalog.SubjectID) {
+	s.data.mu.Lock()
+	defer s.data.mu.Unlock()
+	rows := s.data.relations[from]
+	order := len(rows)
+	for _, id := range to {
+		rows = append(rows, relation{to: id, code: code, order: order})
+	}
+	s.data.relations[from] = rows
 }
 
 // addSubject is AddSubject for a caller that holds mu.

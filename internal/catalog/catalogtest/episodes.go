@@ -84,7 +84,7 @@ func (s *Server) listEpisodes(w http.ResponseWriter, r *http.Request, who *User)
 	}
 	subject, ok := s.data.visible(catalog.SubjectID(id), who)
 	if !ok {
-		fail(w, r, http.StatusNotFound, "subject not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	episodes := s.data.episodesOf(subject.ID)
@@ -124,7 +124,7 @@ func (s *Server) getEpisode(w http.ResponseWriter, r *http.Request, who *User) {
 		_, ok = s.data.visible(episode.subject, who)
 	}
 	if !ok {
-		fail(w, r, http.StatusNotFound, "episode not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	answer(w, http.StatusOK, showEpisode(episode, firstSort(s.data.episodesOf(episode.subject))))

@@ -1,6 +1,7 @@
 package catalogtest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,6 +23,8 @@ const (
 	Slow   FaultMode = "slow"   // does what was asked, then lets the answer drip
 	Status FaultMode = "status" // answers Fault.Status with a JSON error; nothing is done
 	HTML   FaultMode = "html"   // answers 200 with a challenge page; nothing is done
+	Late   FaultMode = "late"   // does what was asked after Fault.Delay, whether or not the client still waits, then answers
+	Say    FaultMode = "say"    // answers Fault.Status with Fault.Body as it is; nothing is done
 )
 
 // FaultPaths says which requests a fault meets.
@@ -38,15 +41,21 @@ const (
 // Fault is a breakdown on command.
 type Fault struct {
 	Mode FaultMode
-	// Status is what mode Status answers, 400 to 599; 0 is 503.
+	// Status is what the modes Status and Say answer, 400 to 599 or, for Say, 200 to 599; 0 is 503.
 	Status int
+	// Body and ContentType are what mode Say answers; without a type it is that of JSON.
+	Body, ContentType string
 	// RetryAfter goes into mode Status's answer in whole seconds; 0 sends no header, as the real 429.
 	RetryAfter time.Duration
 	// For ends the fault by itself; 0 lasts until the next SetFault or Reset.
 	For time.Duration
 	// Paths is All when empty.
 	Paths FaultPaths
-	// Delay is how long mode Slow takes for an answer; 0 is 2 s.
+	// Pattern narrows Paths to one method and path pattern, as Requests names it; empty is all of them.
+	Pattern string
+	// Times is how many requests the fault meets, the first ones; 0 is any number.
+	Times int
+	// Delay is how long the modes Slow and Late take; 0 is 2 s.
 	Delay time.Duration
 }
 
@@ -55,9 +64,9 @@ type Fault struct {
 // negative time are errors, and nothing changes.
 func (s *Server) SetFault(f Fault) error {
 	switch f.Mode {
-	case None, Refuse, Hang, Cut, Slow, Status, HTML:
+	case None, Refuse, Hang, Cut, Slow, Status, HTML, Late, Say:
 	default:
-		return fmt.Errorf("mode: %q is not none, refuse, hang, cut, slow, status or html", f.Mode)
+		return fmt.Errorf("mode: %q is not none, refuse, hang, cut, slow, status, html, late or say", f.Mode)
 	}
 	switch f.Paths {
 	case "":
@@ -69,10 +78,14 @@ func (s *Server) SetFault(f Fault) error {
 	if f.Status == 0 {
 		f.Status = http.StatusServiceUnavailable
 	}
-	if f.Status < 400 || f.Status > 599 {
-		return fmt.Errorf("status: %d is not between 400 and 599", f.Status)
+	least := 400
+	if f.Mode == Say {
+		least = 200
 	}
-	if f.RetryAfter < 0 || f.For < 0 || f.Delay < 0 {
+	if f.Status < least || f.Status > 599 {
+		return fmt.Errorf("status: %d is not between %d and 599", f.Status, least)
+	}
+	if f.RetryAfter < 0 || f.For < 0 || f.Delay < 0 || f.Times < 0 {
 		return fmt.Errorf("a time of the fault is negative")
 	}
 	if f.Delay == 0 {
@@ -92,6 +105,7 @@ type faultInForce struct {
 	Fault
 	lifted chan struct{} // closed when the fault ends
 	timer  *time.Timer   // nil without an end
+	met    int           // requests
 }
 
 func (f *faults) set(fault Fault) {
@@ -128,12 +142,24 @@ func (f *faults) lift() {
 	f.current = nil
 }
 
-// serve lets next answer, or the fault that meets this group of paths.
-func (f *faults) serve(w http.ResponseWriter, r *http.Request, group FaultPaths, next http.Handler) {
+// meets is the fault that meets a request of this pattern; nil is none.
+func (f *faults) meets(pattern string) *faultInForce {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	force := f.current
-	f.mu.Unlock()
-	if force == nil || (force.Paths != All && force.Paths != group) {
+	if force == nil || force.Paths != All && force.Paths != pathsOf(pattern) || force.Pattern != "" && force.Pattern != pattern {
+		return nil
+	}
+	if force.met++; force.Times > 0 && force.met > force.Times {
+		return nil
+	}
+	return force
+}
+
+// serve lets next answer, or the fault that meets this pattern.
+func (f *faults) serve(w http.ResponseWriter, r *http.Request, pattern string, next http.Handler) {
+	force := f.meets(pattern)
+	if force == nil {
 		next.ServeHTTP(w, r)
 		return
 	}
@@ -158,6 +184,16 @@ func (f *faults) serve(w http.ResponseWriter, r *http.Request, group FaultPaths,
 		fail(w, r, force.Status, "the simulator was told to answer this")
 	case HTML:
 		answerText(w, http.StatusOK, "text/html; charset=UTF-8", challengePage)
+	case Late:
+		timer := time.NewTimer(force.Delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-force.lifted:
+		}
+		next.ServeHTTP(w, r)
+	case Say:
+		answerText(w, force.Status, cmp.Or(force.ContentType, "application/json"), force.Body)
 	}
 }
 

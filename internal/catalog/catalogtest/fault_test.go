@@ -140,6 +140,46 @@ func TestFaults(t *testing.T) {
 		_, base := prepare(t, catalogtest.Fault{Mode: catalogtest.HTML})
 		exchange{call: subject, status: 200, holds: []string{"<!DOCTYPE html>"}, header: map[string]string{"Content-Type": "text/html; charset=UTF-8"}}.do(t, base)
 	})
+	t.Run("late does nothing until its time, and all of it when the client has gone", func(t *testing.T) {
+		s, base := prepare(t, catalogtest.Fault{Mode: catalogtest.Late, Delay: time.Hour, Paths: catalogtest.Writes})
+		ctx, cancel := context.WithCancel(t.Context())
+		request, err := http.NewRequestWithContext(ctx, http.MethodPut, base+first, strings.NewReader(mark.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = http.Header{"User-Agent": {agent}, "Content-Type": {"application/json"}, "Authorization": {"Bearer " + mira}}
+		gone := make(chan error, 1)
+		go func() {
+			response, err := client.Do(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			gone <- err
+		}()
+		waitFor(t, func() bool { return len(s.Requests()) == 1 })
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) || len(s.Marks()) != 0 {
+			t.Errorf("the client got %v; marks %v before the time", err, s.Marks())
+		}
+		setFault(t, s, catalogtest.Fault{Mode: catalogtest.None})
+		waitFor(t, func() bool { return len(s.Marks()) == 1 })
+	})
+	t.Run("say answers what it is told and does nothing", func(t *testing.T) {
+		s, base := prepare(t, catalogtest.Fault{Mode: catalogtest.Say, Status: 202, Body: "accepted", ContentType: "text/plain"})
+		x := mark
+		x.status, x.holds, x.header = 202, []string{"accepted"}, map[string]string{"Content-Type": "text/plain"}
+		x.do(t, base)
+		if len(s.Marks()) != 0 {
+			t.Error("marked all the same")
+		}
+	})
+	t.Run("one path, a number of times", func(t *testing.T) {
+		_, base := prepare(t, catalogtest.Fault{Mode: catalogtest.Status, Pattern: "GET /v0/subjects/{id}", Times: 2})
+		exchange{call: own, status: 200}.do(t, base)
+		for _, status := range []int{503, 503, 200} {
+			exchange{call: subject, status: status}.do(t, base)
+		}
+	})
 	t.Run("writes alone", func(t *testing.T) {
 		s, base := prepare(t, catalogtest.Fault{Mode: catalogtest.Status, Paths: catalogtest.Writes})
 		for call, status := range map[string]int{subject: 200, search: 200, own: 200, "GET " + first: 200, "PUT " + first: 503, collect: 503, change: 503, batch: 503} {
@@ -153,7 +193,7 @@ func TestFaults(t *testing.T) {
 	t.Run("what makes no sense is refused", func(t *testing.T) {
 		s, base := prepare(t, catalogtest.Fault{Mode: catalogtest.None})
 		for _, f := range []catalogtest.Fault{
-			{}, {Mode: "burn"}, {Mode: catalogtest.Status, Status: 200}, {Mode: catalogtest.Status, Status: 600},
+			{}, {Mode: "burn"}, {Mode: catalogtest.Status, Status: 200}, {Mode: catalogtest.Say, Status: 199}, {Mode: catalogtest.Hang, Times: -1}, {Mode: catalogtest.Status, Status: 600},
 			{Mode: catalogtest.Hang, Paths: "some"}, {Mode: catalogtest.Hang, For: -1}, {Mode: catalogtest.Hang, RetryAfter: -1},
 		} {
 			if err := s.SetFault(f); err == nil {
@@ -180,6 +220,7 @@ func TestFaultsInTime(t *testing.T) {
 	}{
 		{"a hang ends by itself", catalogtest.Fault{Mode: catalogtest.Hang, For: time.Minute}, time.Minute},
 		{"a slow answer takes two seconds", catalogtest.Fault{Mode: catalogtest.Slow}, 2 * time.Second},
+		{"a late answer takes what it is told", catalogtest.Fault{Mode: catalogtest.Late, Delay: time.Second}, time.Second},
 		{"a slow answer takes what it is told", catalogtest.Fault{Mode: catalogtest.Slow, Delay: 9 * time.Second}, 9 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -235,6 +276,11 @@ func TestControl(t *testing.T) {
 	exchange{call: subject, status: 200}.do(t, base)
 	fault(`{"mode":"status","status":429,"retry_after":3}`, 204)
 	exchange{call: subject, status: 429, header: map[string]string{"Retry-After": "3"}}.do(t, base)
+	fault(`{"mode":"say","status":202,"body":"later","pattern":"GET /v0/subjects/{id}","times":1}`, 204)
+	exchange{call: subject, status: 202, holds: []string{"later"}}.do(t, base)
+	exchange{call: subject, status: 200}.do(t, base)
+	fault(`{"mode":"late","delay_ms":1}`, 204)
+	exchange{call: subject, status: 200}.do(t, base)
 	fault(`{"mode":"html"}`, 204)
 
 	for _, body := range []string{`{}`, `{"mode":"burn"}`, `{"mode":"hang","paths":"x"}`, `{"mode":"hang","bogus":1}`, `{"mode":"status","status":1}`, `{`} {

@@ -50,11 +50,11 @@ func (d *data) searchIndex() *index {
 	return d.index
 }
 
-// buildIndex indexes everything but locked and merged subjects, in the order of ids.
+// buildIndex indexes everything but locked, deleted, merged and redirected subjects, in the order of ids.
 func buildIndex(subjects map[catalog.SubjectID]*Subject) *index {
 	x := &index{pairs: map[[2]rune][]int32{}, single: map[rune][]int32{}}
 	for _, subject := range subjects {
-		if !subject.Locked && subject.MergedInto == 0 {
+		if !subject.hidden() {
 			x.subjects = append(x.subjects, subject)
 		}
 	}

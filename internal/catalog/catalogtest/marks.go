@@ -24,7 +24,8 @@ func showMark(e *Episode, first float64, marks row) markAnswer {
 }
 
 // listMarks is GET /v0/users/-/collections/{id}/episodes. It does not tell
-// whether the subject is collected, and an empty page has null for data.
+// whether the subject is collected, an empty page has null for data, and an offset beyond the end
+// gives one.
 func (s *Server) listMarks(w http.ResponseWriter, r *http.Request, who *User) {
 	if who == nil {
 		fail(w, r, http.StatusUnauthorized, "this API need authorization")
@@ -44,14 +45,11 @@ func (s *Server) listMarks(w http.ResponseWriter, r *http.Request, who *User) {
 	}
 	subject, ok := s.data.visible(id, who)
 	if !ok {
-		fail(w, r, http.StatusNotFound, "subject not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	episodes := s.data.episodesOf(subject.ID)
 	wanted := ofKind(episodes, kind, given)
-	if win.beyond(w, r, len(wanted)) {
-		return
-	}
 	marks := s.lists.row(listKey{who.ID, id})
 	list := page[markAnswer]{Total: len(wanted), Limit: win.limit, Offset: win.offset}
 	for _, e := range cut(win, wanted) {
@@ -72,7 +70,7 @@ func (s *Server) getMark(w http.ResponseWriter, r *http.Request, who *User) {
 	}
 	e, ok := s.data.episode(id)
 	if !ok {
-		fail(w, r, http.StatusNotFound, "episode not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	answer(w, http.StatusOK, showMark(e, firstSort(s.data.episodesOf(e.subject)), s.lists.row(listKey{who.ID, e.subject})))
@@ -86,17 +84,17 @@ func (s *Server) putMark(w http.ResponseWriter, r *http.Request, who *User) {
 		return
 	}
 	var body struct {
-		Type catalog.EpisodeState `json:"type"`
+		Type sentState `json:"type"`
 	}
-	if !readBody(w, r, &body, true) || !validState(w, r, body.Type) {
+	if !readBody(w, r, &body, true) {
 		return
 	}
 	e, ok := s.data.episode(id)
 	if !ok {
-		fail(w, r, http.StatusNotFound, "episode not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
-	s.storeMarks(w, r, who, e.subject, []*Episode{e}, body.Type)
+	s.storeMarks(w, r, who, e.subject, []*Episode{e}, catalog.EpisodeState(body.Type))
 }
 
 // patchMarks is PATCH /v0/users/-/collections/{id}/episodes.
@@ -106,10 +104,10 @@ func (s *Server) patchMarks(w http.ResponseWriter, r *http.Request, who *User) {
 		return
 	}
 	var body struct {
-		Episodes []catalog.EpisodeID  `json:"episode_id"`
-		Type     catalog.EpisodeState `json:"type"`
+		Episodes []catalog.EpisodeID `json:"episode_id"`
+		Type     sentState           `json:"type"`
 	}
-	if !readBody(w, r, &body, true) || !validState(w, r, body.Type) {
+	if !readBody(w, r, &body, true) {
 		return
 	}
 	if len(body.Episodes) == 0 {
@@ -117,7 +115,7 @@ func (s *Server) patchMarks(w http.ResponseWriter, r *http.Request, who *User) {
 		return
 	}
 	if _, ok := s.data.subject(id); !ok {
-		fail(w, r, http.StatusNotFound, "subject not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	var episodes []*Episode
@@ -129,16 +127,19 @@ func (s *Server) patchMarks(w http.ResponseWriter, r *http.Request, who *User) {
 		}
 		episodes = append(episodes, e)
 	}
-	s.storeMarks(w, r, who, id, episodes, body.Type)
+	s.storeMarks(w, r, who, id, episodes, catalog.EpisodeState(body.Type))
 }
 
-func validState(w http.ResponseWriter, r *http.Request, state catalog.EpisodeState) bool {
-	switch state {
-	case catalog.Unmarked, catalog.EpisodeWish, catalog.EpisodeWatched, catalog.EpisodeDropped:
-		return true
+// sentState is the state in a body. Left out, it is 0, which removes the mark; null is refused.
+type sentState catalog.EpisodeState
+
+func (s *sentState) UnmarshalJSON(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 8)
+	if err != nil || n > uint64(catalog.EpisodeDropped) {
+		return fmt.Errorf("%s is not an episode collection type", text)
 	}
-	fail(w, r, http.StatusBadRequest, strconv.Itoa(int(state))+" is not a valid episode collection type")
-	return false
+	*s = sentState(n)
+	return nil
 }
 
 // storeMarks ends both episode writes. A write that marks a main episode posts

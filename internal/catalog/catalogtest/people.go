@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"crypto/rand"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -74,7 +75,7 @@ func (p *people) byToken(token string, now time.Time) (User, bool) {
 	return user, ok
 }
 
-// byName finds a user by the name that user paths want.
+// byName finds a user by the name that user paths want, in whatever case.
 func (p *people) byName(username string) (User, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +85,7 @@ func (p *people) byName(username string) (User, bool) {
 // named is byName for a caller that holds mu.
 func (p *people) named(username string) (User, bool) {
 	for _, user := range p.users {
-		if user.Username == username {
+		if strings.EqualFold(user.Username, username) {
 			return user, true
 		}
 	}

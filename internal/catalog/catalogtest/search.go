@@ -3,7 +3,6 @@ package catalogtest
 import (
 	"cmp"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,6 +31,12 @@ type searchFilter struct {
 	Type    []catalog.SubjectType `json:"type"`
 	AirDate []string              `json:"air_date"`
 	NSFW    *bool                 `json:"nsfw"`
+}
+
+// hitAnswer is a subject as the search shows it; reads of one subject have no single image.
+type hitAnswer struct {
+	subjectAnswer
+	Image string `json:"image"`
 }
 
 // searchSubjects is POST /v0/search/subjects. Unknown body fields and the
@@ -66,25 +71,21 @@ func (s *Server) searchSubjects(w http.ResponseWriter, r *http.Request, who *Use
 		return
 	}
 	hits = hits[:min(len(hits), searchTotal)]
-	found := page[subjectAnswer]{Data: []subjectAnswer{}, Total: len(hits), Limit: win.limit, Offset: win.offset}
+	found := page[hitAnswer]{Data: []hitAnswer{}, Total: len(hits), Limit: win.limit, Offset: win.offset}
 	for _, hit := range cut(win, hits) {
-		found.Data = append(found.Data, describe(hit.subject, hit.subject.Eps))
+		found.Data = append(found.Data, hitAnswer{describe(hit.subject, hit.subject.Eps), imagesOf(hit.subject.Image).Large})
 	}
 	answer(w, http.StatusOK, found)
 }
 
 // readBody decodes the JSON body into v and answers the 400 itself. A strict
-// body must not have unknown fields.
+// body must not have unknown fields. What follows the first value is not looked at.
 func readBody(w http.ResponseWriter, r *http.Request, v any, strict bool) bool {
 	decoder := json.NewDecoder(r.Body)
 	if strict {
 		decoder.DisallowUnknownFields()
 	}
-	err := decoder.Decode(v)
-	if err == nil && decoder.More() {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
+	if err := decoder.Decode(v); err != nil {
 		failTitled(w, r, http.StatusBadRequest, "JSON Error", "can't parse request body as JSON: "+err.Error())
 		return false
 	}

@@ -138,7 +138,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.countMu.Lock()
 	s.requests[pattern]++
 	s.countMu.Unlock()
-	s.faults.serve(w, r, pathsOf(pattern), s.mux)
+	s.faults.serve(w, r, pattern, s.mux)
 }
 
 // Listen serves s on addr, such as 127.0.0.1:0 for a free port, until stop is called, which ends

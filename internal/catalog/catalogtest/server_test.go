@@ -31,7 +31,7 @@ func TestEveryCallIsChecked(t *testing.T) {
 		{"no token in the query", []exchange{{call: "GET /v0/me?access_token=mira-token", status: 401}}},
 		{"errors have the catalog's shape", []exchange{
 			{call: "GET /v0/subjects/9?a=1", status: 404, holds: []string{
-				`"title":"Not Found"`, `"description":"subject not found"`,
+				`"title":"Not Found"`, `"description":"resource can't be found in the database or has been removed"`,
 				`"details":{"path":"/v0/subjects/9","method":"GET","query_string":"a=1"}`, `"request_id":"`,
 			}},
 			{call: "GET /v0/nothing", status: 404, holds: []string{`"title":"Not Found"`}},

@@ -18,7 +18,6 @@ type subjectAnswer struct {
 	NameCN        string              `json:"name_cn"`
 	Date          *string             `json:"date"`
 	Platform      *string             `json:"platform"`
-	Image         string              `json:"image,omitempty"`
 	Images        images              `json:"images"`
 	Summary       string              `json:"summary"`
 	Tags          []tagAnswer         `json:"tags"`
@@ -60,7 +59,7 @@ func describe(subject *Subject, totalEpisodes int) subjectAnswer {
 	shown := subjectAnswer{
 		ID: subject.ID, Type: subject.Type, Name: subject.Name, NameCN: subject.NameCN,
 		Date: orNull(subject.Date), Platform: orNull(subject.Platform),
-		Image: imagesOf(subject.Image).Large, Images: imagesOf(subject.Image), Summary: subject.Summary,
+		Images: imagesOf(subject.Image), Summary: subject.Summary,
 		Tags: tagsOf(subject), MetaTags: append([]string{}, subject.MetaTags...), Infobox: infobox,
 		Rating: ratingAnswer{Rank: subject.Rating.Rank, Score: subject.Rating.Score, Count: map[string]int{}},
 		Collection: map[string]int{
@@ -102,11 +101,11 @@ func (s *Server) getSubject(w http.ResponseWriter, r *http.Request, who *User) {
 	}
 	subject, ok := s.data.subject(id)
 	if !ok || (subject.NSFW && !s.data.readNSFW(id, who, s.cfg.Now())) {
-		fail(w, r, http.StatusNotFound, "subject not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
-	if subject.MergedInto != 0 {
-		http.Redirect(w, r, "/v0/subjects/"+strconv.Itoa(int(subject.MergedInto)), http.StatusFound)
+	if target := subject.target(); target != 0 {
+		http.Redirect(w, r, "/v0/subjects/"+strconv.Itoa(int(target)), http.StatusFound)
 		return
 	}
 	if subject.NSFW {
@@ -141,14 +140,15 @@ type relatedSubject struct {
 	Relation string              `json:"relation"`
 }
 
-// getRelations is GET /v0/subjects/{id}/subjects. A merged subject answers its own rows here.
+// getRelations is GET /v0/subjects/{id}/subjects. A merged subject answers its own rows here, and
+// is listed under its old id among the rows of others.
 func (s *Server) getRelations(w http.ResponseWriter, r *http.Request, who *User) {
 	id, ok := pathSubject(w, r)
 	if !ok {
 		return
 	}
 	if _, ok := s.data.visible(id, who); !ok {
-		fail(w, r, http.StatusNotFound, "subject not found")
+		fail(w, r, http.StatusNotFound, gone)
 		return
 	}
 	related := []relatedSubject{}
@@ -165,13 +165,27 @@ func (s *Server) getRelations(w http.ResponseWriter, r *http.Request, who *User)
 	answer(w, http.StatusOK, related)
 }
 
-// relationsOf is the rows of a subject in their order, each once.
+// relationsOf is the rows of a subject in their order, each once. Rows of the same place come in
+// another order each time: the catalog asks its database for no other order than the place.
 func (d *data) relationsOf(id catalog.SubjectID) []relation {
-	d.mu.RLock()
+	d.mu.Lock()
 	rows := slices.Clone(d.relations[id])
-	d.mu.RUnlock()
-	slices.SortStableFunc(rows, func(a, b relation) int {
+	turn := d.shuffles
+	d.shuffles++
+	d.mu.Unlock()
+	slices.SortFunc(rows, func(a, b relation) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.code, b.code), cmp.Compare(a.to, b.to))
 	})
-	return slices.CompactFunc(rows, func(a, b relation) bool { return a.to == b.to && a.code == b.code })
+	rows = slices.CompactFunc(rows, func(a, b relation) bool { return a.to == b.to && a.code == b.code })
+	for from := 0; from < len(rows); {
+		to := from + 1
+		for to < len(rows) && rows[to].order == rows[from].order {
+			to++
+		}
+		tied := rows[from:to]
+		first := turn % len(tied)
+		copy(tied, slices.Concat(tied[first:], tied[:first]))
+		from = to
+	}
+	return rows
 }
