@@ -63,16 +63,3 @@ type apiKeyDelete struct {
 func (c apiKeyDelete) Run(ctx context.Context, std standard) error {
 	return withData(ctx, c.options(std.err), func(data *app.Data) error { return data.Auth.DeleteKey(ctx, c.ID) })
 }
-
-// withData opens the data folder for fn, beside a running service or without one.
-func withData(ctx context.Context, options app.Options, fn func(*app.Data) error) error {
-	data, err := app.OpenData(ctx, options)
-	if err != nil {
-		return err
-	}
-	if err := fn(data); err != nil {
-		_ = data.Close() // the first error is the one to tell
-		return err
-	}
-	return data.Close()
-}

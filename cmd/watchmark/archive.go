@@ -149,7 +149,7 @@ func (c archiveStatus) Run(ctx context.Context, std standard) error {
 type archiveSearch struct {
 	dataFlags
 	Title string `arg:"" help:"The title, or a part of it."`
-	Limit int    `help:"How many subjects to show at most." default:"10"`
+	Limit int    `help:"How many subjects to show at most." default:"10" placeholder:"N"`
 	JSON  bool   `name:"json" help:"Print the subjects as JSON."`
 }
 

@@ -60,12 +60,16 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 	for _, text := range []string{"ok      data folder", "ok      permissions", "whole, schema version", "ok      clock", "are free", "ok      address           watchmark dev runs at", "ok      backups"} {
 		mustHold(t, well.out, text)
 	}
+	mustHold(t, doctor("127.0.0.1:1").out, "ok      address           watchmark dev runs at "+service.url) // by --listen
 	key := filepath.Join(data, "secret.key")
 	must(t, os.Chmod(key, 0o644))
 	old := filepath.Join(data, "backups", "watchmark-20240101-041700.backup")
 	must(t, os.MkdirAll(filepath.Dir(old), 0o700))
 	must(t, os.WriteFile(old, nil, 0o600))
+	running := strings.TrimSuffix(service.url, "/") + "/health"
+	must(t, os.Remove(filepath.Join(data, "watchmark.address"))) // as of a service of before
 	ill := doctor(address(strange.URL))
+	must(t, os.WriteFile(filepath.Join(data, "watchmark.address"), []byte(running), 0o600))
 	if ill.code != 1 {
 		t.Errorf("exit %d: %s", ill.code, ill.out)
 	}

@@ -20,15 +20,24 @@ type importFromCommand struct {
 
 type importFromSyncer struct {
 	dataFlags
-	DryRun bool   `help:"Only show what would be taken."`
+	DryRun bool   `help:"Only show what would be taken; leaves nothing behind, and may be run beside the service."`
 	Yes    bool   `help:"Take it without asking."`
 	Dir    string `arg:"" help:"The folder of Bangumi-syncer, or the one that its container mounts config and data from. Nothing is written there." type:"path"`
 }
 
 // Run shows what the folder holds, asks, and takes it.
 func (c importFromSyncer) Run(ctx context.Context, std standard) error {
+	options := c.options(std.err)
+	if c.DryRun {
+		aside, remove, err := app.Aside(ctx, options)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = remove() }() // it is in the folder for temporary files
+		options = aside
+	}
 	agreed := false
-	report, err := app.MoveIn(ctx, c.options(std.err), c.Dir, func(files []string, preview movein.Report) (bool, error) {
+	report, err := app.MoveIn(ctx, options, c.Dir, func(files []string, preview movein.Report) (bool, error) {
 		_, _ = fmt.Fprintf(std.out, "Read: %s\n", strings.Join(files, ", "))
 		printMove(std.out, preview, "would be taken")
 		switch {

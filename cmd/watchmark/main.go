@@ -14,7 +14,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // a system without certificates, such as an empty container
 
 	"watchmark/internal/app"
-	"watchmark/internal/rights"
 )
 
 // cli is the command line; every field is a command.
@@ -33,24 +32,11 @@ type cli struct {
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in place of what the data folder holds."`
 	Service  serviceCommand  `cmd:"" help:"Have the system start the service by itself: systemd, or launchd of macOS."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Help     helpCommand     `cmd:"" help:"Show how a command is used, as --help does."`
 
 	ImportFrom importFromCommand `cmd:"" name:"import-from" help:"Take over what another tool left in its folder; shows it first. The service must be stopped."`
-}
 
-// folderFlag names the data folder.
-type folderFlag struct {
-	Data string `help:"Data folder." default:"./data" env:"WATCHMARK_DATA" type:"path" placeholder:"DIR"`
-}
-
-// dataFlags are the flags of every command that opens the data with its settings.
-type dataFlags struct {
-	folderFlag
-	Config string `help:"Settings file; default is watchmark.toml in the data folder, if there is one." env:"WATCHMARK_CONFIG" type:"path" placeholder:"FILE"`
-}
-
-// options are what package app needs to open the data folder.
-func (f dataFlags) options(logs io.Writer) app.Options {
-	return app.Options{DataDir: f.Data, ConfigFile: f.Config, Environ: os.Environ(), Logs: logs}
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // standard is where commands read and write; tests put their own in.
@@ -79,14 +65,15 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 			code = int(e)
 		}
 	}()
-	parser, err := kong.New(&cli{},
+	parser, err := kong.New(&cli{}, append(plainWords(),
 		kong.Name("watchmark"),
 		kong.Description("Marks what you watch on Plex, Emby, Jellyfin and others on your anime list."),
+		kong.Vars{"version": versionLine()},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { panic(exited(code)) }), // kong goes on after Exit returns
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(std),
-	)
+	)...)
 	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "watchmark:", err)
 		return 2
@@ -96,7 +83,10 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 		_, _ = fmt.Fprintf(std.err, "watchmark: %v; add --help to see what there is\n", err)
 		return 2
 	}
-	err = dropRights(command)
+	if help, is := command.Selected().Target.Addr().Interface().(*helpCommand); is {
+		return run(ctx, append(help.Command, "--help"), std)
+	}
+	err = readyFolder(command)
 	if err == nil {
 		err = command.Run()
 	}
@@ -107,20 +97,17 @@ func run(ctx context.Context, args []string, std standard) (code int) {
 	return 0
 }
 
-// dropRights has no command work on a data folder as root that another user is to own.
-func dropRights(command *kong.Context) error {
-	for _, flag := range command.Flags() {
-		if flag.Name == "data" {
-			return rights.Drop(flag.Target.String(), os.Getenv)
-		}
-	}
-	return nil
-}
-
 type versionCommand struct{}
 
 // Run prints the version, commit and Go version.
 func (versionCommand) Run(std standard) error {
-	_, err := fmt.Fprintln(std.out, "watchmark", app.BuildInfo())
+	_, err := fmt.Fprintln(std.out, versionLine())
 	return err
+}
+
+func versionLine() string { return "watchmark " + app.BuildInfo() }
+
+// helpCommand is run as the command that it names with --help.
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"The command, such as api-key create; all of them when not given."`
 }

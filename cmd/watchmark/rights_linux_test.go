@@ -13,7 +13,7 @@ import (
 // Numbers of nobody's user and group.
 const uid, gid = 54321, 65432
 
-var asUser = []string{fmt.Sprint("PUID=", uid), fmt.Sprint("PGID=", gid), "WATCHMARK_CATALOG_API_URL=" + nowhere}
+var asUser = append(asRoot, "WATCHMARK_CATALOG_API_URL="+nowhere)
 
 // rootFolder is a folder of root that others may pass through. Without being root the test is skipped.
 func rootFolder(t *testing.T) string {

@@ -16,10 +16,10 @@ type simulateCommand struct {
 	Dump   string   `help:"Weekly dump to load; the embedded sample when not given." type:"existingfile" placeholder:"FILE.zip"`
 	Token  []string `help:"An access token and whose it is; may be given several times." required:"" placeholder:"TOKEN:USERNAME"`
 
-	Tracker     string   `help:"Address for a simulated tracker to listen on; none when not given." placeholder:"HOST:PORT"`
+	Tracker     string   `help:"Address for a simulated tracker to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 	TrackerUser []string `help:"Somebody with an account there; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
 
-	LLM string `name:"llm" help:"Address for a simulated language model to listen on; none when not given." placeholder:"HOST:PORT"`
+	LLM string `name:"llm" help:"Address for a simulated language model to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 }
 
 // What the simulated tracker knows: a web client with the default tracker.redirect_uri, and an

@@ -102,7 +102,7 @@ func told(step match.Step) string {
 	case "arbiter":
 		words = append(words, said("verdict"))
 	case "decision":
-		words = append(words, fmt.Sprintf("to mark %v, to ask %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"]))
+		words = append(words, fmt.Sprintf("certain from %v, asked from %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"]))
 		if ahead := said("ahead"); ahead != "" {
 			words = append(words, "ahead by "+ahead)
 		}

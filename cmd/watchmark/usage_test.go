@@ -9,11 +9,13 @@ import (
 )
 
 func TestVersion(t *testing.T) {
-	got := finish(t, command(t, nil, "version"), "")
-	if got.code != 0 || got.err != "" || !strings.HasPrefix(got.out, "watchmark ") || strings.Count(got.out, "\n") != 1 {
-		t.Errorf("exit %d, prints %q and %q", got.code, got.out, got.err)
+	for _, asked := range []string{"version", "--version"} {
+		got := finish(t, command(t, nil, asked), "")
+		if got.code != 0 || got.err != "" || !strings.HasPrefix(got.out, "watchmark ") || strings.Count(got.out, "\n") != 1 {
+			t.Errorf("%s: exit %d, prints %q and %q", asked, got.code, got.out, got.err)
+		}
+		mustHold(t, got.out, " go1.")
 	}
-	mustHold(t, got.out, " go1.")
 }
 
 func TestHelpNamesEveryCommand(t *testing.T) {
@@ -21,7 +23,29 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	if got.code != 0 || got.err != "" {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
+	if help := finish(t, command(t, nil, "help"), ""); help != got {
+		t.Errorf("help prints %q and %q, exit %d", help.out, help.err, help.code)
+	}
 	mustHold(t, got.out, "serve", "demo", "simulate", "match", "api-key create", "api-key list", "api-key delete", "password", "health", "service install", "service uninstall", "two-factor off", "version")
+}
+
+func TestHelpSaysWhatCountsWithoutAFlag(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		holds   []string
+	}{
+		{"serve", []string{"(default ./data; $WATCHMARK_DATA)", "($WATCHMARK_CONFIG)", "127.0.0.1:8787"}},
+		{"match", []string{"0 is specials (default 1).", "Episode number (default 1).", "--date=DATE"}},
+		{"archive search", []string{"(default 10)"}},
+		{"simulate", []string{"(default 127.0.0.1:8788)"}},
+	} {
+		words := strings.Fields(c.command)
+		got := finish(t, command(t, nil, append([]string{"help"}, words...)...), "")
+		if flag := finish(t, command(t, nil, append(words, "--help")...), ""); flag != got || got.code != 0 {
+			t.Errorf("help %s prints %q and %q, exit %d", c.command, got.out, got.err, got.code)
+		}
+		mustHold(t, strings.Join(strings.Fields(got.out), " "), c.holds...)
+	}
 }
 
 func TestWrongUsageIsToldInOneLine(t *testing.T) {
@@ -42,14 +66,25 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 		"settings file missing":    {[]string{"serve", "--config", "none.toml"}, failed, "none.toml"},
 		"match: no title":          {[]string{"match", ""}, failed, "title"},
 		"match: odd date":          {[]string{"match", "x", "--date", "soon"}, failed, "--date"},
-		"match: odd number":        {[]string{"match", "x", "--episode", "two"}, usage, "--episode"},
+		"match: no such day":       {[]string{"match", "x", "--date", "2024-02-31"}, failed, `--date: "2024-02-31" is not a date`},
+		"match: no such month":     {[]string{"match", "x", "--date", "2024-13"}, failed, "--date"},
+		"match: more than a date":  {[]string{"match", "x", "--date", "2024-05-19x"}, failed, "--date"},
+		"match: odd number":        {[]string{"match", "x", "--episode", "two"}, usage, `--episode: "two" is not a number`},
+		"match: half a season":     {[]string{"match", "x", "--season", "1.5"}, usage, `--season: "1.5" is not a whole number`},
+		"match: no number":         {[]string{"match", "x", "--season"}, usage, "--season: its value is missing"},
+		"match: a flag as number":  {[]string{"match", "x", "--season", "--movie"}, usage, "--season: its value is missing"},
+		"match: odd id":            {[]string{"match", "x", "--id", "1429"}, usage, `--id: "1429" is not of the form KEY=VALUE`},
+		"match: odd switch":        {[]string{"match", "x", "--movie=perhaps"}, usage, `--movie: "perhaps" is not true or false`},
+		"no folder":                {[]string{"serve", "--data"}, usage, "--data: its value is missing"},
+		"help: unknown command":    {[]string{"help", "frobnicate"}, usage, "frobnicate"},
+		"delete: odd id":           {[]string{"api-key", "delete", "first"}, usage, `"first" is not a whole number`},
 		"simulate: no token":       {[]string{"simulate"}, usage, "TOKEN:USERNAME"},
 		"simulate: token alone":    {[]string{"simulate", "--token", "abc"}, failed, "TOKEN:USERNAME"},
 		"simulate: nobody's token": {[]string{"simulate", "--token", "abc:"}, failed, "TOKEN:USERNAME"},
 		"simulate: empty token":    {[]string{"simulate", "--token", ":mira"}, failed, "TOKEN:USERNAME"},
 		"simulate: no such dump":   {[]string{"simulate", "--token", "a:b", "--dump", "none.zip"}, usage, "none.zip"},
 		"simulate: port":           {[]string{"simulate", "--token", "a:b", "--listen", "here"}, failed, "here"},
-		"delete an unknown key":    {[]string{"api-key", "delete", "7"}, failed, "not found"},
+		"delete an unknown key":    {[]string{"api-key", "delete", "7", "--data", "."}, failed, "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := finish(t, command(t, nil, c.args...), "")

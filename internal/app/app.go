@@ -125,7 +125,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.buildEngine()
 	a.tracker = a.newTracker()
-	a.Archive.Clean()
 	a.archiver = a.Archiver(a.tasks)
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {

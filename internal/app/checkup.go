@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
+	"watchmark/internal/api"
 	"watchmark/internal/backup"
 	"watchmark/internal/db"
 	"watchmark/internal/disk"
@@ -42,7 +44,7 @@ func CheckFolder(dir string) []Check {
 
 // Checkup looks at what this machine must give the service. The folder of o is the one that d was opened on.
 func (d *Data) Checkup(ctx context.Context, o Options) []Check {
-	return []Check{d.checkDatabase(ctx, o.DataDir), d.checkClock(ctx), checkRoom(o.DataDir), d.checkListen(ctx), d.checkBackups(o)}
+	return []Check{d.checkDatabase(ctx, o.DataDir), d.checkClock(ctx), checkRoom(o.DataDir), d.checkListen(ctx, o.DataDir), d.checkBackups(o)}
 }
 
 func well(name, detail string, args ...any) Check {
@@ -53,9 +55,14 @@ func ill(name, detail string, args ...any) Check {
 	return Check{name, false, fmt.Sprintf(detail, args...)}
 }
 
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func checkWritable(dir string) Check {
 	const name = "data folder"
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if missing(dir) {
 		return well(name, "%s is not there yet: the first start makes it", dir)
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
@@ -95,6 +102,9 @@ func checkSecrets(dir string) Check {
 // checkDatabase reads the whole database.
 func (d *Data) checkDatabase(ctx context.Context, dir string) Check {
 	const name = "database"
+	if !HasData(dir) {
+		return well(name, "there is no database yet: the first start makes it")
+	}
 	if err := db.Check(ctx, filepath.Join(dir, db.FileName)); err != nil {
 		return ill(name, "%v", err)
 	}
@@ -117,6 +127,9 @@ func (d *Data) checkClock(ctx context.Context) Check {
 
 func checkRoom(dir string) Check {
 	const name = "disk"
+	for missing(dir) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir) // where it will be made
+	}
 	free, err := disk.Free(dir)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -129,10 +142,16 @@ func checkRoom(dir string) Check {
 	return well(name, "%.1f GB are free", float64(free)/1e9)
 }
 
-// checkListen looks who has the address of the settings: nobody, or this service.
-func (d *Data) checkListen(ctx context.Context) Check {
+// checkListen looks where the service of the folder runs, which need not be where the settings say, and else who has
+// the address of the settings.
+func (d *Data) checkListen(ctx context.Context, dir string) Check {
 	const name = "address"
 	s := d.Settings.Current().Server
+	if url, err := os.ReadFile(filepath.Join(dir, addressFile)); err == nil {
+		if health, err := askHealth(ctx, string(url)); err == nil {
+			return runs(name, strings.TrimSuffix(string(url), "/health"), health)
+		}
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
 	if err == nil {
 		_ = listener.Close() // nothing came over it
@@ -146,10 +165,16 @@ func (d *Data) checkListen(ctx context.Context) Check {
 	switch {
 	case none != nil:
 		return ill(name, "%s cannot be used (%v), and what answers there is no watchmark: stop it, or choose another port with server.listen", s.Listen, err)
-	case len(health.Problems) > 0:
-		return ill(name, "the service runs at %s, and takes nothing: %s", s.Listen, health.Problems[0])
 	}
-	return well(name, "watchmark %s runs at %s", health.Version, s.Listen)
+	return runs(name, s.Listen, health)
+}
+
+// runs says how the service that answers at an address is.
+func runs(name, address string, health api.Health) Check {
+	if len(health.Problems) > 0 {
+		return ill(name, "the service runs at %s, and takes nothing: %s", address, health.Problems[0])
+	}
+	return well(name, "watchmark %s runs at %s", health.Version, address)
 }
 
 func (d *Data) checkBackups(o Options) Check {

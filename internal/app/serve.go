@@ -40,6 +40,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		return errors.Join(err, listener.Close(), a.Close())
 	}
 	a.tellAddress(listener.Addr())
+	a.Archive.Clean()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { a.engine.Run(background, workGrace) })

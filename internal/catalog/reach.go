@@ -130,7 +130,7 @@ func (r *reach) failed(failure *Error) {
 	now := time.Now()
 	if !r.open {
 		r.open, r.since = true, now
-		r.log.Warn("catalog unreachable: marks wait in the queue until it answers again", "host", r.host, "error", failure, "next_trial_in", wait)
+		r.log.Warn("the catalog cannot be reached: it is asked again by and by", "host", r.host, "error", failure, "next_trial_in", wait)
 	}
 	r.trials++
 	r.nextTrial = now.Add(wait)

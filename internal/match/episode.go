@@ -15,7 +15,7 @@ type target struct {
 	start, subject catalog.Subject
 	// row is the episode; nil when there is none.
 	row *catalog.EpisodeInfo
-	// whole is set for a film without an episode list: the subject itself is marked.
+	// whole is set for a film without an episode list: the mark belongs to the subject itself.
 	whole bool
 	// fit says how sure the episode is, a ratio 0..1.
 	fit float64
@@ -91,7 +91,7 @@ func (s *session) resolveFilm(ctx context.Context, subject catalog.Subject) (tar
 	t := target{start: subject, subject: subject, fit: 1}
 	switch {
 	case len(main) == 0 && subject.IsFilm():
-		t.whole, t.how = true, "a film without an episode list: the subject itself is marked"
+		t.whole, t.how = true, "a film without an episode list: the mark belongs to the subject itself"
 	case len(main) == 0:
 		t.how = "the subject has no episodes and is not a film"
 	default:

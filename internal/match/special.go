@@ -176,7 +176,7 @@ func (s *session) sideStory(ctx context.Context, story catalog.Subject) (proposa
 	case named && len(main) == 1:
 		t.row, t.fit, t.how = &main[0], 1, "the only episode of the side story of that title"
 	case named && len(main) == 0 && story.IsFilm():
-		t.whole, t.fit, t.how = true, 1, "a film without an episode list: the subject itself is marked"
+		t.whole, t.fit, t.how = true, 1, "a film without an episode list: the mark belongs to the subject itself"
 	default:
 		return proposal{}, false, nil
 	}

@@ -5,7 +5,7 @@
 package rights
 
 // Drop does nothing here.
-func Drop(string, func(string) string) error { return nil }
+func Drop(string, bool, func(string) string) error { return nil }
 
 // StaysRoot is false: there is no root here.
 func StaysRoot(func(string) string) bool { return false }

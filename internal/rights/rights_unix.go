@@ -19,9 +19,9 @@ import (
 var ours = []string{"watchmark.db", "watchmark.toml", "secret.key"}
 
 // Drop makes the process the user PUID in the group PGID, when it is root and these are set,
-// and gives that user the data folder before. It does nothing for any other user, nor when
-// PUID is 0. getenv is os.Getenv. Errors say what to do.
-func Drop(dataDir string, getenv func(string) string) error {
+// and gives that user the data folder before, which it makes only with makes. It does nothing for any other
+// user, nor when PUID is 0. getenv is os.Getenv. Errors say what to do.
+func Drop(dataDir string, makes bool, getenv func(string) string) error {
 	if os.Geteuid() != 0 || getenv("PUID") == "" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func Drop(dataDir string, getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if err := takeOver(dataDir, uid, gid); err != nil {
+	if err := takeOver(dataDir, makes, uid, gid); err != nil {
 		return fmt.Errorf("give the data folder %s to %d:%d: %w; do it yourself, or start as that user (user: \"%d:%d\" of a container) in place of PUID and PGID", dataDir, uid, gid, err, uid, gid)
 	}
 	if err := become(uid, gid); err != nil {
@@ -75,14 +75,18 @@ func become(uid, gid int) error {
 
 // takeOver makes uid and gid the owners of the data folder, and, when it is known as one, of
 // what is in it. Nothing outside is touched: links are not followed, what is mounted in
-// the folder is left alone, and a file that has a second name, which may be elsewhere, is an error.
-func takeOver(dataDir string, uid, gid int) error {
+// the folder is left alone, and a file that has a second name, which may be elsewhere, is an error. A folder that
+// is not there is made with makes.
+func takeOver(dataDir string, makes bool, uid, gid int) error {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
 		return err
 	}
 	if dataDir == "/" {
 		return errors.New("/ cannot be the data folder")
+	}
+	if _, err := os.Lstat(dataDir); !makes && errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(dataDir), 0o755); err != nil { //nolint:gosec // the way to the data folder, which is 0700
 		return err
