@@ -92,38 +92,44 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 }
 
 // tokenProblem is the judge of the token endpoint, whose 4xx bodies come in two shapes
-// (upstreams/catalog.md section 10).
+// (upstreams/catalog.md section 10). A 400 that has invalid_grant anywhere in its body, whatever its form, ends the grant.
 func (c *Client) tokenProblem(op string, resp *httpx.Response) error {
+	ended := resp.Status == http.StatusBadRequest && bytes.Contains(resp.Body, []byte("invalid_grant"))
+	if ended && isPage(resp) {
+		return &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status}
+	}
 	err := c.problem(op, resp)
 	var failure *Error
 	if !errors.As(err, &failure) || errors.Is(err, ErrUnreachable) {
 		return err
 	}
 	var said struct {
-		Error       string          `json:"error"`
-		Description string          `json:"error_description"`
+		Error       json.RawMessage `json:"error"`
+		Description json.RawMessage `json:"error_description"`
+		Message     json.RawMessage `json:"message"`
 		Code        json.RawMessage `json:"code"`
-		Message     string          `json:"message"`
 	}
-	if json.Unmarshal(resp.Body, &said) != nil {
-		failure.Kind = ErrRefused
-		return failure
-	}
-	var code string
-	if json.Unmarshal(said.Code, &code) != nil {
-		code = "" // absent, or a number
-	}
+	_ = json.Unmarshal(resp.Body, &said) // what is not JSON has no words to repeat
+	code := text(said.Code)
 	failure.Kind = ErrRefused
-	if said.Error == "invalid_grant" || code == "INVALID_REFRESH_TOKEN" || code == "INVALID_AUTHORIZATION_CODE" {
+	if ended || code == "INVALID_REFRESH_TOKEN" || code == "INVALID_AUTHORIZATION_CODE" {
 		failure.Kind = ErrGrantInvalid
 	}
-	for _, words := range []string{said.Description, said.Message, said.Error, code} {
+	for _, words := range []string{text(said.Description), text(said.Message), text(said.Error), code} {
 		if words != "" {
 			failure.Description = c.shorten(words)
 			break
 		}
 	}
 	return failure
+}
+
+// text reads a JSON string; anything else is empty.
+func text(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // number reads 123 and "123"; anything else is 0.

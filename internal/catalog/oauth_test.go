@@ -79,6 +79,10 @@ func TestOAuthFailures(t *testing.T) {
 	}{
 		{"invalid grant, older", say(400, asJSON, `{"error":"invalid_grant","error_description":"Invalid refresh token"}`), catalog.ErrGrantInvalid},
 		{"invalid grant, newer", say(400, asJSON, `{"code":"INVALID_REFRESH_TOKEN","message":"x"}`), catalog.ErrGrantInvalid},
+		{"invalid grant, nested", say(400, asJSON, `{"error":{"type":"invalid_grant"},"message":["x"]}`), catalog.ErrGrantInvalid},
+		{"invalid grant, in a description", say(400, asJSON, `{"title":"Bad Request","description":"invalid_grant: used"}`), catalog.ErrGrantInvalid},
+		{"invalid grant, as a form", say(400, "text/plain", `error=invalid_grant&error_description=used`), catalog.ErrGrantInvalid},
+		{"invalid grant, on a page", say(400, asPage, `<p>invalid_grant</p>`), catalog.ErrGrantInvalid},
 		{"unknown app", say(404, asJSON, `{"code":"APP_NONEXISTENCE"}`), catalog.ErrRefused},
 		{"wrong redirect", say(400, asJSON, `{"code":"REDIRECT_URI_MISMATCH"}`), catalog.ErrRefused},
 		{"client", say(401, asJSON, `{"error":"invalid_client","code":3}`), catalog.ErrRefused},

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -50,7 +51,8 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 	if err != nil {
 		return Credential{}, err
 	}
-	if resp.Status == http.StatusBadRequest && isInvalidGrant(resp) {
+	// The word counts wherever the body has it (upstreams/tracker.md section 8).
+	if resp.Status == http.StatusBadRequest && bytes.Contains(resp.Body, []byte("invalid_grant")) {
 		return Credential{}, &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status, Detail: "the tracker says that the authorisation is used up, expired or revoked: sign in again"}
 	}
 	if resp.Status != http.StatusOK {
@@ -101,13 +103,6 @@ func tokenRefusal(op string, resp *httpx.Response) *Error {
 		e.Detail = "the tracker does not accept the client id or its secret (" + strconv.Itoa(resp.Status) + "): check those in the section tracker of the settings. It deletes an application whose owner has no VIP"
 	}
 	return e
-}
-
-func isInvalidGrant(resp *httpx.Response) bool {
-	var said struct {
-		Error string `json:"error"`
-	}
-	return json.Unmarshal(resp.Body, &said) == nil && said.Error == "invalid_grant"
 }
 
 func (k *Keeper) postJSON(ctx context.Context, op, address string, body map[string]string) (*httpx.Response, error) {

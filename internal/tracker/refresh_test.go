@@ -89,6 +89,33 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	}
 }
 
+func TestInvalidGrantAnywhereInThe400IsTheEnd(t *testing.T) {
+	for name, fault := range map[string]trackertest.Fault{
+		"oauth":         {Body: `{"error":"invalid_grant"}`},
+		"nested":        {Body: `{"error":{"code":"invalid_grant"}}`},
+		"in a message":  {Body: `{"message":"refused: invalid_grant"}`},
+		"a description": {Body: `{"error":"bad_request","error_description":"invalid_grant"}`},
+		"a form":        {Body: `error=invalid_grant&error_description=used`},
+		"a text":        {Body: `invalid_grant`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			u := r.signIn(mira)
+			r.remote.ExpireAccess()
+			fault.Path, fault.Status = "/oauth/token", 400
+			r.remote.SetFault(&fault)
+			if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+				t.Errorf("got %v", err)
+			}
+			status, err := r.keeper.Status(t.Context())
+			must(t, err)
+			if got := status.Users[0]; got.State != tracker.Dead || got.Problem == "" {
+				t.Errorf("shown as %+v", got)
+			}
+		})
+	}
+}
+
 func TestOtherFailuresKeepThePair(t *testing.T) {
 	for name, fault := range map[string]trackertest.Fault{
 		"cut":          {Path: "/oauth/token"},
@@ -97,6 +124,7 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 		"firewall":     {Path: "/oauth/token", Status: 403, HTML: true},
 		"another 400":  {Path: "/oauth/token", Status: 400},
 		"unauthorized": {Path: "/oauth/token", Status: 401},
+		"a 503 of it":  {Path: "/oauth/token", Status: 503, Body: `{"error":"invalid_grant"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

@@ -23,6 +23,8 @@ type Fault struct {
 	RetryAfter int `json:"retry_after"`
 	// HTML answers a page, as the firewall before the tracker does.
 	HTML bool `json:"html"`
+	// Body is what it answers besides the status; empty is an error of its own.
+	Body string `json:"body"`
 	// Header is sent besides.
 	Header map[string]string `json:"header"`
 	// Hold makes the requests wait until it is closed, and then pass.
@@ -110,6 +112,11 @@ func (f *faults) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
 		w.WriteHeader(fault.Status)
 		_, _ = w.Write([]byte("<!DOCTYPE html><title>Attention Required</title>error code: 1010")) // a client that went away needs none
+		return
+	}
+	if fault.Body != "" {
+		w.WriteHeader(fault.Status)
+		_, _ = w.Write([]byte(fault.Body)) // a client that went away needs none
 		return
 	}
 	fail(w, fault.Status, "simulated", "the simulator was told to answer this")
