@@ -2,11 +2,13 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/secret"
 	"watchmark/internal/task"
 )
 
@@ -70,4 +72,26 @@ func statusOf(t *task.Task, err error) (*JSON[task.Status], error) {
 		return nil, err
 	}
 	return answer(t.Status(), nil)
+}
+
+// digitCode is a code of six digits. As a number it has lost its leading zeros.
+type digitCode struct{ secret.Text }
+
+// UnmarshalJSON takes texts and whole numbers.
+func (c *digitCode) UnmarshalJSON(text []byte) error {
+	var number uint32
+	if json.Unmarshal(text, &number) == nil && string(text) != "null" {
+		c.Text = secret.Text(fmt.Sprintf("%06d", number))
+		return nil
+	}
+	var plain string
+	err := json.Unmarshal(text, &plain)
+	c.Text = secret.Text(plain)
+	return err
+}
+
+// Schema describes it.
+func (digitCode) Schema(huma.Registry) *huma.Schema {
+	longest, least, most := 100, 0.0, 999999.0
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: &longest}, {Type: huma.TypeInteger, Minimum: &least, Maximum: &most}}, WriteOnly: true}
 }

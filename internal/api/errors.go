@@ -91,7 +91,6 @@ var statuses = []struct {
 	{tracker.ErrNoClient, http.StatusConflict},
 	{tracker.ErrNoApp, http.StatusConflict},
 	{tracker.ErrNoLogin, http.StatusConflict},
-	{tracker.ErrTooManyCodes, http.StatusConflict},
 	{tracker.ErrLoginsFull, http.StatusConflict},
 	{tracker.ErrState, http.StatusBadGateway},
 	{tracker.ErrWhich, http.StatusConflict},

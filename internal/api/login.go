@@ -21,7 +21,7 @@ type setupInput struct {
 type loginInput struct {
 	Name     string      `json:"name" example:"mira"`
 	Password secret.Text `json:"password" writeOnly:"true"`
-	Code     string      `json:"code,omitempty" maxLength:"40" doc:"The code that the authenticator app shows now, or a recovery code, where signing in asks for one." example:"123456"`
+	Code     digitCode   `json:"code,omitempty" writeOnly:"true" doc:"The code that the authenticator app shows now, as text or as a number, or a recovery code, where signing in asks for one." example:"\"123456\""`
 }
 
 type passwordInput struct {
@@ -100,7 +100,7 @@ func (s *server) login(ctx context.Context, in *struct {
 	Browser
 	Body loginInput
 }) (*signedIn, error) {
-	opened, err := s.Guard.Store.Login(ctx, in.Body.Name, in.Body.Password.Reveal(), in.Body.Code, in.visitor(ctx))
+	opened, err := s.Guard.Store.Login(ctx, in.Body.Name, in.Body.Password.Reveal(), in.Body.Code.Reveal(), in.visitor(ctx))
 	if errors.Is(err, auth.ErrCodeNeeded) {
 		return &signedIn{Body: session{NeedsCode: true}}, nil
 	}

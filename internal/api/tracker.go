@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/auth"
-	"watchmark/internal/secret"
 	"watchmark/internal/tracker"
 )
 
@@ -28,15 +27,16 @@ func (s *server) registerTracker() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/start", OperationID: "start-tracker-email-login", Tags: []string{tag},
 		Summary: "Sign in at the tracker by e-mail",
-		Description: "The tracker mails a code of six digits, which is good for five minutes; a new mail voids the one before. Asking again within a minute is refused with 429 and retry_after. " +
+		Description: "The tracker mails a code of six digits, which is good for five minutes; a new mail voids the one before. Asking again within a minute is refused with 429 and retry_after, " +
+			"whoever asks, for whatever address, and however the sign-in before ended; a restart changes nothing about that. A mail that was not sent starts no wait. " +
 			"Sign-ins of different callers and addresses are kept apart. A restart forgets them.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
 	}, s.startTrackerLogin)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/complete", OperationID: "complete-tracker-email-login", Tags: []string{tag},
 		Summary: "Enter the code of the mail",
-		Description: "A wrong code is answered 422 and may be tried again; more than five (MAX_OTP_ATTEMPTS) void the sign-in, and a new mail is needed: 409. " +
-			"What is not six digits, and a failure of the network, count as no try. After a right code the sign-in is used up, however it ended.",
+		Description: "A wrong code is answered 401 and may be tried again; the sixth (MAX_OTP_ATTEMPTS is 5) ends the sign-in, as an expired code does: 401 with retry_after, the seconds until a new code can be requested. " +
+			"Without a sign-in that waits the answer is 409. What is not six digits, and a failure of the network, count as no try. After a right code the sign-in is used up, however it ended.",
 		Errors: []int{http.StatusConflict, http.StatusBadGateway},
 	}, s.completeTrackerLogin)
 	register(s, huma.Operation{
@@ -106,8 +106,8 @@ func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (
 }
 
 type trackerCode struct {
-	Email string      `json:"email,omitempty" maxLength:"254" doc:"The address of the sign-in; left out it is the newest one of the caller."`
-	OTP   secret.Text `json:"otp" maxLength:"100" writeOnly:"true" doc:"The code of the mail, six digits." example:"123456"`
+	Email string    `json:"email,omitempty" maxLength:"254" doc:"The address of the sign-in; left out it is the newest one of the caller."`
+	OTP   digitCode `json:"otp" writeOnly:"true" doc:"The code of the mail, six digits, as text or as a number." example:"\"123456\""`
 }
 
 func (s *server) completeTrackerLogin(ctx context.Context, in *JSON[trackerCode]) (*JSON[tracker.User], error) {
@@ -224,15 +224,23 @@ func (s *server) syncTracker(ctx context.Context, in *struct {
 func trackerProblem(err error) *Problem {
 	var soon *tracker.CooldownError
 	var wrong *tracker.WrongCodeError
+	var over *tracker.OverError
 	var field *tracker.FieldError
 	var said *tracker.Error
 	switch {
 	case errors.As(err, &soon):
 		p := problem(http.StatusTooManyRequests, asSentence(soon.Error()))
+		if !soon.Waiting {
+			p.Errors = []FieldProblem{{"body.email", soon.Error()}}
+		}
 		p.RetryAfter = seconds(soon.RetryAfter)
 		return p
 	case errors.As(err, &wrong):
-		return fieldProblem("body.otp", wrong.Error())
+		return codeProblem(wrong)
+	case errors.As(err, &over):
+		p := codeProblem(over)
+		p.RetryAfter = seconds(over.RetryAfter)
+		return p
 	case errors.As(err, &field):
 		return fieldProblem("body."+field.Field, field.Problem)
 	case errors.As(err, &said):
@@ -243,4 +251,11 @@ func trackerProblem(err error) *Problem {
 		return p
 	}
 	return nil
+}
+
+// codeProblem is the Problem for a code of the mail that was not taken.
+func codeProblem(err error) *Problem {
+	p := problem(http.StatusUnauthorized, asSentence(err.Error()))
+	p.Errors = []FieldProblem{{"body.otp", err.Error()}}
+	return p
 }

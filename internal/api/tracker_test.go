@@ -2,9 +2,11 @@ package api_test
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,7 @@ func TestTrackerLoginByMail(t *testing.T) {
 	r, remote := trackerRig(t)
 	mail := map[string]any{"email": trackerMail}
 	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": "mira"}).problem(http.StatusUnprocessableEntity, "body.email")
-	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"otp": "123456"}).problem(http.StatusConflict, "ask for a new mail")
+	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"otp": "123456"}).problem(http.StatusConflict, "request a new code")
 	r.do("POST", "/api/tracker/email-login/start", mail).want(http.StatusOK, `"expires_in":`, `"retry_after":60`)
 	soon := r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "asked for just now")
 	if wait, _ := soon.get("retry_after").(float64); wait < 50 || wait > 60 || soon.header.Get("Retry-After") == "" {
@@ -55,11 +57,30 @@ func TestTrackerLoginByMail(t *testing.T) {
 	}
 	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "12345x"}).problem(http.StatusUnprocessableEntity, "body.otp", "six digits")
 	for range tracker.MaxOTPAttempts {
-		r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "000000"}).problem(http.StatusUnprocessableEntity, "wrong or has expired")
+		r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "000000"}).problem(http.StatusUnauthorized, "body.otp", "wrong or has expired")
 	}
-	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "000000"}).problem(http.StatusConflict, "MAX_OTP_ATTEMPTS")
+	last := r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": 0}).problem(http.StatusUnauthorized, "body.otp", "MAX_OTP_ATTEMPTS", "request a new code")
+	if wait, _ := last.get("retry_after").(float64); wait < 50 || wait > 60 {
+		t.Errorf("a new code can be had in %v", wait)
+	}
+	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "000000"}).problem(http.StatusConflict, "request a new code")
+	r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "body.email", "ask again in")
+	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": "alex@home.example"}).problem(http.StatusTooManyRequests, "body.email", "ask again in")
+	if n := remote.Requests()["POST /auth/magic"]; n != 1 {
+		t.Errorf("%d mails", n)
+	}
+	if err := r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE tracker_mail SET asked_at = asked_at - 60000`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 	r.do("POST", "/api/tracker/email-login/start", mail).want(http.StatusOK)
-	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": remote.LastCode(trackerMail)}).
+	otp, err := strconv.Atoi(remote.LastCode(trackerMail))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": otp}).
 		want(http.StatusOK, `"name":"mira"`, `"state":"connected"`)
 	status := r.do("GET", "/api/tracker/status", nil).want(http.StatusOK, `"enabled":false`, `"email_login_ready":true`, `"app_ready":false`, `"name":"mira"`)
 	if strings.Contains(status.body, "acc-") || strings.Contains(status.body, "ref-") {

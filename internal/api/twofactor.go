@@ -17,7 +17,7 @@ type passwordOnly struct {
 }
 
 type codeInput struct {
-	Code string `json:"code" maxLength:"40" doc:"The code that the app shows now." example:"123456"`
+	Code digitCode `json:"code" writeOnly:"true" doc:"The code that the app shows now, as text or as a number." example:"\"123456\""`
 }
 
 // recoveryCodes are shown once.
@@ -68,7 +68,7 @@ func (s *server) registerTwoFactor() {
 		if _, err := s.person(ctx); err != nil {
 			return nil, err
 		}
-		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, in.Body.Code, in.Session)
+		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, in.Body.Code.Reveal(), in.Session)
 		if errors.Is(err, auth.ErrBadCode) {
 			return nil, fieldProblem("body.code", auth.ErrBadCode.Error())
 		}

@@ -13,12 +13,11 @@ import (
 const (
 	// MaxOTPAttempts is how many wrong codes a sign-in bears; one more voids it.
 	MaxOTPAttempts = 5
-	// MailCooldown is how long the next mail of the same sign-in has to wait.
+	// MailCooldown is how long the next mail has to wait, whoever asks, for whatever address, and however the
+	// sign-in before it ended.
 	MailCooldown = 60 * time.Second
 	// loginLife is that of the code in a mail, from before it was sent.
 	loginLife = 5 * time.Minute
-	// loginsMost bounds how many sign-ins may wait.
-	loginsMost = 100
 )
 
 var (
@@ -28,12 +27,33 @@ var (
 )
 
 // CooldownError refuses a mail that comes too soon after the last one.
-type CooldownError struct{ RetryAfter time.Duration }
+type CooldownError struct {
+	RetryAfter time.Duration
+	// Waiting is set when that mail was the caller's for the same address, and its code is still waited for.
+	Waiting bool
+}
 
 // Error says how long to wait.
 func (e *CooldownError) Error() string {
-	return fmt.Sprintf("a mail was asked for just now: use its code, or ask again in %d seconds", int((e.RetryAfter+time.Second-1)/time.Second))
+	wait := int((e.RetryAfter + time.Second - 1) / time.Second)
+	if e.Waiting {
+		return fmt.Sprintf("a mail was asked for just now: use its code, or ask again in %d seconds", wait)
+	}
+	return fmt.Sprintf("a mail was sent less than a minute ago: ask again in %d seconds", wait)
 }
+
+// OverError ends a sign-in by its code: ErrTooManyCodes or ErrCodeExpired.
+type OverError struct {
+	Reason error
+	// RetryAfter is when a new mail may be asked for, at least a second.
+	RetryAfter time.Duration
+}
+
+// Error is the reason.
+func (e *OverError) Error() string { return e.Reason.Error() }
+
+// Unwrap gives the reason.
+func (e *OverError) Unwrap() error { return e.Reason }
 
 // WrongCodeError is ErrWrongCode with how many more wrong codes the sign-in bears.
 type WrongCodeError struct{ Left int }
@@ -61,34 +81,31 @@ type login struct {
 	voided bool
 }
 
+func (l *login) expired() bool { return time.Since(l.begun) >= loginLife }
+
 // logins are the sign-ins that wait. They live in memory only.
 type logins struct {
 	mu      sync.Mutex
 	waiting map[loginKey]*login
 }
 
-// add makes room for a sign-in before its mail is sent, and gives the one it replaces, if any.
-// Old ones go.
-func (l *logins) add(key loginKey, fresh *login) (old *login, err error) {
+// add puts a sign-in in the place of the caller's last one for the address, and returns that, if any. Those whose
+// code has expired go.
+func (l *logins) add(key loginKey, fresh *login) (old *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for other, one := range l.waiting {
-		if time.Since(one.begun) >= loginLife {
+		if one.expired() {
 			delete(l.waiting, other)
 		}
 	}
-	if old = l.waiting[key]; old != nil {
-		if wait := MailCooldown - time.Since(old.begun); wait > 0 {
-			return nil, &CooldownError{wait}
-		}
-	} else if len(l.waiting) >= loginsMost {
-		return nil, ErrLoginsFull
-	}
+	old = l.waiting[key]
 	l.waiting[key] = fresh
-	return old, nil
+	return old
 }
 
-// drop forgets a sign-in, if it is still the one that waits, for instead; nil is none.
+// drop removes the pending sign-in gone and, when instead is not nil, puts that in its place. It does nothing if
+// another one is pending by now.
 func (l *logins) drop(key loginKey, gone, instead *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,15 +130,13 @@ func (l *logins) find(key loginKey) (loginKey, *login) {
 			}
 		}
 	}
-	if found == nil || time.Since(found.begun) >= loginLife {
-		return key, nil
-	}
 	return key, found
 }
 
 // StartLogin has the tracker mail a code to email, for the caller, who is whoever is signed
 // in at this service. It returns how long the code is good. Errors: ErrNoClient, *FieldError,
-// *CooldownError, ErrLoginsFull, *Error; after an error the sign-in from before waits on, if there is one.
+// *CooldownError, *Error; after an error the sign-in from before waits on, if there is one, and a mail that was
+// not sent starts no cooldown.
 func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Duration, error) {
 	o := k.Options()
 	if o.ClientID == "" {
@@ -131,15 +146,22 @@ func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Dur
 	if !mailForm.MatchString(email) || len(email) > 254 {
 		return 0, &FieldError{"email", "is not an e-mail address"}
 	}
-	key, one := loginKey{caller, email}, &login{proof: newProof(), begun: time.Now(), o: o}
-	old, err := k.logins.add(key, one)
+	key := loginKey{caller, email}
+	at, wait, err := k.store.claimMail(ctx)
 	if err != nil {
 		return 0, err
 	}
+	if wait > 0 {
+		_, one := k.logins.find(key)
+		return 0, &CooldownError{wait, one != nil && !one.expired()}
+	}
+	one := &login{proof: newProof(), begun: time.Now(), o: o}
+	old := k.logins.add(key, one)
 	// A caller who goes away still gets the mail, and may come back with its code.
-	if err := k.askMail(context.WithoutCancel(ctx), o, email); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if err := k.askMail(ctx, o, email); err != nil {
 		k.logins.drop(key, one, old)
-		return 0, err
+		return 0, errors.Join(err, k.store.freeMail(ctx, at))
 	}
 	return loginLife - time.Since(one.begun), nil
 }
@@ -149,7 +171,7 @@ func normalMail(email string) string { return strings.ToLower(strings.TrimSpace(
 // CompleteLogin ends the sign-in of the caller for email with the code of the mail and
 // stores the credential; an empty email is the caller's newest sign-in. A code that is not
 // six digits is a *FieldError and does not count, nor does a failure of the network. Other
-// errors: ErrNoLogin, *WrongCodeError, ErrTooManyCodes after more than MaxOTPAttempts, and,
+// errors: ErrNoLogin, *WrongCodeError, *OverError after more than MaxOTPAttempts and for an expired code, and,
 // with a code that was right, ErrState and *Error; then too a new mail is needed.
 func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (User, error) {
 	if !otpForm.MatchString(otp) {
@@ -162,15 +184,18 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 	ctx = context.WithoutCancel(ctx) // a caller who goes away must not have the code used up for nothing
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.voided || time.Since(one.begun) >= loginLife {
+	switch {
+	case one.voided:
 		return User{}, ErrNoLogin
+	case one.expired():
+		return User{}, k.over(ctx, ErrCodeExpired)
 	}
 	cookie, err := k.submitCode(ctx, one.o, key.email, otp)
 	if errors.Is(err, ErrWrongCode) {
 		if one.wrong++; one.wrong <= MaxOTPAttempts {
 			return User{}, &WrongCodeError{MaxOTPAttempts - one.wrong}
 		}
-		err = ErrTooManyCodes
+		err = k.over(ctx, ErrTooManyCodes)
 	} else if err != nil {
 		return User{}, err
 	}
@@ -192,4 +217,13 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 		return User{}, err
 	}
 	return k.connect(ctx, ByMail, one.o.ClientID, one.o.RedirectURI, c)
+}
+
+// over is the error of a sign-in that ended by its code.
+func (k *Keeper) over(ctx context.Context, reason error) error {
+	wait, err := mailWait(ctx, k.store.db.Read(), time.Now())
+	if err != nil {
+		k.Log.ErrorContext(ctx, "cannot tell when a new mail may be asked for", "error", err)
+	}
+	return &OverError{reason, max(wait, time.Second)}
 }

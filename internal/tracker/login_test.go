@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -90,9 +91,6 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "123456"); !errors.Is(err, tracker.ErrNoLogin) {
 				t.Errorf("after the code was used: %v", err)
 			}
-			// The cooldown went with the sign-in.
-			_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
-			must(t, err)
 		})
 	}
 }
@@ -266,15 +264,17 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 	for r.remote.Requests()["POST /auth/magic"] == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	// Somebody else is not held up, and neither is another address.
-	_, err := r.keeper.StartLogin(t.Context(), "key/alex", alex)
-	must(t, err)
-	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", alex)
-	must(t, err)
 	var soon *tracker.CooldownError
-	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) {
+	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || !soon.Waiting {
 		t.Errorf("while the first mail is on its way: %v", err)
 	}
+	// A slow mail holds nobody else up once the minute is over.
+	r.cooled()
+	_, err := r.keeper.StartLogin(t.Context(), "key/alex", alex)
+	must(t, err)
+	r.cooled()
+	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", alex)
+	must(t, err)
 	close(hold)
 	must(t, <-slow)
 	if _, err := r.keeper.CompleteLogin(t.Context(), "key/alex", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
@@ -324,7 +324,8 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 			t.Errorf("the sign-in from before: %v", err)
 		}
 		time.Sleep(4 * time.Minute)
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
+		var over *tracker.OverError
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrCodeExpired) || !errors.As(err, &over) || over.RetryAfter != time.Second {
 			t.Errorf("after five minutes: %v", err)
 		}
 		// A mail that was not sent leaves no cooldown.
@@ -405,15 +406,103 @@ func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
 	})
 }
 
-func TestFewSignInsWait(t *testing.T) {
+// TestTheNextMailWaitsAMinute holds for whoever asks, whatever became of the sign-in, and after a restart.
+func TestTheNextMailWaitsAMinute(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(t *testing.T, r *rig)
+		caller    string
+		email     string
+		waiting   bool
+	}{
+		"the same again":     {func(*testing.T, *rig) {}, "admin/mira", mira, true},
+		"another caller":     {func(*testing.T, *rig) {}, "key/alex", mira, false},
+		"another address":    {func(*testing.T, *rig) {}, "admin/mira", alex, false},
+		"after six wrong":    {func(t *testing.T, r *rig) { r.guess(t, 6) }, "admin/mira", mira, false},
+		"after one wrong":    {func(t *testing.T, r *rig) { r.guess(t, 1) }, "admin/mira", mira, true},
+		"after the sign-in":  {func(t *testing.T, r *rig) { r.finish(t) }, "admin/mira", mira, false},
+		"after the sign-out": {func(t *testing.T, r *rig) { r.finish(t); _, err := r.keeper.Disconnect(t.Context(), 0); must(t, err) }, "admin/mira", mira, false},
+		"after a failure": {func(t *testing.T, r *rig) {
+			r.remote.SetAnswer(trackertest.Answer{State: "wrong"})
+			_, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+			if !errors.Is(err, tracker.ErrState) {
+				t.Errorf("got %v", err)
+			}
+		}, "admin/mira", mira, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			must(t, err)
+			c.meanwhile(t, r)
+			again := rigOn(t, r.dir, r.remote, r.url) // a restart, or another process
+			for what, k := range map[string]*tracker.Keeper{"here": r.keeper, "after a restart": again.keeper} {
+				var soon *tracker.CooldownError
+				if _, err := k.StartLogin(t.Context(), c.caller, c.email); !errors.As(err, &soon) || soon.RetryAfter <= 50*time.Second || soon.RetryAfter > time.Minute {
+					t.Errorf("%s: %v", what, err)
+				} else if soon.Waiting != (c.waiting && k == r.keeper) {
+					t.Errorf("%s: waiting %v", what, soon.Waiting)
+				}
+			}
+			if n := r.remote.Requests()["POST /auth/magic"]; n != 1 {
+				t.Errorf("%d mails", n)
+			}
+		})
+	}
+}
+
+func TestManyWhoAskAtOnceGetOneMail(t *testing.T) {
 	r := newRig(t)
-	for i := range 100 {
-		_, err := r.keeper.StartLogin(t.Context(), fmt.Sprint("key/", i), mira)
-		must(t, err)
+	other := rigOn(t, r.dir, r.remote, r.url)
+	var sent atomic.Int32
+	var wait sync.WaitGroup
+	for i := range 16 {
+		wait.Go(func() {
+			k := []*tracker.Keeper{r.keeper, other.keeper}[i%2]
+			var soon *tracker.CooldownError
+			if _, err := k.StartLogin(t.Context(), fmt.Sprint("key/", i), mira); err == nil {
+				sent.Add(1)
+			} else if !errors.As(err, &soon) {
+				t.Error(err)
+			}
+		})
 	}
-	if _, err := r.keeper.StartLogin(t.Context(), "key/100", mira); !errors.Is(err, tracker.ErrLoginsFull) {
-		t.Errorf("one more: %v", err)
+	wait.Wait()
+	if n := r.remote.Requests()["POST /auth/magic"]; n != 1 || sent.Load() != 1 {
+		t.Errorf("%d mails, %d of them told", n, sent.Load())
 	}
+}
+
+func TestAClockThatWasSetBackHoldsNoMailUp(t *testing.T) {
+	r := newRig(t)
+	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	must(t, err)
+	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE tracker_mail SET asked_at = asked_at + 3600000`)
+		return err
+	}))
+	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	must(t, err)
+}
+
+// guess enters wrong codes.
+func (r *rig) guess(t *testing.T, times int) {
+	t.Helper()
+	for range times {
+		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); err == nil {
+			t.Error("a wrong code was taken")
+		}
+	}
+}
+
+// finish enters the right code.
+func (r *rig) finish(t *testing.T) {
+	t.Helper()
+	_, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+	must(t, err)
+}
+
+func TestFewBrowsersAreWaitedFor(t *testing.T) {
+	r := newRig(t)
 	var states []string
 	for range 150 {
 		states = append(states, stateOf(r))

@@ -22,6 +22,8 @@ const deviceRedirect = "urn:ietf:wg:oauth:2.0:oob"
 const (
 	// stateLife is how long a person may take to approve in the browser.
 	stateLife = 10 * time.Minute
+	// statesMost bounds how many browsers may be waited for.
+	statesMost = 100
 	// deviceLife and deviceEvery are for a tracker that does not say how long a device code is good
 	// and how often to ask, in seconds.
 	deviceLife, deviceEvery = 600, 5

@@ -266,6 +266,57 @@ func (s store) clear(ctx context.Context, id int64) error {
 	return nil
 }
 
+// claimMail takes the right to ask for a sign-in mail. Where the last one was asked for less than MailCooldown ago,
+// it returns how long to wait instead. A time ahead of now is from before the clock was set back, and holds nobody up.
+func (s store) claimMail(ctx context.Context) (at time.Time, wait time.Duration, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		at, wait = time.Now(), 0
+		got, err := changed(tx.ExecContext(ctx, `INSERT INTO tracker_mail (id, asked_at) VALUES (1, ?)
+			ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at WHERE tracker_mail.asked_at <= ? OR tracker_mail.asked_at > excluded.asked_at`,
+			at.UnixMilli(), at.Add(-MailCooldown).UnixMilli()))
+		if err != nil || got {
+			return err
+		}
+		wait, err = mailWait(ctx, tx, at)
+		return err
+	})
+	if err != nil {
+		return at, 0, fmt.Errorf("claim the next sign-in mail: %w", err)
+	}
+	return at, wait, nil
+}
+
+// freeMail gives back what claimMail took at a time: no mail was sent.
+func (s store) freeMail(ctx context.Context, at time.Time) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM tracker_mail WHERE asked_at = ?`, at.UnixMilli())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("give back a sign-in mail that was not sent: %w", err)
+	}
+	return nil
+}
+
+// mailWait is how long at a time the next mail has to wait; 0 when it may be asked for.
+func mailWait(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, at time.Time) (time.Duration, error) {
+	var asked int64
+	err := q.QueryRowContext(ctx, `SELECT asked_at FROM tracker_mail`).Scan(&asked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read when a sign-in mail was asked for: %w", err)
+	}
+	wait := MailCooldown - at.Sub(time.UnixMilli(asked))
+	if wait > MailCooldown {
+		return 0, nil
+	}
+	return max(wait, 0), nil
+}
+
 // changed reports whether a statement changed a row.
 func changed(result sql.Result, err error) (bool, error) {
 	if err != nil {

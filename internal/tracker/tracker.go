@@ -31,8 +31,9 @@ var (
 	ErrOff            = errors.New("the tracker is switched off: set tracker.enabled")
 	ErrNoClient       = errors.New("signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (docs/sources.md says what that means)")
 	ErrNoApp          = errors.New("no application of the tracker is set up: set tracker.app_client_id and tracker.app_client_secret, or sign in by e-mail")
-	ErrNoLogin        = errors.New("no sign-in waits for this code, or its code is older than five minutes: ask for a new mail")
-	ErrTooManyCodes   = errors.New("too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is void, ask for a new mail")
+	ErrNoLogin        = errors.New("no sign-in waits for this code: request a new code")
+	ErrCodeExpired    = errors.New("the code is older than five minutes and has expired: request a new code")
+	ErrTooManyCodes   = errors.New("too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is over, request a new code")
 	ErrState          = errors.New("the answer of the tracker does not belong to this sign-in: start it again")
 	ErrLoginsFull     = errors.New("too many sign-ins wait at once: finish one of them, or try again in ten minutes")
 	ErrNotFound       = errors.New("no such tracker user is connected: GET /api/tracker/status lists them")
@@ -116,6 +117,6 @@ type Keeper struct {
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: secret.NewTickets[appLogin](stateLife, loginsMost), bell: bell.New(), last: time.Now(), locks: map[int64]chan struct{}{},
+		states: secret.NewTickets[appLogin](stateLife, statesMost), bell: bell.New(), last: time.Now(), locks: map[int64]chan struct{}{},
 	}
 }

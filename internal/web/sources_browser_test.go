@@ -114,10 +114,12 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 		if c.Path == "/api/tracker/email-login/complete" {
 			switch tries++; tries {
 			case 1:
-				return 422, `{"status":422,"errors":[{"location":"body.otp","message":"the code is wrong: 4 more may be wrong"}]}`
+				return 401, `{"status":401,"errors":[{"location":"body.otp","message":"the code is wrong: 4 more may be wrong"}]}`
 			case 2:
-				return 409, `{"status":409,"detail":"too many wrong codes"}`
+				g.retryAfter = "45"
+				return 401, `{"status":401,"errors":[{"location":"body.otp","message":"too many wrong codes: request a new code"}]}`
 			}
+			g.retryAfter = ""
 		}
 		return sourceAnswers(c)
 	}
@@ -131,9 +133,10 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 		// A phone may drop the page while the mail is read.
 		chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#mail-otp", "000000"), browsertest.Click("#mail-code button.primary"),
-		browsertest.Until(browsertest.Says("#mail-code .field-error", "4 more may be wrong")), browsertest.Until(browsertest.Says("#mail-code .form-error", "after five wrong codes a new mail is needed")),
+		browsertest.Until(browsertest.Says("#mail-code .field-error", "4 more may be wrong")), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "000001"), browsertest.Click("#mail-code button.primary"),
-		browsertest.Until(browsertest.Says("#mail-code .form-error", "Send another mail")), browsertest.Until(`document.getElementById("mail-otp").disabled`),
+		browsertest.Until(browsertest.Says("#mail-code .field-error", "request a new code")), browsertest.Until(`document.getElementById("mail-otp").disabled`),
+		browsertest.Until(`/The code can no longer be used: send another mail\. Another mail can be sent in 0:4\d\./.test(`+code+`.innerText)`),
 		browsertest.Click("[data-mail-other]"), browsertest.Until(code+`.hidden`),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "123456"), browsertest.Click("#mail-code button.primary"),
@@ -162,6 +165,13 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
 		browsertest.Until(`/good for another 4:(40|3\d)\. Another mail can be sent in 0:(40|3\d)\./.test(document.getElementById("mail-code").innerText)`))
+	// That mail was for another address, or its code is used up: there is no code to enter.
+	g.answer = func(apiCall) (int, string) {
+		return 429, `{"status":429,"errors":[{"location":"body.email","message":"a mail was sent less than a minute ago: ask again in 40 seconds"}]}`
+	}
+	browsertest.Run(t, tab, browsertest.Click("[data-mail-other]"),
+		browsertest.Type("#mail-email", "alex@home.example"), browsertest.Click("#mail-start button"),
+		browsertest.Until(browsertest.Says("#mail-start .field-error", "ask again in 40 seconds")), browsertest.Until(`document.getElementById("mail-code").hidden`))
 }
 
 func TestBrowserWorksWithTheTracker(t *testing.T) {

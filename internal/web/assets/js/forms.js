@@ -8,7 +8,7 @@
 //   data-done     the message of success, data-failed that of an answer with "ok": false, data-REASON where that gives a reason
 //   data-401 …    words for one status
 // An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
-// message: its status, which is 0 when no answer came, and the seconds to wait.
+// message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
 import { retold, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { refresh } from "./live.js";
@@ -69,19 +69,19 @@ export async function ask(form, method, address, fields, isStale = () => false) 
     answer = await fetch(address, request);
   } catch {
     showProblem(form, text("unreachable"), "");
-    refuse(form, 0, 0);
+    refuse(form, 0, 0, []);
     return null;
   }
   const body = await answer.json().catch(() => ({}));
   if (isStale()) return null;
   if (answer.ok) return body;
   await explain(form, answer, body);
-  refuse(form, answer.status, waitOf(answer));
+  refuse(form, answer.status, waitOf(answer), body.errors ?? []);
   return null;
 }
 
-function refuse(form, status, wait) {
-  document.dispatchEvent(new CustomEvent("refused", { detail: { form, status, wait } }));
+function refuse(form, status, wait, errors) {
+  document.dispatchEvent(new CustomEvent("refused", { detail: { form, status, wait, errors } }));
 }
 
 /** How many seconds an answer asks to wait; 0 for none. */

@@ -31,13 +31,16 @@ document.addEventListener("answered", ({ detail: { form, body: answer } }) => {
   }
 });
 
-document.addEventListener("refused", ({ detail: { form, status, wait: seconds } }) => {
-  // A mail was sent less than a minute ago, maybe to a page that is gone: its code is still good.
-  if (form.id === "mail-start" && status === 429 && seconds) {
+document.addEventListener("refused", ({ detail: { form, status, wait: seconds, errors } }) => {
+  // A mail was sent less than a minute ago, maybe to a page that is gone: its code is still good. A problem with the
+  // address says that it was for another one.
+  if (form.id === "mail-start" && status === 429 && seconds && !errors.length) {
     wait({ email: form.elements.email.value, ends: Date.now() + 1000 * (life - 60 + seconds), again: Date.now() + 1000 * seconds });
   } else if (form.id === "mail-start") form.hidden = false; // where the problem is shown
-  if (form.id === "mail-code" && status === 409) {
+  // With the seconds until a new code can be had, a wrong code was the last one.
+  if (form.id === "mail-code" && waiting && (status === 409 || (status === 401 && seconds))) {
     waiting.ends = 0;
+    if (seconds) waiting.again = Date.now() + 1000 * seconds;
     show();
   }
 });
