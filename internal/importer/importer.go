@@ -129,7 +129,7 @@ func (k *Keeper) About(ctx context.Context, a Address) (About, error) {
 		if err != nil {
 			return About{}, err
 		}
-		about.Users[i].Accounts = slices.Concat([]string{}, accounts)
+		about.Users[i].Accounts = append([]string{}, accounts...) // never nil: a list in an answer is one
 	}
 	return about, nil
 }
