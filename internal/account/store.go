@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,6 +183,39 @@ func (s *Store) Prefer(ctx context.Context, id int64) error {
 		}
 		return prefer(ctx, tx, id)
 	})
+}
+
+// AddUserName lets an account name one more media-server user; one that it names already stays. It returns a
+// *FieldError of the field name, or ErrNotFound.
+func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account, error) {
+	var changed Account
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		now, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(now.MediaUserNames, name) {
+			changed = now
+			return nil
+		}
+		names := append(now.MediaUserNames, name)
+		if err := checkUserNames(names); err != nil {
+			var field *FieldError
+			if errors.As(err, &field) {
+				field.Field = "name"
+			}
+			return err
+		}
+		if err := setUserNames(ctx, tx, id, names); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), id); err != nil {
+			return fmt.Errorf("update account %d: %w", id, err)
+		}
+		changed, err = get(ctx, tx, id)
+		return err
+	})
+	return changed, err
 }
 
 func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {

@@ -37,6 +37,11 @@ type accountChange struct {
 	DryRun         *bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
 }
 
+// mediaUserName names a user of a media server.
+type mediaUserName struct {
+	Name string `json:"name" doc:"As the media server spells it; case and spaces count." example:"Mira TV"`
+}
+
 // accountCheck is how asking the catalog with an account's token came out.
 type accountCheck struct {
 	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
@@ -72,6 +77,16 @@ func (s *server) registerAccounts() {
 		Summary: "Change an account", Description: "Fields that are left out stay as they are.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, s.changeAccount)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/media_user_names", OperationID: "add-media-user-name", Tags: []string{tag},
+		Summary: "Add a media-server user to an account", Description: "What this user watches from now on is marked for the account too. Nothing changes when the account names the user already.",
+		Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		JSON[mediaUserName]
+	}) (*JSON[account.Account], error) {
+		return answer(s.Accounts.AddUserName(ctx, in.ID, in.Body.Name))
+	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
 		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait for the catalog are dropped.",

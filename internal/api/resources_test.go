@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,20 @@ func TestAccountsNeverShowTheirToken(t *testing.T) {
 	}
 	r.do("DELETE", "/api/accounts/1", nil).want(204)
 	r.do("DELETE", "/api/accounts/1", nil).problem(404)
+}
+
+func TestAMediaServerUserIsAddedToAnAccount(t *testing.T) {
+	r := newRig(t)
+	r.mira()
+	for range 2 { // the second time changes nothing
+		got := r.do("POST", "/api/accounts/1/media_user_names", `{"name":" Mira TV"}`).want(200).get("media_user_names").([]any)
+		if len(got) != 2 || !slices.Contains(got, any("mira")) || !slices.Contains(got, any(" Mira TV")) {
+			t.Errorf("the account names %q", got)
+		}
+	}
+	r.do("POST", "/api/accounts/1/media_user_names", `{"name":" "}`).problem(422, "body.name", "a name is empty")
+	r.do("POST", "/api/accounts/1/media_user_names", map[string]any{"name": strings.Repeat("a", 501)}).problem(422, "body.name", "longer than 500 bytes")
+	r.do("POST", "/api/accounts/9/media_user_names", `{"name":"x"}`).problem(404)
 }
 
 func TestAccountTestTellsWhatTheCatalogSays(t *testing.T) {

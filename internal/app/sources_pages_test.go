@@ -3,9 +3,13 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/browsertest"
 	"watchmark/internal/importer/servertest"
 	"watchmark/internal/source/nas/nastest"
 	"watchmark/internal/tracker/trackertest"
@@ -50,4 +54,31 @@ func TestTheRoomsOfTheSourcesShowTheService(t *testing.T) {
 	if back := s.do(s.request(http.MethodGet, "/api/tracker/oauth/callback?error=access_denied", "", "")); !strings.HasSuffix(back.header.Get("Location"), "/tracker?tracker_error=denied") {
 		t.Errorf("the way back from the tracker leads to %q", back.header.Get("Location"))
 	}
+}
+
+// TestBrowserImportsForAUserWithoutAnAccount walks from a user that no account lists to the preview.
+func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
+	tab := browsertest.Start(t)
+	cfg := library(string(watch.Jellyfin), "u1", "u2")
+	cfg.Users[0].Name = "bench"
+	remote := servertest.Start(t, cfg)
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
+	s.api(http.MethodPatch, "/api/accounts/2", `{"enabled":false}`, http.StatusOK, nil)
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/import"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
+		browsertest.Until(browsertest.Says("#import-user-help", "No account lists the name bench")),
+		browsertest.Until(`document.querySelector("[data-preview-go]").disabled && document.querySelectorAll("[data-adds] button").length === 1`),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("[data-adds] button"), browsertest.Until(browsertest.Says("#import-user-help", "What bench watched is marked on: mira.")),
+		browsertest.Until(`document.querySelector("[data-adds]").hidden && document.activeElement.id === "import-user"`),
+		browsertest.Click("#import-who .checks label"), browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says("#forecast", "Preview: bench on")))
+	if a := must(s.app.Accounts.Get(t.Context(), 1))(t); !slices.Equal(a.MediaUserNames, []string{"Mira", "bench", "mira TV"}) && !slices.Equal(a.MediaUserNames, []string{"Mira", "mira TV", "bench"}) {
+		t.Errorf("the account names %q", a.MediaUserNames)
+	}
+	// The disabled account of the other user is no account to mark on, and without any there is one to make.
+	s.api(http.MethodPatch, "/api/accounts/1", `{"enabled":false}`, http.StatusOK, nil)
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/import"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
+		browsertest.Until(browsertest.Says("#import-user-help", "there is no enabled account to add it to")), browsertest.Until(`document.querySelector("[data-adds]").hidden`))
 }

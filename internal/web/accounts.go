@@ -96,3 +96,8 @@ func (s *site) accounts(r *http.Request) (content, error) {
 	}
 	return content{Title: "accounts.title", Data: page}, nil
 }
+
+// enabledOf are those accounts that are marked.
+func enabledOf(all []account.Account) []account.Account {
+	return slices.DeleteFunc(all, func(a account.Account) bool { return !a.Enabled })
+}

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"watchmark/internal/account"
 	"watchmark/internal/importer"
 	"watchmark/internal/record"
 	"watchmark/internal/task"
@@ -13,8 +14,8 @@ import (
 // preview and import brought.
 type importPage struct {
 	Sources []importSource
-	// HasAccount is set when there is an account that could be marked.
-	HasAccount bool
+	// Accounts are those that could be marked.
+	Accounts []account.Account
 	// Following is the task that is under way; 0 while none is.
 	Following int64
 	Preview   *forecastView
@@ -54,7 +55,7 @@ func (s *site) importHistory(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := importPage{Sources: importSources, HasAccount: len(accounts) > 0, Following: s.following(0, importer.PreviewTask, importer.RunTask)}
+	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), Following: s.following(0, importer.PreviewTask, importer.RunTask)}
 	preview, run := s.newest(importer.PreviewTask), s.newest(importer.RunTask)
 	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)

@@ -20,6 +20,10 @@ if (form) {
     if (target.name === "source") describe();
     if (target.name === "user") lead();
   });
+  form.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-add]");
+    if (button && !form.dataset.busy) add(button);
+  });
   describe();
 }
 
@@ -40,6 +44,22 @@ const address = () => ({ source: form.elements.source.value, url: form.elements.
 
 const choice = () => ({ ...address(), user: form.elements.user.value, libraries: [...form.querySelectorAll("[name=libraries]:checked")].map(({ value }) => value) });
 
+/** Does one request at a time, and says meanwhile what is being done. */
+async function during(words, work) {
+  const buttons = form.querySelectorAll("button");
+  const said = form.querySelector("[data-said]");
+  form.dataset.busy = "yes";
+  buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
+  said.textContent = words;
+  try {
+    await work();
+  } finally {
+    said.textContent = "";
+    delete form.dataset.busy;
+    buttons.forEach((one) => one.removeAttribute("aria-disabled"));
+  }
+}
+
 async function send(button) {
   const asks = who.hidden || button?.matches("[data-ask]");
   const runs = button?.matches("[data-run-go]");
@@ -51,27 +71,29 @@ async function send(button) {
     return;
   }
   if (runs && !(await confirmed(form.dataset.question, button))) return;
-  form.dataset.busy = "yes";
-  const buttons = form.querySelectorAll("button");
-  buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
-  const said = form.querySelector("[data-said]");
-  said.textContent = text("server_asked");
-  try {
+  await during(text("server_asked"), async () => {
     if (asks) {
       const about = await ask(form, "POST", form.dataset.server, address());
       if (about) choose(about);
-    } else {
-      const task = await ask(form, "POST", runs ? form.dataset.run : form.dataset.preview, choice());
-      if (task) {
-        followTask(task.id);
-        await refresh();
-      }
+      return;
     }
-  } finally {
-    said.textContent = "";
-    delete form.dataset.busy;
-    buttons.forEach((one) => one.removeAttribute("aria-disabled"));
-  }
+    const task = await ask(form, "POST", runs ? form.dataset.run : form.dataset.preview, choice());
+    if (!task) return;
+    followTask(task.id);
+    await refresh();
+  });
+}
+
+/** Adds the chosen user to an account. */
+async function add({ dataset: { add: address, account } }) {
+  const chosen = chosenUser();
+  clearErrors(form);
+  await during(text("import_adding"), async () => {
+    if (!(await ask(form, "POST", address, { name: chosen.name }))) return;
+    chosen.accounts.push(account);
+    lead();
+    form.elements.user.focus();
+  });
 }
 
 /** Shows the users and libraries of a server. */
@@ -96,17 +118,23 @@ function choose(about) {
   who.scrollIntoView({ block: "nearest" });
 }
 
-/** Says which account the chosen user leads to, or what to do when there is none. */
+const chosenUser = () => users.find(({ id }) => id === form.elements.user.value);
+
+/** Says which account the chosen user leads to, or offers one when there is none. */
 function lead() {
-  const chosen = users.find(({ id }) => id === form.elements.user.value);
+  const chosen = chosenUser();
   const help = document.getElementById("import-user-help");
+  const adds = form.querySelector("[data-adds]");
   const routed = chosen?.accounts.length > 0;
-  help.textContent = chosen ? text(routed ? "import_leads" : "import_leads_nowhere", { name: chosen.name, accounts: chosen.accounts.join(", ") }) : text("import_nobody");
-  if (!routed) {
+  const addable = chosen && !routed && adds.children.length > 0;
+  if (routed) help.textContent = text("import_leads", { name: chosen.name, accounts: chosen.accounts.join(", ") });
+  else help.textContent = chosen ? text(addable ? "import_leads_nowhere" : "import_no_account", { name: chosen.name }) : text("import_nobody");
+  if (chosen && !routed && !addable) {
     const link = line("a", text("import_to_accounts"));
     link.href = form.dataset.accounts;
     help.append(" ", link);
   }
   help.classList.toggle("bad", !routed);
-  for (const go of who.querySelectorAll("button")) go.disabled = !routed;
+  adds.hidden = !addable;
+  for (const go of who.querySelectorAll("[data-preview-go], [data-run-go]")) go.disabled = !routed;
 }
