@@ -416,6 +416,8 @@ func (subjects) Episode(_ context.Context, id catalog.EpisodeID) (catalog.Episod
 	return catalog.EpisodeInfo{ID: id, Name: "the title"}, nil
 }
 
+func (matcher) Blocked(context.Context, watch.Event) (match.Trace, bool) { return match.Trace{}, false }
+
 func (m matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 	if m.mappings == nil {
 		return anything(event)

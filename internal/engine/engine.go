@@ -71,6 +71,8 @@ type Matcher interface {
 	Match(ctx context.Context, event watch.Event) match.Trace
 	// MatchOnline asks the catalog alone, not the archive.
 	MatchOnline(ctx context.Context, event watch.Event) match.Trace
+	// Blocked tells whether a blocked keyword stops the event, and how Match comes out then.
+	Blocked(ctx context.Context, event watch.Event) (match.Trace, bool)
 }
 
 // Lists writes to people's lists; *account.Keeper is one. Errors are those of

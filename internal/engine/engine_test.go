@@ -15,8 +15,11 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/db"
 	"watchmark/internal/engine"
+	"watchmark/internal/forecast"
 	"watchmark/internal/logtest"
+	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/notify"
 	"watchmark/internal/record"
 	"watchmark/internal/replay"
 	"watchmark/internal/watch"
@@ -70,6 +73,36 @@ func TestRoutingSaysWhyNobodyIsMarked(t *testing.T) {
 	}
 	if _, calls := h.list.marks(); calls != 0 {
 		t.Errorf("%d marks were asked for", calls)
+	}
+}
+
+// What nobody wants marked fails for nobody: it needs neither an account nor a name.
+func TestABlockedTitleNeedsNoAccount(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "on", true, "mira")
+	h.account(t, "off", false, "alex")
+	if _, err := h.mappings.Block(t.Context(), mapping.Blocked{Keyword: "trailer", Kind: mapping.Contains, Source: mapping.ByPerson}); err != nil {
+		t.Fatal(err)
+	}
+	h.run(t)
+	for name, user := range map[string]string{"empty": "", "only spaces": "  ", "unknown": "guest", "disabled": "alex"} {
+		event := episode("a trailer", user, 1)
+		id := h.accept(t, event)[0]
+		if r := h.settled(t, id); r.Status != record.Ignored || r.ErrorKind != "" || r.Message != "because" {
+			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message)
+		}
+		if trace, err := h.records.Trace(t.Context(), id); err != nil || strings.Contains(string(trace), "route") || !strings.Contains(string(trace), `"blocked"`) {
+			t.Errorf("%s: the trace is %s (%v)", name, trace, err)
+		}
+		if told := h.told(t, id); !slices.Equal(told, []notify.Kind{notify.RequestReceived, notify.Ignored}) {
+			t.Errorf("%s: told %v", name, told)
+		}
+		if trace, err := h.Preview(t.Context(), event); err != nil || trace.Result.Status != match.Blocked {
+			t.Errorf("%s: the preview says %+v (%v)", name, trace.Result, err)
+		}
+		if verdict, err := h.Forecast()(t.Context(), event); err != nil || verdict.Status != forecast.Blocked || verdict.Reason != "because" {
+			t.Errorf("%s: the forecast says %+v (%v)", name, verdict, err)
+		}
 	}
 }
 

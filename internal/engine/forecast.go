@@ -50,6 +50,9 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (forecast.Verdic
 		return forecast.Verdict{}, err
 	}
 	if len(r.accounts) == 0 {
+		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
+			return forecast.Verdict{Status: forecast.Blocked, Reason: trace.Result.Reason}, nil
+		}
 		return forecast.Verdict{Status: forecast.NoAccount, Reason: r.message}, nil
 	}
 	result := f.e.Matcher.Match(ctx, event).Result

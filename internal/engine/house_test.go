@@ -62,6 +62,15 @@ func (m *matcher) MatchOnline(ctx context.Context, event watch.Event) match.Trac
 	return m.Match(ctx, event)
 }
 
+func (m *matcher) Blocked(ctx context.Context, event watch.Event) (match.Trace, bool) {
+	rules, err := m.rules(ctx)
+	if err != nil {
+		return match.Trace{}, false
+	}
+	_, stops := rules.Blocks([]string{event.Title})
+	return match.Trace{Result: match.Result{Status: match.Blocked, Reason: "because"}, Steps: []match.Step{{Name: "block", Status: "hit"}}}, stops
+}
+
 func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 	rules, err := m.rules(ctx)
 	if err != nil {

@@ -36,6 +36,14 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		e.fail(ctx, w, err)
 		return
 	}
+	if out != nil { // what is not to be marked needs no account
+		if trace, stops := e.Matcher.Blocked(ctx, w.Event); stops {
+			e.tell(ctx, trace.Steps...)
+			trace.Steps = append(e.corrections(ctx, w), trace.Steps...)
+			e.conclude(ctx, work, settled{work: w, trace: trace})
+			return
+		}
+	}
 	e.tell(ctx, step)
 	steps := append(e.corrections(ctx, w), step)
 	if out != nil {

@@ -19,6 +19,9 @@ func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, e
 		return match.Trace{}, err
 	}
 	if len(route.accounts) == 0 {
+		if trace, stops := e.Matcher.Blocked(ctx, event); stops {
+			return finish(trace, start), nil
+		}
 		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start), nil
 	}
 	trace := e.Matcher.Match(ctx, event)

@@ -333,9 +333,16 @@ func TestBlockedTitleIsNotLookedUp(t *testing.T) {
 	if _, err := rules.Block(t.Context(), mapping.Blocked{Keyword: "灯台", Kind: mapping.Contains, Source: mapping.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
-	trace := m.Match(t.Context(), with(episode("Lighthouse Keeper", 1, 3, ""), func(e *watch.Event) { e.OriginalTitle = "灯台の見張り" }))
+	blocked := with(episode("Lighthouse Keeper", 1, 3, ""), func(e *watch.Event) { e.OriginalTitle = "灯台の見張り" })
+	trace := m.Match(t.Context(), blocked)
 	if trace.Result.Status != match.Blocked || !strings.Contains(trace.Result.Reason, "灯台") {
 		t.Errorf("%+v", trace.Result)
+	}
+	if alone, stops := m.Blocked(t.Context(), blocked); !stops || alone.Result != trace.Result || len(alone.Steps) != 1 || alone.Steps[0].Status != "hit" {
+		t.Errorf("asked alone, the block says %v %+v", stops, alone)
+	}
+	if _, stops := m.Blocked(t.Context(), episode("Lighthouse Keeper", 1, 3, "")); stops {
+		t.Error("another title is stopped")
 	}
 	if len(server.Requests()) != 0 {
 		t.Errorf("asked the catalog: %v", server.Requests())

@@ -113,11 +113,9 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 		return Result{Status: Unreachable, Reason: "the mappings and blocked keywords could not be read from the service's own database: it is tried again by itself"}
 	}
 	s.rules = rules
-	if blocked, stops := rules.Blocks(s.titles()); stops {
-		t.add(Step{Name: stepBlock, Status: hit, Input: s.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
-		return Result{Status: Blocked, Reason: fmt.Sprintf("the keyword %q blocks this title: remove it from the blocked keywords to have the title marked", blocked.Keyword)}
+	if result, stops := t.block(s.request, rules, start); stops {
+		return result
 	}
-	t.add(Step{Name: stepBlock, Status: miss, Input: s.input()}, start)
 
 	certain, err := s.askLayers(ctx, t)
 	if err == nil && s.options.Arbiter && !certain {
@@ -137,6 +135,31 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
 		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
 	return result.Result
+}
+
+// Blocked tells whether a blocked keyword stops an event, for which nothing is looked up; the trace
+// is what Match would answer then.
+func (m *Matcher) Blocked(ctx context.Context, event watch.Event) (Trace, bool) {
+	start := time.Now()
+	rules, err := m.Rules.Rules(ctx)
+	if err != nil {
+		return Trace{}, false
+	}
+	t := Trace{Steps: []Step{}}
+	result, stops := t.block(newRequest(event), rules, start)
+	t.Result, t.ElapsedMS = result, milliseconds(time.Since(start))
+	return t, stops
+}
+
+// block takes the first step: a blocked keyword ends the match.
+func (t *Trace) block(r request, rules *mapping.Rules, start time.Time) (result Result, stops bool) {
+	blocked, stops := rules.Blocks(r.titles())
+	if !stops {
+		t.add(Step{Name: stepBlock, Status: miss, Input: r.input()}, start)
+		return Result{}, false
+	}
+	t.add(Step{Name: stepBlock, Status: hit, Input: r.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
+	return Result{Status: Blocked, Reason: fmt.Sprintf("the keyword %q blocks this title: remove it from the blocked keywords to have the title marked", blocked.Keyword)}, true
 }
 
 func statusOf(s Status) string {
