@@ -121,6 +121,22 @@ func TestMatchAnswersTheTraceAndWritesNothing(t *testing.T) {
 	r.do("POST", "/api/test-match", event("x", 1, 1), "Content-Type", "application/x-www-form-urlencoded").want(200)
 }
 
+func TestTheKindMayBeCalledByOtherWords(t *testing.T) {
+	r := newRig(t)
+	r.mira()
+	for word, want := range map[string]string{"Series": "episode", "SHOW": "episode", "tv": "episode", "Film": "movie", "OAD": "ova"} {
+		body := event("灯塔守望者", 2, 7)
+		body["media_type"] = word
+		r.do("POST", "/api/test-match", body).want(200, `"status":"matched"`)
+		r.do("POST", "/api/test-sync", body).want(200, fmt.Sprintf(`"media_type":%q`, want))
+	}
+	body := event("灯塔守望者", 2, 7)
+	body["media_type"] = "podcast"
+	for _, path := range []string{"/api/test-match", "/api/test-sync", "/webhook/custom/" + hookKey} {
+		r.do("POST", path, body).problem(400, "media_type")
+	}
+}
+
 func TestSyncAnswersTheRecordWithItsTrace(t *testing.T) {
 	r := newRig(t)
 	r.do("POST", "/api/test-sync", event("灯塔守望者", 2, 7)).want(200, `"error_kind":"no_account"`, `"steps":[{"name":"route"`)

@@ -15,7 +15,7 @@ import (
 // customEvent documents the body of the custom webhook, which package custom reads.
 type customEvent struct {
 	_             struct{}          `additionalProperties:"true"`
-	MediaType     string            `json:"media_type,omitempty" enum:"episode,movie,ova,oad,real_action" default:"episode" doc:"What was watched."`
+	MediaType     string            `json:"media_type,omitempty" enum:"episode,series,show,tv,movie,film,ova,oad,real_action" default:"episode" doc:"What was watched, in any case; series, show and tv are an episode, film is a movie."`
 	Title         string            `json:"title" doc:"The title of the show or film." example:"灯塔守望者"`
 	OriginalTitle string            `json:"ori_title,omitempty" doc:"The title in its original language."`
 	Season        numberText        `json:"season,omitempty" doc:"The season; 0 for specials. Required but for films." example:"2"`

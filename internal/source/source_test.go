@@ -253,6 +253,34 @@ func TestHostileFields(t *testing.T) {
 	}
 }
 
+// What a person calls the kind of an item means what it says, in any case; a word that says nothing is told to whoever wrote it.
+func TestWordsForTheKind(t *testing.T) {
+	parse := func(src watch.Source, word, numbers string) (source.Delivery, error) {
+		return source.Parse(src, source.Request{Body: []byte(`{"event":"watched","NotificationType":"PlaybackStop","PlayedToCompletion":true,"media_type":"` + word + `","title":"x","SeriesName":"x","Name":"x","user_name":"mira","NotificationUsername":"mira"` + numbers + `}`)})
+	}
+	for word, want := range map[string]watch.Media{
+		"episode": watch.Episode, "Series": watch.Episode, "SHOW": watch.Episode, "tv": watch.Episode, "Film": watch.Movie, "MOVIE": watch.Movie,
+		"OVA": watch.OVA, "Oad": watch.OVA, "Real_Action": watch.RealAction, " tv ": watch.Episode,
+	} {
+		for _, src := range []watch.Source{watch.Custom, watch.Tautulli} {
+			d, err := parse(src, word, `,"season":2,"episode":7`)
+			if err != nil || len(d.Events) != 1 || d.Events[0].Media != want {
+				t.Errorf("%s: %q is %+v (%v), want %s", src, word, d, err, want)
+			}
+		}
+	}
+	var bad *source.BadRequest
+	if _, err := parse(watch.Custom, "podcast", `,"season":2,"episode":7`); !errors.As(err, &bad) || bad.Field != "media_type" || !strings.Contains(bad.Detail, `"podcast" is not episode`) {
+		t.Errorf("a word that says nothing: %v", err)
+	}
+	// Of a media server it is an item that is not marked, and a series without numbers is all of its episodes.
+	for _, d := range []string{"podcast", "show"} {
+		if got, err := parse(watch.Tautulli, d, ""); err != nil || !strings.Contains(got.Ignored, "nothing is expanded") {
+			t.Errorf("%s: %+v (%v)", d, got, err)
+		}
+	}
+}
+
 func TestOddTextsBecomeValid(t *testing.T) {
 	body := "{\"title\":\"a\xff\\u0000b\\ud800\",\"title\":\"c\xff\\u0000\\nd\",\"season\":1,\"episode\":1,\"user_name\":\"mi\xffra\"}"
 	d, err := source.Parse(watch.Custom, source.Request{Body: []byte(body)})

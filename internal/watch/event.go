@@ -46,6 +46,23 @@ const (
 	RealAction Media = "real_action"
 )
 
+// MediaOf is the media kind a sender means by its word for the item type, in any case:
+// episode, movie or film, ova or oad, real_action; and series, show and tv, by which
+// people who write a body themselves mean an episode. ok is false for every other item.
+func MediaOf(itemType string) (media Media, ok bool) {
+	switch media := Media(strings.ToLower(itemType)); media {
+	case Episode, Movie, OVA, RealAction:
+		return media, true
+	case "series", "show", "tv":
+		return Episode, true
+	case "film":
+		return Movie, true
+	case "oad":
+		return OVA, true
+	}
+	return "", false
+}
+
 // IDs are provider ids by lower-case provider name: tmdb, tvdb, imdb, anidb, …
 type IDs map[string]string
 

@@ -21,7 +21,8 @@ import (
 // trialForm is what a person says was watched, as they typed it.
 type trialForm struct {
 	Title, Original, Season, Episode, Date, User string
-	Media                                        watch.Media
+	// Media is empty for a word that stands for no kind.
+	Media watch.Media
 }
 
 type trialPage struct {
@@ -48,10 +49,11 @@ func (s *site) trial(r *http.Request) (content, error) {
 		return content{}, err
 	}
 	q := r.URL.Query()
+	media, _ := watch.MediaOf(cmp.Or(strings.TrimSpace(q.Get("media_type")), string(watch.Episode)))
 	page := trialPage{
 		Media: mediaKinds,
 		Form: trialForm{
-			Title: strings.TrimSpace(q.Get("title")), Original: strings.TrimSpace(q.Get("ori_title")), Media: watch.Media(cmp.Or(q.Get("media_type"), string(watch.Episode))),
+			Title: strings.TrimSpace(q.Get("title")), Original: strings.TrimSpace(q.Get("ori_title")), Media: media,
 			Season: cmp.Or(strings.TrimSpace(q.Get("season")), "1"), Episode: cmp.Or(strings.TrimSpace(q.Get("episode")), "1"), Date: strings.TrimSpace(q.Get("release_date")), User: q.Get("user_name"),
 		},
 	}
@@ -106,8 +108,8 @@ func (f trialForm) event() (e watch.Event, wrong map[string]string) {
 	if f.Date != "" && e.AirDate.IsZero() {
 		wrong["release_date"] = "debug.wrong.date"
 	}
-	if !slices.Contains(mediaKinds, f.Media) {
-		e.Media = watch.Episode
+	if f.Media == "" {
+		wrong["media_type"] = "debug.wrong.media"
 	}
 	for name, text := range map[string]string{"title": f.Title, "ori_title": f.Original, "user_name": f.User} {
 		if len(text) > watch.MaxText {

@@ -22,8 +22,8 @@ var Adapter = payload.Adapter{
 		Steps: []payload.Text{
 			{English: "Send a `POST` with the JSON below to the address. `title`, `season`, `episode` and `user_name` are needed; numbers may be texts.",
 				Chinese: "向该地址发送 `POST` 请求，内容为下面的 JSON。`title`、`season`、`episode` 和 `user_name` 必填，数字可以写成文本。"},
-			{English: "For a film send `movie` as `media_type`; season and episode are not needed.",
-				Chinese: "剧场版请把 `media_type` 设为 `movie`，无需填写季和集。"},
+			{English: "For a film send `movie` or `film` as `media_type`; season and episode are not needed. `series`, `show` and `tv` are the same as `episode`.",
+				Chinese: "剧场版请把 `media_type` 设为 `movie` 或 `film`，无需填写季和集；`series`、`show`、`tv` 等同于 `episode`。"},
 			{English: "The answer is `202` with the ids of the records. Anything else says in plain words what is wrong.",
 				Chinese: "成功时返回 `202` 和记录编号；否则会用文字说明问题所在。"},
 		},
@@ -55,10 +55,10 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 		return payload.Delivery{}, err
 	}
 	kind := cmp.Or(o.Line("media_type"), string(watch.Episode))
-	media, known := payload.MediaOf(kind)
+	media, known := watch.MediaOf(kind)
 	if !known {
 		return payload.Delivery{}, &payload.BadRequest{Field: "media_type",
-			Detail: fmt.Sprintf("media_type: %q is not episode, movie, ova, oad or real_action.", payload.Clean(kind, 40))}
+			Detail: fmt.Sprintf("media_type: %q is not episode (series, show, tv), movie (film), ova, oad or real_action.", payload.Clean(kind, 40))}
 	}
 	if err := check(o, media); err != nil {
 		return payload.Delivery{}, err

@@ -67,11 +67,12 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 	if err := checkUserName(e.UserName); err != nil {
 		return Delivery{}, err
 	}
-	media, known := MediaOf(r.ItemType)
+	media, known := watch.MediaOf(r.ItemType)
 	switch {
 	case r.ItemType == "":
 		return r.Ignore("%s does not say whether it is about an episode or a film.", e.RawEvent), nil
-	case !known:
+	case !known, media == watch.Episode && !strings.EqualFold(r.ItemType, string(watch.Episode)) && (e.Season == nil || e.Episode == nil):
+		// Of a media server, a series is all of its episodes, unless it says which one.
 		return r.Ignore("%s is about an item of type %s: only single episodes and films are marked, nothing is expanded.",
 			e.RawEvent, Clean(r.ItemType, maxEventName)), nil
 	case e.Title == "":
@@ -94,19 +95,6 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 		}
 	}
 	return Delivery{Events: events, UserName: e.UserName, Title: e.Title, RawEvent: e.RawEvent}, nil
-}
-
-// MediaOf is the media kind a sender means by its word for the item type:
-// episode, movie, ova, oad (the same as ova) or real_action, in any case.
-// ok is false for every other item.
-func MediaOf(itemType string) (media watch.Media, ok bool) {
-	switch media := watch.Media(strings.ToLower(itemType)); media {
-	case watch.Episode, watch.Movie, watch.OVA, watch.RealAction:
-		return media, true
-	case "oad":
-		return watch.OVA, true
-	}
-	return "", false
 }
 
 func checkUserName(name string) error {
