@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,9 +22,6 @@ const (
 	publicAPI = "https://api.bgm.tv"
 	publicWeb = "https://bgm.tv"
 )
-
-// maxDescription bounds what an error repeats of the catalog's words, in runes.
-const maxDescription = 300
 
 // Config says where the catalog is and how to introduce ourselves.
 type Config struct {
@@ -120,28 +116,20 @@ type call struct {
 	token  secret.Text // empty = anonymous
 }
 
-// do sends one call. into, when not nil, takes the JSON of a 2xx answer.
-func (c *Client) do(ctx context.Context, k call, into any) error {
-	resp, err := c.send(ctx, k, c.problem)
-	if err != nil {
-		return err
-	}
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(resp.Body, into); err != nil {
-		return &Error{Op: k.op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer is not the JSON that was due", Err: err}
-	}
-	return nil
+// read sends one call that asks for something, and decodes the answer into into. fits says whether that
+// is what was asked for.
+func (c *Client) read(ctx context.Context, k call, into any, fits func() bool) error {
+	_, err := c.send(ctx, k, c.reading(into, fits))
+	return err
 }
-
-// judge is what is wrong with an answer; nil when it can be used.
-type judge func(op string, resp *httpx.Response) error
 
 // send sends one call to the API and gives the answer that problem finds nothing wrong with.
 func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Response, error) {
 	cfg := c.cfg.Load()
-	req := httpx.Request{Method: k.method, URL: cfg.APIURL + k.path, Header: http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}}}
+	req := httpx.Request{
+		Method: k.method, URL: cfg.APIURL + k.path, Header: http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}},
+		StayOnAddress: true, // what another address says is not believed
+	}
 	if len(k.query) > 0 {
 		req.URL += "?" + k.query.Encode()
 	}
@@ -188,70 +176,6 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req http
 	return resp, err
 }
 
-// problem is the judge of most calls: only 2xx can be used. A web page is an outage whatever its
-// status: the CDN answers with one when the catalog does not.
-func (c *Client) problem(op string, resp *httpx.Response) error {
-	failure := &Error{Op: op, Status: resp.Status, RetryAfter: resp.RetryAfter()}
-	if isPage(resp) {
-		failure.Kind = ErrUnreachable
-		failure.Description = "a web page came instead of the catalog's answer: check the catalog address, or something on the way intercepts the traffic"
-		return failure
-	}
-	switch {
-	case resp.Status >= 200 && resp.Status < 300:
-		return nil
-	case resp.Status == http.StatusUnauthorized:
-		failure.Kind = ErrUnauthorized
-	case resp.Status == http.StatusForbidden:
-		failure.Kind = ErrForbidden
-	case resp.Status == http.StatusNotFound:
-		failure.Kind = ErrNotFound
-	case resp.Status == http.StatusTooManyRequests, resp.Status == http.StatusRequestTimeout:
-		failure.Kind = ErrUnreachable
-	case resp.Status >= 400 && resp.Status < 500:
-		failure.Kind = ErrRefused
-	default: // 5xx, and redirects that may not be followed
-		failure.Kind = ErrUnreachable
-	}
-	failure.Description = c.words(resp.Body)
-	return failure
-}
-
-// words is what an error body of the catalog says, shortened and masked.
-func (c *Client) words(body []byte) string {
-	var said struct {
-		Title       string          `json:"title"`
-		Description string          `json:"description"`
-		Details     json.RawMessage `json:"details"`
-	}
-	if json.Unmarshal(body, &said) != nil {
-		return "" // what is no error of the catalog's is not repeated
-	}
-	text := said.Description
-	if text == "" {
-		text = said.Title
-	}
-	var details string
-	if json.Unmarshal(said.Details, &details) == nil && details != "" {
-		text += ": " + details
-	}
-	return c.shorten(text)
-}
-
-func (c *Client) shorten(text string) string {
-	text = c.http.Mask(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""))
-	if runes := []rune(text); len(runes) > maxDescription {
-		text = string(runes[:maxDescription]) + "…"
-	}
-	return text
-}
-
-// isPage reports whether an answer is HTML, by its type or its first character.
-func isPage(resp *httpx.Response) bool {
-	return strings.Contains(strings.ToLower(resp.Header.Get("Content-Type")), "text/html") ||
-		bytes.HasPrefix(bytes.TrimSpace(resp.Body), []byte("<"))
-}
-
 // Ping asks whether the catalog answers. Any answer of the catalog's own, "not
 // found" included, is nil; otherwise the error is as for other calls. It reads one
 // episode row: that is small, needs no account, goes through the database behind
@@ -260,24 +184,20 @@ func isPage(resp *httpx.Response) bool {
 func (c *Client) Ping(ctx context.Context) error {
 	ctx = Probing(ctx)
 	query := url.Values{"subject_id": {"1"}, "limit": {"1"}}
-	err := c.do(ctx, call{op: "ask whether the catalog answers", path: "/v0/episodes", query: query}, new(page[json.RawMessage]))
+	var p page[json.RawMessage]
+	err := c.read(ctx, call{op: "ask whether the catalog answers", path: "/v0/episodes", query: query}, &p,
+		func() bool { return p.fits(0, func(json.RawMessage) bool { return true }) })
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
 		return nil
 	}
 	return err
 }
 
-// page is the frame of a list; Data may be null.
-type page[T any] struct {
-	Data  []T `json:"data"`
-	Total int `json:"total"`
-}
-
 // maxRows bounds a list that the catalog sends page by page; the longest subject has some thousands.
 const maxRows = 100_000
 
-// all reads every page of a list.
-func all[T any](ctx context.Context, c *Client, k call, limit int) ([]T, error) {
+// all reads every page of a list, whose rows known tells from others.
+func all[T any](ctx context.Context, c *Client, k call, limit int, known func(T) bool) ([]T, error) {
 	rows := []T{}
 	if k.query == nil {
 		k.query = url.Values{}
@@ -286,16 +206,19 @@ func all[T any](ctx context.Context, c *Client, k call, limit int) ([]T, error) 
 	for {
 		k.query.Set("offset", strconv.Itoa(len(rows)))
 		var p page[T]
-		if err := c.do(ctx, k, &p); err != nil {
+		err := c.read(ctx, k, &p, func() bool {
+			return p.fits(len(rows), known) && (len(p.Data.all) > 0 || len(rows) >= *p.Total) // it must not end before its total
+		})
+		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, p.Data...)
+		rows = append(rows, p.Data.all...)
 		// An offset beyond the total would be refused.
-		if len(p.Data) == 0 || len(rows) >= p.Total {
+		if len(rows) >= *p.Total {
 			return rows, nil
 		}
 		if len(rows) > maxRows {
-			return nil, &Error{Op: k.op, Kind: ErrRefused, Description: fmt.Sprintf("more than %d rows", maxRows)}
+			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: fmt.Sprintf("the list has more than %d rows", maxRows)}
 		}
 	}
 }

@@ -4,16 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"watchmark/internal/httpx"
 	"watchmark/internal/watch"
 )
 
 const (
 	episodePage = 200 // documented maximum (upstreams/catalog.md section 8)
+	// maxMerges is how many merges in a row are followed.
+	maxMerges = 5
 	// MaxAliases is how many other titles of a subject are kept.
 	MaxAliases = 100
 )
@@ -125,32 +129,48 @@ func aliases(infobox json.RawMessage, known ...string) []string {
 // one it was merged into: keep the ID of the answer. ErrNotFound also means
 // hidden from anonymous readers (upstreams/catalog.md section 7, NSFW).
 func (c *Client) Subject(ctx context.Context, id SubjectID) (Subject, error) {
-	var s apiSubject
-	if err := c.do(ctx, call{op: fmt.Sprintf("read subject %d", id), path: fmt.Sprintf("/v0/subjects/%d", id)}, &s); err != nil {
-		return Subject{}, err
+	op := fmt.Sprintf("read subject %d", id)
+	for range maxMerges {
+		var s apiSubject
+		var merged bool
+		asked := id
+		due := c.reading(&s, func() bool { return s.ID == asked })
+		_, err := c.send(ctx, call{op: op, path: fmt.Sprintf("/v0/subjects/%d", asked)}, func(op string, resp *httpx.Response) error {
+			if id, merged = c.mergedInto(resp); merged {
+				return nil
+			}
+			return due(op, resp)
+		})
+		if err != nil {
+			return Subject{}, err
+		}
+		if !merged {
+			return s.subject(), nil
+		}
 	}
-	if s.ID <= 0 {
-		return Subject{}, &Error{Op: fmt.Sprintf("read subject %d", id), Kind: ErrUnreachable, Status: 200, Description: "the answer is not a subject"}
-	}
-	return s.subject(), nil
+	return Subject{}, &Error{Op: op, Kind: ErrUnreachable, Status: http.StatusFound, Description: "too many redirects"}
 }
 
 // Relations reads the neighbours of a subject, anonymously. Ids of merged
 // subjects are not redirected here: ErrNotFound.
 func (c *Client) Relations(ctx context.Context, id SubjectID) ([]Relation, error) {
-	var rows []struct {
+	type row struct {
 		ID       SubjectID   `json:"id"`
 		Type     SubjectType `json:"type"`
 		Name     string      `json:"name"`
 		NameCN   string      `json:"name_cn"`
 		Relation string      `json:"relation"`
 	}
+	var l rows[row]
 	k := call{op: fmt.Sprintf("read relations of subject %d", id), path: fmt.Sprintf("/v0/subjects/%d/subjects", id)}
-	if err := c.do(ctx, k, &rows); err != nil {
+	err := c.read(ctx, k, &l, func() bool {
+		return l.all != nil && !slices.ContainsFunc(l.all, func(r row) bool { return r.ID <= 0 })
+	})
+	if err != nil {
 		return nil, err
 	}
-	relations := make([]Relation, 0, len(rows))
-	for _, r := range rows {
+	relations := make([]Relation, 0, len(l.all))
+	for _, r := range l.all {
 		relations = append(relations, Relation{ID: r.ID, Type: r.Type, Name: r.Name, NameCN: r.NameCN, Label: r.Relation})
 	}
 	return relations, nil
@@ -183,7 +203,7 @@ func (c *Client) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, err
 		op: fmt.Sprintf("read episodes of subject %d", id), path: "/v0/episodes",
 		query: url.Values{"subject_id": {strconv.Itoa(int(id))}},
 	}
-	rows, err := all[apiEpisode](ctx, c, k, episodePage)
+	rows, err := all(ctx, c, k, episodePage, func(e apiEpisode) bool { return e.ID > 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +217,8 @@ func (c *Client) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, err
 // Episode reads one chapter, anonymously.
 func (c *Client) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
 	var e apiEpisode
-	if err := c.do(ctx, call{op: fmt.Sprintf("read episode %d", id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e); err != nil {
+	err := c.read(ctx, call{op: fmt.Sprintf("read episode %d", id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e, func() bool { return e.ID == id && e.Subject > 0 })
+	if err != nil {
 		return EpisodeInfo{}, err
 	}
 	return e.info(), nil

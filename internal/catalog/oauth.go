@@ -81,7 +81,7 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 		Refresh   secret.Text     `json:"refresh_token"`
 		ExpiresIn json.RawMessage `json:"expires_in"` // a number or a string
 	}
-	if json.Unmarshal(resp.Body, &body) != nil || body.Access == "" {
+	if resp.JSON(&body, maxValues) != nil || body.Access == "" {
 		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer holds no token"}
 	}
 	token := Token{Access: body.Access, Refresh: body.Refresh}

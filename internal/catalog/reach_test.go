@@ -102,7 +102,9 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 		"come back later":         {status(503, "30"), 1},
 		"one server error":        {status(500, ""), 3},
 		"a page instead of JSON":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, 3},
-		"not found":               {status(404, ""), 0},
+		"not found":               {say(404, asJSON, `{"title":"Not Found"}`), 0},
+		"a 404 of somebody else":  {status(404, ""), 3},
+		"what is no subject":      {say(200, asJSON, `{}`), 3},
 		"a token that is refused": {status(401, ""), 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,13 +21,14 @@ const (
 	maxKeyword = 200 // runes; longer titles are sent cut
 )
 
-// errNotUsable is an answer of the new search that is no result and no outage.
-var errNotUsable = errors.New("the new search gave no usable answer")
+// errSearchOff is what the new search answers while it is switched off.
+var errSearchOff = errors.New("the catalog's search is switched off")
 
 // Search looks for subjects by title, anonymously, best match first. It answers
 // neighbours rather than nothing: compare every hit. Where the new search is
 // switched off or refuses, the legacy one is asked; its hits have no aliases and
-// no platform. An empty keyword gives no hits and no request.
+// no platform. It says "nothing found" and "not now" alike, so what it does not find
+// where there is no new search is ErrUnreachable. An empty keyword gives no hits and no request.
 func (c *Client) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 	q.Keyword = strings.Join(strings.Fields(strings.ToValidUTF8(q.Keyword, "")), " ")
 	if runes := []rune(q.Keyword); len(runes) > maxKeyword {
@@ -43,10 +44,14 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 		q.Types = c.cfg.Load().Types
 	}
 	subjects, err := c.newSearch(ctx, q)
-	if errors.Is(err, errNotUsable) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
-		return c.legacySearch(ctx, q)
+	if !errors.Is(err, errSearchOff) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused) {
+		return subjects, err
 	}
-	return subjects, err
+	subjects, met, legacyErr := c.legacySearch(ctx, q)
+	if legacyErr == nil && !met && !errors.Is(err, ErrRefused) {
+		return nil, &Error{Op: q.op(), Kind: ErrUnreachable, Err: errSearchOff}
+	}
+	return subjects, legacyErr
 }
 
 func (q SearchQuery) op() string { return fmt.Sprintf("search %q", q.Keyword) }
@@ -71,23 +76,32 @@ func (c *Client) newSearch(ctx context.Context, q SearchQuery) ([]Subject, error
 		op: q.op(), method: http.MethodPost, path: "/v0/search/subjects", body: body,
 		query: url.Values{"limit": {strconv.Itoa(q.Limit)}},
 	}
-	resp, err := c.send(ctx, k, c.problem)
-	if err != nil {
+	var found page[apiSubject]
+	off := false
+	due := c.reading(&found, func() bool { return found.fits(0, func(s apiSubject) bool { return s.ID > 0 }) })
+	_, err := c.send(ctx, k, func(op string, resp *httpx.Response) error {
+		if off = resp.Status == http.StatusOK && isText(resp); off {
+			return nil // the catalog itself works
+		}
+		return due(op, resp)
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case off:
+		return nil, errSearchOff
 	}
-	var hits struct {
-		Data json.RawMessage `json:"data"` // tells a missing list from null
-	}
-	var found []apiSubject
-	// A server with search switched off says so in plain text with status 200.
-	if json.Unmarshal(resp.Body, &hits) != nil || json.Unmarshal(hits.Data, &found) != nil {
-		return nil, errNotUsable
-	}
-	subjects := make([]Subject, 0, len(found))
-	for _, s := range found {
+	subjects := make([]Subject, 0, len(found.Data.all))
+	for _, s := range found.Data.all {
 		subjects = append(subjects, s.subject())
 	}
 	return subjects, nil
+}
+
+// isText reports whether an answer is plain text, as that of a server whose search is switched off
+// (upstreams/catalog.md section 6).
+func isText(resp *httpx.Response) bool {
+	return strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/plain") && !json.Valid(resp.Body)
 }
 
 // lastDay is the last day of what is known of d.
@@ -105,10 +119,11 @@ func lastDay(d watch.Date) time.Time {
 var legacyBreaks = regexp.MustCompile(`\s-+`)
 
 // legacySearch asks the old API, once a type because it takes only one. It has no
-// date filter, so the bounds are applied here, by the same rule.
-func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, error) {
+// date filter, so the bounds are applied here, by the same rule. met reports whether it found
+// something, inside of the bounds or not.
+func (c *Client) legacySearch(ctx context.Context, q SearchQuery) (subjects []Subject, met bool, err error) {
 	keyword := strings.TrimSpace(legacyBreaks.ReplaceAllString(q.Keyword, " "))
-	subjects := []Subject{}
+	subjects = []Subject{}
 	for _, kind := range q.Types {
 		k := call{
 			op: q.op() + " (legacy)", path: "/search/subject/" + url.PathEscape(keyword),
@@ -116,21 +131,25 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) ([]Subject, er
 		}
 		resp, err := c.send(ctx, k, c.legacyProblem)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		var hits struct {
 			List []apiSubject `json:"list"`
 		}
-		if json.Unmarshal(resp.Body, &hits) != nil {
+		if resp.Status != http.StatusOK || resp.JSON(&hits, maxValues) != nil {
 			continue // nothing found
 		}
 		for _, s := range hits.List {
+			if s.ID <= 0 {
+				continue
+			}
+			met = true
 			if found := s.subject(); len(subjects) < q.Limit && q.Covers(found.Date) {
 				subjects = append(subjects, found)
 			}
 		}
 	}
-	return subjects, nil
+	return subjects, met, nil
 }
 
 // legacyProblem is the judge of the legacy search, which says "nothing found" with 404 or on a web

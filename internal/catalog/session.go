@@ -32,19 +32,24 @@ func (s Session) String() string { return "catalog session" }
 // GoString does not show the token.
 func (s Session) GoString() string { return s.String() }
 
-func (s Session) do(ctx context.Context, k call, into any) error {
+func (s Session) read(ctx context.Context, k call, into any, fits func() bool) error {
 	k.token = s.token
-	return s.c.do(ctx, k, into)
+	return s.c.read(ctx, k, into, fits)
+}
+
+// write sends a change, which is done when one of these statuses comes back.
+func (s Session) write(ctx context.Context, k call, done ...int) error {
+	k.token = s.token
+	_, err := s.c.send(ctx, k, s.c.writing(done...))
+	return err
 }
 
 // Me reads who owns the token. It is the check of a token.
 func (s Session) Me(ctx context.Context) (User, error) {
 	var me User
-	if err := s.do(ctx, call{op: "read the owner of the token", path: "/v0/me"}, &me); err != nil {
+	err := s.read(ctx, call{op: "read the owner of the token", path: "/v0/me"}, &me, func() bool { return me.Username != "" })
+	if err != nil {
 		return User{}, err
-	}
-	if me.Username == "" {
-		return User{}, &Error{Op: "read the owner of the token", Kind: ErrUnreachable, Status: 200, Description: "the answer names nobody"}
 	}
 	return me, nil
 }
@@ -56,6 +61,8 @@ type apiCollection struct {
 	Private bool           `json:"private"`
 }
 
+func (e apiCollection) known() bool { return e.Subject > 0 && e.Type >= Wish && e.Type <= Dropped }
+
 // collection reads the state of username's entry for a subject. ErrNotFound: not collected,
 // or the subject or the user does not exist; the description tells which.
 func (s Session) collection(ctx context.Context, username string, subject SubjectID) (CollectionType, error) {
@@ -64,11 +71,8 @@ func (s Session) collection(ctx context.Context, username string, subject Subjec
 		op:   fmt.Sprintf("read the list entry of subject %d", subject),
 		path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject),
 	}
-	if err := s.do(ctx, k, &entry); err != nil {
+	if err := s.read(ctx, k, &entry, func() bool { return entry.Subject == subject && entry.known() }); err != nil {
 		return 0, err
-	}
-	if entry.Type < Wish || entry.Type > Dropped {
-		return 0, &Error{Op: k.op, Kind: ErrUnreachable, Status: 200, Description: "the answer is not a list entry"}
 	}
 	return entry.Type, nil
 }
@@ -89,17 +93,17 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 	for offset := 0; ; offset += entriesPage {
 		k.query.Set("offset", strconv.Itoa(offset))
 		var p page[apiCollection]
-		if err := s.do(ctx, k, &p); err != nil {
+		if err := s.read(ctx, k, &p, func() bool { return p.fits(offset, apiCollection.known) }); err != nil {
 			return nil, err
 		}
-		for _, r := range p.Data {
+		for _, r := range p.Data.all {
 			entries = append(entries, Collection(r))
 		}
-		if offset+entriesPage >= p.Total {
+		if offset+entriesPage >= *p.Total {
 			return entries, nil
 		}
 		if offset > maxRows {
-			return nil, &Error{Op: k.op, Kind: ErrRefused, Description: fmt.Sprintf("more than %d rows", maxRows)}
+			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: fmt.Sprintf("the list has more than %d rows", maxRows)}
 		}
 	}
 }
@@ -112,10 +116,10 @@ func (s Session) collect(ctx context.Context, subject SubjectID, state Collectio
 		Type    CollectionType `json:"type"`
 		Private bool           `json:"private,omitempty"` // left out, an entry that is there after all keeps what it has
 	}{state, private}
-	return s.do(ctx, call{
+	return s.write(ctx, call{
 		op:     fmt.Sprintf("put subject %d on the list", subject),
 		method: http.MethodPost, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
-	}, nil)
+	}, http.StatusAccepted, http.StatusNoContent) // documented as 204, seen as 202
 }
 
 // moveEntry changes the state of an existing entry and nothing else of it.
@@ -124,10 +128,10 @@ func (s Session) moveEntry(ctx context.Context, subject SubjectID, state Collect
 	body := struct {
 		Type CollectionType `json:"type"`
 	}{state}
-	return s.do(ctx, call{
+	return s.write(ctx, call{
 		op:     fmt.Sprintf("change the list entry of subject %d", subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
-	}, nil)
+	}, http.StatusNoContent)
 }
 
 // episodeMark is the state of one episode on a person's list.
@@ -147,7 +151,7 @@ func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episode
 		Episode apiEpisode   `json:"episode"`
 		Type    EpisodeState `json:"type"`
 	}
-	rows, err := all[row](ctx, s.c, k, marksPage)
+	rows, err := all(ctx, s.c, k, marksPage, func(r row) bool { return r.Episode.ID > 0 && r.Type >= Unmarked && r.Type <= EpisodeDropped })
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +169,10 @@ func (s Session) setEpisode(ctx context.Context, episode EpisodeID, state Episod
 	body := struct {
 		Type EpisodeState `json:"type"` // never left out: a missing type removes the mark
 	}{state}
-	return s.do(ctx, call{
+	return s.write(ctx, call{
 		op:     fmt.Sprintf("set episode %d", episode),
 		method: http.MethodPut, path: fmt.Sprintf("/v0/users/-/collections/-/episodes/%d", episode), body: body,
-	}, nil)
+	}, http.StatusNoContent)
 }
 
 // setEpisodes sets the state of several episodes of one subject at once: all or
@@ -178,8 +182,8 @@ func (s Session) setEpisodes(ctx context.Context, subject SubjectID, episodes []
 		Episodes []EpisodeID  `json:"episode_id"`
 		Type     EpisodeState `json:"type"`
 	}{episodes, state}
-	return s.do(ctx, call{
+	return s.write(ctx, call{
 		op:     fmt.Sprintf("set %d episodes of subject %d", len(episodes), subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), body: body,
-	}, nil)
+	}, http.StatusNoContent)
 }

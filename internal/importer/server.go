@@ -2,7 +2,6 @@ package importer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,6 +24,8 @@ type server interface {
 const (
 	// pageSize is how many items are asked for at once.
 	pageSize = 200
+	// mostValues bounds the members and elements of an answer; a page of items has some 100 000 at most.
+	mostValues = 400_000
 	// mostPages bounds a list that never ends.
 	mostPages = 5000
 	// mostShows is how many shows a library may have.
@@ -108,7 +109,7 @@ func (c client) get(ctx context.Context, path string, query url.Values, to any) 
 	case resp.Status != http.StatusOK:
 		return &FieldError{"url", fmt.Sprintf("%s answers with an error (%d): look at its log, and try again later", c.product, resp.Status)}
 	}
-	if json.Unmarshal(resp.Body, to) != nil {
+	if resp.JSON(to, mostValues) != nil {
 		return &FieldError{"url", fmt.Sprintf("what answers there is no %s", c.product)}
 	}
 	return nil

@@ -89,7 +89,7 @@ func read(resp *httpx.Response) (Answer, error) {
 		return readStream(resp.Status, body)
 	}
 	var r reply
-	if json.Unmarshal(body, &r) != nil {
+	if httpx.JSON(body, &r, maxValues) != nil {
 		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: "the answer is not JSON"}
 	}
 	var got gathered
@@ -109,7 +109,7 @@ func readStream(status int, body []byte) (Answer, error) {
 			continue
 		}
 		var r reply
-		if json.Unmarshal(data, &r) != nil {
+		if httpx.JSON(data, &r, maxValues) != nil {
 			return Answer{}, &Error{Kind: NoText, Status: status, Said: "a line of its stream is not JSON"}
 		}
 		if failure := got.add(status, data, r); failure != nil {

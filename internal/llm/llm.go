@@ -28,6 +28,9 @@ var ErrOff = errors.New("no language model is set up: set llm.base_url and llm.m
 // MaxBody bounds an answer in bytes; it is for the configuration of the HTTP client.
 const MaxBody = 2 << 20
 
+// maxValues bounds the members and elements of an answer, which has some dozens.
+const maxValues = 100_000
+
 const (
 	// tries is how often a request is sent at most while the service is busy.
 	tries = 3

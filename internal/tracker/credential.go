@@ -68,7 +68,7 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 		ExpiresAt number      `json:"expires_at"`
 		CreatedAt number      `json:"created_at"`
 	}
-	if json.Unmarshal(resp.Body, &said) != nil || said.Access == "" {
+	if resp.JSON(&said, mostValues) != nil || said.Access == "" {
 		return Credential{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no token"}
 	}
 	c := Credential{Access: said.Access, Refresh: said.Refresh, ID: said.ID, TokenType: said.TokenType, Scope: said.Scope, ExpiresIn: int64(said.ExpiresIn)}

@@ -16,6 +16,8 @@ const (
 	pageSize = 250
 	// pagesMost bounds a history; the tracker keeps 100,000 plays of an account at most.
 	pagesMost = 1000
+	// mostValues bounds the members and elements of an answer; a page of the history has some 60 000.
+	mostValues = 400_000
 	// patience is how often a request that fails in passing is sent again within one run.
 	patience = 6
 	// longestWait bounds one wait of a run, whatever the tracker asks for; a longer one ends the run.
@@ -61,7 +63,7 @@ func (k *Keeper) activities(ctx context.Context, userID int64) (episodes, movies
 	if err != nil {
 		return "", "", err
 	}
-	if json.Unmarshal(resp.Body, &said) != nil {
+	if resp.JSON(&said, mostValues) != nil {
 		return "", "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
 	}
 	return said.Episodes.WatchedAt, said.Movies.WatchedAt, nil
@@ -91,7 +93,7 @@ func (k *Keeper) pages(ctx context.Context, userID int64, fn func(page) (enough 
 			return err
 		}
 		var p page
-		if err := json.Unmarshal(resp.Body, &p.items); err != nil || p.items == nil {
+		if err := resp.JSON(&p.items, mostValues); err != nil || p.items == nil {
 			return &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
 		}
 		if p.total, err = strconv.Atoi(resp.Header.Get("X-Pagination-Item-Count")); err != nil {

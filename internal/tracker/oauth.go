@@ -3,7 +3,6 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -120,7 +119,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		ExpiresIn       number      `json:"expires_in"`
 		Interval        number      `json:"interval"`
 	}
-	if json.Unmarshal(resp.Body, &said) != nil || said.DeviceCode == "" || said.UserCode == "" || said.VerificationURL == "" {
+	if resp.JSON(&said, mostValues) != nil || said.DeviceCode == "" || said.UserCode == "" || said.VerificationURL == "" {
 		return Device{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
 	}
 	k.Masker.Add(said.DeviceCode.Reveal())

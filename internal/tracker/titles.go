@@ -3,7 +3,6 @@ package tracker
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,7 +87,7 @@ func (k *Keeper) read(ctx context.Context, op string, userID int64, path string,
 		return nil
 	}
 	if err == nil {
-		_ = json.Unmarshal(resp.Body, into) // what cannot be read is not known
+		_ = resp.JSON(into, mostValues) // what cannot be read is not known
 	}
 	return err
 }

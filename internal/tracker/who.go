@@ -3,7 +3,6 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 )
 
 // identify asks the tracker who a user is and stores it (upstreams/tracker.md section 4).
@@ -23,7 +22,7 @@ func (k *Keeper) identify(ctx context.Context, id int64) (kept int64, err error)
 			} `json:"ids"`
 		} `json:"user"`
 	}
-	if err := json.Unmarshal(resp.Body, &said); err != nil {
+	if err := resp.JSON(&said, mostValues); err != nil {
 		return 0, &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
 	}
 	u := said.User
