@@ -99,7 +99,8 @@ type Catalog interface {
 type Options struct {
 	// Workers is how many records are matched at once; it holds from the start of the engine on.
 	Workers int
-	// Coalesce is how long a mark waits for others of the same subject.
+	// Coalesce is how long at most a mark waits for others of its list entry, when more are
+	// expected: others of its show are on their way, or one was written just now.
 	Coalesce time.Duration
 	// MaxRetries is how many failed replays a queued record may have.
 	MaxRetries int
@@ -146,17 +147,21 @@ type Engine struct {
 	jobs      chan *record.Work
 
 	mu       sync.Mutex
-	inHand   map[int64]chan struct{}   // closed when the record is settled or let go
-	again    map[int64]record.Work     // records that were claimed anew while they were in hand
-	shows    map[showKey][]record.Work // what waits for the worker that has its show
-	marking  map[markKey][]settled     // what waits for the running batch of its key
-	retries  map[int64]*task.Task      // tasks that follow a record
-	corrects map[int64]bool            // records that a correction is started for
+	inHand   map[int64]chan struct{} // closed when the record is settled or let go
+	again    map[int64]record.Work   // records that were claimed anew while they were in hand
+	shows    map[showKey]*show       // what is on its way
+	coming   map[int64]expected      // records that are stored and not claimed yet
+	claims   int                     // claims that have begun
+	marking  map[markKey][]settled   // what waits for the running batch of its key
+	retries  map[int64]*task.Task    // tasks that follow a record
+	corrects map[int64]bool          // records that a correction is started for
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
 	marks   chan struct{}
 	working sync.WaitGroup
+	// background is what Run has started.
+	background sync.WaitGroup
 }
 
 // New is an engine over c.
@@ -168,7 +173,8 @@ func New(c Config) *Engine {
 		jobs:     make(chan *record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
 		again:    map[int64]record.Work{},
-		shows:    map[showKey][]record.Work{},
+		shows:    map[showKey]*show{},
+		coming:   map[int64]expected{},
 		marking:  map[markKey][]settled{},
 		retries:  map[int64]*task.Task{},
 		corrects: map[int64]bool{},
@@ -184,11 +190,10 @@ func (e *Engine) Wake() { e.bell.Ring() }
 func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	var background sync.WaitGroup
-	background.Go(func() { e.commitArrivals(ctx) })
-	background.Go(func() { e.keepLeases(work) })
+	e.background.Go(func() { e.commitArrivals(ctx) })
+	e.background.Go(func() { e.keepLeases(work) })
 	for range e.Options().Workers {
-		background.Go(func() { e.workOn(work) })
+		e.background.Go(func() { e.workOn(work) })
 	}
 	e.claimUntil(ctx)
 
@@ -200,7 +205,7 @@ func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 		e.Log.Warn("work in hand did not finish in time and is taken up at the next start", "records", len(e.held()))
 	}
 	cancel()
-	background.Wait()
+	e.background.Wait()
 	e.releaseJobs(finished)
 }
 
@@ -210,6 +215,7 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		e.giveWay(ctx)
 		claimed := 0
 		if e.hasRoom() {
+			tookAll := e.beginClaim()
 			works, err := e.Records.Claim(ctx, claimMost, lease)
 			if err != nil && ctx.Err() == nil {
 				e.Log.Error("cannot claim records", "error", err)
@@ -217,7 +223,9 @@ func (e *Engine) claimUntil(ctx context.Context) {
 			for _, w := range works {
 				e.take(w)
 			}
-			claimed = len(works)
+			if claimed = len(works); err == nil && claimed < claimMost {
+				tookAll()
+			}
 		}
 		if claimed == claimMost {
 			continue

@@ -16,6 +16,80 @@ type showKey struct {
 	season      int
 }
 
+// show is what is on its way of one show and person, from when it is stored until it is matched.
+type show struct {
+	// coming is how many of it are stored and not claimed yet.
+	coming int
+	// busy is set while a worker is at one; waiting are those behind it.
+	busy    bool
+	waiting []record.Work
+	// through is closed when all of that is matched.
+	through chan struct{}
+}
+
+// expected is a record that was stored by this engine and waits to be claimed.
+type expected struct {
+	show showKey
+	// claim is the last claim that had begun by then: one that begins later finds the record.
+	claim int
+}
+
+// showOn is what is on its way of a show. The caller holds mu, and calls leave when less is.
+func (e *Engine) showOn(key showKey) *show {
+	s := e.shows[key]
+	if s == nil {
+		s = &show{through: make(chan struct{})}
+		e.shows[key] = s
+	}
+	return s
+}
+
+// leave forgets a show of which nothing is on its way any more. The caller holds mu.
+func (e *Engine) leave(key showKey) {
+	if s := e.shows[key]; s.coming == 0 && !s.busy {
+		close(s.through)
+		delete(e.shows, key)
+	}
+}
+
+// expect notes that a record was stored and will be claimed. It is called before the commit,
+// so that no claim comes before it.
+func (e *Engine) expect(id int64, event watch.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unexpect(id) // the id of a transaction that failed is given again
+	key := showOf(event)
+	e.coming[id] = expected{key, e.claims}
+	e.showOn(key).coming++
+}
+
+// unexpect ends the wait for the claim of a record. The caller holds mu.
+func (e *Engine) unexpect(id int64) {
+	if a, known := e.coming[id]; known {
+		delete(e.coming, id)
+		e.shows[a.show].coming--
+		e.leave(a.show)
+	}
+}
+
+// beginClaim counts a claim. What was expected before it and is not found by it, when it takes all
+// there is, will not come: it was not stored after all, is held, or was deleted.
+func (e *Engine) beginClaim() (tookAll func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.claims++
+	claim := e.claims
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for id, a := range e.coming {
+			if a.claim < claim {
+				e.unexpect(id)
+			}
+		}
+	}
+}
+
 func showOf(event watch.Event) showKey {
 	key := showKey{user: event.UserName, title: event.Title, season: -1}
 	if event.Season != nil {
@@ -44,13 +118,13 @@ func (e *Engine) take(w record.Work) <-chan struct{} {
 	done := make(chan struct{})
 	e.inHand[w.ID] = done
 	e.working.Add(1)
-	show := showOf(w.Event)
-	waiting, busy := e.shows[show]
+	s := e.showOn(showOf(w.Event))
+	busy := s.busy
 	if busy {
-		e.shows[show] = append(waiting, w)
-	} else {
-		e.shows[show] = nil
+		s.waiting = append(s.waiting, w)
 	}
+	s.busy = true
+	e.unexpect(w.ID)
 	e.mu.Unlock()
 	if !busy {
 		e.jobs <- &w
@@ -60,17 +134,19 @@ func (e *Engine) take(w record.Work) <-chan struct{} {
 
 // next hands on the show of a record that a worker is done with.
 func (e *Engine) next(w record.Work) {
-	show := showOf(w.Event)
+	key := showOf(w.Event)
 	e.mu.Lock()
-	waiting := e.shows[show]
-	if len(waiting) == 0 {
-		delete(e.shows, show)
+	s := e.shows[key]
+	if len(s.waiting) == 0 {
+		s.busy = false
+		e.leave(key)
 		e.mu.Unlock()
 		return
 	}
-	e.shows[show] = waiting[1:]
+	following := s.waiting[0]
+	s.waiting = s.waiting[1:]
 	e.mu.Unlock()
-	e.jobs <- &waiting[0]
+	e.jobs <- &following
 }
 
 // letGo ends the hold on a record.

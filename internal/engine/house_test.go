@@ -147,10 +147,14 @@ type list struct {
 	unmarked func()
 	doing    []catalog.SubjectID
 	block    chan struct{} // when set, Mark waits for it
+	begun    chan struct{} // when set, it is told of each Mark
 	panics   bool
 }
 
 func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
+	if l.begun != nil {
+		l.begun <- struct{}{}
+	}
 	if l.block != nil {
 		select {
 		case <-l.block:

@@ -172,6 +172,7 @@ func (e *Engine) insertTx(ctx context.Context, tx *sql.Tx, events []watch.Event,
 		if ids[i], err = record.Insert(ctx, tx, event, test, now); err != nil {
 			return nil, err
 		}
+		e.expect(ids[i], event)
 		if err := e.Notices.AddTx(ctx, tx, arrived(event, ids[i])); err != nil {
 			return nil, err
 		}

@@ -24,36 +24,35 @@ type markKey struct {
 }
 
 // enqueueMark adds a matched record to the batch of its account and subject. The
-// first one of a batch starts a goroutine that Run waits for through its records.
+// first one of a batch starts a goroutine that Run waits for.
 func (e *Engine) enqueueMark(ctx context.Context, s settled) {
 	key := markKey{s.account.ID, s.trace.Result.SubjectID, isStart(s.work.Event)}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	waiting, running := e.marking[key]
 	e.marking[key] = append(waiting, s)
-	e.mu.Unlock()
-	if !running {
-		go e.markBatches(ctx, key)
+	if running {
+		return
 	}
+	var through chan struct{} // nil: nothing else of the show is on its way
+	if on := e.shows[showOf(s.work.Event)]; on != nil && (on.coming > 0 || len(on.waiting) > 0) {
+		through = on.through
+	}
+	e.background.Go(func() { e.markBatches(ctx, key, through) })
 }
 
-// markBatches waits for a burst to gather, then marks batch after batch until none is
-// left. More gathers while it waits for its turn to write.
-func (e *Engine) markBatches(ctx context.Context, key markKey) {
-	select {
-	case <-time.After(e.Options().Coalesce):
-	case <-ctx.Done():
+// markBatches marks batch after batch until none comes any more. The first goes out at once, or, where
+// more of its show is on its way, when that has come through. What comes while it is written, and for a while after,
+// gathers into the next: several that come so soon are a burst. It waits no longer than Options.Coalesce at a time.
+func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan struct{}) {
+	if through != nil {
+		e.gatherMarks(ctx, through)
 	}
-	for {
+	for e.isMarking(key) {
 		e.marks <- struct{}{}
 		e.giveWay(ctx)
 		e.mu.Lock()
 		batch := e.marking[key]
-		if len(batch) == 0 {
-			delete(e.marking, key)
-			e.mu.Unlock()
-			<-e.marks
-			return
-		}
 		e.marking[key] = nil
 		e.mu.Unlock()
 		if ctx.Err() == nil {
@@ -64,6 +63,27 @@ func (e *Engine) markBatches(ctx context.Context, key markKey) {
 			}
 		}
 		<-e.marks
+		e.gatherMarks(ctx, nil)
+	}
+}
+
+// isMarking reports whether marks wait for the goroutine of their key, which ends when none do.
+func (e *Engine) isMarking(key markKey) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.marking[key]) == 0 {
+		delete(e.marking, key)
+		return false
+	}
+	return true
+}
+
+// gatherMarks waits for Options.Coalesce, or until is closed.
+func (e *Engine) gatherMarks(ctx context.Context, until <-chan struct{}) {
+	select {
+	case <-until:
+	case <-time.After(e.Options().Coalesce):
+	case <-ctx.Done():
 	}
 }
 

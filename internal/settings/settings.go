@@ -97,7 +97,7 @@ type Catalog struct {
 type Sync struct {
 	TestSkipPermissionCheck bool
 	FilmStartMarksDoing     bool
-	Coalesce                time.Duration // 0 = do not wait for more events
+	Coalesce                time.Duration // at most, when more events are expected; 0 = do not wait
 	Workers                 int
 }
 
