@@ -218,6 +218,7 @@ var fieldDocs = map[string]map[string]string{
 		"status":     "The HTTP status that was answered.",
 		"reason":     "What became of the request.",
 		"record_ids": "The records it became.",
+		"label":      "Season and episode, such as S2 E7; empty when the request tells none.",
 		"body":       "Masked and cut.",
 	},
 	"SettingsKey": {

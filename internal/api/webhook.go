@@ -59,6 +59,7 @@ type outcome struct {
 	events []watch.Event
 	reason string
 	title  string
+	label  string
 	user   string
 	body   []byte // nil when it is not kept
 	// stranger is set when the sender did not show that it knows the service.
@@ -108,7 +109,7 @@ func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Sour
 	}
 	entry := webhook.Entry{
 		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
-		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title,
+		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title, Label: o.label,
 		Body: s.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
 	}
 	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
@@ -170,7 +171,7 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Sourc
 		o.body = body
 		return o
 	}
-	o := outcome{title: delivery.Title, user: delivery.UserName, body: body}
+	o := outcome{title: delivery.Title, label: delivery.Label, user: delivery.UserName, body: body}
 	o.events, o.reason = wanted(delivery, current.Sync.FilmStartMarksDoing)
 	if len(o.events) == 0 {
 		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason}

@@ -82,3 +82,45 @@ func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
 		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
 		browsertest.Until(browsertest.Says("#import-user-help", "there is no enabled account to add it to")), browsertest.Until(`document.querySelector("[data-adds]").hidden`))
 }
+
+// TestBrowserSeesEveryRequestAsItComes keeps Connect open while all kinds of requests come in.
+func TestBrowserSeesEveryRequestAsItComes(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/connect?source=custom"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says("#heard", "Nothing has arrived yet")), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
+	event := func(title string, episode int, user string) string {
+		return fmt.Sprintf(`{"title":%q,"season":1,"episode":%d,"user_name":%q}`, title, episode, user)
+	}
+	sends := func(path, body string) { s.do(s.request(http.MethodPost, "/webhook/"+path, "application/json", body)) }
+	for _, c := range []struct {
+		name string
+		send func()
+		says []string // of the newest line
+	}{
+		{"a wrong key", func() { sends("custom/wrong-key-0123", event("x", 1, "Mira")) }, []string{"Wrong key", "The webhook key is missing or wrong", "HTTP 401"}},
+		{"a broken body", func() { sends("custom/"+s.hook, `{"title":`) }, []string{"Not understood", "HTTP 400"}},
+		{"a body that lacks something", func() { sends("custom/"+s.hook, `{"title":"深海电车","user_name":"Mira"}`) }, []string{"HTTP 400", "episode"}},
+		{"another source", func() { sends("kodi/"+s.hook, event("x", 1, "Mira")) }, []string{"Not understood", "There is no such source", "HTTP 404"}},
+		{"a mark", func() { sends("custom/"+s.hook, event("灯塔守望者", 5, "Mira")) }, []string{"Marked", "灯塔守望者", "S1 E5", "Mira"}},
+		{"a question", func() { sends("custom/"+s.hook, event("Moonshade Teahouse", 1, "Mira")) }, []string{"To review", "Moonshade Teahouse", "S1 E1"}},
+		{"nobody's", func() { sends("custom/"+s.hook, event("灯塔守望者", 6, "bench")) }, []string{"Failed", "S1 E6", "bench", "No account for this user"}},
+	} {
+		c.send()
+		for _, says := range c.says {
+			browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#heard li", says)))
+		}
+	}
+	browsertest.Run(t, tab, browsertest.Until(`window.notReloaded && document.documentElement.scrollWidth <= 390`),
+		browsertest.Until(`document.querySelectorAll("#heard li").length === 7`), chromedp.Navigate(s.url+"/connect"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says("#heard li", "There is no such source")))
+	const paused = `{"event":"media.pause","user":true,"owner":true,"Account":{"id":1,"title":"Mira"},"Metadata":{"librarySectionType":"show","type":"episode","grandparentTitle":"灯塔守望者","parentIndex":2,"index":7}}`
+	sends("plex/"+s.hook, paused)
+	for _, says := range []string{"Ignored", "灯塔守望者", "S2 E7", "Mira", "HTTP 200"} {
+		browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#heard li", says)))
+	}
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/debug/webhooks"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
+	sends("custom/"+s.hook, `{"title":`)
+	browsertest.Run(t, tab, browsertest.Until(`window.notReloaded && document.querySelectorAll("#requests > ul > li").length === 9`))
+}

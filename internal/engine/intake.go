@@ -142,6 +142,9 @@ func (e *Engine) commit(batch []*arrival) {
 		a.done <- results[i]
 		stored = append(stored, results[i].ids...)
 	}
+	if err == nil {
+		e.Records.Feed.Publish(record.Arrival)
+	}
 	e.arrive(stored)
 }
 

@@ -2,7 +2,10 @@ package record
 
 import "sync"
 
-// Feed tells live pages which records changed. A subscriber that does not keep up
+// Arrival is what a Feed tells, in place of an id, when requests came in, also those that became no record.
+const Arrival int64 = 0
+
+// Feed tells live pages which records changed, and that requests came in. A subscriber that does not keep up
 // misses ids, never blocks a publisher.
 type Feed struct {
 	mu          sync.Mutex
@@ -28,7 +31,7 @@ func (f *Feed) Subscribe() (ids <-chan int64, cancel func()) {
 	})
 }
 
-// Publish tells every subscriber that record id changed.
+// Publish tells every subscriber that record id changed, or of an Arrival.
 func (f *Feed) Publish(id int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

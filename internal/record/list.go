@@ -68,6 +68,28 @@ func (s *Store) addStatuses(ctx context.Context, ids []int64, to map[int64]Statu
 	return rows.Err()
 }
 
+// Some are those records of a few ids that are there, by id.
+func (s *Store) Some(ctx context.Context, ids []int64) (map[int64]Record, error) {
+	found := make(map[int64]Record, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	list, args := db.In(ids)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records WHERE id IN `+list, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read some records: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var r Record
+		if err := scan(rows, &r); err != nil {
+			return nil, err
+		}
+		found[r.ID] = r
+	}
+	return found, rows.Err()
+}
+
 // IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
 func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
 	where, args := f.where()

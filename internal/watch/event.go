@@ -6,6 +6,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -111,6 +112,21 @@ type Event struct {
 	RawEvent string `json:"raw_event,omitempty"`
 	// OccurredAt is zero when the source did not tell.
 	OccurredAt time.Time `json:"occurred_at,omitzero"`
+}
+
+// EpisodeLabel is the short name of an episode, such as S2 E7, of what is known of its numbers; empty for a film.
+func (e Event) EpisodeLabel() string { return EpisodeLabel(e.Season, e.Episode) }
+
+// EpisodeLabel is the short name of an episode by its numbers; nil ones are left out.
+func EpisodeLabel(season *int, episode *float64) string {
+	var words []string
+	if season != nil {
+		words = append(words, "S"+strconv.Itoa(*season))
+	}
+	if episode != nil {
+		words = append(words, "E"+strconv.FormatFloat(*episode, 'f', -1, 64))
+	}
+	return strings.Join(words, " ")
 }
 
 // IsFilm reports whether the event is about a film, which has no episode number.

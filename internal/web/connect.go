@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -23,9 +25,15 @@ type connectPage struct {
 	// Loopback warns that only this machine can reach URL.
 	Loopback bool
 	HasKey   bool
-	Log      []webhook.Entry
+	Log      []heardRequest
 	// Asked are the sources that send nothing.
 	Asked []askedSource
+}
+
+// heardRequest is a request that arrived, with the records it became that are still there.
+type heardRequest struct {
+	webhook.Entry
+	Records []record.Record
 }
 
 // sourceTab is a source one can open here.
@@ -75,8 +83,34 @@ func (s *site) connect(r *http.Request) (content, error) {
 		page.HasKey = true
 	}
 	page.Loopback = onLoopback(public)
-	page.Log, _, err = s.WebhookLog.List(r.Context(), webhook.Filter{Source: page.Source, Limit: requestsShown})
+	page.Log, err = s.heard(r.Context(), page.Source)
 	return content{Title: "connect.title", Data: page}, err
+}
+
+// heard are the newest requests of a source, with those whose address names none that there is.
+func (s *site) heard(ctx context.Context, source watch.Source) ([]heardRequest, error) {
+	entries, _, err := s.WebhookLog.List(ctx, webhook.Filter{Source: source, OrNone: true, Limit: requestsShown})
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, e := range entries {
+		ids = append(ids, e.RecordIDs...)
+	}
+	became, err := s.Records.Some(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	heard := make([]heardRequest, len(entries))
+	for i, e := range entries {
+		heard[i].Entry = e
+		for _, id := range e.RecordIDs {
+			if r, there := became[id]; there {
+				heard[i].Records = append(heard[i].Records, r)
+			}
+		}
+	}
+	return heard, nil
 }
 
 // onLoopback reports whether only the machine itself can reach address.

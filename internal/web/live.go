@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"watchmark/internal/record"
 	"watchmark/internal/sse"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // live answers server-sent events named "records": the ids of records that changed,
-// as a JSON array. It ends when the reader leaves or the service stops.
+// as a JSON array, and "requests" when requests came to a webhook. It ends when the reader leaves or the service stops.
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	if _, signedIn := s.Viewer(r); !signedIn {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
@@ -30,7 +31,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	}
 	beat := time.NewTicker(sse.Heartbeat)
 	defer beat.Stop()
-	changed := map[int64]bool{}
+	changed, arrived := map[int64]bool{}, false
 	var due <-chan time.Time
 	for {
 		select {
@@ -45,15 +46,18 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 			if due == nil {
 				due = time.After(gather)
 			}
-			if len(changed) < toldMost {
+			if id == record.Arrival {
+				arrived = true
+			} else if len(changed) < toldMost {
 				changed[id] = true
 			}
 		case <-due:
 			due = nil
-			if !stream.Send("records", "", ids(changed)) {
+			if arrived && !stream.Send("requests", "", "") || len(changed) > 0 && !stream.Send("records", "", ids(changed)) {
 				return
 			}
 			clear(changed)
+			arrived = false
 		case <-beat.C:
 			if !stream.Beat() {
 				return

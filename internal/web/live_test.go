@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/browsertest"
+	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
@@ -71,6 +72,10 @@ func TestLiveGathersChanges(t *testing.T) {
 	nextLine(t, lines)
 	if line := nextLine(t, lines); line != "data: [8]" {
 		t.Errorf("the next change is told as %q", line)
+	}
+	g.records.Feed.Publish(record.Arrival)
+	if line := nextLine(t, lines); line != "event: requests" {
+		t.Errorf("a request is told as %q", line)
 	}
 }
 

@@ -259,14 +259,7 @@ func (s *site) label(lang string, r record.Record) (string, error) {
 	if r.MediaType == watch.Movie {
 		return s.words.text(lang, "media.movie")
 	}
-	var words []string
-	if r.Season != nil {
-		words = append(words, fmt.Sprintf("S%d", *r.Season))
-	}
-	if r.Episode != nil {
-		words = append(words, "E"+number(*r.Episode))
-	}
-	return strings.Join(words, " "), nil
+	return watch.EpisodeLabel(r.Season, r.Episode), nil
 }
 
 // number is v without needless digits.

@@ -50,6 +50,8 @@ import (
 // Records is what the pages read of records; *record.Store is one.
 type Records interface {
 	List(ctx context.Context, f record.Filter) (records []record.Record, next int64, err error)
+	// Some are those records of ids that are there.
+	Some(ctx context.Context, ids []int64) (map[int64]record.Record, error)
 	// Work is a record with the event that it was made of.
 	Work(ctx context.Context, id int64) (record.Work, error)
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)

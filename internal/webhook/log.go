@@ -29,7 +29,9 @@ type Entry struct {
 	RecordIDs []int64 `json:"record_ids"`
 	UserName  string  `json:"user_name"`
 	Title     string  `json:"title"`
-	Body      string  `json:"body"`
+	// Label is season and episode, such as S2 E7.
+	Label string `json:"label"`
+	Body  string `json:"body"`
 }
 
 // Outcome is what became of a request.
@@ -60,7 +62,9 @@ func OutcomeOf(status int) Outcome {
 
 // Filter selects entries for List; zero fields do not restrict.
 type Filter struct {
-	Source  watch.Source
+	Source watch.Source
+	// OrNone adds to those of the source the requests that named none that there is.
+	OrNone  bool
 	Outcome Outcome
 	// Text stands in the title, the user name, the reason or the body; upper and lower case are the same in ASCII.
 	Text string
@@ -88,16 +92,16 @@ func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("encode record ids: %w", err)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Body)
+	_, err = tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Label, e.Body)
 	if err != nil {
 		return fmt.Errorf("add to the webhook log: %w", err)
 	}
 	return nil
 }
 
-const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, body`
+const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body`
 
 // List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
@@ -105,10 +109,13 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, 
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	answered, like := statuses[f.Outcome], db.Containing(f.Text)
-	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source = ?) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
+	answered, like, other := statuses[f.Outcome], db.Containing(f.Text), f.Source
+	if f.OrNone {
+		other = ""
+	}
+	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source IN (?, ?)) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
 		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
-		f.Source, f.Source, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)
+		f.Source, f.Source, other, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -176,7 +183,7 @@ func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry
 		var e Entry
 		var at int64
 		var ids string
-		if err := rows.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Body); err != nil {
+		if err := rows.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
 			return nil, fmt.Errorf("read webhook log entry: %w", err)
 		}
 		e.At, e.RecordIDs = time.UnixMilli(at), []int64{}

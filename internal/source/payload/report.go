@@ -18,9 +18,10 @@ type Delivery struct {
 	// Test is set when the sender only tried its connection; Ignored says so too.
 	Test bool
 
-	// UserName, Title and RawEvent are for the webhook log; each may be empty.
+	// UserName, Title, Label (such as S2 E7) and RawEvent are for the webhook log; each may be empty.
 	UserName string
 	Title    string
+	Label    string
 	RawEvent string
 }
 
@@ -47,6 +48,7 @@ func (r Report) Ignore(format string, args ...any) Delivery {
 		Ignored:  fmt.Sprintf(format, args...),
 		UserName: name,
 		Title:    r.Event.Title,
+		Label:    r.Event.EpisodeLabel(),
 		RawEvent: r.Event.RawEvent,
 	}
 }
@@ -94,7 +96,11 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 			return Delivery{}, &BadRequest{field, err.Error()}
 		}
 	}
-	return Delivery{Events: events, UserName: e.UserName, Title: e.Title, RawEvent: e.RawEvent}, nil
+	label := events[0].EpisodeLabel()
+	if last := events[len(events)-1]; len(events) > 1 {
+		label += "–" + last.EpisodeLabel()[strings.LastIndex(last.EpisodeLabel(), "E")+1:]
+	}
+	return Delivery{Events: events, UserName: e.UserName, Title: e.Title, Label: label, RawEvent: e.RawEvent}, nil
 }
 
 func checkUserName(name string) error {

@@ -1,5 +1,6 @@
 // Live parts: elements with data-live and an id are fetched anew when records change.
-// data-live="12" is about record 12 only. data-again="5" in one or on it has it fetched anew after 5
+// data-live="12" is about record 12 only.
+// With data-requests they are fetched when a request came to a webhook, too. data-again="5" in one or on it has it fetched anew after 5
 // seconds as well, and again as long as it stands there, for what changes without a record.
 import { afterPaint, prepare } from "./ui.js";
 import { tell } from "./time.js";
@@ -124,6 +125,9 @@ function listen() {
   stream = new EventSource(document.body.dataset.live);
   stream.addEventListener("records", (event) => {
     if (concerns(JSON.parse(event.data))) refresh();
+  });
+  stream.addEventListener("requests", () => {
+    if (document.querySelector("[data-live][data-requests]")) refresh();
   });
   stream.addEventListener("error", ({ target }) => {
     missed = true;
