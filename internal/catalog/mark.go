@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -234,13 +235,22 @@ func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 
 func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subject) }
 
+// notCollected is in the words for a user whom the catalog knows and who has no entry of a subject that it
+// knows; those for an unknown user or subject are others.
+const notCollected = "not collected"
+
 // entry is the state of the entry; 0 = not collected. An unknown user is a 404 as
 // well, and people may change their name once: creating the entry anew would then
-// overwrite the one they have, so the name is read again before 0 is believed.
+// overwrite the one they have. So unless the words say which it is, the name is read
+// again before 0 is believed.
 func (e *ListEntry) entry(ctx context.Context) (CollectionType, error) {
 	state, err := e.Session.collection(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
 		return state, err
+	}
+	var failure *Error
+	if errors.As(err, &failure) && strings.Contains(failure.Description, notCollected) {
+		return 0, nil
 	}
 	me, err := e.Session.Me(ctx)
 	if err != nil || me.Username == e.Username {

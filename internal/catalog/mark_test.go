@@ -133,6 +133,9 @@ func TestMarkSequence(t *testing.T) {
 					t.Errorf("mark %+v", mark)
 				}
 			}
+			if n := s.Requests()["GET /v0/me"]; n != 0 {
+				t.Errorf("the owner of the token was read %d times", n)
+			}
 			timeline := s.Timeline()
 			again, err := marker.Mark(t.Context(), req)
 			must(t, err)

@@ -113,6 +113,7 @@ var unsaid = map[string]string{
 	"issued by a different provider":               "looked for in an error",
 	"no such session":                              "a cookie that ended leads to the sign-in",
 	"watchmark/watchmark/%s (%s)":                  "a header",
+	"not collected":                                "looked for in an answer",
 	"catalog session":                              "what a token is printed as",
 	"MediaBrowser Token=\"%s\"":                    "a header",
 	"Bearer realm=\"watchmark\"":                   "a header",
