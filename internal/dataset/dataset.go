@@ -47,8 +47,8 @@ type Entry struct {
 	// Season is that of the TMDB show that Show found the entry by: AnySeason when the id
 	// is that of the whole show, 0 for its specials. Other look-ups give AnySeason.
 	Season int
-	// Episode is the only episode of Season that the entry is, such as a film that TMDB
-	// counts to the specials of a show; 0 when it is no single one.
+	// Episode is the episode of Season that the entry begins with (id-map.md section 0), 0 when
+	// the id names none: then it is the first one. Parts divides a season by it.
 	Episode int
 	// Titles are all that the table has, the original one first. They are not folded.
 	Titles []string
@@ -78,7 +78,7 @@ type reference struct {
 }
 
 // parseTMDB reads an id of the table's site "tmdb": tv/1, tv/1/season/2,
-// tv/1/season/0/episode/3 or movie/1; a number may have the name of the show behind it,
+// tv/1/season/2/episode/13 or movie/1; a number may have the name of the show behind it,
 // as in tv/1-name.
 func parseTMDB(text string) (site, reference, bool) {
 	parts := strings.Split(text, "/")

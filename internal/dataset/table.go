@@ -67,8 +67,7 @@ func (t *Table) Version() string { return t.head.Version }
 func (t *Table) Len() int { return len(t.entries) }
 
 // Show gives the entries that a show of TMDB (id is its number) stands for, by season: those of the whole show
-// (AnySeason) first, then its specials and seasons. A show with several entries of AnySeason is
-// one whose seasons the table does not tell apart. It is empty for an id that is not in the table.
+// (AnySeason) first, then its specials and seasons. Parts tells which episodes they are. It is empty for an id that is not in the table.
 func (t *Table) Show(id string) []Entry { return t.find(tmdbShow, id) }
 
 // Film gives the entries that a film of TMDB stands for; see Show for films that TMDB

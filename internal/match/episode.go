@@ -167,7 +167,7 @@ func (s *session) walkOn(ctx context.Context, t target, rows []catalog.EpisodeIn
 		if err != nil {
 			return t, err
 		}
-		if row, how := countOn(list, number, through); row != nil {
+		if row, how := countOn(list, number, through); row != nil && (!s.elsewhere[next.ID] || s.sameDay(row.AirDate)) {
 			here := target{start: t.start, subject: next, row: row, how: how, fit: s.fitOfCount(t.start, next, list, row)}
 			if !s.date.IsFull() || here.fit == 1 || s.sameDay(t.start.Date) {
 				return here, nil

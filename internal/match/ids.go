@@ -21,50 +21,77 @@ func (s *session) providerIDs() watch.IDs {
 	return s.event.SeriesIDs
 }
 
-// namedEntries are the entries that the ids of the event lead to, the earliest first.
-func (s *session) namedEntries() []dataset.Entry {
+// reading is what the ids of the event may mean: a part of a season whose episodes are counted
+// from the first one of the part.
+type reading struct {
+	dataset.Part
+	// dated is set for a reading that counts only when the air date agrees.
+	dated bool
+}
+
+// readings are what the ids of the event may mean, the likeliest first.
+func (s *session) readings() []reading {
 	ids := s.providerIDs()
 	var entries []dataset.Entry
 	if s.event.IsFilm() {
 		entries = s.table.Film(ids["tmdb"])
-	} else {
-		entries = s.seasonOf(s.table.Show(ids["tmdb"]))
+	} else if readings := s.ofShow(s.table.Show(ids["tmdb"])); len(readings) > 0 {
+		return readings
 	}
 	for _, provider := range []string{"anidb", "anilist", "mal", "myanimelist"} {
 		if len(entries) == 0 && (s.event.IsFilm() || s.season == 1) {
 			entries = s.table.ByID(provider, ids[provider])
 		}
 	}
+	if len(entries) == 0 {
+		return nil
+	}
 	slices.SortStableFunc(entries, func(a, b dataset.Entry) int { return a.Begin.Time().Compare(b.Begin.Time()) })
-	return entries
+	return []reading{{Part: dataset.Part{First: 1, Entries: entries}}}
 }
 
-// seasonOf picks the entries of the season asked for out of those of a show. Special n of
-// season 0 may be an entry of its own. A library that keeps a season as a show by itself says
-// season 1 and the title of the season: then the title tells.
-func (s *session) seasonOf(show []dataset.Entry) []dataset.Entry {
-	pick := func(keep func(dataset.Entry) bool) []dataset.Entry {
-		return slices.DeleteFunc(slices.Clone(show), func(e dataset.Entry) bool { return !keep(e) })
+// ofShow reads the season and the number of the event by the entries of its show, and notes which of
+// them are other parts of it. A library that keeps a season or a part as a show by itself says season 1 and
+// the title of that: then the title tells, and the number counts in that, unless it lies behind its end.
+func (s *session) ofShow(show []dataset.Entry) []reading {
+	parts := dataset.Parts(show, s.season)
+	part, found := dataset.PartOf(parts, s.number)
+	var readings []reading
+	if titled := s.namesakes(show, parts); len(titled) > 0 {
+		readings = append(readings, reading{Part: dataset.Part{First: 1, Entries: titled}})
+		found = found && slices.ContainsFunc(parts, func(p dataset.Part) bool { return p.First > 1 && p.First <= part.First && hasAny(p.Entries, titled) })
 	}
-	if s.season == 0 {
-		if single := pick(func(e dataset.Entry) bool { return e.Season == 0 && e.Episode != 0 && float64(e.Episode) == s.number }); len(single) > 0 {
-			return single
-		}
-		return pick(func(e dataset.Entry) bool { return e.Season == 0 && e.Episode == 0 })
+	if found {
+		readings = append(readings, reading{Part: part})
 	}
-	own := pick(func(e dataset.Entry) bool { return e.Season == s.season })
-	if s.season != 1 {
-		return own
-	}
-	if len(own) == 0 {
-		own = pick(func(e dataset.Entry) bool { return e.Season == dataset.AnySeason })
-	}
-	if !slices.ContainsFunc(own, s.bears) {
-		if titled := pick(func(e dataset.Entry) bool { return e.Season != 0 && s.bears(e) }); len(titled) > 0 {
-			return titled
+	for _, p := range parts {
+		// The date alone may tell that a part is counted anew, and specials are in no order.
+		if found && p.First != part.First {
+			readings = append(readings, reading{Part: dataset.Part{First: 1, Entries: p.Entries}, dated: true})
 		}
 	}
-	return own
+	if len(readings) == 0 {
+		return nil // the server counts seasons in another way
+	}
+	for _, e := range show {
+		s.elsewhere[e.Subject] = !slices.ContainsFunc(readings, func(r reading) bool { return !r.dated && hasAny(r.Entries, []dataset.Entry{e}) })
+	}
+	return readings
+}
+
+// namesakes are the entries of a show that have the very title of an event of season 1, when the one that begins the season does not.
+func (s *session) namesakes(show []dataset.Entry, parts []dataset.Part) []dataset.Entry {
+	if s.season != 1 || len(parts) > 0 && parts[0].First == 1 && slices.ContainsFunc(parts[0].Entries, s.bears) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(show), func(e dataset.Entry) bool { return e.Season == 0 || !s.bears(e) })
+}
+
+// hasAny reports whether two lists share a subject.
+func hasAny(a, b []dataset.Entry) bool {
+	return slices.ContainsFunc(a, func(e dataset.Entry) bool {
+		return slices.ContainsFunc(b, func(f dataset.Entry) bool { return e.Subject == f.Subject })
+	})
 }
 
 // bears reports whether an entry has the very title of the event.
@@ -75,18 +102,64 @@ func (s *session) bears(e dataset.Entry) bool {
 	})
 }
 
-func subjectsOf(entries []dataset.Entry) []catalog.SubjectID {
-	ids := make([]catalog.SubjectID, 0, len(entries))
-	for _, e := range entries {
-		ids = append(ids, e.Subject)
+// subjectsOf are the subjects that readings are about; those that only a date speaks for are left out.
+func subjectsOf(readings []reading) []catalog.SubjectID {
+	ids := []catalog.SubjectID{}
+	for _, r := range readings {
+		for _, e := range r.Entries {
+			if !r.dated && !slices.Contains(ids, e.Subject) {
+				ids = append(ids, e.Subject)
+			}
+		}
 	}
 	return ids
 }
 
-// proposeNamed finds the episode in the subjects that ids lead to, which share a season. hidden is
-// one that the catalog does not show and that the episode may be in; 0 when there is none. found is false when it shows none of them.
-func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (p proposal, hidden catalog.SubjectID, found bool, err error) {
-	var subjects []catalog.Subject
+// proposeNamed finds the episode by the readings of the ids. hidden is a subject that the catalog does not show
+// and that the episode may be in; 0 when there is none. found is false when it shows none of them.
+func (s *session) proposeNamed(ctx context.Context, readings []reading) (p proposal, hidden catalog.SubjectID, found bool, err error) {
+	var best *target
+	for _, r := range readings {
+		if r.dated && (!s.date.IsFull() || best == nil) {
+			continue
+		}
+		subjects, missing, err := s.shown(ctx, r.Entries)
+		if err != nil {
+			return proposal{}, 0, false, err
+		}
+		behind := s.season == 0 && s.number > float64(r.First) && r.Entries[0].Episode != 0
+		if missing != 0 && !r.dated && !behind {
+			hidden = missing
+		}
+		if len(subjects) == 0 {
+			continue
+		}
+		t, err := s.resolveReading(ctx, r, subjects)
+		if err != nil {
+			return proposal{}, 0, false, err
+		}
+		if behind && !t.found() {
+			continue // it is one of the other specials
+		}
+		// The first day of another part says nothing of an episode: servers date episodes by the first day of their season.
+		agrees := t.found() && (s.agrees(t) && !r.dated || t.row != nil && s.sameDay(t.row.AirDate))
+		if best == nil || agrees || !r.dated && !best.found() {
+			best = &t
+		}
+		if agrees {
+			hidden = 0
+			break
+		}
+	}
+	if best == nil {
+		return proposal{}, hidden, false, nil
+	}
+	p, err = s.scored(ctx, start{subject: best.subject, likeness: s.likeness(best.subject), season: s.season, named: true}, *best)
+	return p, hidden, true, err
+}
+
+// shown are the subjects of entries, and the last one that the catalog does not show; 0 when it shows all.
+func (s *session) shown(ctx context.Context, entries []dataset.Entry) (subjects []catalog.Subject, hidden catalog.SubjectID, err error) {
 	for _, e := range entries {
 		subject, err := s.look.subject(ctx, e.Subject)
 		if errors.Is(err, catalog.ErrNotFound) {
@@ -94,46 +167,35 @@ func (s *session) proposeNamed(ctx context.Context, entries []dataset.Entry) (p 
 			continue
 		}
 		if err != nil {
-			return proposal{}, 0, false, err
+			return nil, 0, err
 		}
 		subjects = append(subjects, subject)
 	}
-	if len(subjects) == 0 {
-		return proposal{}, hidden, false, nil
-	}
-	var t target
-	if s.season == 0 && entries[0].Episode != 0 { // one special is an entry of its own
-		t, err = s.resolveFilm(ctx, subjects[0])
-	} else {
-		t, err = s.resolveAmong(ctx, subjects)
-	}
-	if err != nil {
-		return proposal{}, 0, false, err
-	}
-	if t.found() && s.agrees(t) {
-		hidden = 0
-	}
-	p, err = s.scored(ctx, start{subject: t.subject, likeness: s.likeness(t.subject), season: s.season, named: true}, t)
-	return p, hidden, true, err
+	return subjects, hidden, nil
 }
 
-// resolveAmong finds the episode in subjects that share a season, by what the date agrees with: the
-// place that a count through all of them leads to, or the number in one of them.
-func (s *session) resolveAmong(ctx context.Context, subjects []catalog.Subject) (target, error) {
+// resolveReading finds the episode in the subjects that a reading is about.
+func (s *session) resolveReading(ctx context.Context, r reading, subjects []catalog.Subject) (target, error) {
+	number := s.number - float64(r.First-1)
+	if s.season == 0 && r.Entries[0].Episode != 0 && !r.dated {
+		return s.resolveSpecial(ctx, subjects[0], number)
+	}
 	var ways []target
-	if len(subjects) > 1 && s.season > 0 {
-		t, err := s.countThrough(ctx, subjects)
+	if s.season > 0 && (len(subjects) > 1 || r.First > 1) {
+		t, err := s.countThrough(ctx, subjects, number)
 		if err != nil {
 			return t, err
 		}
 		ways = append(ways, t)
 	}
-	for _, subject := range subjects {
-		t, err := s.resolveNamed(ctx, subject, s.number)
-		if err != nil {
-			return t, err
+	if r.First == 1 {
+		for _, subject := range subjects {
+			t, err := s.resolveNamed(ctx, subject, number)
+			if err != nil {
+				return t, err
+			}
+			ways = append(ways, t)
 		}
-		ways = append(ways, t)
 	}
 	best := slices.IndexFunc(ways, func(t target) bool { return t.found() && s.agrees(t) })
 	if best < 0 {
@@ -142,9 +204,32 @@ func (s *session) resolveAmong(ctx context.Context, subjects []catalog.Subject) 
 	return ways[best], nil
 }
 
-// countThrough finds the episode by its place in the season that subjects are together.
-func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject) (target, error) {
-	left := s.number
+// resolveSpecial finds an episode of an entry that begins at a special of the show. TMDB may have put
+// something else between its episodes, so that of those behind the first one the date must agree.
+func (s *session) resolveSpecial(ctx context.Context, subject catalog.Subject, number float64) (target, error) {
+	t, err := s.resolveFilm(ctx, subject)
+	if err != nil || number == 1 || !t.found() {
+		return t, err
+	}
+	main, _, err := s.look.chapters(ctx, subject.ID)
+	if err != nil {
+		return target{}, err
+	}
+	row := atPlace(main, number)
+	if row == nil {
+		return target{start: subject, subject: subject, how: fmt.Sprintf("special %s is not in the episode list", plainNumber(s.number))}, nil
+	}
+	t.row, t.fit, t.how = row, ambiguous, "by its place behind the special that the id table has for it"
+	if s.sameDay(row.AirDate) {
+		t.fit = 1
+	}
+	return t, nil
+}
+
+// countThrough finds an episode by its place in the part of a season that subjects are together; where
+// they end before it, the sequels go on.
+func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject, number float64) (target, error) {
+	left := number
 	t := target{start: subjects[0], subject: subjects[0], how: "the season has fewer episodes"}
 	for _, subject := range subjects {
 		rows, _, err := s.look.chapters(ctx, subject.ID)
@@ -155,18 +240,37 @@ func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject) 
 			left -= n
 			continue
 		}
-		row := byEp(rows, left)
-		if len(rows) > 0 && rows[0].Sort < 1 {
-			row = bySort(rows, left)
-		}
+		row := atPlace(rows, left)
 		if row == nil {
 			t.subject, t.how = subject, fmt.Sprintf("episode %s is not in the season", plainNumber(s.number))
 			return t, nil
 		}
 		t.subject, t.row, t.fit, t.how = subject, row, 0.95, "by its place in the season, which the id table puts together of several subjects"
+		// Where the list goes on from the part before, its own numbers say the same, unless one of the two counts a recap.
+		if numbered := bySort(rows, s.number); rows[0].Sort > 1 && numbered != nil && numbered != row && !s.sameDay(row.AirDate) {
+			t.fit, t.how = ambiguous, "by its place in the season, where the list has another number for it"
+			if s.sameDay(numbered.AirDate) {
+				t.row, t.fit, t.how = numbered, 1, "by its number, the air date decides"
+			}
+		}
 		return t, nil
 	}
-	return t, nil
+	if len(subjects) > 1 {
+		return t, nil
+	}
+	rows, _, err := s.look.chapters(ctx, subjects[0].ID)
+	if err != nil || len(rows) == 0 {
+		return t, err
+	}
+	return s.walkOn(ctx, target{start: subjects[0], subject: subjects[0]}, rows, number+max(rows[0].Sort, 1)-1)
+}
+
+// atPlace is the episode at a place of a list. A list with an episode 0 is not counted by ep, which is off by one there.
+func atPlace(rows []catalog.EpisodeInfo, place float64) *catalog.EpisodeInfo {
+	if len(rows) > 0 && rows[0].Sort < 1 {
+		return bySort(rows, place)
+	}
+	return byEp(rows, place)
 }
 
 // agrees reports whether the date of the event is that of the episode, or the first day of its subject.

@@ -27,7 +27,7 @@ func noDataset(s *session) string {
 func findByDataset(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: map[string]any{"ids": s.providerIDs()}, output: map[string]any{}}
 	s.hidden = 0 // what the archive lacks, the catalog may show
-	named := s.namedEntries()
+	named := s.readings()
 	f.spare = len(named) == 0
 	f.output["by_id"] = subjectsOf(named)
 	if len(named) > 0 {
@@ -38,11 +38,13 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 		if hidden != 0 {
 			s.hidden, f.output["hidden"] = hidden, hidden
 		}
-		if !found {
+		if !found && hidden != 0 {
 			return f, nil
 		}
-		f.proposals = []proposal{p}
-		if s.isClear(f.proposals) || !s.date.IsFull() && p.score >= s.limit.Accept {
+		if found {
+			f.proposals = []proposal{p}
+		}
+		if s.isClear(f.proposals) || found && !s.date.IsFull() && p.score >= s.limit.Accept {
 			return f, nil
 		}
 	}

@@ -98,6 +98,9 @@ type session struct {
 	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
 	// there is none. Whatever else is found then is another one.
 	hidden catalog.SubjectID
+	// elsewhere are the subjects of the show that the event's id names, true for those that the id table has for
+	// other episodes than the one asked for: no count leads into these, unless the date agrees.
+	elsewhere map[catalog.SubjectID]bool
 	// aired are the subjects of which the episode asked for, by its number, aired on the day of the event.
 	aired map[catalog.SubjectID]bool
 	// tabled are the proposals of the id table, searched those of all other layers so far;

@@ -90,7 +90,7 @@ func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog,
 	start := time.Now()
 	s := &session{
 		request: newRequest(event), options: m.Options(), online: newLook(m.Catalog, searchMost),
-		noArchive: noArchive, aired: map[catalog.SubjectID]bool{},
+		noArchive: noArchive, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
 	}
 	s.limit = s.options.Thresholds
 	s.table, s.noTable = m.Dataset()
