@@ -34,6 +34,8 @@ type KeeperConfig struct {
 	// Subjects is asked whether a subject is a film and how many episodes it will have.
 	Subjects Subjects
 	Marker   *catalog.Marker
+	// Known reports whether an account's list had an entry for a subject before, as far as is known.
+	Known func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
 	// Masker learns every token that is used.
 	Masker *secret.Masker
 	// App is this service's registration with the catalog, without a redirect address. It
@@ -255,7 +257,7 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 		complete = a.CompleteFilms
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: entry(a, s, subject), Episodes: episodes, Complete: complete, Eps: about.Eps})
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Complete: complete, Eps: about.Eps})
 		return err
 	})
 	k.rename(ctx, a, result.Username)
@@ -269,7 +271,7 @@ func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.Subje
 		return catalog.MarkResult{}, err
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.MarkDoing(ctx, entry(a, s, subject))
+		result, err = k.Marker.MarkDoing(ctx, k.entry(a, s, subject))
 		return err
 	})
 	k.rename(ctx, a, result.Username)
@@ -284,7 +286,7 @@ func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectI
 		return catalog.UnmarkResult{}, err
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: entry(a, s, subject), Episodes: episodes, Reopen: reopen})
+		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Reopen: reopen})
 		return err
 	})
 	k.rename(ctx, a, result.Username)
@@ -296,7 +298,7 @@ func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.Subject
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.Watched{}, err
 	}
-	e := entry(a, catalog.Session{}, subject)
+	e := k.entry(a, catalog.Session{}, subject)
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
 		e.Session = s
 		watched, err = e.Watched(ctx)
@@ -346,8 +348,14 @@ func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog
 	return append(anime, live...), err
 }
 
-func entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
-	return catalog.ListEntry{AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject}
+func (k *Keeper) entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
+	return catalog.ListEntry{
+		AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject,
+		Known: func(ctx context.Context) bool {
+			known, err := k.Known(ctx, a.ID, subject)
+			return known || err != nil // not to know is no reason to believe
+		},
+	}
 }
 
 // rename keeps the name the marker learnt of the catalog. A failure costs another

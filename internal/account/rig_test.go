@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +43,9 @@ type rig struct {
 	keeper *account.Keeper
 	logs   *logtest.Buffer
 
+	// known is set when what an account's list has is known of before.
+	known bool
+
 	mu     sync.Mutex
 	app    catalog.App
 	before func(w http.ResponseWriter, r *http.Request) (answered bool)
@@ -76,7 +80,7 @@ func newRig(t *testing.T) *rig {
 	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out, slog.New(slog.DiscardHandler))
 	must(t, err)
 	r.keeper = account.NewKeeper(account.KeeperConfig{
-		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Masker: masker, Log: log,
+		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Masker: masker, Log: log,
 		App: func() catalog.App {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -6,21 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 )
-
-// ListEntry says whose entry for which subject is to be changed.
-type ListEntry struct {
-	// AccountKey names the account; writes of one key on one subject never overlap.
-	AccountKey string
-	Session    Session
-	// Username is the owner's name as the catalog's user paths want it.
-	Username string
-	// Private makes a new entry visible to its owner only. An existing entry keeps what it has.
-	Private bool
-	Subject SubjectID
-}
 
 // MarkRequest asks for episodes to be marked watched.
 type MarkRequest struct {
@@ -234,35 +221,6 @@ func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 }
 
 func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subject) }
-
-// notCollected is in the words for a user whom the catalog knows and who has no entry of a subject that it
-// knows; those for an unknown user or subject are others.
-const notCollected = "not collected"
-
-// entry is the state of the entry; 0 = not collected. An unknown user is a 404 as
-// well, and people may change their name once: creating the entry anew would then
-// overwrite the one they have. So unless the words say which it is, the name is read
-// again before 0 is believed.
-func (e *ListEntry) entry(ctx context.Context) (CollectionType, error) {
-	state, err := e.Session.collection(ctx, e.Username, e.Subject)
-	if !errors.Is(err, ErrNotFound) {
-		return state, err
-	}
-	var failure *Error
-	if errors.As(err, &failure) && strings.Contains(failure.Description, notCollected) {
-		return 0, nil
-	}
-	me, err := e.Session.Me(ctx)
-	if err != nil || me.Username == e.Username {
-		return 0, err
-	}
-	e.Username = me.Username
-	state, err = e.Session.collection(ctx, e.Username, e.Subject)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	return state, err
-}
 
 // start makes the entry doing where it is missing, wish or on hold.
 func (e *ListEntry) start(ctx context.Context, result *MarkResult) error {

@@ -50,6 +50,17 @@ func (s *Store) Completed(ctx context.Context, account int64, subject catalog.Su
 	return completed, nil
 }
 
+// Knows reports whether an account's list has had an entry for a subject: some record came out by it.
+func (s *Store) Knows(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error) {
+	var known bool
+	err := s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE status = 'success' AND account_id = ? AND subject_id = ?)`,
+		account, subject).Scan(&known)
+	if err != nil {
+		return false, fmt.Errorf("look whether subject %d is known on a list: %w", subject, err)
+	}
+	return known, nil
+}
+
 // Titles are what records are asked for by: the title, as same compares it, a season, and film or not.
 type Titles struct {
 	Same   func(title string) bool

@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// ListEntry says whose entry for which subject is to be changed.
+type ListEntry struct {
+	// AccountKey names the account; writes of one key on one subject never overlap.
+	AccountKey string
+	Session    Session
+	// Username is the owner's name as the catalog's user paths want it.
+	Username string
+	// Private makes a new entry visible to its owner only. An existing entry keeps what it has.
+	Private bool
+	Subject SubjectID
+	// Known reports whether the entry was on the list before, as far as the caller knows. It is asked when
+	// the catalog says that there is none. nil knows of none.
+	Known func(ctx context.Context) bool
+}
+
+// The things that a 404 of an entry may say are missing (upstreams/catalog.md section 9).
+type missing int
+
+const (
+	somethingElse missing = iota
+	theEntry
+	theUser
+	theSubject
+)
+
+// errNoOwner is the catalog contradicting itself.
+var errNoOwner = errors.New("the catalog does not know the user whose token it takes")
+
+// missingIn is what the words of a 404 say is missing. The status alone does not tell, and no other answer does.
+func missingIn(err error) missing {
+	var failure *Error
+	if !errors.As(err, &failure) {
+		return somethingElse
+	}
+	words := strings.ToLower(failure.Description)
+	switch {
+	case strings.Contains(words, "not collected"):
+		return theEntry
+	case strings.Contains(words, "user doesn't exist"), strings.Contains(words, "user not found"):
+		return theUser
+	case strings.Contains(words, "resource can't be found"), strings.Contains(words, "subject not found"):
+		return theSubject
+	}
+	return somethingElse
+}
+
+// entry is the state of the entry; 0 = not collected. Creating an entry that is there after all would overwrite its state,
+// so what contradicts what is known is asked twice. People may change their name once, so the name is read
+// again when the catalog knows nobody of that name, or does not say what is missing.
+func (e *ListEntry) entry(ctx context.Context) (CollectionType, error) {
+	state, err := e.Session.collection(ctx, e.Username, e.Subject)
+	if !errors.Is(err, ErrNotFound) {
+		return state, err
+	}
+	switch missingIn(err) {
+	case theSubject:
+		return 0, err
+	case theEntry:
+		if e.Known == nil || !e.Known(ctx) {
+			return 0, nil
+		}
+	default:
+		me, err := e.Session.Me(ctx)
+		if err != nil {
+			return 0, err
+		}
+		e.Username = me.Username
+	}
+	state, err = e.Session.collection(ctx, e.Username, e.Subject)
+	if !errors.Is(err, ErrNotFound) {
+		return state, err
+	}
+	switch missingIn(err) {
+	case theSubject:
+		return 0, err
+	case theUser:
+		return 0, &Error{Op: fmt.Sprintf("read the list entry of subject %d", e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
+	}
+	return 0, nil
+}
