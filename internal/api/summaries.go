@@ -40,6 +40,7 @@ type ByName struct {
 type summaryTriggered struct {
 	Status string          `json:"status" enum:"done,failed,skipped" doc:"skipped: the job is running already, here or in another process."`
 	Result *summary.Result `json:"result,omitempty" doc:"What the run brought; not there when it was skipped."`
+	Told   bool            `json:"told" doc:"Whether the summary goes to a channel, by the job or by a rule; else it stands in the inbox alone."`
 }
 
 func (s *server) registerSummaries() {
@@ -129,7 +130,8 @@ func (s *server) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryT
 	case err != nil:
 		return nil, err
 	case result.Outcome == summary.Failed:
-		return answer(summaryTriggered{"failed", &result}, nil)
+		return answer(summaryTriggered{Status: "failed", Result: &result}, nil)
 	}
-	return answer(summaryTriggered{"done", &result}, nil)
+	job, err := s.Summary.Job(ctx, in.Name)
+	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(s.Notices.Reaches(job.Notice())) > 0}, err)
 }

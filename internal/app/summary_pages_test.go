@@ -40,7 +40,7 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 	close(written)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".job .told", "Mira watched <b>the lighthouse</b>.\n\nA fine day.")), browsertest.Until(browsertest.Says(".job .told", "Nothing was kept or sent.")),
 		browsertest.Until(browsertest.Says(".job .told", "written by qwen")), browsertest.Until(browsertest.Says(".job", "Not yet")),
-		send, browsertest.Until(browsertest.Says(".job .told", "Made, kept, and on its way.")),
+		send, browsertest.Until(browsertest.Says(".job .told", "Made and kept. Nobody was told: no channel gets it.")),
 		browsertest.Until(`!document.querySelector(".job").innerText.includes("Not yet")`),
 		browsertest.Click(".job h3 a"), browsertest.Until(browsertest.Says("#results", "A quiet day with good episodes.")), browsertest.Until(browsertest.Says("#results", "by hand")),
 	)
@@ -52,4 +52,38 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 	if len(inbox.Items) != 1 {
 		t.Errorf("%d summaries stand in the inbox", len(inbox.Items))
 	}
+}
+
+// TestBrowserSaysWhomASummaryReaches: a page promises to tell only where a rule and a channel carry it.
+func TestBrowserSaysWhomASummaryReaches(t *testing.T) {
+	tab := browsertest.Start(t)
+	s := withArchive(t)
+	s.again("WATCHMARK_AUTH_ENABLED=false")
+	s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`))
+	s.api(http.MethodPost, "/api/summary/jobs", `{"name":"daily"}`, http.StatusCreated, nil)
+	s.api(http.MethodPatch, "/api/settings", `{"notification":{"airing_cron":"0 9 * * *"}}`, http.StatusOK, nil)
+	browsertest.Complaints(t, tab)
+	send := browsertest.Click(".job form[data-url$='/trigger'] button")
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says(".job", "Nobody will be told")), browsertest.Until(browsertest.Says(".job", "No channel is switched on")),
+		browsertest.Until(browsertest.Says("#airing", "Kept in the inbox")), browsertest.Until(browsertest.Says("#airing", "No channel is switched on")),
+		browsertest.Until(`!document.querySelector("#airing").innerText.includes("People are told")`),
+		send, browsertest.Until(browsertest.Says(".job .told", "Made and kept. Nobody was told: no channel gets it.")),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`))
+	s.api(http.MethodPost, "/api/notification/webhooks", `{"name":"phone","config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusCreated, nil)
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says(".job", "No notification rule covers this")), browsertest.Until(browsertest.Says("#airing", "No notification rule covers this")),
+		browsertest.Click(".job form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says(".job .facts", "phone")),
+		browsertest.Until(`!document.querySelector(".job").innerText.includes("Nobody will be told")`),
+		send, browsertest.Until(browsertest.Says(".job .told", "Made, kept, and on its way.")),
+		browsertest.Click("#airing form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says("#airing", "People are told")), browsertest.Until(browsertest.Says("#airing", "phone")),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`))
+	if rules := list[struct{ Kinds []string }](s, "/api/notification/rules"); len(rules) != 3 {
+		t.Errorf("the rules are %+v", rules)
+	}
+	// A job that names its own channel, which is then switched off.
+	s.api(http.MethodPut, "/api/summary/jobs/daily", `{"name":"daily","channels":[1]}`, http.StatusOK, nil)
+	s.api(http.MethodPut, "/api/notification/webhooks/1", `{"name":"phone","enabled":false,"config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusOK, nil)
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/summaries/daily"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(browsertest.Says(".job", "The channels that were chosen for it are switched off or gone")))
 }

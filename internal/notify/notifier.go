@@ -235,10 +235,7 @@ func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notic
 	}
 	var taken []int64
 	for _, r := range s.inOrder(notice, now) {
-		channels := s.all
-		if len(r.Channels) > 0 {
-			channels = s.enabled(r.Channels)
-		}
+		channels := s.channelsOf(r)
 		if len(channels) == 0 {
 			continue // nobody is told, so no cooldown begins
 		}
@@ -256,6 +253,30 @@ func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notic
 		taken = append(taken, others...)
 	}
 	return nil
+}
+
+// Reaches are the ids of the channels that a notice goes to as rules and channels stand now, cooldowns apart; none
+// means that it stands in the inbox alone.
+func (n *Notifier) Reaches(notice Notice) []int64 {
+	s := n.current.Load()
+	if len(notice.Channels) > 0 {
+		return s.enabled(notice.Channels)
+	}
+	var all []int64
+	for _, r := range s.rules {
+		if r.passes(notice) {
+			all = append(all, s.channelsOf(r)...)
+		}
+	}
+	return s.enabled(all)
+}
+
+// channelsOf are the enabled channels of a rule.
+func (s *standing) channelsOf(r Rule) []int64 {
+	if len(r.Channels) == 0 {
+		return s.all
+	}
+	return s.enabled(r.Channels)
 }
 
 // enabled are those of channels that are, each once.

@@ -63,9 +63,10 @@ func TestRulesDecideWhatLeaves(t *testing.T) {
 				_, err := r.UpdateRule(t.Context(), *c.rule)
 				must(t, err)
 			}
+			reaches := r.Reaches(c.notice)
 			r.add(c.notice)
-			if got := strings.Join(r.routed(), " "); got != c.want {
-				t.Errorf("it goes to %q, want %q", got, c.want)
+			if got := strings.Join(r.routed(), " "); got != c.want || len(reaches) != len(r.routed()) {
+				t.Errorf("it goes to %q, want %q; it was said to reach %v", got, c.want, reaches)
 			}
 			if c.rule != nil {
 				c.rule.Enabled = false

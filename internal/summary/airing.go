@@ -171,10 +171,10 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 			return err
 		}
 		told = true
-		return a.Notify(ctx, tx, notify.Notice{
-			Kind: notify.AiringToday, At: now, AccountID: one.ID, Account: one.Username, About: "airing " + day,
-			Facts: map[string]string{"airdate": day, "total": strconv.Itoa(len(mine)), "list": listOf(mine, wordsOf(a.Language()))},
-		})
+		n := AiringNotice(one)
+		n.At, n.About = now, "airing "+day
+		n.Facts = map[string]string{"airdate": day, "total": strconv.Itoa(len(mine)), "list": listOf(mine, wordsOf(a.Language()))}
+		return a.Notify(ctx, tx, n)
 	})
 	if err != nil {
 		return err
@@ -184,6 +184,11 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 	}
 	a.Log.InfoContext(ctx, "looked what airs today", "account", one.Username, "episodes", len(mine))
 	return nil
+}
+
+// AiringNotice is what an account is told of what airs, without what airs: enough to see where it goes.
+func AiringNotice(one account.Account) notify.Notice {
+	return notify.Notice{Kind: notify.AiringToday, AccountID: one.ID, Account: one.Username}
 }
 
 // listOf is a line for each episode, and what is left out.
@@ -242,10 +247,10 @@ func (a *Airing) told(ctx context.Context) (map[int64]Told, error) {
 
 // AiringStatus is where telling what airs stands.
 type AiringStatus struct {
-	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nobody is told: notification.airing_cron is empty, the offline archive is switched off, or it is not imported yet. Empty while people are told."`
+	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nothing is listed: notification.airing_cron is empty, the offline archive is switched off, or it is not imported yet. Empty while what airs is listed; whom that reaches is for the notification rules to say."`
 	// NextRun is nil while nothing is planned.
-	NextRun *time.Time `json:"next_run" doc:"When people are told next; null while nobody is."`
-	Told    []Told     `json:"told" doc:"When each account was last told."`
+	NextRun *time.Time `json:"next_run" doc:"When it is listed next; null while it is not."`
+	Told    []Told     `json:"told" doc:"When it was last listed for each account."`
 }
 
 // Status is where telling what airs stands now.

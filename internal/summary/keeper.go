@@ -301,7 +301,14 @@ func (k *Keeper) notice(j Job, r Result) (n notify.Notice, tells bool) {
 		return notify.Notice{}, false
 	}
 	facts["summary_text"], facts["model"], facts["tokens_used"] = r.Text, r.Model, strconv.Itoa(r.PromptTokens+r.CompletionTokens)
-	return notify.Notice{Kind: notify.SummaryReady, At: r.At, User: j.User, About: "summary " + j.Name + " " + span, Facts: facts, Channels: j.Channels}, true
+	n = j.Notice()
+	n.At, n.About, n.Facts = r.At, "summary "+j.Name+" "+span, facts
+	return n, true
+}
+
+// Notice is what people are told of a text of the job, without what the run brings to it: enough to see where it goes.
+func (j Job) Notice() notify.Notice {
+	return notify.Notice{Kind: notify.SummaryReady, User: j.User, Channels: j.Channels}
 }
 
 // Jobs lists every job by name.

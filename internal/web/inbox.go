@@ -21,6 +21,8 @@ type Notices interface {
 	Channel(ctx context.Context, id int64) (notify.Channel, error)
 	Rules(ctx context.Context) ([]notify.Rule, error)
 	Rule(ctx context.Context, id int64) (notify.Rule, error)
+	// Reaches are the channels that a notice goes to as things stand.
+	Reaches(notice notify.Notice) []int64
 }
 
 // inboxView is which notices a list shows.

@@ -38,9 +38,8 @@ type jobView struct {
 	summary.Job
 	Look look
 	// When is its schedule in words; empty for one that is told by its expression.
-	When string
-	// Names are the channels that it goes to.
-	Names    []string
+	When     string
+	Telling  telling
 	LastLook look
 	// Switched is the job with its switch the other way, as the API takes it.
 	Switched string
@@ -72,6 +71,7 @@ type jobPreset struct{ Icon, Key, Body string }
 // airingView is how telling what airs stands, and where to change that.
 type airingView struct {
 	summary.AiringStatus
+	Telling   telling
 	Look      look
 	Path, Key string
 }
@@ -115,11 +115,10 @@ func (s *site) summaries(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	airing, err := s.Airing(ctx)
-	if err != nil {
+	page := summariesPage{Model: s.hasModel(), Again: roomCalm}
+	if page.Airing, err = s.airing(ctx, lang, channels); err != nil {
 		return content{}, err
 	}
-	page := summariesPage{Model: s.hasModel(), Airing: airingOf(airing), Again: roomCalm}
 	for _, j := range jobs {
 		view, err := s.jobView(lang, j, channels)
 		if err != nil {
@@ -190,22 +189,13 @@ func (s *site) hasModel() bool { return s.controls("llm")["base_url"].Value != "
 
 func (s *site) jobView(lang string, j summary.Job, channels []notify.Channel) (jobView, error) {
 	view := jobView{Job: j, Look: jobLook(j)}
-	for _, id := range j.Channels {
-		at := slices.IndexFunc(channels, func(c notify.Channel) bool { return c.ID == id })
-		if at >= 0 {
-			view.Names = append(view.Names, channels[at].Name)
-			continue
-		}
-		gone, err := s.words.text(lang, "summaries.channel_gone")
-		if err != nil {
-			return view, err
-		}
-		view.Names = append(view.Names, gone)
+	var err error
+	if view.Telling, err = s.tellingOf(lang, channels, j.Notice()); err != nil {
+		return view, err
 	}
 	if j.Last != nil {
 		view.LastLook = outcomeLook(j.Last.Outcome, j.Last.Problem)
 	}
-	var err error
 	if view.When, err = s.scheduleWords(lang, j.Cron); err != nil {
 		return view, err
 	}
@@ -265,8 +255,26 @@ func outcomeLook(outcome summary.Outcome, problem string) look {
 	return look{"good", "circle-check", "summaries.outcome.done"}
 }
 
-func airingOf(status summary.AiringStatus) airingView {
+// airing is how telling what airs stands, and whom it reaches.
+func (s *site) airing(ctx context.Context, lang string, channels []notify.Channel) (airingView, error) {
+	status, err := s.Airing(ctx)
+	if err != nil {
+		return airingView{}, err
+	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return airingView{}, err
+	}
+	var notices []notify.Notice
+	for _, a := range enabledOf(accounts) {
+		notices = append(notices, summary.AiringNotice(a))
+	}
 	view := airingView{AiringStatus: status, Path: "/settings?section=notification#section-notification", Key: "airing.change"}
+	if status.Reason == "" {
+		if view.Telling, err = s.tellingOf(lang, channels, notices...); err != nil {
+			return view, err
+		}
+	}
 	switch status.Reason {
 	case summary.SwitchedOff:
 		view.Look, view.Key = look{"quiet", "power", "airing.is.off"}, "airing.switch_on"
@@ -276,8 +284,11 @@ func airingOf(status summary.AiringStatus) airingView {
 		view.Look, view.Path, view.Key = look{"warn", "hourglass", "airing.is.archive_missing"}, "/archive", "airing.to_archive"
 	default:
 		view.Look = look{"good", "circle-check", "airing.is.on"}
+		if len(view.Telling.Names) == 0 {
+			view.Look = look{"quiet", "bell", "airing.is.inbox"}
+		}
 	}
-	return view
+	return view, nil
 }
 
 // weekdayKeys are the words of a schedule on one day of the week, Sunday first.

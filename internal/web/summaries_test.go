@@ -127,9 +127,9 @@ func TestSummariesPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"jobs", "/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Mira&#39;s phone, a channel that is gone", "where the notification rules send it",
-			"Being made now", "Switched off", "the last 7 days", `href="/summaries/%e6%9c%88%e6%8a%a5"`, "People are told", "3 episodes", "nothing aired", "the list cannot be read", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
-			[]string{"每天 21:00", "每周日 20:30", "已删除的渠道", "正在生成", "最近 7 天", "3 个章节", "无法读取收藏列表"}, "No summary yet"},
+		{"jobs", "/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Nobody will be told", "No notification rule covers this", `data-url="/api/notification/rules" data-body="{&#34;kinds&#34;:[&#34;summary_ready&#34;]`, `&#34;airing_today&#34;`,
+			"Being made now", "Switched off", "the last 7 days", `href="/summaries/%e6%9c%88%e6%8a%a5"`, "Kept in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
+			[]string{"每天 21:00", "每周日 20:30", "不会通知任何人", "正在生成", "最近 7 天", "3 个章节", "无法读取收藏列表"}, "No summary yet"},
 		{"no job", "/summaries", empty, []string{"No summary yet", "&#34;cron&#34;:&#34;0 20 * * 0&#34;", "&#34;name&#34;:&#34;weekly&#34;", "The offline archive is switched off", `href="/archive"`, "There is no channel yet", "No language model is set up"},
 			[]string{"还没有总结", "&#34;name&#34;:&#34;每周&#34;", "离线数据未启用", "没有配置大模型"}, "People are told"},
 		{"a job", "/summaries/daily", g, []string{"Made, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 read, 142 written", "by hand", "by its schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",

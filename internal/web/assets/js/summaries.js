@@ -88,7 +88,8 @@ async function tellSummary(body) {
   facts.append(line("span", text("summary_records", { count: result.records })), line("span", result.model ? text("summary_by", { model: result.model }) : text("summary_figures")));
   const written = line("div", result.text, "summary-text");
   written.dir = "auto";
-  return [line("p", tried ? text("summary_tried") : text("summary_sent"), "goal"), facts, problem && line("p", problem, "problem"), written];
+  const became = body.told ? "summary_sent" : "summary_kept";
+  return [line("p", text(tried ? "summary_tried" : became), "goal"), facts, problem && line("p", problem, "problem"), written];
 }
 
 function span({ from, to }) {
