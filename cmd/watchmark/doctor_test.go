@@ -2,7 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +42,30 @@ func TestDoctorTellsWhatCannotBeReached(t *testing.T) {
 	if err := json.Unmarshal([]byte(doctor([]string{"WATCHMARK_CATALOG_API_URL=" + gone.URL, "WATCHMARK_MATCHING_DATASET_URL=" + gone.URL + "/d"}, "--json").out), &found); err != nil || len(found.Services) < 5 || len(found.Machine) != 7 {
 		t.Errorf("as JSON: %v", err)
 	}
+}
+
+func TestOwnAuthorityIsTrusted(t *testing.T) {
+	list := simulate(t)
+	to, err := url.Parse(list.url)
+	must(t, err)
+	secured := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(to))
+	secured.Config.ErrorLog = log.New(io.Discard, "", 0) // of who does not trust it
+	secured.StartTLS()
+	defer secured.Close()
+	own := filepath.Join(t.TempDir(), "own.pem")
+	must(t, os.WriteFile(own, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw}), 0o600))
+	match := func(environ ...string) ran {
+		t.Helper()
+		return finish(t, command(t, append(environ, "WATCHMARK_CATALOG_API_URL="+secured.URL), "match", "灯塔守望者", "--data", t.TempDir()), "")
+	}
+	unknown := match()
+	mustHold(t, unknown.out, "unreachable", "one of your own authority is trusted by network.ca_certificates")
+	mustHold(t, match("WATCHMARK_NETWORK_CA_CERTIFICATES="+own).out, "matched: 900001")
+	missing := match("WATCHMARK_NETWORK_CA_CERTIFICATES=" + own + ".old")
+	if missing.code != 1 {
+		t.Errorf("exit %d", missing.code)
+	}
+	mustHold(t, missing.err, "network.ca_certificates", "own.pem.old")
 }
 
 func TestDoctorLooksAtTheMachine(t *testing.T) {

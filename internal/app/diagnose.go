@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/x509"
 	"time"
 
 	"watchmark/internal/auth/oidc"
@@ -12,6 +13,7 @@ func (d *Data) Doctor() *diagnose.Doctor {
 	return diagnose.New(diagnose.Config{
 		Targets: d.outside, ProxyFor: d.http.ProxyFor, UserAgent: userAgent(), Masker: d.masker,
 		Timeout: func() time.Duration { return d.Settings.Current().Network.Timeout },
+		Roots:   func() *x509.CertPool { return d.authorities(d.Settings.Current()) },
 	})
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -44,8 +45,18 @@ func (a *App) follow(w way, config func(settings.Settings) httpx.Config) {
 func (d *Data) outbound(s settings.Settings) httpx.Config {
 	return httpx.Config{
 		Proxy: s.Network.Proxy.Reveal(), Timeout: s.Network.Timeout, UserAgent: userAgent(),
-		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2, Ended: d.countCall,
+		PerMinute: s.Catalog.RequestsPerMinute, Burst: s.Catalog.Burst, Retries: 2, Ended: d.countCall, Roots: d.authorities(s),
 	}
+}
+
+// authorities are those whose certificates are trusted; nil is those of the system. They are read anew at each
+// change of the settings, which had them read once already: that they cannot be is seldom.
+func (d *Data) authorities(s settings.Settings) *x509.CertPool {
+	roots, err := settings.Authorities(s.Network.CACertificates)
+	if err != nil {
+		d.log.Error("the certificates of network.ca_certificates cannot be used; those of the system are trusted alone", "path", s.Network.CACertificates, "error", err)
+	}
+	return roots
 }
 
 // outboundImages is for the image host, which has a rate of its own.

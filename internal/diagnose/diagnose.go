@@ -84,8 +84,8 @@ type Config struct {
 	Timeout   func() time.Duration
 	UserAgent string
 	Masker    *secret.Masker
-	// Roots are the authorities that are trusted; nil is those of the system.
-	Roots *x509.CertPool
+	// Roots gives the authorities that are trusted; nil is those of the system.
+	Roots func() *x509.CertPool
 	// Resolver finds the addresses of names; nil is that of the system.
 	Resolver *net.Resolver
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -163,6 +164,7 @@ func TestDiagnosisByAProxy(t *testing.T) {
 		{"its name is unknown", "http://nowhere.test:3128", service, "dns!", diagnose.ProxyUnreachable},
 		{"it is silent", "http://127.0.0.1:" + listen(t, func(net.Conn) {}), service, "dns tcp proxy!", diagnose.ProxySilent},
 		{"it is none", "http://127.0.0.1:" + listen(t, func(c net.Conn) { _ = c.Close() }), service, "dns tcp proxy!", diagnose.ProxyBroken},
+		{"its certificate is of nobody known", quietTLS(t), service, "dns tcp proxy!", diagnose.ProxyUntrusted},
 		{"a certificate behind it", "http://127.0.0.1:" + httpProxy(t, 200, ""), expired, "dns tcp proxy tls!", diagnose.Expired},
 		{"plain HTTP needs no tunnel", "http://127.0.0.1:" + httpProxy(t, 200, ""), "http://service.test/x", "dns tcp http", ""},
 		{"plain HTTP without the login", "http://127.0.0.1:" + httpProxy(t, 200, login), "http://service.test/x", "dns tcp http!", diagnose.ProxyLogin},
@@ -192,6 +194,15 @@ func TestDiagnosisByAProxy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// quietTLS is the address of a server with a certificate that nobody knows.
+func quietTLS(t *testing.T) string {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 func TestWhatWasFoundIsRemembered(t *testing.T) {

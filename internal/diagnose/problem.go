@@ -22,6 +22,7 @@ const (
 	ProxyNoWay       Problem = "proxy_no_way"
 	ProxySilent      Problem = "proxy_silent"
 	ProxyBroken      Problem = "proxy_broken"
+	ProxyUntrusted   Problem = "proxy_untrusted"
 
 	Expired      Problem = "certificate_expired"
 	NotYetValid  Problem = "certificate_not_yet_valid"
@@ -62,12 +63,13 @@ var Problems = map[Problem]string{
 	ProxyNoWay:       "The proxy works, but cannot reach the host itself. Choose another way out in the proxy.",
 	ProxySilent:      "The proxy takes the connection and then does not answer. Check whether it has a way out, and whether network.proxy names the right kind (http or socks5).",
 	ProxyBroken:      "What answers at the address of the proxy does not speak as a proxy of that kind does. Check the port, and whether it must be http or socks5 in network.proxy.",
+	ProxyUntrusted:   "The certificate of the proxy is not trusted. Write its address by the name in its certificate. One of your own authority is trusted by network.ca_certificates.",
 
 	Expired:     "The certificate has expired by the clock of this machine. When the clock is right, the service has to renew it; if it is your own, do so.",
 	NotYetValid: "The certificate is not valid yet by the clock of this machine. Set the clock; when it is right, the service has the wrong certificate.",
 	WrongName:   "The certificate is for another host. The address is not right, or something between intercepts the connection: compare the names below.",
-	SelfSigned:  "The certificate is signed by itself, so nobody vouches for it. For a public service that means that something intercepts the connection, such as a filter of the network; for your own, add its certificate to those this machine trusts.",
-	Untrusted:   "The certificate comes from an authority that this machine does not know. Something may intercept the connection (a virus scanner, a filter): see who issued it. Or this machine lacks the usual authorities: install the package ca-certificates.",
+	SelfSigned:  "The certificate is signed by itself, so nobody vouches for it. For a public service that means that something intercepts the connection, such as a filter of the network; for your own, name its certificate in network.ca_certificates.",
+	Untrusted:   "The certificate comes from an authority that this machine does not know. Something may intercept the connection (a virus scanner, a filter): see who issued it. Or this machine lacks the usual authorities: install the package ca-certificates. One of your own authority is trusted by network.ca_certificates.",
 	ClockWrong:  "The clock of this machine is wrong, so the certificate seems not to be valid. Set the clock, best by switching on time synchronisation (NTP).",
 	NotTLS:      "The server answers without TLS. Write http instead of https if that is right, or correct the port.",
 	TLSCut:      "The connection is cut during the TLS handshake. That is how filters block a host by its name: try another network, or set network.proxy.",

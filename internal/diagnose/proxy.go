@@ -17,9 +17,13 @@ import (
 // enter passes the proxy: TLS where it is spoken to by https, then the tunnel to to, if one is wanted.
 func (d *Doctor) enter(ctx context.Context, conn net.Conn, proxy *url.URL, to string, tunnel bool) (net.Conn, string, Problem, error) {
 	if proxy.Scheme == "https" {
-		secured := tls.Client(conn, &tls.Config{ServerName: proxy.Hostname(), RootCAs: d.Roots, NextProtos: []string{"http/1.1"}})
+		secured := tls.Client(conn, &tls.Config{ServerName: proxy.Hostname(), RootCAs: d.roots(), NextProtos: []string{"http/1.1"}})
 		if err := secured.HandshakeContext(ctx); err != nil {
-			return nil, "", ProxyBroken, fmt.Errorf("TLS with the proxy: %w", err)
+			problem := ProxyBroken
+			if untrusted := new(tls.CertificateVerificationError); errors.As(err, &untrusted) {
+				problem = ProxyUntrusted
+			}
+			return nil, "", problem, fmt.Errorf("TLS with the proxy: %w", err)
 		}
 		conn = secured
 	}

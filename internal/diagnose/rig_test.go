@@ -53,7 +53,7 @@ func newRig(t *testing.T) *rig {
 	g.Doctor = diagnose.New(diagnose.Config{
 		Targets:  func() []diagnose.Target { return g.targets },
 		ProxyFor: func(*url.URL) (*url.URL, error) { return g.proxy, nil },
-		Timeout:  func() time.Duration { return g.wait }, UserAgent: "watchmark/test", Masker: g.masker, Roots: roots,
+		Timeout:  func() time.Duration { return g.wait }, UserAgent: "watchmark/test", Masker: g.masker, Roots: func() *x509.CertPool { return roots },
 		Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "udp", names)
 		}},

@@ -38,6 +38,14 @@ func (d *Doctor) secure(ctx context.Context, r *Route, conn net.Conn, host strin
 	return client, verdict
 }
 
+// roots are the authorities that are trusted; nil is those of the system.
+func (d *Doctor) roots() *x509.CertPool {
+	if d.Roots == nil {
+		return nil
+	}
+	return d.Roots()
+}
+
 func handshakeProblem(err error) Problem {
 	var plain tls.RecordHeaderError
 	switch {
@@ -61,7 +69,7 @@ func (d *Doctor) trust(sent []*x509.Certificate, host string) (Problem, error) {
 	for _, c := range sent[1:] {
 		between.AddCert(c)
 	}
-	_, err := leaf.Verify(x509.VerifyOptions{Roots: d.Roots, Intermediates: between, CurrentTime: now})
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: d.roots(), Intermediates: between, CurrentTime: now})
 	if err == nil {
 		return "", nil
 	}

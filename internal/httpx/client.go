@@ -10,6 +10,8 @@ package httpx
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -68,6 +70,8 @@ type Config struct {
 	// before anything is sent; its error refuses the connection. When it is set no proxy is
 	// used, which would resolve names itself. nil refuses none.
 	Allow func(netip.Addr) error
+	// Roots are the authorities that are trusted, of a proxy too; nil is those of the system.
+	Roots *x509.CertPool
 	// Ended is told of every attempt that was sent: to which host, its status or 0 when no whole
 	// answer came (of a Stream, no head), and how long it took. nil is told nothing.
 	Ended func(host string, status int, took time.Duration)
@@ -175,6 +179,7 @@ func (c *Client) Apply(cfg Config) error {
 	if cfg.Allow != nil {
 		transport.DialContext = guarded(cfg.Allow).DialContext
 	}
+	transport.TLSClientConfig = &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}
 	transport.MaxIdleConnsPerHost = idleConns
 	transport.MaxResponseHeaderBytes = 256 << 10
 	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}, proxy: transport.Proxy}

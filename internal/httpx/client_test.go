@@ -2,8 +2,10 @@ package httpx_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -256,6 +258,47 @@ func TestProxyIsUsedAndChecked(t *testing.T) {
 	}
 	if _, err := c.Do(t.Context(), httpx.Request{URL: home.URL}); err != nil || asked.Load() != nil {
 		t.Errorf("the direct way: %v, the proxy was asked for %v", err, asked.Load())
+	}
+}
+
+func TestOwnAuthorities(t *testing.T) {
+	answers := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+	service, proxy := httptest.NewUnstartedServer(http.HandlerFunc(answers)), httptest.NewUnstartedServer(http.HandlerFunc(answers))
+	for _, s := range []*httptest.Server{service, proxy} {
+		s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that end
+		s.StartTLS()
+		t.Cleanup(s.Close)
+	}
+	trusting := func(s *httptest.Server) *x509.CertPool {
+		pool := x509.NewCertPool()
+		pool.AddCert(s.Certificate())
+		return pool
+	}
+	for name, c := range map[string]struct {
+		url, proxy string
+		roots      *x509.CertPool
+		kind       httpx.Kind // empty for a request that succeeds
+	}{
+		"a service of an unknown authority": {url: service.URL, kind: httpx.TLS},
+		"of our own":                        {url: service.URL, roots: trusting(service)},
+		"a proxy of an unknown authority":   {url: "http://service.example/", proxy: proxy.URL, kind: httpx.ProxyTLS},
+		"a proxy of our own":                {url: "http://service.example/", proxy: proxy.URL, roots: trusting(proxy)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := fast
+			cfg.Proxy, cfg.Roots = c.proxy, c.roots
+			_, err := newClient(t, cfg).Do(t.Context(), httpx.Request{URL: c.url})
+			if c.kind == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var failure *httpx.Error
+			if !errors.As(err, &failure) || failure.Kind != c.kind || !strings.Contains(failure.Error(), "network.ca_certificates") {
+				t.Errorf("it fails with %v", err)
+			}
+		})
 	}
 }
 

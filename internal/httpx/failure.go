@@ -24,6 +24,7 @@ const (
 	TLS        Kind = "tls"        // the certificate or the handshake
 	Timeout    Kind = "timeout"    // no whole answer in time
 	Proxy      Kind = "proxy"      // the proxy, not the service
+	ProxyTLS   Kind = "proxy_tls"  // the certificate of the proxy
 	Cancelled  Kind = "cancelled"  // the caller gave up
 	Other      Kind = "other"
 )
@@ -59,11 +60,13 @@ func (k Kind) Explain(host string) string {
 	case Connection:
 		return "no connection to " + host + ": check that the service runs and that the network or proxy lets this machine reach it"
 	case TLS:
-		return "no secure connection to " + host + ": check the certificate, the clock of this machine and whether something intercepts the traffic"
+		return "no secure connection to " + host + ": check the certificate, the clock of this machine and whether something intercepts the traffic; one of your own authority is trusted by network.ca_certificates"
 	case Timeout:
 		return host + " did not answer in time"
 	case Proxy:
 		return "the proxy did not pass the request to " + host + ": check the proxy settings"
+	case ProxyTLS:
+		return "no secure connection to the proxy on the way to " + host + ": check its certificate; one of your own authority is trusted by network.ca_certificates"
 	case Cancelled:
 		return "the request to " + host + " was given up"
 	}
@@ -87,6 +90,8 @@ func Classify(err error) Kind {
 		return failure.Kind
 	case errors.Is(err, context.Canceled):
 		return Cancelled
+	case errors.As(err, &op) && op.Op == "proxyconnect" && errors.As(err, &certificate):
+		return ProxyTLS
 	case errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")):
 		return Proxy
 	case errors.As(err, &dns):

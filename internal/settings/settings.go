@@ -80,6 +80,8 @@ type Auth struct {
 type Network struct {
 	Proxy   secret.Text // http, https, socks5 or socks5h URL, maybe with a password; "" = from the environment
 	Timeout time.Duration
+	// CACertificates is the file or folder of certificates that are trusted besides those of the system; "" = none.
+	CACertificates string
 }
 
 // Catalog is the section [catalog]: the catalog service and its limits.

@@ -137,6 +137,10 @@ func networkSection(s *Network) section {
 				label: "Timeout", labelZH: "请求超时",
 				help: "Seconds after which an outgoing request is given up.",
 				zh:   "对外请求的超时秒数。"},
+			{name: "ca_certificates", at: &s.CACertificates, standard: "", check: optional(checkAuthorities), advanced: true,
+				label: "Certificates of your own authority", labelZH: "自建 CA 证书",
+				help: "File, or folder of files, with certificates (PEM or DER) that are trusted besides those of the system, for everything the service connects to: mail, sign-in provider, language model, proxy, media servers, catalog, tracker. Read at the start and when settings are saved.",
+				zh:   "除系统证书外额外信任的证书文件（PEM 或 DER），或存放这些文件的文件夹；对所有对外连接有效：邮件、登录服务、大语言模型、代理、媒体服务器、条目库、Trakt。启动时和保存设置时读取。"},
 		},
 	}
 }

@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"mime"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/httpx"
 	"watchmark/internal/notify/channel"
 	"watchmark/internal/notify/channel/channeltest"
 )
@@ -251,8 +253,20 @@ func TestCertificatesAreVerified(t *testing.T) {
 		server := channeltest.NewMail(t, channeltest.MailConfig{TLS: string(mode)})
 		cfg := mails(server, mode)
 		cfg.Host = "127.0.0.1" // not the name in the certificate
-		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "not trusted") {
+		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "not trusted") || !strings.Contains(f.Advice, "network.ca_certificates") {
 			t.Error(f)
+		}
+		own := x509.NewCertPool()
+		with := toolsWith(t, httpx.Config{Roots: own}, time.Now)
+		if f := failure(t, open(t, with, mails(server, mode)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "not trusted") {
+			t.Errorf("of an authority that is none of ours: %v", f)
+		}
+		own.AppendCertsFromPEM(channeltest.Certificate())
+		if err := with.Apply(httpx.Config{Roots: own}); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(t, with, mails(server, mode)).Send(t.Context(), message()); err != nil {
+			t.Errorf("of an authority of ours: %v", err)
 		}
 		cfg.SkipVerify = true
 		if err := open(t, tools(t), cfg).Send(t.Context(), message()); err != nil {

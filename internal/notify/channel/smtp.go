@@ -71,7 +71,7 @@ func (e mailer) deliver(ctx context.Context, letter []byte) *Failure {
 
 // greet comes to the point where mails are taken: encrypted, and signed in.
 func (e mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, *Failure) {
-	config := &tls.Config{ServerName: e.Host, InsecureSkipVerify: e.SkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // what the person chose, and was warned of
+	config := &tls.Config{ServerName: e.Host, RootCAs: e.tools.roots.Load(), InsecureSkipVerify: e.SkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // what the person chose, and was warned of
 	if e.TLS == Implicit {
 		secured := tls.Client(conn, config)
 		if err := secured.HandshakeContext(ctx); err != nil {
@@ -183,7 +183,7 @@ func (e mailer) failed(at step, err error) *Failure {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return &Failure{Problem: "the certificate of the mail server has expired", Advice: "look at the clock of this machine too"}
 	case errors.As(err, &certificate):
-		return &Failure{Blame: OfChannel, Problem: "the certificate of the mail server is not trusted: " + cut(clean(certificate.Err.Error()), maxExcerpt), Advice: "enter the host by the name in its certificate, or skip the verification if you trust this network"}
+		return &Failure{Blame: OfChannel, Problem: "the certificate of the mail server is not trusted: " + cut(clean(certificate.Err.Error()), maxExcerpt), Advice: "enter the host by the name in its certificate; one of your own authority is trusted by network.ca_certificates"}
 	}
 	kind := httpx.Classify(err)
 	f := &Failure{Problem: kind.Explain(e.Where()) + " (" + cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt) + ")"}

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"watchmark/internal/httpx"
@@ -29,8 +31,10 @@ type Tools struct {
 	// routed goes where the settings say, maybe through a proxy; direct never uses one and judges
 	// every connection.
 	routed, direct *httpx.Client
-	masker         *secret.Masker
-	now            func() time.Time
+	// roots are the authorities that a mail server's certificate must come from; nil is those of the system.
+	roots  atomic.Pointer[x509.CertPool]
+	masker *secret.Masker
+	now    func() time.Time
 	// patience bounds the sending of one message, from connecting to the last byte.
 	patience time.Duration
 }
@@ -43,8 +47,11 @@ func NewTools(cfg httpx.Config, now func() time.Time, masker *secret.Masker, log
 	if t.routed, err = httpx.New(routed(cfg), masker, logger); err != nil {
 		return nil, err
 	}
-	t.direct, err = httpx.New(direct(cfg), masker, logger)
-	return t, err
+	if t.direct, err = httpx.New(direct(cfg), masker, logger); err != nil {
+		return nil, err
+	}
+	t.roots.Store(cfg.Roots)
+	return t, nil
 }
 
 // Apply changes the settings for the messages that come. After an error the old ones stay.
@@ -52,7 +59,11 @@ func (t *Tools) Apply(cfg httpx.Config) error {
 	if err := t.routed.Apply(routed(cfg)); err != nil {
 		return err
 	}
-	return t.direct.Apply(direct(cfg))
+	if err := t.direct.Apply(direct(cfg)); err != nil {
+		return err
+	}
+	t.roots.Store(cfg.Roots)
+	return nil
 }
 
 // Close gives up idle connections.
