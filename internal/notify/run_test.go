@@ -357,14 +357,14 @@ func TestTest(t *testing.T) {
 func TestOwnTemplates(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.channel("phone", channel.TypeWebhook)
-		r.onlyRule(notify.Rule{Title: "{type_name}: {anime} {nothing}[{episode}]", Text: "{title}\n{text}\n{user} {link} {count} {}"})
+		r.onlyRule(notify.Rule{Title: "{type_name}: {anime} {nothing}[{episode}]", Text: "{title}\n{text}\n{user} {link} {count} {} {timestamp}"})
 		notice := failed(1)
 		notice.Facts["title"] = "{user} & {anime}"
 		r.add(notice)
 		after(time.Minute)
 		got := r.messages()
 		wantTitles(t, got, "Not marked: {user} & {anime} [1]")
-		if want := "{user} & {anime} S1E1 not marked · alex\nrefused\nmira http://house/records/1 1 {}"; got[0].Text != want {
+		if want := "{user} & {anime} S1E1 not marked · alex\nrefused\nmira http://house/records/1 1 {} " + got[0].At.Local().Format(time.RFC3339); got[0].Text != want {
 			t.Errorf("%q, want %q", got[0].Text, want)
 		}
 	})

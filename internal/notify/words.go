@@ -83,7 +83,7 @@ func (e Entry) told(l Language, base string, r Rule) (title, text string) {
 	}
 	values["title"], values["text"] = title, text
 	values["type"] = string(e.Kind)
-	values["timestamp"] = e.At.Local().Format(time.DateTime)
+	values["timestamp"] = channel.Timestamp(e.At)
 	values["link"] = e.link(base)
 	values["count"] = "1"
 	own := func(template string) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"net"
+	netmail "net/mail"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,40 @@ func TestLetter(t *testing.T) {
 	}
 	if again := server.Messages()[1]; again.Header.Get("Message-Id") != got.Header.Get("Message-Id") {
 		t.Error("a repeat has another Message-ID")
+	}
+}
+
+func TestHeadersBeginBehindTheirName(t *testing.T) {
+	for name, c := range map[string]struct{ title, sender, to string }{
+		"Chinese":            {strings.Repeat("葬送的芙莉莲标记失败", 12), "家里的追番记录小助手每天晚上告诉我们看了什么", "米拉的很长很长的名字在这里也要写得下"},
+		"a long word":        {strings.Repeat("Frieren", 12), strings.Repeat("Watch", 20), "Kai"},
+		"what looks encoded": {"=?UTF-8?B?eA==?=", "=?UTF-8?Q?x?=", "=?UTF-8?Q?x?="},
+		"short":              {"Marked", "Watchmark", "Kai"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := channeltest.NewMail(t, channeltest.MailConfig{TLS: "none"})
+			m, cfg := message(), mails(server, channel.None)
+			m.Title, cfg.From, cfg.To = c.title, (&netmail.Address{Name: c.sender, Address: "mira@example.org"}).String(), []string{(&netmail.Address{Name: c.to, Address: "kai@example.org"}).String(), "ann@example.org"}
+			if err := open(t, tools(t), cfg).Send(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			got := server.Messages()[0]
+			head, _, _ := strings.Cut(string(got.Raw), "\r\n\r\n")
+			for line := range strings.SplitSeq(head, "\r\n") {
+				if strings.HasSuffix(strings.TrimSpace(line), ":") || strings.Contains(line, "=?") && len(line) > 76 {
+					t.Errorf("a line is %q", line)
+				}
+			}
+			subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject"))
+			from, wrongFrom := got.Header.AddressList("From")
+			to, wrongTo := got.Header.AddressList("To")
+			if err := errors.Join(err, wrongFrom, wrongTo); err != nil {
+				t.Fatal(err)
+			}
+			if subject != c.title || from[0].Name != c.sender || from[0].Address != "mira@example.org" || len(to) != 2 || to[0].Name != c.to || to[1].Address != "ann@example.org" {
+				t.Errorf("it has %q, %v, %v", subject, from, to)
+			}
+		})
 	}
 }
 

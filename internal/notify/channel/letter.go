@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/hex"
 	"html/template"
 	netmail "net/mail"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wneessen/go-mail"
 )
@@ -44,18 +46,20 @@ func (e mailer) compose(m Message) ([]byte, error) {
 		return nil, err
 	}
 	msg := mail.NewMsg()
-	msg.FromMailAddress(&netmail.Address{Name: cmp.Or(from.Name, service), Address: from.Address})
-	for _, text := range e.To {
-		to, err := netmail.ParseAddress(text)
+	msg.SetGenHeaderPreformatted("From", mailbox(cmp.Or(from.Name, service), from.Address))
+	to := make([]string, len(e.To))
+	for i, text := range e.To {
+		one, err := netmail.ParseAddress(text)
 		if err != nil {
 			return nil, err
 		}
-		msg.AddToMailAddress(to)
+		to[i] = mailbox(one.Name, one.Address)
 	}
+	msg.SetGenHeaderPreformatted("To", strings.Join(to, ","+fold))
 	_, domain, _ := strings.Cut(from.Address, "@")
 	msg.SetMessageIDWithValue(messageID(m.ID) + "@" + domain)
 	msg.SetDateWithValue(e.tools.now())
-	msg.Subject(cmp.Or(m.Title, service))
+	msg.SetGenHeaderPreformatted("Subject", headerText(cmp.Or(m.Title, service)))
 	msg.SetUserAgent(service)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // no absence notes, please
 	msg.SetBodyString(mail.TypeTextPlain, m.Title+"\n\n"+m.Text+"\n\n-- \n"+signature(m, Text)+"\n")
@@ -63,6 +67,41 @@ func (e mailer) compose(m Message) ([]byte, error) {
 	var out bytes.Buffer
 	_, err = msg.WriteTo(&out)
 	return out.Bytes(), err
+}
+
+// fold continues a header in the next line.
+const fold = "\r\n "
+
+// headerText is text as a header has it (RFC 2047): as it is where that fits behind the name of the header, else in encoded
+// words, each of which does. The library leaves the first line of a header empty when its first word is longer.
+func headerText(text string) string {
+	const fits, longest = 60, 39 // characters of a line; bytes that 52 characters of base64 hold
+	if len(text) <= fits && !strings.Contains(text, "=?") && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return text
+	}
+	var words []string
+	word := ""
+	for _, r := range text {
+		if len(word)+utf8.RuneLen(r) > longest {
+			words, word = append(words, word), ""
+		}
+		word += string(r)
+	}
+	words = append(words, word)
+	for i, word := range words {
+		words[i] = "=?UTF-8?B?" + base64.StdEncoding.EncodeToString([]byte(word)) + "?="
+	}
+	return strings.Join(words, fold)
+}
+
+// mailbox is an address with its name as a header has it.
+func mailbox(name, address string) string {
+	bare := netmail.Address{Address: address}
+	if text := headerText(name); text != name {
+		return text + fold + bare.String()
+	}
+	bare.Name = name
+	return bare.String()
 }
 
 // messageID is the first half of a Message-ID, the same for the same id.

@@ -49,12 +49,15 @@ func (m Message) value(name string) string {
 	case "link":
 		return m.Link
 	case "timestamp":
-		return m.At.Format(time.RFC3339)
+		return Timestamp(m.At)
 	case "count":
 		return strconv.Itoa(max(m.Count, 1))
 	}
 	return m.Facts[name]
 }
+
+// Timestamp is a moment as messages tell it: in the zone of the service, with its offset.
+func Timestamp(at time.Time) string { return at.Local().Format(time.RFC3339) }
 
 // tidy is m with what comes from outside made fit to be shown: valid UTF-8 without control
 // characters, the title in one line.

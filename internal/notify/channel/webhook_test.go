@@ -51,6 +51,16 @@ func TestWebhookSendsTheDefaultBody(t *testing.T) {
 	}
 }
 
+func TestTimesAreThoseOfTheService(t *testing.T) {
+	zone := time.Local
+	defer func() { time.Local = zone }()
+	time.Local = time.FixedZone("", 8*3600)
+	h := channeltest.NewHook(t)
+	if r := hook(t, h, channel.Webhook{Template: `{"at":"{timestamp}"}`}, message()); string(r.Body) != `{"at":"2026-11-22T04:15:00+08:00"}` {
+		t.Errorf("it sends %s", r.Body)
+	}
+}
+
 func TestWebhookTemplate(t *testing.T) {
 	h := channeltest.NewHook(t)
 	m := message()
