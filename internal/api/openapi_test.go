@@ -61,6 +61,9 @@ func holdAgainst(t *testing.T, doc *huma.OpenAPI, method, path string, got reply
 	}
 	contentType, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
 	if len(response.Content) == 0 {
+		if got.body != "" && got.status < 300 {
+			t.Errorf("%s answered %d with a body, and none is documented: %.200s", got.what, got.status, got.body)
+		}
 		return
 	}
 	media := response.Content[contentType]
@@ -76,12 +79,31 @@ func holdAgainst(t *testing.T, doc *huma.OpenAPI, method, path string, got reply
 		t.Errorf("%s: %v", got.what, err)
 		return
 	}
-	var result huma.ValidateResult
-	huma.Validate(doc.Components.Schemas, media.Schema, huma.NewPathBuffer([]byte("answer"), 0), huma.ModeReadFromServer, value, &result)
-	for _, err := range result.Errors {
-		t.Errorf("%s %d breaks the document: %v", got.what, got.status, err)
+	schema := map[string]any{}
+	if err := json.Unmarshal(must(json.Marshal(media.Schema))(t), &schema); err != nil {
+		t.Fatal(err)
+	}
+	held := &checker{}
+	held.check("answer", schema, value)
+	for _, problem := range held.problems {
+		t.Errorf("%s %d breaks the document: %s", got.what, got.status, problem)
 	}
 }
+
+// What is asked of a service that has nothing yet is answered as documented, too: lists are empty and not null.
+func TestAnswersOfAnEmptyServiceKeepToTheDocument(t *testing.T) {
+	r := newRig(t)
+	for path, item := range r.doc.Paths {
+		if item.Get == nil || strings.Contains(path, "{") || slices.ContainsFunc(slices.Collect(maps.Values(item.Get.Responses)), streams) {
+			continue
+		}
+		r.do("GET", path, nil)
+		r.anonymous("GET", path, nil)
+	}
+}
+
+// streams reports whether an answer does not end.
+func streams(response *huma.Response) bool { return response.Content["text/event-stream"] != nil }
 
 func TestTheDocumentListsExactlyWhatIsServed(t *testing.T) {
 	r := newRig(t)

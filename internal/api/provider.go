@@ -25,7 +25,8 @@ const (
 // providerStatus is how signing in by a provider stands.
 type providerStatus struct {
 	oidc.Status
-	RedirectURI string `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
+	Last        orNull[oidc.Attempt] `json:"last" doc:"The last account that came back from the provider since the start of the service; null before the first."`
+	RedirectURI string               `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
 }
 
 type providerStart struct {
@@ -50,7 +51,8 @@ func (s *server) registerProvider() {
 		Method: http.MethodGet, Path: providerPath, OperationID: "get-login-provider", Tags: []string{tag},
 		Summary: "See how signing in by a provider stands",
 	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
-		return answer(providerStatus{s.OIDC.Status(), s.PublicURL(ctx) + providerCallbackPath}, nil)
+		status := s.OIDC.Status()
+		return answer(providerStatus{status, orNull[oidc.Attempt]{status.Last}, s.PublicURL(ctx) + providerCallbackPath}, nil)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -137,7 +138,15 @@ func newType(s *huma.Schema) typeText {
 		item := newType(s.Items)
 		return typeText{"list of " + item.Text, item.Schema}
 	case len(s.OneOf) > 0:
-		return typeText{Text: "number or text"}
+		var whole typeText
+		var words []string
+		for _, one := range s.OneOf {
+			part := newType(one)
+			words = append(words, part.Text)
+			whole.Schema = cmp.Or(whole.Schema, part.Schema)
+		}
+		whole.Text = strings.Join(words, " or ")
+		return whole
 	case len(s.Enum) > 0:
 		words := make([]string, len(s.Enum))
 		for i, value := range s.Enum {

@@ -136,7 +136,7 @@ type Status struct {
 	Name string `json:"name" doc:"What people call the provider."`
 	// Somebody reports that the list names anybody.
 	Somebody bool     `json:"somebody" doc:"Whether auth.oidc_allowed names anybody."`
-	Last     *Attempt `json:"last" doc:"The last account that came back from the provider since the start of the service."`
+	Last     *Attempt `json:"last"` // nil before the first
 	// Problem is why the last sign-in got stuck; empty when it did not.
 	Problem string `json:"problem" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
 }
