@@ -36,6 +36,8 @@ type Cached struct {
 	items  int
 	byKey  map[string]*list.Element
 	recent *list.List // of *kept, the last used first
+	// doubted is since when subjects show no episodes that should have some.
+	doubted map[SubjectID]time.Time
 }
 
 type kept struct {
@@ -47,7 +49,7 @@ type kept struct {
 
 // NewCached is c with a memory.
 func NewCached(c *Client) *Cached {
-	return &Cached{client: c, byKey: map[string]*list.Element{}, recent: list.New()}
+	return &Cached{client: c, byKey: map[string]*list.Element{}, recent: list.New(), doubted: map[SubjectID]time.Time{}}
 }
 
 // OnFound has fn told what searches find, as often as the catalog is asked. fn must not block
@@ -61,6 +63,7 @@ func (c *Cached) Forget() {
 	c.era++
 	c.items = 0
 	clear(c.byKey)
+	clear(c.doubted)
 	c.recent.Init()
 }
 
@@ -87,9 +90,15 @@ func (c *Cached) Relations(ctx context.Context, id SubjectID) ([]Relation, error
 	return cachedList(ctx, c, fmt.Sprintf("relations %d", id), func() ([]Relation, error) { return c.client.Relations(ctx, id) })
 }
 
-// Episodes is Client.Episodes.
+// Episodes is Client.Episodes, but that an empty list is not believed at once for a subject that should have one.
 func (c *Cached) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, error) {
-	return cachedList(ctx, c, fmt.Sprintf("episodes %d", id), func() ([]EpisodeInfo, error) { return c.client.Episodes(ctx, id) })
+	return cachedList(ctx, c, fmt.Sprintf("episodes %d", id), func() ([]EpisodeInfo, error) {
+		rows, err := c.client.Episodes(ctx, id)
+		if err == nil && len(rows) == 0 {
+			return c.emptyList(ctx, id)
+		}
+		return rows, err
+	})
 }
 
 // Episode is Client.Episode.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,13 @@ var (
 	// ErrRefused is every other 4xx: the catalog understood and said no.
 	ErrRefused = errors.New("catalog refused the request")
 )
+
+// LacksScope reports whether a token was refused because it may not change collections. An account that
+// may not is refused with the same status (upstreams/catalog.md section 3).
+func LacksScope(err error) bool {
+	var failure *Error
+	return errors.As(err, &failure) && errors.Is(err, ErrForbidden) && strings.Contains(strings.ToLower(failure.Description), "scope")
+}
 
 // Error is what every failed call of this package returns.
 type Error struct {

@@ -21,13 +21,6 @@ const (
 	longestPause = time.Hour
 )
 
-// errNotAsked is the cause of an *Error for a request that was not sent.
-var errNotAsked = errors.New("it did not answer before and is asked again in a while")
-
-// Asked reports whether err comes from the catalog or the way to it: false for a
-// request that was not sent because the catalog is known to be unreachable.
-func Asked(err error) bool { return !errors.Is(err, errNotAsked) }
-
 // Reachability is what is known of one host of the catalog.
 type Reachability struct {
 	Reachable bool
@@ -58,9 +51,9 @@ type reach struct {
 	answeredAt time.Time
 	nextTrial  time.Time
 	trying     bool
-	trials     int // failed ones since it opened
-	bad        int // bad answers in a row while closed
-	problem    string
+	trials     int   // failed ones since it opened
+	bad        int   // bad answers in a row while closed
+	last       error // the last failure while it is open
 }
 
 type passKey struct{}
@@ -134,7 +127,7 @@ func (r *reach) failed(failure *Error) {
 	}
 	r.trials++
 	r.nextTrial = now.Add(wait)
-	r.problem = failure.Error()
+	r.last = failure
 }
 
 // answered counts an answer and reports whether it ended an outage. The caller holds mu.
@@ -150,13 +143,15 @@ func (r *reach) answered() bool {
 
 // reset forgets what is known of the host. The caller holds mu.
 func (r *reach) reset() {
-	r.open, r.trying, r.trials, r.bad, r.problem = false, false, 0, 0, ""
+	r.open, r.trying, r.trials, r.bad, r.last = false, false, 0, 0, nil
 	r.since, r.nextTrial, r.answeredAt = time.Time{}, time.Time{}, time.Time{}
 }
 
 // notAsked is the error of a request that was not sent.
 func (r *reach) notAsked(op string) error {
-	return &Error{Op: op, Kind: ErrUnreachable, RetryAfter: max(0, time.Until(r.state().NextTrial)), Err: errNotAsked}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &Error{Op: op, Kind: ErrUnreachable, RetryAfter: max(0, time.Until(r.nextTrial)), Err: &unsent{r.last}}
 }
 
 // moved tells that the host is another one now.
@@ -172,5 +167,9 @@ func (r *reach) moved(host string) {
 func (r *reach) state() Reachability {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Reachability{Reachable: !r.open, Since: r.since, Answered: r.answeredAt, NextTrial: r.nextTrial, Problem: r.problem}
+	problem := ""
+	if r.last != nil {
+		problem = r.last.Error()
+	}
+	return Reachability{Reachable: !r.open, Since: r.since, Answered: r.answeredAt, NextTrial: r.nextTrial, Problem: problem}
 }

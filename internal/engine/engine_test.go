@@ -204,6 +204,11 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 			t.Errorf("%s: %s %s %q", kind, r.Status, r.ErrorKind, r.Message)
 		}
 	}
+	banned := &catalog.Error{Op: "x", Kind: catalog.ErrForbidden, Status: 403, Description: "you are not allowed to do this"}
+	h.list.fail(banned)
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message, "may be banned") || strings.Contains(r.Message, "make a new token") {
+		t.Errorf("banned: %s %q", r.ErrorKind, r.Message)
+	}
 	h.list.fail(account.ErrNoToken)
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Unauthorized || !strings.Contains(r.Message, "no access token") {
 		t.Errorf("no token: %s %q", r.ErrorKind, r.Message)
@@ -234,7 +239,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
 	for _, id := range ids {
-		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 {
+		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message != "the catalog is out of order (HTTP 503): this waits and is repeated by itself" {
 			t.Fatalf("record is %s %q", r.Status, r.Message)
 		}
 	}

@@ -265,12 +265,14 @@ func markFailure(a account.Account, err error) record.Outcome {
 		return failure(record.Unauthorized, fmt.Sprintf("the token of the account %s is not its own: look at the account, then retry", a.Username))
 	case errors.Is(err, catalog.ErrUnauthorized):
 		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words))
-	case errors.Is(err, catalog.ErrForbidden):
+	case catalog.LacksScope(err):
 		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words))
+	case errors.Is(err, catalog.ErrForbidden):
+		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to change its list%s: look at the account on the catalog's website, it may be banned; a new token does not help", a.Username, words))
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
 		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words))
 	case errors.Is(err, catalog.ErrUnreachable):
-		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "the catalog cannot be reached" + waits}
+		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: catalog.Outage(err) + waits}
 	}
 	return failure(record.Internal, internalMessage)
 }

@@ -173,7 +173,7 @@ func statusOf(s Status) string {
 func failure(err error) Result {
 	refusals := []error{catalog.ErrUnauthorized, catalog.ErrForbidden, catalog.ErrRefused, catalog.ErrNotFound}
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
-		return Result{Status: Unreachable, Reason: "the catalog cannot be reached"}
+		return Result{Status: Unreachable, Reason: catalog.Outage(err)}
 	}
 	words := ""
 	var problem *catalog.Error
