@@ -66,6 +66,7 @@ func Start(t testing.TB) context.Context {
 	if err := chromedp.Do(tab); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
+	leavesUnsaved(tab)
 	return tab
 }
 
@@ -180,8 +181,8 @@ func WholePage(t *testing.T, tab context.Context, width int64) []byte {
 	return picture
 }
 
-// LeavesUnsaved has the tab say yes to pages that ask before they are left.
-func LeavesUnsaved(tab context.Context) {
+// leavesUnsaved has the tab say yes to pages that ask before they are left.
+func leavesUnsaved(tab context.Context) {
 	questions := chromedp.Events(tab, page.JavascriptDialogOpening)
 	go func() {
 		for _, err := range questions {

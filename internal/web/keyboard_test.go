@@ -98,7 +98,6 @@ func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
 	})()`
 	tab := browsertest.Start(t)
 	browsertest.Run(t, tab, themed("light"))
-	browsertest.LeavesUnsaved(tab) // which is asked for once a key was pressed
 	for _, shot := range shots(t) {
 		// After a key was pressed the browser shows the focus wherever it goes.
 		browsertest.Run(t, tab, append(shot.open(), chromedp.KeyEvent(kb.Tab))...)

@@ -36,6 +36,12 @@ func (p recordsPage) Filtered() bool {
 	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != ""
 }
 
+// Narrowed reports whether the list is restricted by what a phone folds away.
+func (p recordsPage) Narrowed() bool {
+	p.Filter.Text = ""
+	return p.Filtered()
+}
+
 // records lists records. What a filter in the address cannot mean is left out.
 func (s *site) records(r *http.Request) (content, error) {
 	q := r.URL.Query()

@@ -11,7 +11,7 @@
 // message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
 import { retold, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
-import { refresh } from "./live.js";
+import { isFilled, refresh } from "./live.js";
 import { followTask } from "./run.js";
 
 document.addEventListener("submit", (event) => {
@@ -49,12 +49,43 @@ async function send(form, button) {
   }
 }
 
+// Whoever leaves a page on which something was entered and not sent is asked first.
+let leads = false; // whether an answer leads to another page
+const accepted = new WeakMap(); // what the service took of a field
+
+/** What a field stands at, to be compared with what it stands at later. */
+export function stateOf(field) {
+  return `${"toStandard" in field.dataset} ${field.checked} ${field.value}`;
+}
+
+function isUnsaved(field) {
+  if (!field.matches("input:not([type=hidden], [data-unmasks]), textarea, select") || field.disabled || field.matches(":autofill") || accepted.get(field) === stateOf(field)) return false;
+  if (field.type === "file") return field.files.length > 0;
+  if (field.tagName === "SELECT") return field.options.length > 0 && field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  return "toStandard" in field.dataset || isFilled(field);
+}
+
+addEventListener("beforeunload", (event) => {
+  const forms = [...document.querySelectorAll(".framed form:not([method=get], [method=dialog], [data-trial])")];
+  if (!leads && forms.some((form) => [...form.elements].some(isUnsaved))) event.preventDefault();
+});
+addEventListener("pageshow", () => { leads = false; });
+
+/** What stands in a form now; calling the answer says that the service took it, so that leaving loses nothing. */
+export function entered(form) {
+  const states = [...form.elements].map((field) => [field, stateOf(field)]);
+  return () => states.forEach(([field, state]) => accepted.set(field, state));
+}
+
 async function call(form) {
+  const took = entered(form);
   const fields = bodyOf(form);
   const address = "query" in form.dataset ? `${form.dataset.url}?${new URLSearchParams(fields ?? {})}` : form.dataset.url;
   let body = await ask(form, form.dataset.api, address, "query" in form.dataset ? null : fields);
   if (body && form.dataset.also) body = await ask(form, "POST", form.dataset.also, null);
-  if (body) await follow(form, body);
+  if (!body) return;
+  took();
+  await follow(form, body);
 }
 
 /** The JSON of the answer; null when it was a problem, which is then shown, or when isStale says that it comes too late. */
@@ -92,12 +123,15 @@ function waitOf(answer) {
 async function follow(form, body) {
   switch (form.dataset.then) {
     case "go":
+      leads = true;
       location.assign(form.dataset.next);
       return;
     case "record":
+      leads = true;
       location.assign(form.dataset.next + body.record_ids[0]);
       return;
     case "authorize":
+      leads = true;
       location.assign(body.authorize_url);
       return;
     case "tell":

@@ -3,7 +3,7 @@
 import { text } from "./words.js";
 import { toast } from "./ui.js";
 import { foretell } from "./cron.js";
-import { ask, clearErrors, valueOf } from "./forms.js";
+import { ask, clearErrors, stateOf, valueOf } from "./forms.js";
 import { isFilled, refresh } from "./live.js";
 
 const isSettings = (form) => form?.matches("form[data-settings]");
@@ -98,8 +98,6 @@ async function save(form) {
   await refresh({ also: later.length ? parts : `${parts}, #${form.closest(".section").id}` });
 }
 
-const stateOf = (field) => `${"toStandard" in field.dataset} ${field.checked} ${field.value}`;
-
 /** Takes what a field shows as what is stored. */
 function settle(field) {
   delete field.dataset.toStandard;
@@ -108,10 +106,6 @@ function settle(field) {
   else if (field.type === "password") field.value = "";
   else field.defaultValue = field.value;
 }
-
-addEventListener("beforeunload", (event) => {
-  if ([...document.querySelectorAll("form[data-settings]")].some((form) => changedIn(form).length)) event.preventDefault();
-});
 
 /** Shows the settings in which every word is found, and in the address what is looked for. */
 function find(query) {

@@ -79,6 +79,14 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// What a phone folds away of a form, as its style says.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-unfolds]");
+  if (!button) return;
+  const open = document.getElementById(button.dataset.unfolds).classList.toggle("unfolded");
+  button.setAttribute("aria-expanded", String(open));
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   const menu = document.querySelector("details[data-menu][open]");
