@@ -248,20 +248,28 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.MarkResult{}, err
 	}
-	about, err := k.Subjects.Subject(ctx, subject)
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) { // hidden from anonymous callers, perhaps not from the account
-		return catalog.MarkResult{}, err
-	}
-	complete := a.CompleteSeries
-	if about.IsFilm() {
-		complete = a.CompleteFilms
+	complete := func(ctx context.Context) (bool, int, error) { return k.completes(ctx, a, subject) }
+	if !a.CompleteSeries && !a.CompleteFilms {
+		complete = nil
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Complete: complete, Eps: about.Eps})
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Complete: complete})
 		return err
 	})
 	k.rename(ctx, a, result.Username)
 	return result, err
+}
+
+// completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
+func (k *Keeper) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
+	about, err := k.Subjects.Subject(ctx, subject)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) { // hidden from anonymous callers, perhaps not from the account
+		return false, 0, err
+	}
+	if about.IsFilm() {
+		return a.CompleteFilms, about.Eps, nil
+	}
+	return a.CompleteSeries, about.Eps, nil
 }
 
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry

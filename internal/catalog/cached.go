@@ -71,17 +71,35 @@ func (c *Cached) Forget() {
 func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 	return cachedList(ctx, c, fmt.Sprintf("search %q %v %v %v %d", q.Keyword, q.Types, q.From, q.To, q.Limit),
 		func() ([]Subject, error) {
+			_, era, _ := c.get("")
 			subjects, err := c.client.Search(ctx, q)
 			if err == nil && c.found != nil {
 				c.found(subjects)
 			}
+			c.putHits(era, subjects)
 			return subjects, err
 		})
 }
 
-// Subject is Client.Subject.
+// putHits keeps subjects as a search shows them, which is whole, but for hits of the legacy search: these
+// have no platform. What was read of the subject itself stays, for the search lags behind.
+func (c *Cached) putHits(era int, hits []Subject) {
+	for _, s := range hits {
+		key := c.key(subjectKey(s.ID))
+		if _, _, known := c.get(key); !known && s.Platform != "" {
+			c.put(key, era, s, 1)
+		}
+	}
+}
+
+func subjectKey(id SubjectID) string { return fmt.Sprintf("subject %d", id) }
+
+// key is the key of a look-up at the catalog of now.
+func (c *Cached) key(lookUp string) string { return c.client.cfg.Load().APIURL + " " + lookUp }
+
+// Subject is Client.Subject, or what a search showed of it.
 func (c *Cached) Subject(ctx context.Context, id SubjectID) (Subject, error) {
-	return cached(ctx, c, fmt.Sprintf("subject %d", id), func() (Subject, error) { return c.client.Subject(ctx, id) },
+	return cached(ctx, c, subjectKey(id), func() (Subject, error) { return c.client.Subject(ctx, id) },
 		func(Subject) int { return 1 })
 }
 
@@ -116,7 +134,7 @@ func cachedList[T any](ctx context.Context, c *Cached, key string, ask func() ([
 // One caller asks with its own context for all who want the same; when that one
 // gives up, another one asks again.
 func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, error), size func(T) int) (T, error) {
-	key = c.client.cfg.Load().APIURL + " " + key
+	key = c.key(key)
 	for {
 		value, era, ok := c.get(key)
 		if ok {

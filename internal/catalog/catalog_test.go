@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/httpx"
 	"watchmark/internal/secret"
+	"watchmark/internal/simulated"
 	"watchmark/internal/watch"
 )
 
@@ -245,8 +246,14 @@ func TestSearchFallsBackToTheLegacyOne(t *testing.T) {
 // house is a catalog with one series that is in season two, and a long one.
 func house(t *testing.T, cfg catalogtest.Config) (*catalogtest.Server, *catalog.Client) {
 	t.Helper()
+	s := furnished(cfg)
+	return s, connect(t, simulated.Start(t, s), 5*time.Second)
+}
+
+// furnished is a catalog with mira and the subjects of the house.
+func furnished(cfg catalogtest.Config) *catalogtest.Server {
 	cfg.Users = append(cfg.Users, catalogtest.User{ID: 7, Username: "mira", Token: token})
-	s, address := catalogtest.Start(t, cfg)
+	s := catalogtest.New(cfg)
 	s.AddSubject(
 		catalogtest.Subject{ID: 100, Type: catalog.Anime, Name: "旅路", NameCN: "旅程", Aliases: []string{"Journey"}, Date: "2023-10-01", Platform: "TV", Eps: 3},
 		catalogtest.Subject{ID: 101, Type: catalog.Anime, Name: "旅路 第二期", Date: "2024-10-01", Platform: "TV", Eps: 12},
@@ -264,7 +271,7 @@ func house(t *testing.T, cfg catalogtest.Config) (*catalogtest.Server, *catalog.
 	}
 	s.AddEpisodes(105, long...)
 	s.AddRelation(100, 3, 101)
-	return s, connect(t, address, 5*time.Second)
+	return s
 }
 
 const token = "Mira0token0of0forty0characters0abcdefghi"

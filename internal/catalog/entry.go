@@ -54,37 +54,37 @@ func missingIn(err error) missing {
 	return somethingElse
 }
 
-// entry is the state of the entry; 0 = not collected. Creating an entry that is there after all would overwrite its state,
+// entry is the entry as it is now; its zero is "not collected". Creating an entry that is there after all would overwrite its state,
 // so what contradicts what is known is asked twice. People may change their name once, so the name is read
 // again when the catalog knows nobody of that name, or does not say what is missing.
-func (e *ListEntry) entry(ctx context.Context) (CollectionType, error) {
-	state, err := e.Session.collection(ctx, e.Username, e.Subject)
+func (e *ListEntry) entry(ctx context.Context) (listed, error) {
+	now, err := e.Session.collection(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
-		return state, err
+		return now, err
 	}
 	switch missingIn(err) {
 	case theSubject:
-		return 0, err
+		return listed{}, err
 	case theEntry:
 		if e.Known == nil || !e.Known(ctx) {
-			return 0, nil
+			return listed{}, nil
 		}
 	default:
 		me, err := e.Session.Me(ctx)
 		if err != nil {
-			return 0, err
+			return listed{}, err
 		}
 		e.Username = me.Username
 	}
-	state, err = e.Session.collection(ctx, e.Username, e.Subject)
+	now, err = e.Session.collection(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
-		return state, err
+		return now, err
 	}
 	switch missingIn(err) {
 	case theSubject:
-		return 0, err
+		return listed{}, err
 	case theUser:
-		return 0, &Error{Op: fmt.Sprintf("read the list entry of subject %d", e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
+		return listed{}, &Error{Op: fmt.Sprintf("read the list entry of subject %d", e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
 	}
-	return 0, nil
+	return listed{}, nil
 }

@@ -43,6 +43,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Err is the cause below HTTP; may be nil.
 	Err error
+	// lost is set for a write that may have landed and is not seen on the list yet.
+	lost bool
 }
 
 // Error says what was done, what went wrong, and the catalog's own words.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 )
 
 // MarkRequest asks for episodes to be marked watched.
@@ -15,11 +14,10 @@ type MarkRequest struct {
 	// Episodes of the subject, of any type. None is right only for a subject
 	// without episode rows, which is then set done itself.
 	Episodes []EpisodeID
-	// Complete sets the subject done when every main episode is watched.
-	Complete bool
-	// Eps is Subject.Eps. Complete waits until that many main episodes are
-	// listed: the rows of a running series appear as it airs. 0 does not wait.
-	Eps int
+	// Complete says whether the subject is set done when every main episode is watched, and its
+	// Subject.Eps: so many main episodes must be listed, for the rows of a running series appear as
+	// it airs; 0 is not known. It is asked when the marks may complete the subject; nil is no.
+	Complete func(context.Context) (complete bool, eps int, err error)
 }
 
 // MarkResult says what was found and what was written.
@@ -51,59 +49,6 @@ func (r MarkResult) AlreadyWatched() bool {
 		!slices.ContainsFunc(r.Episodes, func(e MarkedEpisode) bool { return !e.Already })
 }
 
-// Marker writes marks. It reads before it writes, so that a repeated request
-// writes nothing and adds nothing to a public timeline; it reads again after a
-// write whose answer was lost (upstreams/catalog.md sections 9 and 12). All
-// writers of one process share one Marker: it lets no two writes on one account
-// and subject overlap, since the server would lose one of them.
-type Marker struct {
-	mu    sync.Mutex
-	locks map[entryKey]*entryLock
-}
-
-type entryKey struct {
-	account string
-	subject SubjectID
-}
-
-// entryLock is held by whoever has put something into held; users counts those
-// who hold it or wait for it.
-type entryLock struct {
-	held  chan struct{}
-	users int
-}
-
-// NewMarker is a Marker with nothing under way.
-func NewMarker() *Marker { return &Marker{locks: map[entryKey]*entryLock{}} }
-
-// lock waits for the entry's turn and gives the function that ends it. The error
-// is that of ctx.
-func (m *Marker) lock(ctx context.Context, e *ListEntry) (unlock func(), err error) {
-	key := entryKey{e.AccountKey, e.Subject}
-	m.mu.Lock()
-	lock := m.locks[key]
-	if lock == nil {
-		lock = &entryLock{held: make(chan struct{}, 1)}
-		m.locks[key] = lock
-	}
-	lock.users++
-	m.mu.Unlock()
-	leave := func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if lock.users--; lock.users == 0 {
-			delete(m.locks, key)
-		}
-	}
-	select {
-	case lock.held <- struct{}{}:
-		return func() { <-lock.held; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, &Error{Op: fmt.Sprintf("wait for another write on subject %d", e.Subject), Kind: ErrUnreachable, Err: ctx.Err()}
-	}
-}
-
 // Mark marks episodes watched and keeps the subject's entry in step: a missing
 // one is created as doing, wish and on hold become doing, dropped stays. An entry
 // that is done is a rewatch: nothing is written and every episode counts as
@@ -111,36 +56,40 @@ func (m *Marker) lock(ctx context.Context, e *ListEntry) (unlock func(), err err
 // episode is not of the subject, ErrRefused when Episodes is empty and the
 // subject has episodes; both before anything is written. After ErrUnreachable
 // some of it may have been written: asking again finishes it.
-func (m *Marker) Mark(ctx context.Context, req MarkRequest) (MarkResult, error) {
-	unlock, err := m.lock(ctx, &req.ListEntry)
+func (m *Marker) Mark(ctx context.Context, req MarkRequest) (result MarkResult, err error) {
+	err = m.turn(ctx, &req.ListEntry, func() (err error) {
+		result, err = req.mark(ctx)
+		return err
+	})
 	if err != nil {
 		return MarkResult{}, err
 	}
-	defer unlock()
-	was, err := req.entry(ctx)
+	return result, nil
+}
+
+func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
+	entry, err := req.entry(ctx)
 	if err != nil {
 		return MarkResult{}, err
 	}
-	result := MarkResult{Was: was, Username: req.Username}
-	if was == Done {
-		for _, id := range unique(req.Episodes) {
+	req.Episodes = unique(req.Episodes)
+	result := MarkResult{Was: entry.Type, Username: req.Username}
+	if entry.Type == Done {
+		for _, id := range req.Episodes {
 			result.Episodes = append(result.Episodes, MarkedEpisode{ID: id, Already: true})
 		}
 		return result, nil
 	}
-	marks, err := req.Session.episodeMarks(ctx, req.Subject)
+	if len(req.Episodes) == 0 {
+		return req.finishWithoutEpisodes(ctx, result)
+	}
+	before, err := req.marks(ctx, entry)
 	if err != nil {
 		return MarkResult{}, err
 	}
-	if len(req.Episodes) == 0 {
-		return req.finishWithoutEpisodes(ctx, marks, result)
-	}
-	states := make(map[EpisodeID]EpisodeState, len(marks))
-	for _, mark := range marks {
-		states[mark.Episode.ID] = mark.State
-	}
+	states := before.states()
 	var missing []EpisodeID
-	for _, id := range unique(req.Episodes) {
+	for _, id := range req.Episodes {
 		state, known := states[id]
 		if !known {
 			return MarkResult{}, &Error{Op: req.op(), Kind: ErrNotFound, Description: fmt.Sprintf("episode %d is not an episode of this subject", id)}
@@ -150,18 +99,24 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (MarkResult, error) 
 			missing = append(missing, id)
 		}
 	}
-	if was == 0 || len(missing) > 0 {
-		if err := req.start(ctx, &result); err != nil {
+	completes := before.completedBy(missing)
+	// What becomes done at once is not told to be watched as well, and neither is what was watched before.
+	switch {
+	case entry.Type == 0:
+		if err := req.create(ctx, completes || len(missing) == 0); err != nil {
 			return MarkResult{}, err
 		}
+		result.Created = true
+	case entry.Type == OnHold && len(missing) > 0, entry.Type == Wish && len(missing) > 0 && !completes:
+		if err := req.begin(ctx); err != nil {
+			return MarkResult{}, err
+		}
+		result.Moved = true
 	}
 	if err := req.write(ctx, states, missing, &result); err != nil {
 		return MarkResult{}, err
 	}
-	for _, id := range missing {
-		states[id] = EpisodeWatched
-	}
-	if req.Complete && (was == Doing || result.Created || result.Moved) && req.complete(marks, states) {
+	if completes && (entry.Type == Doing || entry.Type == Wish || result.Created || result.Moved) {
 		if err := req.finish(ctx, &result); err != nil {
 			return MarkResult{}, err
 		}
@@ -171,21 +126,23 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (MarkResult, error) 
 
 // MarkDoing puts a subject whose playback started on the list as doing: a missing
 // entry is created, wish becomes doing, every other state stays. Result.Episodes is empty.
-func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (MarkResult, error) {
-	unlock, err := m.lock(ctx, &e)
-	if err != nil {
-		return MarkResult{}, err
-	}
-	defer unlock()
-	was, err := e.entry(ctx)
-	if err != nil {
-		return MarkResult{}, err
-	}
-	result := MarkResult{Was: was, Username: e.Username}
-	if was == 0 || was == Wish {
-		if err := e.start(ctx, &result); err != nil {
-			return MarkResult{}, err
+func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (result MarkResult, err error) {
+	err = m.turn(ctx, &e, func() error {
+		entry, err := e.entry(ctx)
+		if err != nil {
+			return err
 		}
+		result = MarkResult{Was: entry.Type, Username: e.Username, Created: entry.Type == 0, Moved: entry.Type == Wish}
+		switch {
+		case result.Created:
+			return e.create(ctx, true) // told when it is watched
+		case result.Moved:
+			return e.begin(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		return MarkResult{}, err
 	}
 	return result, nil
 }
@@ -203,15 +160,15 @@ func (w Watched) Has(episode EpisodeID) bool { return w.Entry == Done || w.Episo
 
 // Watched reads what is marked on a subject and writes nothing. Errors are those of the calls.
 func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
-	state, err := e.entry(ctx)
-	if err != nil || state == 0 || state == Done {
-		return Watched{Entry: state}, err
+	entry, err := e.entry(ctx)
+	if err != nil || entry.Type == 0 || entry.Type == Done {
+		return Watched{Entry: entry.Type}, err
 	}
 	marks, err := e.Session.episodeMarks(ctx, e.Subject)
 	if err != nil {
 		return Watched{}, err
 	}
-	w := Watched{Entry: state, Episodes: map[EpisodeID]bool{}}
+	w := Watched{Entry: entry.Type, Episodes: map[EpisodeID]bool{}}
 	for _, mark := range marks {
 		if mark.State == EpisodeWatched {
 			w.Episodes[mark.Episode.ID] = true
@@ -222,21 +179,18 @@ func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 
 func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subject) }
 
-// start makes the entry doing where it is missing, wish or on hold.
-func (e *ListEntry) start(ctx context.Context, result *MarkResult) error {
-	switch result.Was {
-	case 0:
-		result.Created = true
-		return e.create(ctx, Doing)
-	case Wish, OnHold:
-		result.Moved = true
-		return e.settle(ctx, Doing, e.Session.moveEntry(ctx, e.Subject, Doing))
+// create puts the subject on the list as doing; quietly, nobody else is told.
+func (e *ListEntry) create(ctx context.Context, quietly bool) error {
+	state := Doing
+	if quietly {
+		state = 0
 	}
-	return nil
+	return e.settle(ctx, Doing, e.Session.collect(ctx, e.Subject, state, e.Private))
 }
 
-func (e *ListEntry) create(ctx context.Context, state CollectionType) error {
-	return e.settle(ctx, state, e.Session.collect(ctx, e.Subject, state, e.Private))
+// begin makes an entry doing that is there.
+func (e *ListEntry) begin(ctx context.Context) error {
+	return e.settle(ctx, Doing, e.Session.moveEntry(ctx, e.Subject, Doing))
 }
 
 // settle is nil when a write of the entry, which ended with err, did land.
@@ -244,17 +198,10 @@ func (e *ListEntry) settle(ctx context.Context, state CollectionType, err error)
 	if !mayHaveLanded(err) {
 		return err
 	}
-	if now, readErr := e.entry(Probing(ctx)); readErr == nil && now == state {
+	if now, readErr := e.entry(Probing(ctx)); readErr == nil && now.Type == state {
 		return nil
 	}
-	return err
-}
-
-// mayHaveLanded: work goes on at the server when the client is gone, and a 500
-// may come after the data was stored. 429 means that nothing was done.
-func mayHaveLanded(err error) bool {
-	var failure *Error
-	return errors.As(err, &failure) && errors.Is(err, ErrUnreachable) && Asked(err) && failure.Status != http.StatusTooManyRequests
+	return lost(err)
 }
 
 // write sets episodes watched. What holds another mark is cleared first: a server
@@ -294,10 +241,10 @@ func (e *ListEntry) set(ctx context.Context, episodes []EpisodeID, state Episode
 	var failure *Error
 	if errors.As(err, &failure) && failure.Status == http.StatusBadRequest {
 		// Perhaps the entry was removed since it was read. The list tells; the words of the error may change.
-		if now, readErr := e.entry(ctx); readErr != nil || now != 0 {
+		if now, readErr := e.entry(ctx); readErr != nil || now.Type != 0 {
 			return err
 		}
-		if err := e.create(ctx, Doing); err != nil {
+		if err := e.create(ctx, false); err != nil {
 			return err
 		}
 		result.Created = true
@@ -312,6 +259,7 @@ func (e *ListEntry) settleMarks(ctx context.Context, episodes []EpisodeID, state
 		if landed, readErr := e.all(Probing(ctx), episodes, state); readErr == nil && landed {
 			return nil
 		}
+		return lost(err)
 	}
 	return err
 }
@@ -326,31 +274,15 @@ func (e *ListEntry) send(ctx context.Context, episodes []EpisodeID, state Episod
 
 // all reads whether every one of episodes is in state.
 func (e *ListEntry) all(ctx context.Context, episodes []EpisodeID, state EpisodeState) (bool, error) {
-	marks, err := e.Session.episodeMarks(ctx, e.Subject)
+	marks, err := e.marksOf(ctx, episodes)
 	if err != nil {
 		return false, err
 	}
-	found := 0
-	for _, mark := range marks {
-		if mark.State == state && slices.Contains(episodes, mark.Episode.ID) {
-			found++
-		}
-	}
-	return found == len(episodes), nil
-}
-
-// complete reports whether every main episode is listed and watched.
-func (req *MarkRequest) complete(marks []episodeMark, states map[EpisodeID]EpisodeState) bool {
-	main := 0
-	for _, mark := range marks {
-		if mark.Episode.Type != Main {
-			continue
-		}
-		if main++; states[mark.Episode.ID] != EpisodeWatched {
-			return false
-		}
-	}
-	return main > 0 && main >= req.Eps
+	states := progress{marks: marks}.states()
+	return !slices.ContainsFunc(episodes, func(id EpisodeID) bool {
+		shown, known := states[id]
+		return !known || shown != state
+	}), nil
 }
 
 // finish sets the entry done. A refusal is kept in the result: what was watched is marked.
@@ -368,7 +300,11 @@ func (e *ListEntry) finish(ctx context.Context, result *MarkResult) error {
 }
 
 // finishWithoutEpisodes sets a subject without episode rows done; dropped stays.
-func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, marks []episodeMark, result MarkResult) (MarkResult, error) {
+func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, result MarkResult) (MarkResult, error) {
+	marks, err := req.Session.episodeMarks(ctx, req.Subject)
+	if err != nil {
+		return MarkResult{}, err
+	}
 	if len(marks) > 0 {
 		return MarkResult{}, &Error{Op: req.op(), Kind: ErrRefused, Description: "the subject has episodes: say which were watched"}
 	}
@@ -376,7 +312,7 @@ func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, marks []episo
 	case Dropped:
 		return result, nil
 	case 0:
-		if err := req.create(ctx, Done); err != nil {
+		if err := req.settle(ctx, Done, req.Session.collect(ctx, req.Subject, Done, req.Private)); err != nil {
 			return MarkResult{}, err
 		}
 		result.Created = true

@@ -1,9 +1,11 @@
 package catalog_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -36,6 +38,11 @@ func wrote(s *catalogtest.Server) []string {
 		list = append(list, fmt.Sprintf("%s %s %d", w.Method, what, w.Type))
 	}
 	return list
+}
+
+// completing has a subject of eps episodes set done with its last one.
+func completing(eps int) func(context.Context) (bool, int, error) {
+	return func(context.Context) (bool, int, error) { return true, eps, nil }
 }
 
 func already(r catalog.MarkResult) string {
@@ -94,7 +101,12 @@ func TestMarkSequence(t *testing.T) {
 		{name: "one missing", entry: catalog.Doing, marks: state{1001: 2, 1004: 2}, episodes: ids{1003}, complete: true, want: []string{"PUT 1003 2"}, result: "1003 marked", then: catalog.Doing},
 		{name: "dropped is never completed", entry: catalog.Dropped, marks: state{1001: 2, 1002: 2}, episodes: ids{1003}, complete: true, want: []string{"PUT 1003 2"}, result: "1003 marked", then: catalog.Dropped},
 		{name: "completion that was lost", entry: catalog.Doing, marks: state{1001: 2, 1002: 2, 1003: 2}, episodes: ids{1003}, complete: true, want: []string{"PATCH 100 2"}, result: "1003 already", then: catalog.Done},
-		{name: "film", subject: 102, episodes: ids{1021}, complete: true, eps: 1, want: []string{"POST 102 3", "PUT 1021 2", "PATCH 102 2"}, result: "1021 marked", then: catalog.Done},
+		{name: "film", subject: 102, episodes: ids{1021}, complete: true, eps: 1, want: []string{"POST 102 0", "PUT 1021 2", "PATCH 102 2"}, result: "1021 marked", then: catalog.Done},
+		{name: "film, wish", subject: 102, entry: catalog.Wish, episodes: ids{1021}, complete: true, eps: 1, want: []string{"PUT 1021 2", "PATCH 102 2"}, result: "1021 marked", then: catalog.Done},
+		{name: "film, wish, completion that was lost", subject: 102, entry: catalog.Wish, marks: state{1021: 2}, episodes: ids{1021}, complete: true, eps: 1, want: []string{"PATCH 102 2"}, result: "1021 already", then: catalog.Done},
+		{name: "film, completion off", subject: 102, episodes: ids{1021}, want: []string{"POST 102 3", "PUT 1021 2"}, result: "1021 marked", then: catalog.Doing},
+		{name: "not collected, watched before", marks: state{1001: 2}, episodes: ids{1001}, want: []string{"POST 100 0"}, result: "1001 already", then: catalog.Doing},
+		{name: "all at once", episodes: ids{1001, 1002, 1003}, complete: true, eps: 3, want: []string{"POST 100 0", "PATCH 1001,1002,1003 2", "PATCH 100 2"}, result: "1001 marked 1002 marked 1003 marked", then: catalog.Done},
 		{name: "no episode rows", subject: 104, want: []string{"POST 104 2"}, then: catalog.Done},
 		{name: "no episode rows, wish", subject: 104, entry: catalog.Wish, want: []string{"PATCH 104 2"}, then: catalog.Done},
 		{name: "no episode rows, dropped", subject: 104, entry: catalog.Dropped, want: []string{}, then: catalog.Dropped},
@@ -113,7 +125,10 @@ func TestMarkSequence(t *testing.T) {
 			}
 			entry := entryOf(client, c.subject)
 			entry.Private = c.private
-			req := catalog.MarkRequest{ListEntry: entry, Episodes: c.episodes, Complete: c.complete, Eps: c.eps}
+			req := catalog.MarkRequest{ListEntry: entry, Episodes: c.episodes}
+			if c.complete {
+				req.Complete = completing(c.eps)
+			}
 			marker := catalog.NewMarker()
 			got, err := marker.Mark(t.Context(), req)
 			must(t, err)
@@ -191,7 +206,7 @@ func TestMarkWithAnOldUserName(t *testing.T) {
 
 func TestMarkDoing(t *testing.T) {
 	for entry, want := range map[catalog.CollectionType][]string{
-		0: {"POST 102 3"}, catalog.Wish: {"PATCH 102 3"}, catalog.Doing: {}, catalog.Done: {}, catalog.OnHold: {}, catalog.Dropped: {},
+		0: {"POST 102 0"}, catalog.Wish: {"PATCH 102 3"}, catalog.Doing: {}, catalog.Done: {}, catalog.OnHold: {}, catalog.Dropped: {},
 	} {
 		s, c := house(t, catalogtest.Config{})
 		if entry != 0 {
@@ -237,11 +252,11 @@ func TestLostAnswersAreReadBack(t *testing.T) {
 				}
 				lose(w, r, next)
 			})
-			got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(c, 102), Episodes: []catalog.EpisodeID{1021}, Complete: true})
+			got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(c, 102), Episodes: []catalog.EpisodeID{1021}, Complete: completing(1)})
 			if err != nil || !got.Created || !got.Completed || already(got) != "1021 marked" {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if diff := cmp.Diff([]string{"POST 102 3", "PUT 1021 2", "PATCH 102 2"}, wrote(s)); diff != "" {
+			if diff := cmp.Diff([]string{"POST 102 0", "PUT 1021 2", "PATCH 102 2"}, wrote(s)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -255,23 +270,94 @@ func TestLostWritesAreErrorsAndMayBeRepeated(t *testing.T) {
 	} {
 		for _, paths := range []catalogtest.FaultPaths{catalogtest.All, catalogtest.Writes, catalogtest.Reads} {
 			t.Run(fmt.Sprint(fault.Mode, fault.Status, paths), func(t *testing.T) {
-				s, front := between(t, 300*time.Millisecond, func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
-				fault.Paths = paths
-				must(t, s.SetFault(fault))
-				marker := catalog.NewMarker()
-				req := catalog.MarkRequest{ListEntry: entryOf(front, 100), Episodes: []catalog.EpisodeID{1001, 1002}}
-				_, err := marker.Mark(t.Context(), req)
-				var failure *catalog.Error
-				if !errors.Is(err, catalog.ErrUnreachable) || !errors.As(err, &failure) || failure.RetryAfter != fault.RetryAfter {
-					t.Fatalf("%v", err)
-				}
-				must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
-				got, err := marker.Mark(catalog.Probing(t.Context()), req)
-				if err != nil || len(s.Marks()) != 2 || got.AlreadyWatched() {
-					t.Errorf("%+v, %v, %v", got, err, s.Marks())
-				}
+				inBubble(t, func(t *testing.T, at *site) {
+					s := furnished(catalogtest.Config{})
+					at.does(s.ServeHTTP)
+					fault.Paths = paths
+					must(t, s.SetFault(fault))
+					marker := catalog.NewMarker()
+					req := catalog.MarkRequest{ListEntry: entryOf(at.Client, 100), Episodes: []catalog.EpisodeID{1001, 1002}}
+					_, err := marker.Mark(t.Context(), req)
+					var failure *catalog.Error
+					if !errors.Is(err, catalog.ErrUnreachable) || !errors.As(err, &failure) || failure.RetryAfter < fault.RetryAfter {
+						t.Fatalf("%v", err)
+					}
+					must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
+					got, err := marker.Mark(catalog.Probing(t.Context()), req)
+					if err != nil || len(s.Marks()) != 2 || got.AlreadyWatched() {
+						t.Errorf("%+v, %v, %v", got, err, s.Marks())
+					}
+				})
 			})
 		}
+	}
+}
+
+// A write whose answer does not come is stored long after its client has gone (upstreams/catalog.md section 12).
+func TestALostWriteIsNotSentAgainBeforeItRested(t *testing.T) {
+	doing := func(s *catalogtest.Server) { must(t, s.Collect("mira", 100, catalog.Doing, false)) }
+	for name, c := range map[string]struct {
+		arrange func(*catalogtest.Server)
+		lost    string // the method whose first answer does not come
+		landed  bool   // it is stored all the same, late
+		want    []string
+	}{
+		"put on the list, landed":     {nil, http.MethodPost, true, []string{"POST 100 3", "PUT 1001 2"}},
+		"put on the list, not landed": {nil, http.MethodPost, false, []string{"POST 100 3", "PUT 1001 2"}},
+		"marked, landed":              {doing, http.MethodPut, true, []string{"PUT 1001 2"}},
+		"marked, not landed":          {doing, http.MethodPut, false, []string{"PUT 1001 2"}},
+		"moved, landed":               {func(s *catalogtest.Server) { must(t, s.Collect("mira", 100, catalog.Wish, false)) }, http.MethodPatch, true, []string{"PATCH 100 3", "PUT 1001 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, at *site) {
+				s := furnished(catalogtest.Config{AtomicMarks: true})
+				if c.arrange != nil {
+					c.arrange(s)
+				}
+				var late sync.WaitGroup
+				var once sync.Once
+				var writes []time.Time
+				at.does(func(w http.ResponseWriter, r *http.Request) {
+					lose := false
+					if r.Method != http.MethodGet {
+						writes = append(writes, time.Now())
+						once.Do(func() { lose = r.Method == c.lost })
+					}
+					if !lose {
+						s.ServeHTTP(w, r)
+						return
+					}
+					body, _ := io.ReadAll(r.Body)
+					if c.landed {
+						late.Go(func() {
+							time.Sleep(10 * time.Second) // the client goes after 5
+							again := r.Clone(context.Background())
+							again.Body = io.NopCloser(bytes.NewReader(body))
+							s.ServeHTTP(httptest.NewRecorder(), again)
+						})
+					}
+					<-r.Context().Done()
+				})
+				marker := catalog.NewMarker()
+				req := catalog.MarkRequest{ListEntry: entryOf(at.Client, 100), Episodes: []catalog.EpisodeID{1001}}
+				_, err := marker.Mark(t.Context(), req)
+				var failure *catalog.Error
+				if !errors.As(err, &failure) || !errors.Is(err, catalog.ErrUnreachable) || failure.RetryAfter < 5*time.Second {
+					t.Fatalf("the answer that does not come: %v", err)
+				}
+				given := time.Now()
+				if _, err := marker.Mark(catalog.Probing(t.Context()), req); err != nil { // somebody does not wait for RetryAfter
+					t.Fatal(err)
+				}
+				if len(writes) > 1 && writes[1].Sub(given) < 5*time.Second {
+					t.Errorf("written again after %v", writes[1].Sub(given))
+				}
+				late.Wait()
+				if diff := cmp.Diff(c.want, wrote(s)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
 	}
 }
 
@@ -283,7 +369,7 @@ func TestWhatWasNotSentIsNotReadBack(t *testing.T) {
 		switch {
 		case r.URL.Path == "/v0/subjects/102":
 			panic(http.ErrAbortHandler)
-		case strings.HasSuffix(r.URL.Path, "/collections/100/episodes"):
+		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/episodes/1001"):
 			if reads.Add(1) == 1 {
 				_, _ = c.Subject(r.Context(), 102) // which tells that it is down
 			}
@@ -338,7 +424,7 @@ func TestRefusedCompletionKeepsTheMarks(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(c, 102), Episodes: []catalog.EpisodeID{1021}, Complete: true})
+	got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(c, 102), Episodes: []catalog.EpisodeID{1021}, Complete: completing(1)})
 	if err != nil || got.Completed || !errors.Is(got.NotCompleted, catalog.ErrNotFound) || len(s.Marks()) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}

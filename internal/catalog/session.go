@@ -59,22 +59,31 @@ type apiCollection struct {
 	Subject SubjectID      `json:"subject_id"`
 	Type    CollectionType `json:"type"`
 	Private bool           `json:"private"`
+	// Marked is how many episodes have a mark, of any kind and type.
+	Marked *int `json:"ep_status"`
+	About  struct {
+		Eps int `json:"eps"`
+	} `json:"subject"`
 }
 
 func (e apiCollection) known() bool { return e.Subject > 0 && e.Type >= Wish && e.Type <= Dropped }
 
-// collection reads the state of username's entry for a subject. ErrNotFound: not collected,
+// collection reads username's entry for a subject. ErrNotFound: not collected,
 // or the subject or the user does not exist; the description tells which.
-func (s Session) collection(ctx context.Context, username string, subject SubjectID) (CollectionType, error) {
+func (s Session) collection(ctx context.Context, username string, subject SubjectID) (listed, error) {
 	var entry apiCollection
 	k := call{
 		op:   fmt.Sprintf("read the list entry of subject %d", subject),
 		path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject),
 	}
 	if err := s.read(ctx, k, &entry, func() bool { return entry.Subject == subject && entry.known() }); err != nil {
-		return 0, err
+		return listed{}, err
 	}
-	return entry.Type, nil
+	now := listed{Type: entry.Type, marked: -1, eps: entry.About.Eps}
+	if entry.Marked != nil {
+		now.marked = *entry.Marked
+	}
+	return now, nil
 }
 
 // Collections reads the entries of username of one type in one state, newest update first, those
@@ -97,7 +106,7 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 			return nil, err
 		}
 		for _, r := range p.Data.all {
-			entries = append(entries, Collection(r))
+			entries = append(entries, Collection{Subject: r.Subject, Type: r.Type, Private: r.Private})
 		}
 		if offset+entriesPage >= *p.Total {
 			return entries, nil
@@ -109,11 +118,11 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 }
 
 // collect puts a subject on the list, visible to its owner only when private is set. Every
-// call shows up in the person's public timeline unless private: read first. ErrNotFound: the
-// subject is unknown, locked or merged.
+// call with a state shows up in the person's public timeline unless private: read first. Without one, 0, a
+// new entry is doing and nothing shows up. ErrNotFound: the subject is unknown, locked or merged.
 func (s Session) collect(ctx context.Context, subject SubjectID, state CollectionType, private bool) error {
 	body := struct {
-		Type    CollectionType `json:"type"`
+		Type    CollectionType `json:"type,omitempty"`
 		Private bool           `json:"private,omitempty"` // left out, an entry that is there after all keeps what it has
 	}{state, private}
 	return s.write(ctx, call{
@@ -147,11 +156,7 @@ func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episode
 		op:   fmt.Sprintf("read the marks of subject %d", subject),
 		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token,
 	}
-	type row struct {
-		Episode apiEpisode   `json:"episode"`
-		Type    EpisodeState `json:"type"`
-	}
-	rows, err := all(ctx, s.c, k, marksPage, func(r row) bool { return r.Episode.ID > 0 && r.Type >= Unmarked && r.Type <= EpisodeDropped })
+	rows, err := all(ctx, s.c, k, marksPage, apiMark.known)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +165,29 @@ func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episode
 		marks = append(marks, episodeMark{r.Episode.info(), r.Type})
 	}
 	return marks, nil
+}
+
+// apiMark is an episode with its mark as /v0 sends it (upstreams/catalog.md section 9).
+type apiMark struct {
+	Episode apiEpisode   `json:"episode"`
+	Type    EpisodeState `json:"type"`
+}
+
+func (m apiMark) known() bool {
+	return m.Episode.ID > 0 && m.Type >= Unmarked && m.Type <= EpisodeDropped
+}
+
+// episodeMark reads the state of one episode, of whatever subject.
+func (s Session) episodeMark(ctx context.Context, episode EpisodeID) (episodeMark, error) {
+	k := call{
+		op:   fmt.Sprintf("read the mark of episode %d", episode),
+		path: fmt.Sprintf("/v0/users/-/collections/-/episodes/%d", episode),
+	}
+	var mark apiMark
+	if err := s.read(ctx, k, &mark, func() bool { return mark.known() && mark.Episode.ID == episode }); err != nil {
+		return episodeMark{}, err
+	}
+	return episodeMark{mark.Episode.info(), mark.Type}, nil
 }
 
 // setEpisode sets the state of one episode. ErrRefused with status 400: the

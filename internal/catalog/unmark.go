@@ -36,16 +36,23 @@ type UnmarkResult struct {
 // the list: the catalog has no way to take it off, and its state is the person's but for
 // Reopen. Rating, tags and comment are never touched. After ErrUnreachable some of it
 // may have been written: asking again finishes it.
-func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, error) {
-	unlock, err := m.lock(ctx, &req.ListEntry)
+func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (result UnmarkResult, err error) {
+	err = m.turn(ctx, &req.ListEntry, func() (err error) {
+		result, err = req.unmark(ctx)
+		return err
+	})
 	if err != nil {
 		return UnmarkResult{}, err
 	}
-	defer unlock()
-	was, err := req.entry(ctx)
+	return result, nil
+}
+
+func (req *UnmarkRequest) unmark(ctx context.Context) (UnmarkResult, error) {
+	entry, err := req.entry(ctx)
 	if err != nil {
 		return UnmarkResult{}, err
 	}
+	was := entry.Type
 	result := UnmarkResult{Was: was, Username: req.Username}
 	if was == 0 {
 		return result, nil
@@ -54,10 +61,7 @@ func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, e
 	if err != nil {
 		return UnmarkResult{}, err
 	}
-	states := make(map[EpisodeID]EpisodeState, len(marks))
-	for _, mark := range marks {
-		states[mark.Episode.ID] = mark.State
-	}
+	states := progress{marks: marks}.states()
 	for _, id := range unique(req.Episodes) {
 		if states[id] == EpisodeWatched {
 			result.Cleared = append(result.Cleared, id)
@@ -70,7 +74,7 @@ func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (UnmarkResult, e
 		}
 	}
 	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
-		if err := req.settle(ctx, Doing, req.Session.moveEntry(ctx, req.Subject, Doing)); err != nil {
+		if err := req.begin(ctx); err != nil {
 			return UnmarkResult{}, err
 		}
 		result.Reopened = true
@@ -84,7 +88,7 @@ func (e *ListEntry) clear(ctx context.Context, episodes []EpisodeID) error {
 	err := e.send(ctx, episodes, Unmarked)
 	var failure *Error
 	if errors.As(err, &failure) && failure.Status == http.StatusBadRequest {
-		if now, readErr := e.entry(ctx); readErr == nil && now == 0 {
+		if now, readErr := e.entry(ctx); readErr == nil && now.Type == 0 {
 			return nil
 		}
 	}

@@ -75,7 +75,7 @@ func TestUnmark(t *testing.T) {
 func TestUnmarkUndoesAMark(t *testing.T) {
 	s, client := house(t, catalogtest.Config{})
 	marker := catalog.NewMarker()
-	_, err := marker.Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(client, 102), Episodes: []catalog.EpisodeID{1021}, Complete: true, Eps: 1})
+	_, err := marker.Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(client, 102), Episodes: []catalog.EpisodeID{1021}, Complete: completing(1)})
 	must(t, err)
 	got, err := marker.Unmark(t.Context(), catalog.UnmarkRequest{ListEntry: entryOf(client, 102), Episodes: []catalog.EpisodeID{1021}, Reopen: true})
 	must(t, err)
@@ -85,22 +85,25 @@ func TestUnmarkUndoesAMark(t *testing.T) {
 }
 
 func TestUnmarkThatFails(t *testing.T) {
-	s, client := house(t, catalogtest.Config{})
-	must(t, s.Collect("mira", 100, catalog.Doing, false))
-	must(t, s.SetMark("mira", 1001, catalog.EpisodeWatched))
-	req := catalog.UnmarkRequest{ListEntry: entryOf(client, 100), Episodes: []catalog.EpisodeID{1001}}
-	marker := catalog.NewMarker()
-	stranger := req
-	stranger.Session = client.As("nobody's")
-	if _, err := marker.Unmark(t.Context(), stranger); !errors.Is(err, catalog.ErrUnauthorized) {
-		t.Errorf("with a dead token: %v", err)
-	}
-	must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusInternalServerError, Paths: catalogtest.Writes}))
-	if _, err := marker.Unmark(t.Context(), req); !errors.Is(err, catalog.ErrUnreachable) || len(s.Marks()) != 1 {
-		t.Errorf("while it fails: %v, marks %v", err, s.Marks())
-	}
-	must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.Cut, Paths: catalogtest.Writes}))
-	if got, err := marker.Unmark(catalog.Probing(t.Context()), req); err != nil || len(got.Cleared) != 1 || len(s.Marks()) != 0 {
-		t.Errorf("with the answer lost: %+v %v, marks %v", got, err, s.Marks())
-	}
+	inBubble(t, func(t *testing.T, at *site) {
+		s, client := furnished(catalogtest.Config{}), at.Client
+		at.does(s.ServeHTTP)
+		must(t, s.Collect("mira", 100, catalog.Doing, false))
+		must(t, s.SetMark("mira", 1001, catalog.EpisodeWatched))
+		req := catalog.UnmarkRequest{ListEntry: entryOf(client, 100), Episodes: []catalog.EpisodeID{1001}}
+		marker := catalog.NewMarker()
+		stranger := req
+		stranger.Session = client.As("nobody's")
+		if _, err := marker.Unmark(t.Context(), stranger); !errors.Is(err, catalog.ErrUnauthorized) {
+			t.Errorf("with a dead token: %v", err)
+		}
+		must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusInternalServerError, Paths: catalogtest.Writes}))
+		if _, err := marker.Unmark(t.Context(), req); !errors.Is(err, catalog.ErrUnreachable) || len(s.Marks()) != 1 {
+			t.Errorf("while it fails: %v, marks %v", err, s.Marks())
+		}
+		must(t, s.SetFault(catalogtest.Fault{Mode: catalogtest.Cut, Paths: catalogtest.Writes}))
+		if got, err := marker.Unmark(catalog.Probing(t.Context()), req); err != nil || len(got.Cleared) != 1 || len(s.Marks()) != 0 {
+			t.Errorf("with the answer lost: %+v %v, marks %v", got, err, s.Marks())
+		}
+	})
 }

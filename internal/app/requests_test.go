@@ -1,0 +1,109 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+)
+
+// TestRequestsOfAMark counts what marks cost the catalog, by their webhooks.
+func TestRequestsOfAMark(t *testing.T) {
+	const (
+		search   = "POST /v0/search/subjects"
+		episodes = "GET /v0/episodes"
+		entry    = "GET /v0/users/{username}/collections/{id}"
+		state    = "GET /v0/users/-/collections/-/episodes/{id}"
+		states   = "GET /v0/users/-/collections/{id}/episodes"
+		create   = "POST /v0/users/-/collections/{id}"
+		mark     = "PUT /v0/users/-/collections/-/episodes/{id}"
+		batch    = "PATCH /v0/users/-/collections/{id}/episodes"
+		move     = "PATCH /v0/users/-/collections/{id}"
+	)
+	type requests = map[string]int
+	episode := func(title string, number int) string {
+		return fmt.Sprintf(`{"title":%q,"season":1,"episode":%d,"release_date":%q,"user_name":"Mira"}`, title, number, aired(number))
+	}
+	watch := func(number int) string { return episode("静かな湖畔", number) }
+	long := func(number int) string { return episode("長い航海", number) }
+	film := `{"media_type":"movie","title":"白夜の塔","release_date":"2019-07-19","user_name":"Mira"}`
+	for _, c := range []struct {
+		name     string
+		before   []string // watched before, and not counted
+		arrange  func(*catalogtest.Server) error
+		watched  []string
+		want     requests
+		timeline int
+	}{
+		{name: "the first of a show", watched: []string{watch(1)}, timeline: 2,
+			want: requests{search: 1, episodes: 1, entry: 1, state: 1, create: 1, mark: 1}},
+		{name: "the next one", before: []string{watch(1)}, watched: []string{watch(2)}, timeline: 1,
+			want: requests{entry: 1, state: 1, mark: 1}},
+		{name: "the first of a long one", watched: []string{long(1500)}, timeline: 2,
+			want: requests{search: 1, episodes: 11, entry: 1, state: 1, create: 1, mark: 1}},
+		{name: "the next of a long one", before: []string{long(1500)}, watched: []string{long(1501)}, timeline: 1,
+			want: requests{entry: 1, state: 1, mark: 1}},
+		{name: "a film", watched: []string{film}, timeline: 2,
+			want: requests{search: 1, episodes: 1, entry: 1, states: 1, create: 1, mark: 1, move: 1}},
+		{name: "a film that was wished for", watched: []string{film}, timeline: 2,
+			arrange: func(s *catalogtest.Server) error { return s.Collect("mira", 800002, catalog.Wish, false) },
+			want:    requests{search: 1, episodes: 1, entry: 1, states: 1, mark: 1, move: 1}},
+		{name: "watched again", before: []string{watch(1)}, watched: []string{watch(1)}, timeline: 0,
+			want: requests{entry: 1, state: 1}},
+		{name: "watched before it was taken off the list", watched: []string{watch(1)}, timeline: 0,
+			arrange: func(s *catalogtest.Server) error { return s.SetMark("mira", 30001, catalog.EpisodeWatched) },
+			want:    requests{search: 1, episodes: 1, entry: 1, state: 1, create: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := start(t)
+			s.list.AddSubject(
+				catalogtest.Subject{ID: 800001, Type: catalog.Anime, Name: "長い航海", Date: aired(1), Platform: "TV", Eps: 2005},
+				catalogtest.Subject{ID: 800002, Type: catalog.Anime, Name: "白夜の塔", Date: "2019-07-19", Platform: "剧场版", Eps: 1},
+				catalogtest.Subject{ID: 800003, Type: catalog.Anime, Name: "静かな湖畔", Date: aired(1), Platform: "TV", Eps: 12},
+			)
+			for id, eps := range map[catalog.SubjectID]int{800001: 2005, 800002: 1, 800003: 12} {
+				for n := range eps {
+					s.list.AddEpisodes(id, catalogtest.Episode{ID: catalog.EpisodeID(10_000*(int(id)-800_000) + n + 1), Sort: float64(n + 1), AirDate: aired(n + 1)})
+				}
+			}
+			s.api(http.MethodPost, "/api/accounts/1/test", "", http.StatusOK, nil)
+			if c.arrange != nil {
+				if err := c.arrange(s.list); err != nil {
+					t.Fatal(err)
+				}
+			}
+			watched := func(bodies []string) {
+				for _, body := range bodies {
+					if r := s.settled(s.custom(body)); r.Status != "success" {
+						t.Fatalf("the record is %+v", r)
+					}
+				}
+			}
+			watched(c.before)
+			before, timeline := s.list.Requests(), s.list.Timeline()
+			watched(c.watched)
+			got := requests{}
+			for pattern, n := range s.list.Requests() {
+				if n -= before[pattern]; n > 0 {
+					got[pattern] = n
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if n := s.list.Timeline() - timeline; n != c.timeline {
+				t.Errorf("%d entries of the timeline, want %d", n, c.timeline)
+			}
+		})
+	}
+}
+
+// aired is the day on which an episode was aired, one every week.
+func aired(number int) string {
+	return time.Date(1980, 4, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, 7*(number-1)).Format(time.DateOnly)
+}

@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"watchmark/internal/httpx"
+)
+
+// restAfterLost is how long a list entry rests after a write whose answer was lost and that is not seen on the
+// list: the server goes on without its client, for over 5 s when it fails (upstreams/catalog.md section 12), and
+// the same write twice is told twice in public.
+const restAfterLost = 6 * time.Second
+
+// Marker writes marks. It reads before it writes, so that a repeated request
+// writes nothing and adds nothing to a public timeline; it reads again after a
+// write whose answer was lost (upstreams/catalog.md sections 9 and 12), and leaves the entry alone for
+// restAfterLost when that does not show it. All
+// writers of one process share one Marker: it lets no two writes on one account
+// and subject overlap, since the server would lose one of them.
+type Marker struct {
+	mu    sync.Mutex
+	locks map[entryKey]*entryLock
+	rests map[entryKey]time.Time // until when an entry rests
+}
+
+type entryKey struct {
+	account string
+	subject SubjectID
+}
+
+// entryLock is held by whoever has put something into held; users counts those
+// who hold it or wait for it.
+type entryLock struct {
+	held  chan struct{}
+	users int
+}
+
+// NewMarker is a Marker with nothing under way.
+func NewMarker() *Marker {
+	return &Marker{locks: map[entryKey]*entryLock{}, rests: map[entryKey]time.Time{}}
+}
+
+// turn runs do when it is the entry's turn and its rest is over. The error is do's, or that of ctx.
+func (m *Marker) turn(ctx context.Context, e *ListEntry, do func() error) error {
+	key := entryKey{e.AccountKey, e.Subject}
+	unlock, err := m.lock(ctx, key)
+	if err == nil {
+		defer unlock()
+		err = m.rest(ctx, key)
+	}
+	if err != nil {
+		return &Error{Op: fmt.Sprintf("wait for another write on subject %d", e.Subject), Kind: ErrUnreachable, Err: err}
+	}
+	err = do()
+	var failure *Error
+	if errors.As(err, &failure) && failure.lost {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.rests[key] = time.Now().Add(restAfterLost)
+	}
+	return err
+}
+
+// lock waits for the entry's turn and gives the function that ends it. The error is that of ctx.
+func (m *Marker) lock(ctx context.Context, key entryKey) (unlock func(), err error) {
+	m.mu.Lock()
+	lock := m.locks[key]
+	if lock == nil {
+		lock = &entryLock{held: make(chan struct{}, 1)}
+		m.locks[key] = lock
+	}
+	lock.users++
+	m.mu.Unlock()
+	leave := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if lock.users--; lock.users == 0 {
+			delete(m.locks, key)
+		}
+	}
+	select {
+	case lock.held <- struct{}{}:
+		return func() { <-lock.held; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+// rest waits until the entry has rested, and forgets the rests that are over.
+func (m *Marker) rest(ctx context.Context, key entryKey) error {
+	m.mu.Lock()
+	now := time.Now()
+	for other, until := range m.rests {
+		if !until.After(now) {
+			delete(m.rests, other)
+		}
+	}
+	left := m.rests[key].Sub(now)
+	m.mu.Unlock()
+	if left <= 0 {
+		return nil
+	}
+	select {
+	case <-time.After(left):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lost is err for a write that may have landed and is not seen on the list yet.
+func lost(err error) error {
+	var failure *Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	unsure := *failure
+	unsure.lost, unsure.RetryAfter = true, max(failure.RetryAfter, restAfterLost)
+	return &unsure
+}
+
+// mayHaveLanded: work goes on at the server when the client is gone, and a 500
+// may come after the data was stored. 429 means that nothing was done, and what found no
+// connection was not sent.
+func mayHaveLanded(err error) bool {
+	var failure *Error
+	return errors.As(err, &failure) && errors.Is(err, ErrUnreachable) && Asked(err) && failure.Status != http.StatusTooManyRequests && wasSent(err)
+}
+
+func wasSent(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return false
+	}
+	switch httpx.Classify(err) {
+	case httpx.DNS, httpx.TLS, httpx.Proxy:
+		return false
+	}
+	return true
+}
