@@ -2,11 +2,14 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/catalog"
+	"watchmark/internal/record"
 	"watchmark/internal/source/device"
 )
 
@@ -51,15 +54,64 @@ func (s *server) registerDevice() {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/sync", OperationID: "sync-device", Tags: []string{tag},
-		Summary:     "Ask one TV box now",
-		Description: "Takes 30 s at most. What was watched is taken in. The answer has the state before and after it, also when the box does not answer.",
-		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
-	}, func(ctx context.Context, in *struct{ Body deviceChoice }) (*JSON[device.Synced], error) {
-		if (in.Body.Address == "") == (in.Body.UUID == "") {
-			return nil, fieldProblem("body.address", "name the box by its address or by its uuid, and by one of them only")
+		Summary: "Ask one TV box now",
+		Description: "Takes 30 s at most. What the box plays or has paused is marked, if it is at device.min_percent or further, whether or not it was seen to play until there. " +
+			"The answer has the box before and after it and what became of the mark, or else the reason in one line, also when the box does not answer.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+	}, s.syncDevice)
+}
+
+// deviceMark is what became of a mark, before and after a sync.
+type deviceMark struct {
+	RecordID    int64             `json:"record_id"`
+	Status      record.Status     `json:"status" enum:"received,processing,success,ignored,review,queued,error" doc:"How the record came out; received or processing when the time ended before."`
+	Account     string            `json:"account" doc:"Whose list; empty when no account was found."`
+	SubjectID   catalog.SubjectID `json:"subject_id"`
+	SubjectName string            `json:"subject_name"`
+	EpisodeSort *float64          `json:"episode_sort"`
+	Before      bool              `json:"marked_before" doc:"Whether the list had the mark already."`
+	After       bool              `json:"marked_after" doc:"Whether the list has it now."`
+	Message     string            `json:"message" doc:"What happened, in plain words."`
+}
+
+// deviceSynced is what a sync of one box did.
+type deviceSynced struct {
+	device.Synced
+	Marks []deviceMark `json:"marks" doc:"What became of the records of what plays: of this call, or of an earlier look that took it in."`
+}
+
+func (s *server) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[deviceSynced], error) {
+	if (in.Body.Address == "") == (in.Body.UUID == "") {
+		return nil, fieldProblem("body.address", "name the box by its address or by its uuid, and by one of them only")
+	}
+	bounded, cancel := context.WithTimeout(ctx, deviceSyncTime)
+	defer cancel()
+	synced, err := s.Device.DebugSync(bounded, in.Body.Address, in.Body.UUID)
+	if err != nil {
+		return nil, err
+	}
+	told := deviceSynced{synced, []deviceMark{}}
+	counted := synced.Event
+	if now := synced.After.Now; counted == nil && now != nil && now.Settled { // by an earlier look
+		counted = synced.After.LastEvent
+	}
+	if counted == nil {
+		return answer(told, nil)
+	}
+	for _, id := range counted.RecordIDs {
+		r, err := s.Engine.Settled(bounded, id)
+		if bounded.Err() != nil { // as it stands
+			r, err = s.Records.Get(ctx, id)
 		}
-		ctx, cancel := context.WithTimeout(ctx, deviceSyncTime)
-		defer cancel()
-		return answer(s.Device.DebugSync(ctx, in.Body.Address, in.Body.UUID))
-	})
+		if errors.Is(err, record.ErrNotFound) { // it was of an earlier look, and is removed
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		after := r.Status == record.Success
+		before := after && (!r.Marked || synced.Event == nil)
+		told.Marks = append(told.Marks, deviceMark{r.ID, r.Status, r.AccountName, r.SubjectID, r.SubjectName, r.EpisodeSort, before, after, r.Message})
+	}
+	return answer(told, nil)
 }

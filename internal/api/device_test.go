@@ -26,6 +26,15 @@ func TestDevicesAreShownScannedAndAsked(t *testing.T) {
 	}
 	r.do("POST", "/api/device/debug/sync", map[string]string{"address": "8.8.8.8"}).problem(http.StatusNotFound, "No box of that")
 	r.do("POST", "/api/device/debug/sync", map[string]string{"uuid": "7c1de0aa55ab90f1"}).want(http.StatusOK, `"before":{`, `"after":{`, `"online":true`)
+	r.mira()
+	b.Name(devicetest.Media{"uuid": "7c1de0aa55ab90f1", "name": "mira"})
+	r.do("POST", "/api/device/debug/sync", map[string]string{"address": address}).want(http.StatusOK, `"reason":"the label counts episodes and names none"`, `"marks":[]`)
+	b.Play(devicetest.Episode("葬送的芙莉莲", "第3集", 300, 1440).With("state", 2))
+	r.do("POST", "/api/device/debug/sync", map[string]string{"address": address}).want(http.StatusOK, `"reason":"it is at 20 %, and counts from 80 %"`, `"marks":[]`)
+	b.Play(devicetest.Episode("葬送的芙莉莲", "第3集", 1382, 1440).With("state", 2))
+	r.do("POST", "/api/device/debug/sync", map[string]string{"address": address}).
+		want(http.StatusOK, `"reason":""`, `"outcome":"counted"`, `"status":"success"`, `"account":"mira"`, `"marked_before":false`, `"marked_after":true`)
+	r.do("POST", "/api/device/debug/sync", map[string]string{"address": address}).want(http.StatusOK, `"reason":"it was counted already"`, `"marked_before":true`, `"marked_after":true`)
 	b.SwitchOff()
 	r.do("POST", "/api/device/debug/sync", map[string]string{"address": address}).want(http.StatusOK, `"online":false`, `"problem":"no connection to`)
 	r.do("POST", "/api/device/sync/manual", nil).want(http.StatusAccepted, `"task_id":1`)

@@ -59,6 +59,7 @@ type Engine interface {
 	Accept(ctx context.Context, a engine.Arrival) (ids []int64, err error)
 	Preview(ctx context.Context, event watch.Event) (match.Trace, error)
 	Test(ctx context.Context, event watch.Event) (record.Record, error)
+	Settled(ctx context.Context, id int64) (record.Record, error)
 	AcceptTest(ctx context.Context, event watch.Event) (int64, error)
 	Retry(ctx context.Context, id int64) (*task.Task, error)
 	LastRetry(id int64) (*task.Task, error)

@@ -37,8 +37,9 @@ func TestABoxMarksWhatItPlayedOnce(t *testing.T) {
 	episode := func(label string, share float64) devicetest.Media {
 		return devicetest.Episode("灯塔守望者 第二季 1080P", "正在播放："+label, share*1440, 1440)
 	}
-	s.looks(b, episode("第07集", 0.4))
-	s.looks(b, episode("第07集", 0.927))
+	if got := s.looks(b, episode("第07集", 0.4)); got.Event != nil || got.Reason != "it is at 40 %, and counts from 80 %" {
+		t.Errorf("at 40 %% it is %+v", got)
+	}
 	if got := s.looks(b, episode("第07集", 0.93)); got.Event == nil || got.Event.Outcome != device.Counted || len(got.Event.RecordIDs) != 1 {
 		t.Fatalf("at 93 %% it is %+v", got)
 	} else if r := s.settled(got.Event.RecordIDs[0]); r.Status != "success" || r.UserName != "mira TV" || r.EpisodeID != 90000207 {
@@ -52,8 +53,7 @@ func TestABoxMarksWhatItPlayedOnce(t *testing.T) {
 		}
 	}
 	s.again(boxes(b, hostile)...)
-	s.looks(b, episode("第07集", 0.94))
-	if got := s.looks(b, episode("第07集", 0.941)); got.Event == nil || got.Event.Outcome != device.Repeated {
+	if got := s.looks(b, episode("第07集", 0.94)); got.Event == nil || got.Event.Outcome != device.Repeated {
 		t.Errorf("after a restart it is %+v", got.Event)
 	}
 	if marked := s.marked(); len(marked) != 1 || !marked["mira/90000207"] {

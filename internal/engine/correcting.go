@@ -98,7 +98,7 @@ func (c *correcting) run(ctx context.Context) error {
 func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 	var plans []*plan
 	for _, id := range c.all {
-		r, err := c.settledRecord(ctx, id)
+		r, err := c.Settled(ctx, id)
 		if errors.Is(err, record.ErrNotFound) {
 			c.tally.Skipped++
 			continue

@@ -46,7 +46,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 		if err != nil {
 			return err
 		}
-		r, err := e.settledRecord(ctx, id)
+		r, err := e.Settled(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error
 
 // tallySettled waits until a record that is run again is settled, and counts how it came out.
 func (e *Engine) tallySettled(ctx context.Context, id int64, tally *Tally) error {
-	r, err := e.settledRecord(ctx, id)
+	r, err := e.Settled(ctx, id)
 	if errors.Is(err, record.ErrNotFound) {
 		tally.Skipped++
 		return nil
@@ -187,8 +187,8 @@ func (e *Engine) requeue(ctx context.Context, id int64) error {
 	return nil
 }
 
-// settledRecord waits until a record is settled.
-func (e *Engine) settledRecord(ctx context.Context, id int64) (record.Record, error) {
+// Settled waits until a record is settled, and answers it.
+func (e *Engine) Settled(ctx context.Context, id int64) (record.Record, error) {
 	changes, cancel := e.Records.Feed.Subscribe()
 	defer cancel()
 	for {

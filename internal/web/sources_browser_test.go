@@ -80,9 +80,19 @@ func TestBrowserScansForBoxes(t *testing.T) {
 	g.fillSources(t)
 	browsertest.Complaints(t, tab)
 	scanned := make(chan struct{})
+	syncs := 0
 	g.answer = func(c apiCall) (int, string) {
 		if c.Path == "/api/device/debug/scan" {
 			<-scanned
+		}
+		if c.Path == "/api/device/debug/sync" {
+			switch syncs++; syncs {
+			case 2:
+				return 200, `{"before":` + seenBox + `,"after":` + seenBox + `,"reason":"it is at 41 %, and counts from 80 %","marks":[]}`
+			case 3:
+				return 200, `{"before":` + seenBox + `,"after":` + seenBox + `,"event":{"title":"灯塔守望者","label":"第6集","outcome":"counted","reason":"","record_ids":[42]},"reason":"",` +
+					`"marks":[{"record_id":42,"status":"success","account":"mira","subject_name":"灯塔守望者 第二季","marked_before":false,"marked_after":true,"message":"marked episode 6"}]}`
+			}
 		}
 		return sourceAnswers(c)
 	}
@@ -95,12 +105,16 @@ func TestBrowserScansForBoxes(t *testing.T) {
 		browsertest.Until(`document.querySelectorAll("#device-told .box").length === 2`), // an address without a player is none
 		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told", "Does not count · 灯塔守望者 · 第6集 · it was jumped to its end")),
 		browsertest.Until(browsertest.Says("#device-told", "Before · Mira TV")), browsertest.Until(browsertest.Says("#device-told", "Now · Mira TV")),
+		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told", "Nothing was marked: it is at 41 %, and counts from 80 %.")),
+		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told .box:first-child", "On the list of mira: not marked")),
+		browsertest.Until(browsertest.Says("#device-told .box:last-child", "On the list of mira: marked · 灯塔守望者 第二季 · marked episode 6 Record 42")),
+		browsertest.Until(`document.querySelector("#device-told a").pathname.endsWith("/records/42")`),
 		browsertest.Type("#device-subnets", "10.0.0.0/24\n\n"), browsertest.Click("form[data-api=PATCH] button.primary:not(#scan *)"),
 		browsertest.Until(browsertest.Says("#toasts", "Saved.")),
 		browsertest.Click("#device-ask button"), browsertest.Until(`!document.getElementById("run").hidden`),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 	)
-	mustCall(t, g, apiCall{"POST", "/api/device/debug/scan", ""}, apiCall{"POST", "/api/device/debug/sync", `{"uuid":"u-1"}`},
+	mustCall(t, g, apiCall{"POST", "/api/device/debug/scan", ""}, apiCall{"POST", "/api/device/debug/sync", `{"uuid":"u-1"}`}, apiCall{"POST", "/api/device/debug/sync", `{"uuid":"u-1"}`}, apiCall{"POST", "/api/device/debug/sync", `{"uuid":"u-1"}`},
 		apiCall{"PATCH", "/api/settings", `{"device":{"addresses":["192.168.1.5"],"subnets":["10.0.0.0/24"],"min_percent":80}}`},
 		apiCall{"POST", "/api/device/sync/manual", ""})
 }

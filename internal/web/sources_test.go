@@ -164,7 +164,7 @@ func sourceAnswers(c apiCall) (int, string) {
 	case "/api/device/debug/scan":
 		return 200, `{"complete":false,"devices":[` + seenBox + `,{"address":"192.168.1.9:9978","addresses":[],"name":"Bedroom Box","online":false},{"address":"192.168.1.77","name":"","online":false}]}`
 	case "/api/device/debug/sync":
-		return 200, `{"before":{"address":"192.168.1.5:9978","name":"Mira TV","online":false},"after":` + seenBox + `,"event":{"title":"灯塔守望者","label":"第6集","outcome":"skipped","reason":"it was jumped to its end","record_ids":[]}}`
+		return 200, `{"before":{"address":"192.168.1.5:9978","name":"Mira TV","online":false},"after":` + seenBox + `,"event":{"title":"灯塔守望者","label":"第6集","outcome":"skipped","reason":"it was jumped to its end","record_ids":[]},"reason":"it is at 41 %, and counts from 80 %","marks":[]}`
 	case "/api/device/sync/manual":
 		return 202, `{"task_id":7}`
 	case "/api/tracker/email-login/start":

@@ -74,8 +74,27 @@ func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 // named is the address of a box as settings can have it: by a name.
 func named(b *devicetest.Box) string { return fmt.Sprintf("localhost:%d", b.Port) }
 
-// sees is a look at the box while it shows m.
-func (h *home) sees(b *devicetest.Box, m devicetest.Media) Synced {
+// sees is a look at the box while it shows m, as the Keeper looks by itself, and what it decided.
+func (h *home) sees(b *devicetest.Box, m devicetest.Media) *Event {
+	h.t.Helper()
+	b.Play(m)
+	h.reconcile()
+	h.Keeper.mu.Lock()
+	p := h.lookUp(named(b), "")
+	h.Keeper.mu.Unlock()
+	var before *Event
+	if p.player != nil {
+		before = p.player.last
+	}
+	h.poll(h.t.Context(), p)
+	if p.player == nil || p.player.last == before {
+		return nil
+	}
+	return p.player.last
+}
+
+// asks is a person's word while the box shows m.
+func (h *home) asks(b *devicetest.Box, m devicetest.Media) Synced {
 	h.t.Helper()
 	b.Play(m)
 	s, err := h.DebugSync(h.t.Context(), named(b), "")
@@ -90,7 +109,7 @@ func (h *home) watches(b *devicetest.Box, title, label string) *Event {
 	h.t.Helper()
 	h.sees(b, devicetest.Episode(title, label, 100, 1440))
 	h.sees(b, devicetest.Episode(title, label, 1224, 1440))
-	return h.sees(b, devicetest.Episode(title, label, 1227, 1440)).Event
+	return h.sees(b, devicetest.Episode(title, label, 1227, 1440))
 }
 
 func (h *home) exec(statement string) {
@@ -157,7 +176,7 @@ func TestNothingCountsTwice(t *testing.T) {
 	}
 	again := newHomeOn(t, d, named(b))
 	again.sees(b, devicetest.Episode("灯塔守望者", "07", 1300, 1440))
-	if e := again.sees(b, devicetest.Episode("灯塔守望者", "07", 1303, 1440)).Event; e == nil || e.Outcome != Repeated {
+	if e := again.sees(b, devicetest.Episode("灯塔守望者", "07", 1303, 1440)); e == nil || e.Outcome != Repeated {
 		t.Errorf("after a restart in the middle: %+v", e)
 	}
 	again.watches(b, "灯塔守望者", "第7集") // another spelling of the same
@@ -167,7 +186,7 @@ func TestNothingCountsTwice(t *testing.T) {
 	// Something else re-arms it, but only what is seen from its beginning counts again.
 	again.watches(b, "灯塔守望者", "08")
 	again.sees(b, devicetest.Episode("灯塔守望者", "07", 1300, 1440))
-	if e := again.sees(b, devicetest.Episode("灯塔守望者", "07", 1303, 1440)).Event; e == nil || e.Outcome != Repeated {
+	if e := again.sees(b, devicetest.Episode("灯塔守望者", "07", 1303, 1440)); e == nil || e.Outcome != Repeated {
 		t.Errorf("the end of it alone: %+v", e)
 	}
 	again.sees(b, nil)
@@ -393,5 +412,81 @@ func TestBoxesThatSleepAreAskedLessOften(t *testing.T) {
 	want := []time.Duration{closeLook, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, lastRetry, lastRetry, lastRetry}
 	if !slices.Equal(waits, want) {
 		t.Errorf("waits are %v, want %v", waits, want)
+	}
+}
+
+// TestAPersonsWordCounts holds what a box shows against a word of a person: it counts at once, or the reason is told.
+func TestAPersonsWordCounts(t *testing.T) {
+	at := func(share float64) devicetest.Media {
+		return devicetest.Episode("灯塔守望者", "第07集", share*1440, 1440)
+	}
+	for name, c := range map[string]struct {
+		before []devicetest.Media // earlier looks
+		shown  devicetest.Media
+		reason string // empty: it counts
+	}{
+		"playing":                  {nil, at(0.96), ""},
+		"paused":                   {nil, at(0.96).With("state", 2), ""},
+		"paused for long":          {[]devicetest.Media{at(0.96).With("state", 2), at(0.96).With("state", 2)}, at(0.96).With("state", 2), ""},
+		"jumped there":             {[]devicetest.Media{at(0.01)}, at(0.96), ""},
+		"just at the threshold":    {nil, at(0.8), ""},
+		"not far enough":           {nil, at(0.41), "it is at 41 %, and counts from 80 %"},
+		"stopped":                  {nil, at(0.96).With("state", 1), "neither plays nor pauses"},
+		"buffering":                {nil, at(0.96).With("state", 6), "neither plays nor pauses"},
+		"counted by itself before": {[]devicetest.Media{at(0.7), at(0.85), at(0.852)}, at(0.853), "it was counted already"},
+		"nothing":                  {nil, devicetest.Media{}, "the box plays nothing"},
+		"a live stream":            {nil, at(0.96).With("duration", 0), "live stream"},
+		"a count for a label":      {nil, devicetest.Episode("灯塔守望者", "全12集", 1400, 1440), "the label counts episodes and names none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := box(t)
+			h := newHome(t, named(b))
+			for _, m := range c.before {
+				h.sees(b, m)
+			}
+			counted := len(h.events)
+			s := h.asks(b, c.shown)
+			if !strings.Contains(s.Reason, c.reason) || (s.Reason == "") != (c.reason == "") || strings.Contains(s.Reason, "\n") {
+				t.Errorf("the reason is %q", s.Reason)
+			}
+			if c.reason != "" {
+				if len(h.events) != counted {
+					t.Errorf("it counted: %q", h.short())
+				}
+				return
+			}
+			if s.Event == nil || s.Event.Outcome != Counted || len(s.Event.RecordIDs) != 1 || !s.After.Now.Settled || s.Event.Share < 0.8 {
+				t.Errorf("decided is %+v, shown %+v", s.Event, s.After.Now)
+			}
+			// Neither the word again nor what is seen by itself counts twice.
+			if again := h.asks(b, c.shown); again.Reason != "it was counted already" || len(h.events) != 1 {
+				t.Errorf("again: %q, events %q", again.Reason, h.short())
+			}
+			h.sees(b, at(0.97))
+			h.sees(b, at(0.972))
+			h.sees(b, nil)
+			if len(h.events) != 1 {
+				t.Errorf("events are %q", h.short())
+			}
+		})
+	}
+}
+
+func TestAPersonsWordWithoutAnAnswer(t *testing.T) {
+	b := box(t)
+	h := newHome(t, named(b))
+	b.SwitchOff()
+	if s := h.asks(b, nil); s.Reason == "" || s.Reason != s.After.Problem {
+		t.Errorf("a box that is off: %+v", s)
+	}
+	b = box(t)
+	h = newHome(t, named(b))
+	h.fails = errors.New("the disk is full")
+	if s := h.asks(b, devicetest.Episode("灯塔守望者", "07", 1400, 1440)); s.Event != nil || !strings.Contains(s.Reason, "cannot be stored now") {
+		t.Errorf("a disk that is full: %+v", s)
+	}
+	h.fails = nil
+	if s := h.asks(b, devicetest.Episode("灯塔守望者", "07", 1400, 1440)); s.Event == nil || s.Event.Outcome != Counted || s.Reason != "" {
+		t.Errorf("after it: %+v", s)
 	}
 }

@@ -237,6 +237,51 @@ func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) 
 	})
 }
 
+// demand has what a player plays now counted, however it got there, because a person asked. It returns why it is not.
+func (k *Keeper) demand(ctx context.Context, pl *player) (reason string) {
+	threshold := k.Config().Threshold
+	pl.turn.Lock()
+	defer pl.turn.Unlock()
+	p := pl.play
+	k.mu.Lock()
+	id, user, last := pl.id(), pl.name, pl.last
+	k.mu.Unlock()
+	switch {
+	case p == nil:
+		return "the box plays nothing"
+	case p.reading.Problem != "":
+		return p.reading.Problem
+	case p.live() || p.growing:
+		return "it is a live stream, which never counts"
+	case p.settled && last != nil && last.Outcome == Skipped:
+		return last.Reason
+	case p.settled && len(pl.owed) == 0:
+		return errCounted.Error()
+	case p.settled:
+		return errOwed
+	case p.last.state != Playing && p.last.state != Paused:
+		return "it neither plays nor pauses: start it again on the box"
+	case p.last.share() < threshold:
+		return fmt.Sprintf("it is at %.0f %%, and counts from %.0f %%", math.Floor(100*p.last.share()), 100*threshold)
+	}
+	p.highest = max(p.highest, p.last.share())
+	k.decide(pl, p, p.last.at, id, user)
+	k.settle(ctx, pl)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pl.now = nowOf(p)
+	switch {
+	case len(pl.owed) > 0:
+		return errOwed
+	case pl.last.Outcome != Counted:
+		return pl.last.Reason
+	}
+	return ""
+}
+
+// errOwed is told when the database did not take what a box played.
+const errOwed = "it cannot be stored now: it is tried again at the next look, and the log of the service says why"
+
 func (k *Keeper) skip(pl *player, p *playback, at time.Time, why string) {
 	p.settled = true
 	event := eventOf(p, at)

@@ -46,7 +46,7 @@ type Now struct {
 	Speed    float64 `json:"speed"`
 	Share    float64 `json:"share" doc:"Of the running time, a ratio 0 to 1."`
 	Highest  float64 `json:"highest_share" doc:"The highest share at which it was seen to play."`
-	Seen     bool    `json:"seen_playing" doc:"False for what stands still since it was first seen, such as what a player keeps of an ended playback: it never counts."`
+	Seen     bool    `json:"seen_playing" doc:"False for what stands still since it was first seen, such as what a player keeps of an ended playback: it never counts by itself."`
 	Live     bool    `json:"live" doc:"Whether it is a live stream, which never counts."`
 	Settled  bool    `json:"settled" doc:"Whether it was decided on already."`
 	Reading  Reading `json:"reading"`
@@ -203,16 +203,17 @@ func (k *Keeper) peek(ctx context.Context, p *place) Device {
 	return d
 }
 
-// Synced is one look at a box.
+// Synced is what a person's word did with a box.
 type Synced struct {
 	Before Device `json:"before"`
 	After  Device `json:"after"`
-	Event  *Event `json:"event,omitempty" doc:"What was decided by this look; not there when nothing was."`
+	Event  *Event `json:"event,omitempty" doc:"What was decided by this call; not there when nothing was."`
+	Reason string `json:"reason" doc:"Why nothing was taken in, in one line; empty when something was."`
 }
 
-// DebugSync looks at the box of an address or uuid now, as the Keeper does by itself: what
-// was watched is taken in. It returns ErrOff while the boxes are switched off, and
-// ErrUnknown for a box that is not known. That it does not answer is no error.
+// DebugSync asks the box of an address or uuid now, and takes in what it plays or has paused, if it is far enough: a
+// person asked, so whether it was seen to play until there does not matter. It returns ErrOff while the boxes are
+// switched off, and ErrUnknown for a box that is not known. That it does not answer is no error.
 func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, error) {
 	if !k.Config().Enabled {
 		return Synced{}, ErrOff
@@ -229,10 +230,22 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 	k.poll(ctx, p) // what goes wrong is in the state after it
 	k.Kick()
 	k.mu.Lock()
+	pl, problem := p.player, ""
+	if !p.offline.IsZero() || pl == nil {
+		problem = p.problem
+	}
+	k.mu.Unlock()
+	if problem == "" {
+		problem = k.demand(ctx, pl)
+	}
+	k.mu.Lock()
 	defer k.mu.Unlock()
 	result := Synced{Before: before, After: k.describe(p, true)}
 	if result.After.LastEvent != before.LastEvent {
 		result.Event = result.After.LastEvent
+	}
+	if result.Event == nil || result.Event.Outcome != Counted {
+		result.Reason = problem
 	}
 	return result, nil
 }

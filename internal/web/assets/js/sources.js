@@ -84,13 +84,29 @@ function tellScan({ complete, devices }) {
   show(line("p", words.join(" "), "goal"), list);
 }
 
-async function tellSync({ before, after, event }) {
-  const list = document.createElement("ul");
-  list.className = "boxes";
-  list.append(seen(before, text("device.before")), seen(after, text("device.after")));
-  const [reason] = await retold([event?.reason ?? ""]);
-  const words = event ? [text(`device.outcome.${event.outcome}`), event.title, event.label, reason && why(reason)].filter(Boolean).join(" · ") : text("device.undecided");
-  show(line("p", after.online ? words : text("device.silent"), "goal"), list);
+async function tellSync({ before, after, event, reason, marks }) {
+  const [told, ...messages] = await retold([event?.reason || reason, ...marks.map(({ message }) => message)]);
+  const [was, is] = [seen(before, text("device.before")), seen(after, text("device.after"))];
+  for (const [i, mark] of marks.entries()) {
+    if (mark.account) was.append(line("p", list(mark.account, mark.marked_before), "sub"));
+    const now = line("p", "", "sub");
+    const link = line("a", text("device.record", { id: mark.record_id }));
+    link.href = `${document.getElementById("device-told").dataset.records}/${mark.record_id}`;
+    now.append([mark.account && list(mark.account, mark.marked_after), mark.subject_name, messages[i]].filter(Boolean).join(" · "), " ", link);
+    is.append(now);
+  }
+  const boxes = document.createElement("ul");
+  boxes.className = "boxes";
+  boxes.append(was, is);
+  let words = text("device.not_taken", { why: why(told) });
+  if (event) words = [text(`device.outcome.${event.outcome}`), event.title, event.label, told && why(told)].filter(Boolean).join(" · ");
+  else if (!after.online) words = text("device.silent");
+  show(line("p", words, "goal"), boxes);
+}
+
+/** Whether the list of an account has the mark. */
+function list(account, marked) {
+  return text(marked ? "device.marked" : "device.unmarked", { account });
 }
 
 /** One box as it answered. */
