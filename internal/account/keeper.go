@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -219,18 +220,23 @@ func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
 	return k.Store.Get(ctx, id)
 }
 
-// Probe checks the token of the preferred account, to see whether the catalog answers. It
-// returns ErrNotFound when no account is enabled, and otherwise what Check does.
+// Probe checks the token of the preferred account, or of the first enabled one that has a token, to see whether the
+// catalog answers. It returns ErrNotFound when no account is enabled, and otherwise what Check does.
 func (k *Keeper) Probe(ctx context.Context) (Account, error) {
-	a, err := k.Store.Preferred(ctx)
+	accounts, err := k.Store.List(ctx)
 	if err != nil {
 		return Account{}, err
 	}
-	if !a.HasToken {
-		return a, ErrNoToken
+	accounts = slices.DeleteFunc(accounts, func(a Account) bool { return !a.Enabled })
+	if len(accounts) == 0 {
+		return Account{}, ErrNotFound
 	}
-	_, err = k.Check(ctx, a.ID)
-	return a, err
+	with := slices.IndexFunc(accounts, func(a Account) bool { return a.HasToken })
+	if with < 0 {
+		return accounts[0], ErrNoToken
+	}
+	_, err = k.Check(ctx, accounts[with].ID)
+	return accounts[with], err
 }
 
 // checked is the account after its token was checked once. A token that is not the

@@ -85,11 +85,11 @@ func (s *server) registerAccounts() {
 		ByID
 		JSON[mediaUserName]
 	}) (*JSON[account.Account], error) {
-		return answer(s.Accounts.AddUserName(ctx, in.ID, in.Body.Name))
+		return s.usable(s.Accounts.AddUserName(ctx, in.ID, in.Body.Name))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
-		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait for the catalog are dropped.",
+		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait go on waiting, until an enabled account names the same user.",
 		Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
 		return nil, s.Accounts.Delete(ctx, in.ID)
@@ -117,7 +117,7 @@ func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JS
 		method = account.ByOAuth
 	}
 	s.Masker.Add(b.AccessToken.Reveal())
-	return answer(s.Accounts.Create(ctx, account.Draft{
+	return s.usable(s.Accounts.Create(ctx, account.Draft{
 		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun,
@@ -131,7 +131,13 @@ func (s *server) changeAccount(ctx context.Context, in *struct {
 	if in.Body.AccessToken != nil {
 		s.Masker.Add(in.Body.AccessToken.Reveal())
 	}
-	return answer(s.Accounts.Update(ctx, in.ID, account.Change(in.Body)))
+	return s.usable(s.Accounts.Update(ctx, in.ID, account.Change(in.Body)))
+}
+
+// usable answers an account that was changed. Marks may have waited for it.
+func (s *server) usable(a account.Account, err error) (*JSON[account.Account], error) {
+	s.Replay.Kick()
+	return answer(a, err)
 }
 
 func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {

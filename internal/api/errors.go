@@ -70,6 +70,8 @@ var statuses = []struct {
 	{engine.ErrNotRetried, http.StatusNotFound},
 	{replay.ErrNotFound, http.StatusNotFound},
 	{replay.ErrSynced, http.StatusConflict},
+	{replay.ErrHeld, http.StatusConflict},
+	{replay.ErrNoProbe, http.StatusConflict},
 	{replay.ErrInWork, http.StatusConflict},
 	{replay.ErrPending, http.StatusConflict},
 	{task.ErrNotFound, http.StatusNotFound},

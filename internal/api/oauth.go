@@ -68,6 +68,7 @@ func (s *server) finishOAuth(ctx context.Context, in *struct {
 		s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
 		return s.toPage("/accounts", "oauth_error", reason), nil
 	}
+	s.Replay.Kick() // marks may have waited for the account
 	return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
 }
 

@@ -19,6 +19,8 @@ type Replay interface {
 	Replay(ctx context.Context, limit int) ([]int64, error)
 	ReplayOne(ctx context.Context, recordID int64) error
 	Revive(ctx context.Context, recordID int64) error
+	// Kick asks for a round soon: an account may be back.
+	Kick()
 }
 
 // replayStatus is how the scheduler and the queue stand.
@@ -28,9 +30,9 @@ type replayStatus struct {
 	Cron        string                `json:"cron" doc:"The setting catalog_replay.cron." example:"*/5 * * * *"`
 	NextRun     *time.Time            `json:"next_run" doc:"When the next round by cron is due; null while it is switched off. Rounds come sooner when there is something to do."`
 	LastRun     *time.Time            `json:"last_run" doc:"When the last round ended; null before the first one since the start."`
-	LastOutcome replay.Outcome        `json:"last_outcome" enum:",empty,unreachable,busy,none_due,sent,failed" doc:"How it came out: nothing waited, the catalog did not answer, the service had enough to do, nothing was due, marks were sent, or the database failed."`
+	LastOutcome replay.Outcome        `json:"last_outcome" enum:",empty,unreachable,busy,none_due,sent,no_account,failed" doc:"How it came out: nothing waited, the catalog did not answer, the service had enough to do, nothing was due, marks were sent, no account could be used, or the database failed."`
 	LastCount   int                   `json:"last_count" doc:"How many marks it sent."`
-	MaxRetries  int                   `json:"max_retries" doc:"The setting catalog_replay.max_retries: after so many failed tries a task is given up."`
+	MaxRetries  int                   `json:"max_retries" doc:"The setting catalog_replay.max_retries: after so many failed retries a task is given up."`
 	Counts      map[replay.Status]int `json:"counts" doc:"Tasks by state."`
 	Breaker     breaker               `json:"breaker"`
 }
@@ -61,13 +63,13 @@ func (s *server) registerReplay() {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_replay/queue", OperationID: "list-queue", Tags: []string{tag},
 		Summary:     "List the marks that wait",
-		Description: "Tasks in the order they are sent in, done and abandoned ones included.",
+		Description: "Tasks in the order they are sent in, done and abandoned ones included. One whose account is disabled, deleted or without a token is held: it is sent when that is over.",
 	}, s.listQueue)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/replay", OperationID: "replay-queue", Tags: []string{tag},
 		Summary:       "Send waiting marks now",
-		Description:   "Sends the oldest pending tasks through the pipeline again, due or not. While the catalog is known to be unreachable it is probed first, and nothing is sent when it still does not answer.",
-		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusBadGateway},
+		Description:   "Sends the oldest pending tasks through the pipeline again, due or not, but for those that wait for their account. While the catalog is known to be unreachable it is probed first, and nothing is sent when it still does not answer.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway},
 	}, s.replayQueue)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/replay/{record_id}", OperationID: "replay-record", Tags: []string{tag},

@@ -25,8 +25,8 @@ func (r *rig) queued(title string, tries int) int64 {
 	id := r.record(title, record.Queued, true)
 	for range tries + 1 {
 		err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			status, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: "no answer", Asked: true}, 1)
-			if err == nil && status == replay.Abandoned {
+			put, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: "no answer", Asked: true}, 1)
+			if err == nil && put.Status == replay.Abandoned {
 				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up")
 			}
 			return err
@@ -42,10 +42,10 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 	r := newRig(t)
 	r.mira()
 	r.do("GET", "/api/catalog_replay/queue", nil).want(200, `"items":[]`)
-	first, second, given := r.queued("first", 0), r.queued("second", 0), r.queued("given up", 2)
+	first, second, given := r.queued("first", 0), r.queued("second", 0), r.queued("given up", 1)
 	r.do("GET", "/api/catalog_replay/status", nil).want(200, `"enabled":true`, `"cron":"*/5 * * * *"`, `"next_run":"`, `"last_run":null`, `"last_outcome":""`, `"max_retries":50`, `"pending":2`, `"abandoned":1`, `"synced":0`, `"state":"closed"`)
 	r.do("GET", "/api/catalog_replay/queue?limit=2", nil).want(200, `"title":"first"`, `"title":"second"`, fmt.Sprintf(`"next_cursor":"%d"`, second), `"last_error":"no answer"`, `"in_work":false`, `"media_type":"episode"`, `"episodes":[801]`)
-	r.do("GET", "/api/catalog_replay/queue?status=abandoned", nil).want(200, `"title":"given up"`, `"retry_count":2`)
+	r.do("GET", "/api/catalog_replay/queue?status=abandoned", nil).want(200, `"title":"given up"`, `"retry_count":1`)
 	r.do("GET", "/api/catalog_replay/queue?status=lost", nil).problem(422)
 
 	r.keeper.err = noAnswer
@@ -67,6 +67,26 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 	r.do("DELETE", fmt.Sprintf("/api/catalog_replay/queue/%d", given), nil).want(204)
 	r.do("DELETE", fmt.Sprintf("/api/catalog_replay/queue/%d", given), nil).problem(404)
 	r.do("GET", fmt.Sprintf("/api/records/%d", given), nil).want(200, `"status":"ignored"`, "out of the queue")
+}
+
+func TestAMarkWaitsForItsAccount(t *testing.T) {
+	r := newRig(t)
+	r.mira()
+	id := r.queued("first", 0)
+	send := fmt.Sprintf("/api/catalog_replay/replay/%d", id)
+	r.do("PATCH", "/api/accounts/1", map[string]any{"enabled": false}).want(200)
+	r.do("POST", send, nil).problem(409, "No usable account configuration for probing")
+	r.do("POST", "/api/catalog_replay/replay", nil).problem(409, "No usable account configuration for probing")
+	r.do("POST", "/api/accounts", map[string]any{"username": "alex", "access_token": "catalog-token-of-alex-0123456789"}).want(201)
+	r.do("GET", "/api/catalog_replay/queue", nil).want(200, `"held":true`, `"status":"pending"`)
+	r.do("POST", send, nil).problem(409, "disabled, deleted or without a token")
+	r.do("POST", "/api/catalog_replay/replay", nil).want(202, `{"record_ids":[]}`)
+	r.do("POST", fmt.Sprintf("/api/records/%d/retry", id), nil).want(202)
+	r.until(id, record.Queued)
+	r.do("GET", "/api/catalog_replay/queue", nil).want(200, `"held":true`, `"last_error":"the account mira is disabled: this waits until it is enabled"`)
+	r.do("PATCH", "/api/accounts/1", map[string]any{"enabled": true}).want(200)
+	r.do("POST", send, nil).want(202)
+	r.until(id, record.Success)
 }
 
 // until waits until a record is in a state.

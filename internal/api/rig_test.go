@@ -128,7 +128,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.engine = r.startEngine(d, log)
 	scheduler := replay.New(replay.Config{
 		Queue: replay.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
-		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.keeper.sign, Ping: r.keeper.sign, Released: func([]int64) { r.engine.Wake() }, Log: log,
+		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.keeper.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
 	})
 	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
 	r.archive = archive.New(filepath.Join(dir, "archive"), log)

@@ -191,16 +191,21 @@ func (a *App) buildEngine() {
 		Next:         a.schedule("catalog_replay.cron", func(s settings.Settings) string { return s.CatalogReplay.Cron }),
 		Reachability: a.catalog.Reachability,
 		Probe:        a.probe,
-		Ping:         a.catalog.Ping,
+		Held:         a.publish,
 		Released: func(ids []int64) {
-			for _, id := range ids {
-				a.Records.Feed.Publish(id)
-			}
+			a.publish(ids)
 			a.engine.Wake()
 		},
 		Log: a.log,
 	})
 	a.catalog.OnReturn(a.replay.Kick)
+}
+
+// publish tells live pages of records that changed.
+func (a *App) publish(ids []int64) {
+	for _, id := range ids {
+		a.Records.Feed.Publish(id)
+	}
 }
 
 // probe asks the catalog for a sign of life in the name of the preferred account.

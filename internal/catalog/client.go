@@ -176,23 +176,6 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req http
 	return resp, err
 }
 
-// Ping asks whether the catalog answers. Any answer of the catalog's own, "not
-// found" included, is nil; otherwise the error is as for other calls. It reads one
-// episode row: that is small, needs no account, goes through the database behind
-// the API, and is not kept by the CDN for an hour as a subject is. It is sent to a
-// catalog that is known to be unreachable too.
-func (c *Client) Ping(ctx context.Context) error {
-	ctx = Probing(ctx)
-	query := url.Values{"subject_id": {"1"}, "limit": {"1"}}
-	var p page[json.RawMessage]
-	err := c.read(ctx, call{op: "ask whether the catalog answers", path: "/v0/episodes", query: query}, &p,
-		func() bool { return p.fits(0, func(json.RawMessage) bool { return true }) })
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
-		return nil
-	}
-	return err
-}
-
 // maxRows bounds a list that the catalog sends page by page; the longest subject has some thousands.
 const maxRows = 100_000
 

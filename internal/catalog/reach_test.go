@@ -178,11 +178,11 @@ func TestProbePassesTheOpenBreakerAndClosesIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *site) {
 		s.does(status(429, "600"))
 		_, _ = s.ask(t.Context())
-		if err := s.Ping(t.Context()); !errors.Is(err, catalog.ErrUnreachable) || !catalog.Asked(err) {
+		if err := ping(t.Context(), s.Client); !errors.Is(err, catalog.ErrUnreachable) || !catalog.Asked(err) {
 			t.Errorf("a probe of a catalog that is down: %v", err)
 		}
 		s.does(well)
-		if err := s.Ping(t.Context()); err != nil {
+		if err := ping(t.Context(), s.Client); err != nil {
 			t.Fatal(err)
 		}
 		if sent, err := s.ask(t.Context()); !sent || err != nil || s.returns != 1 {

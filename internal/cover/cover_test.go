@@ -196,7 +196,7 @@ func TestNothingIsLookedUpWhileTheCatalogIsDown(t *testing.T) {
 	if err := r.catalog.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: 429, Paths: catalogtest.Reads}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.client.Ping(t.Context()); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := r.client.Episodes(t.Context(), 900001); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Fatal(err)
 	}
 	before := r.client.Reachability()
@@ -211,7 +211,7 @@ func TestNothingIsLookedUpWhileTheCatalogIsDown(t *testing.T) {
 		t.Errorf("%d look-ups, and the breaker went from %+v to %+v", n, before, r.client.Reachability())
 	}
 	r.catalog.Reset()
-	if err := r.client.Ping(t.Context()); err != nil {
+	if _, err := r.client.Episodes(catalog.Probing(t.Context()), 900001); err != nil {
 		t.Fatal(err)
 	}
 	r.mustGet(t, 900001)

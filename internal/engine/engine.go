@@ -102,7 +102,7 @@ type Options struct {
 	// Coalesce is how long at most a mark waits for others of its list entry, when more are
 	// expected: others of its show are on their way, or one was written just now.
 	Coalesce time.Duration
-	// MaxRetries is how many failed replays a queued record may have.
+	// MaxRetries is the failed replay with which a queued record is given up.
 	MaxRetries int
 	// AnyAccountForTests lets test runs fall back to the preferred account when none names the user.
 	AnyAccountForTests bool

@@ -274,17 +274,17 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
-	for range h.options.Load().MaxRetries {
+	for range h.options.Load().MaxRetries - 1 {
 		if r := h.settled(t, id); r.Status != record.Queued {
 			t.Fatalf("record is %s", r.Status)
 		}
 		h.retry(t, id)
 	}
 	if r := h.settled(t, id); r.Status != record.Queued {
-		t.Fatalf("record is %s after as many retries as are allowed", r.Status)
+		t.Fatalf("record is %s after one retry less than is allowed", r.Status)
 	}
 	h.retry(t, id)
-	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message, "given up after 2 tries") {
+	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message, "given up after 2 retries") {
 		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
 	}
 	h.list.fail(nil)
@@ -296,12 +296,12 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	for _, s := range h.Runs.Samples() {
 		runs[s.Labels[1]] = s.Value
 	}
-	if runs["queued"] != 3 || runs["error"] != 1 {
-		t.Errorf("counted are %v, want three runs that were queued and one that was given up", runs)
+	if runs["queued"] != 2 || runs["error"] != 1 {
+		t.Errorf("counted are %v, want two runs that were queued and one that was given up", runs)
 	}
 }
 
-func TestAnAccountThatIsDeletedMeanwhileLeavesNothingWaiting(t *testing.T) {
+func TestTheMarkOfAnAccountThatIsDeletedMeanwhileWaits(t *testing.T) {
 	h := newHouse(t)
 	a := h.account(t, "one", true, "mira")
 	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
@@ -313,11 +313,43 @@ func TestAnAccountThatIsDeletedMeanwhileLeavesNothingWaiting(t *testing.T) {
 		}
 	})
 	h.retry(t, id)
-	if r := h.settled(t, id); r.Status != record.Failed || r.ErrorKind != record.NoAccount {
+	if r := h.settled(t, id); r.Status != record.Queued || r.AccountID != 0 {
 		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
 	}
-	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 {
-		t.Errorf("queue %v (%v), want nothing that waits", counts, err)
+	h.matcher.hold(nil)
+	h.list.fail(nil)
+	h.retry(t, id)
+	if r := h.settled(t, id); r.Status != record.Queued || r.ErrorKind != record.NoAccount || r.Message != replay.Gone {
+		t.Errorf("retried without an account the record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 1 {
+		t.Errorf("queue %v (%v), want one that waits", counts, err)
+	}
+	h.account(t, "two", true, "mira")
+	h.retry(t, id)
+	if r := h.settled(t, id); r.Status != record.Success || r.AccountName != "two" {
+		t.Errorf("with an account the record is %s %q of %s", r.Status, r.Message, r.AccountName)
+	}
+}
+
+func TestTheMarkOfADisabledAccountWaits(t *testing.T) {
+	h := newHouse(t)
+	a := h.account(t, "one", true, "mira")
+	h.account(t, "two", true, "mira")
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.run(t)
+	id := h.seen(t, episode("a", "mira", 1))[0]
+	h.enable(t, a.ID, false)
+	h.list.fail(nil)
+	h.retry(t, id)
+	r := h.settled(t, id)
+	if r.Status != record.Queued || r.ErrorKind != record.NoAccount || !strings.Contains(r.Message, "the account one is disabled: this waits") || r.SubjectID == 0 {
+		t.Errorf("record is %+v", r)
+	}
+	h.enable(t, a.ID, true)
+	h.retry(t, id)
+	if r := h.settled(t, id); r.Status != record.Success || r.AccountID != a.ID {
+		t.Errorf("with the account back the record is %s %q", r.Status, r.Message)
 	}
 }
 

@@ -322,6 +322,14 @@ func episode(title, user string, number float64) watch.Event {
 	return watch.Event{Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &number, UserName: user}
 }
 
+// enable switches an account on or off.
+func (h *house) enable(t *testing.T, id int64, on bool) {
+	t.Helper()
+	if _, err := h.accounts.Update(t.Context(), id, account.Change{Enabled: &on}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (h *house) accept(t *testing.T, events ...watch.Event) []int64 {
 	t.Helper()
 	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhook.Entry{Source: watch.Plex, Status: 202}})

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/db"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
+	"watchmark/internal/replay"
 )
 
 // markKey is what marks are gathered by: everything one account does to one subject
@@ -258,7 +259,7 @@ func markFailure(a account.Account, err error) record.Outcome {
 	}
 	switch {
 	case errors.Is(err, account.ErrNotFound):
-		return failure(record.NoAccount, accountGone)
+		return record.Outcome{Status: record.Queued, ErrorKind: record.NoAccount, Message: replay.Gone}
 	case errors.Is(err, account.ErrNoToken):
 		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username))
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/notify"
 	"watchmark/internal/record"
@@ -73,6 +74,7 @@ func TestAnOutageIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
 	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.set(func(o *engine.Options) { o.MaxRetries = 3 })
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
 	for range 2 { // it is tried again in vain

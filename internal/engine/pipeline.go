@@ -17,7 +17,6 @@ import (
 // What records of several causes say.
 const (
 	internalMessage = "internal error: see the service's log, then retry"
-	accountGone     = "account not found: it was deleted while its mark waited"
 	waits           = ": this waits and is repeated by itself"
 )
 
@@ -41,6 +40,18 @@ func (e *Engine) process(work context.Context, w record.Work) {
 			e.tell(ctx, trace.Steps...)
 			trace.Steps = append(e.corrections(ctx, w), trace.Steps...)
 			e.conclude(ctx, work, settled{work: w, trace: trace})
+			return
+		}
+		// What waited in the queue waits on, for its account.
+		held, err := e.Queue.Hold(ctx, w.ID)
+		if err != nil {
+			e.fail(ctx, w, err)
+			return
+		}
+		if held {
+			e.tell(ctx, step)
+			e.letGo(w.ID)
+			e.Records.Feed.Publish(w.ID)
 			return
 		}
 	}

@@ -159,7 +159,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 }
 
 // queueTx has the record of an outcome wait for the catalog, within tx. The outcome becomes a
-// failure when the task is given up, or the account is gone. waited says that it waited before.
+// failure when the task is given up. waited says that it waited before.
 func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, maxRetries int) (waited bool, err error) {
 	task := replay.Task{
 		RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
@@ -176,14 +176,10 @@ func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, max
 	if o.EpisodeID != 0 {
 		task.Episodes = []catalog.EpisodeID{o.EpisodeID}
 	}
-	status, waited, err := replay.PutTx(ctx, tx, task, maxRetries)
-	switch {
-	case errors.Is(err, replay.ErrNoAccount):
-		o.Status, o.ErrorKind, o.Message = record.Failed, record.NoAccount, accountGone
-		return replay.DoneTx(ctx, tx, o.RecordID)
-	case status == replay.Abandoned:
+	put, err := replay.PutTx(ctx, tx, task, maxRetries)
+	if put.Status == replay.Abandoned {
 		o.Status, o.ErrorKind = record.Failed, record.Abandoned
-		o.Message = fmt.Sprintf("given up after %d tries: %s; revive it in the queue, or retry it here", maxRetries, strings.TrimSuffix(o.Message, waits))
+		o.Message = fmt.Sprintf("given up after %d retries: %s; revive it in the queue, or retry it here", put.Retries, strings.TrimSuffix(o.Message, waits))
 	}
-	return waited, err
+	return put.Waited, err
 }

@@ -3,6 +3,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -29,8 +30,8 @@ const (
 
 // The errors a caller branches on.
 var (
-	// ErrNoAccount is returned for a task whose account does not exist any more.
-	ErrNoAccount = errors.New("the account of the task does not exist")
+	// ErrHeld is returned for a task whose account cannot be used.
+	ErrHeld = errors.New("the account of this task is disabled, deleted or without a token: it is sent by itself when the account is back")
 	// ErrNotFound is returned for a record that has no task.
 	ErrNotFound = errors.New("no task waits for this record")
 	// ErrSynced is returned for a task that is done, where one that waits is wanted.
@@ -43,7 +44,8 @@ var (
 
 // Task is one record that waits for the catalog.
 type Task struct {
-	RecordID  int64
+	RecordID int64
+	// AccountID may be that of an account that was deleted meanwhile: the task waits for another one.
 	AccountID int64
 	// SubjectID is 0 while matching is still to do.
 	SubjectID catalog.SubjectID
@@ -75,51 +77,52 @@ type Queue struct{ db *db.DB }
 // NewQueue is the queue over d.
 func NewQueue(d *db.DB) *Queue { return &Queue{db: d} }
 
-// PutTx queues a task within tx; when it is pending already and the catalog was asked,
-// that counts as one more failed try. The answer is Abandoned when that was one more
-// than maxRetries; waited says that the task was pending before. It returns ErrNoAccount
-// when the account was deleted meanwhile.
-func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (status Status, waited bool, err error) {
+// Put is how a task stands after PutTx.
+type Put struct {
+	Status Status
+	// Waited is set when the task was pending before, and Retries is how often it was sent again and failed.
+	Waited  bool
+	Retries int
+}
+
+// PutTx queues a task within tx; when it is pending already and the catalog was asked, that counts as one more failed
+// retry. It is Abandoned with the maxRetries-th.
+func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Put, error) {
 	if t.Episodes == nil {
 		t.Episodes = []catalog.EpisodeID{}
 	}
 	episodes, err := json.Marshal(t.Episodes)
 	if err != nil {
-		return "", false, fmt.Errorf("encode episodes: %w", err)
+		return Put{}, fmt.Errorf("encode episodes: %w", err)
 	}
-	retries := 0
-	err = tx.QueryRowContext(ctx, `SELECT retry_count FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.RecordID).Scan(&retries)
-	switch {
-	case err == nil && t.Asked:
-		retries++
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
-		return "", false, fmt.Errorf("read task of record %d: %w", t.RecordID, err)
+	put := Put{Status: Pending}
+	err = tx.QueryRowContext(ctx, `SELECT retry_count FROM pending_sync_queue WHERE record_id = ? AND status = 'pending'`, t.RecordID).Scan(&put.Retries)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Put{}, fmt.Errorf("read task of record %d: %w", t.RecordID, err)
 	}
-	waited = err == nil
-	status = Pending
-	if retries > maxRetries {
-		status = Abandoned
+	put.Waited = err == nil
+	if put.Waited && t.Asked {
+		if put.Retries++; put.Retries >= maxRetries {
+			put.Status = Abandoned
+		}
 	}
 	now := time.Now()
 	next := now
 	if t.Asked {
-		next = now.Add(max(wait(retries), min(t.RetryAfter, longestPause)))
+		next = now.Add(max(wait(put.Retries), min(t.RetryAfter, longestPause)))
 	}
-	result, err := tx.ExecContext(ctx, `
+	_, err = tx.ExecContext(ctx, `
 		INSERT INTO pending_sync_queue (record_id, account_id, subject_id, episodes, action, retry_count, status, last_error, next_attempt, created_at, updated_at)
-		SELECT ?, a.id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM accounts a WHERE a.id = ?
+		VALUES (?, (SELECT id FROM accounts WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id, subject_id = excluded.subject_id, episodes = excluded.episodes,
 			action = excluded.action, retry_count = excluded.retry_count, status = excluded.status, last_error = excluded.last_error,
 			next_attempt = excluded.next_attempt, updated_at = excluded.updated_at`,
-		t.RecordID, t.SubjectID, string(episodes), t.Action, retries, status, t.LastError,
-		next.UnixMilli(), now.UnixMilli(), now.UnixMilli(), t.AccountID)
+		t.RecordID, t.AccountID, t.SubjectID, string(episodes), t.Action, put.Retries, put.Status, t.LastError,
+		next.UnixMilli(), now.UnixMilli(), now.UnixMilli())
 	if err != nil {
-		return "", waited, fmt.Errorf("queue record %d: %w", t.RecordID, err)
+		return Put{}, fmt.Errorf("queue record %d: %w", t.RecordID, err)
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return "", waited, errors.Join(ErrNoAccount, err)
-	}
-	return status, waited, nil
+	return put, nil
 }
 
 // wait is how long a task rests after its nth failed replay, with up to a quarter of
@@ -210,15 +213,20 @@ const leader = ` LEFT JOIN pending_sync_queue lead ON lead.record_id = (SELECT M
 // parameter, which is now + horizon.
 const turn = `(CASE WHEN COALESCE(lead.next_attempt, q.next_attempt) > ? THEN 0 ELSE COALESCE(lead.next_attempt, q.next_attempt) END)`
 
-// waiting is every task that nobody works on.
-const waiting = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id` + leader + ` WHERE q.status = 'pending' AND r.status = 'queued'`
+// waiting is every task that nobody works on and whose account can be used.
+const waiting = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id` + leader + ` WHERE ` + idle + ` AND ` + free
 
-// waits reports whether any task waits.
+// idle holds for a task q with its record r that nobody works on.
+const idle = `q.status = 'pending' AND r.status = 'queued'`
+
+// waits reports whether any task waits, held ones included.
 func (q *Queue) waits(ctx context.Context) (bool, error) {
+	return q.exists(ctx, `SELECT 1 FROM pending_sync_queue q JOIN records r ON r.id = q.record_id WHERE `+idle)
+}
+
+func (q *Queue) exists(ctx context.Context, query string) (bool, error) {
 	var found bool
-	err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE q.status = 'pending' AND r.status = 'queued')`).Scan(&found)
-	if err != nil {
+	if err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (`+query+`)`).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for tasks: %w", err)
 	}
 	return found, nil
@@ -248,16 +256,20 @@ func (q *Queue) releaseOldest(ctx context.Context, limit int) ([]int64, error) {
 	return q.release(ctx, `SELECT q.record_id`+waiting+` ORDER BY q.record_id LIMIT ?`, limit)
 }
 
-// releaseOne is releaseDue for the task of one record. It returns ErrNotFound, ErrSynced or ErrInWork.
+// releaseOne is releaseDue for the task of one record. It returns ErrNotFound, ErrSynced, ErrHeld or ErrInWork.
 func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
 	if _, err := standing(ctx, q.db.Read(), recordID); err != nil {
 		return err
 	}
-	released, err := q.release(ctx, `SELECT record_id FROM pending_sync_queue WHERE record_id = ? AND status <> 'synced'`, recordID)
-	if err == nil && len(released) == 0 {
-		err = ErrInWork
+	released, err := q.release(ctx, `SELECT q.record_id FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+		WHERE q.record_id = ? AND q.status <> 'synced' AND `+free, recordID)
+	if err != nil || len(released) > 0 {
+		return err
 	}
-	return err
+	if reason, _, err := held(ctx, q.db.Read(), recordID); err != nil || reason != "" {
+		return cmp.Or(err, ErrHeld)
+	}
+	return ErrInWork
 }
 
 func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64, error) {

@@ -32,11 +32,10 @@ type bench struct {
 	log      bytes.Buffer
 	known    catalog.Reachability
 	probe    error // what a probe brings; nil ends the outage
-	ping     error
 	enabled  bool
 	probes   int
-	pings    int
 	released [][]int64
+	held     []int64
 }
 
 func newBench(t *testing.T, dir string) *bench {
@@ -63,11 +62,10 @@ func newBench(t *testing.T, dir string) *bench {
 			b.probes++
 			return b.learn(b.probe)
 		},
-		Ping: func(context.Context) error {
+		Held: func(ids []int64) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.pings++
-			return b.learn(b.ping)
+			b.held = append(b.held, ids...)
 		},
 		Released: func(ids []int64) {
 			b.mu.Lock()
@@ -76,8 +74,8 @@ func newBench(t *testing.T, dir string) *bench {
 		},
 	})
 	// Accounts 1 and 2.
-	b.write(`INSERT INTO accounts (username, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at)
-		VALUES ('mira', 'token', 1, 1, 0, 0, 0, 0, 0), ('alex', 'token', 1, 0, 0, 0, 0, 0, 0)`)
+	b.write(`INSERT INTO accounts (username, auth_method, access_token, enabled, preferred, private, complete_series, complete_films, created_at, updated_at)
+		VALUES ('mira', 'token', 'sealed', 1, 1, 0, 0, 0, 0, 0), ('alex', 'token', 'sealed', 1, 0, 0, 0, 0, 0, 0)`)
 	return b
 }
 
@@ -101,10 +99,10 @@ func (b *bench) catalogIs(known catalog.Reachability, probe error) {
 }
 
 // seen is what the scheduler did so far.
-func (b *bench) seen() (probes, pings int, released [][]int64) {
+func (b *bench) seen() (probes int, released [][]int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.probes, b.pings, slices.Clone(b.released)
+	return b.probes, slices.Clone(b.released)
 }
 
 func (b *bench) Write(p []byte) (int, error) {
@@ -165,7 +163,8 @@ func (b *bench) fails(task replay.Task) (status replay.Status) {
 
 // settle queues a task and settles its record as the engine does.
 func settle(ctx context.Context, tx *sql.Tx, task replay.Task) (replay.Status, error) {
-	status, _, err := replay.PutTx(ctx, tx, task, 3)
+	put, err := replay.PutTx(ctx, tx, task, 3)
+	status := put.Status
 	if err != nil {
 		return "", err
 	}
@@ -185,6 +184,12 @@ func (b *bench) entry(id int64) replay.Entry {
 		b.t.Fatalf("no task of record %d: %+v", id, entries)
 	}
 	return entries[0]
+}
+
+func (b *bench) message(id int64) (message string) {
+	b.t.Helper()
+	must(b.t, b.db.Read().QueryRowContext(b.t.Context(), `SELECT message FROM records WHERE id = ?`, id).Scan(&message))
+	return message
 }
 
 func (b *bench) status(id int64) (status record.Status) {
@@ -214,8 +219,8 @@ var down = &catalog.Error{Op: "probe", Kind: catalog.ErrUnreachable}
 func TestEmptyQueueMakesNoRequest(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		time.Sleep(24 * time.Hour)
-		if probes, pings, released := b.seen(); probes+pings != 0 || len(released) != 0 {
-			t.Errorf("%d probes, %d pings, released %v", probes, pings, released)
+		if probes, released := b.seen(); probes != 0 || len(released) != 0 {
+			t.Errorf("%d probes, released %v", probes, released)
 		}
 		if n := b.logged("the queue is empty"); n < 200 {
 			t.Errorf("the log says %d times that the queue is empty, want once for each round", n)
@@ -272,7 +277,7 @@ func TestTaskThatFailedRestsLongerEachTime(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		task := replay.Task{RecordID: 1, AccountID: 1, SubjectID: 8, Asked: true}
 		b.put(task)
-		for n, want := range []time.Duration{0, 5 * time.Second, 10 * time.Second, 20 * time.Second} {
+		for n, want := range []time.Duration{0, 5 * time.Second, 10 * time.Second} {
 			if n > 0 {
 				if status := b.fails(task); status != replay.Pending || b.entry(1).RetryCount != n {
 					t.Fatalf("after %d failed tries it is %s with %d", n, status, b.entry(1).RetryCount)
@@ -288,7 +293,7 @@ func TestTaskThatFailedRestsLongerEachTime(t *testing.T) {
 			}
 		}
 		if status := b.fails(task); status != replay.Abandoned {
-			t.Errorf("after one try more than allowed it is %s", status)
+			t.Errorf("with the last retry allowed it is %s", status)
 		}
 		b.Kick()
 		time.Sleep(24 * time.Hour)
@@ -318,7 +323,7 @@ func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
 		id := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(time.Hour)
-		if probes, _, released := b.seen(); probes < 50 || probes > 70 || len(released) != 0 {
+		if probes, released := b.seen(); probes < 50 || probes > 70 || len(released) != 0 {
 			t.Errorf("%d probes in an hour, released %v", probes, released)
 		}
 		for _, marker := range []string{"API still unreachable", "probe failed: the request itself failed"} {
@@ -338,14 +343,99 @@ func TestOutageCostsNoTryAndEndsWithAProbe(t *testing.T) {
 	})
 }
 
-func TestWithoutAnAccountTheCatalogIsAskedAnonymously(t *testing.T) {
-	play(t, true, func(t *testing.T, b *bench) {
-		b.catalogIs(catalog.Reachability{NextTrial: time.Now()}, replay.ErrNoProbe)
-		id := b.put(replay.Task{AccountID: 1})
-		b.Kick()
-		time.Sleep(time.Minute)
-		if _, pings, _ := b.seen(); pings != 1 || b.status(id) != record.Received || b.logged(`msg="no usable account configuration for probing`) != 1 {
-			t.Errorf("%d pings, record %s, the marker %d times", pings, b.status(id), b.logged(`msg="no usable account`))
+func TestWithoutAUsableAccountARoundStops(t *testing.T) {
+	for name, known := range map[string]catalog.Reachability{"reachable": {Reachable: true}, "unreachable": {}} {
+		t.Run(name, func(t *testing.T) {
+			play(t, true, func(t *testing.T, b *bench) {
+				b.catalogIs(known, nil)
+				b.write(`UPDATE accounts SET enabled = 0`)
+				id := b.put(replay.Task{AccountID: 1})
+				b.Kick()
+				time.Sleep(24 * time.Hour)
+				probes, released := b.seen()
+				if probes != 0 || len(released) != 0 || b.status(id) != record.Queued || b.entry(id).Status != replay.Pending || b.Standing().Last.Outcome != replay.NoAccount {
+					t.Errorf("%d probes, released %v, record %s, last %+v", probes, released, b.status(id), b.Standing().Last)
+				}
+				if n := b.logged("no usable account configuration for probing"); n < 200 || n > 400 {
+					t.Errorf("the marker stands %d times in the log", n)
+				}
+				if _, err := b.Replay(t.Context(), 10); !errors.Is(err, replay.ErrNoProbe) {
+					t.Errorf("by hand: %v", err)
+				}
+				if err := b.ReplayOne(t.Context(), id); !errors.Is(err, replay.ErrNoProbe) {
+					t.Errorf("one by hand: %v", err)
+				}
+				b.write(`UPDATE accounts SET enabled = 1 WHERE id = 1`)
+				b.Kick()
+				time.Sleep(time.Second)
+				if b.status(id) != record.Received {
+					t.Errorf("with an account the record is %s", b.status(id))
+				}
+			})
+		})
+	}
+}
+
+func TestATaskWaitsForItsAccount(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose, back string
+		reason     string
+	}{
+		"disabled": {`UPDATE accounts SET enabled = 0 WHERE id = 1`, `UPDATE accounts SET enabled = 1 WHERE id = 1`, "the account mira is disabled: this waits until it is enabled"},
+		"no token": {`UPDATE accounts SET access_token = '' WHERE id = 1`, `UPDATE accounts SET access_token = 'sealed' WHERE id = 1`, "the account mira has no access token: this waits until it has one"},
+		"deleted":  {`DELETE FROM accounts WHERE id = 1`, `INSERT INTO account_media_users (account_id, name) VALUES (2, 'mira')`, replay.Gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, true, func(t *testing.T, b *bench) {
+				b.catalogIs(catalog.Reachability{NextTrial: time.Now().Add(time.Hour)}, down)
+				id := b.put(replay.Task{AccountID: 1, SubjectID: 8})
+				other := b.put(replay.Task{AccountID: 2, SubjectID: 8})
+				b.write(c.lose)
+				b.catalogIs(catalog.Reachability{Reachable: true}, nil)
+				b.Kick()
+				time.Sleep(24 * time.Hour)
+				if b.status(other) != record.Received {
+					t.Errorf("the record of another account is %s", b.status(other))
+				}
+				e := b.entry(id)
+				if b.status(id) != record.Queued || e.Status != replay.Pending || !e.Held || e.LastError != c.reason || b.message(id) != c.reason {
+					t.Errorf("record %s %q, task %+v", b.status(id), b.message(id), e)
+				}
+				if err := b.ReplayOne(t.Context(), id); !errors.Is(err, replay.ErrHeld) {
+					t.Errorf("by hand: %v", err)
+				}
+				if ids, err := b.Replay(t.Context(), 10); err != nil || len(ids) != 0 {
+					t.Errorf("all by hand: %v, %v", ids, err)
+				}
+				// A person who retries the record finds it back in the queue.
+				b.write(`UPDATE records SET status = 'processing' WHERE id = ?`, id)
+				if held, err := b.queue.Hold(t.Context(), id); err != nil || !held || b.status(id) != record.Queued {
+					t.Errorf("retried: %v, %v, record %s", held, err, b.status(id))
+				}
+				b.mu.Lock()
+				if !slices.Equal(b.held, []int64{id}) {
+					t.Errorf("told of %v", b.held)
+				}
+				b.mu.Unlock()
+				b.write(c.back)
+				if held, err := b.queue.Hold(t.Context(), id); err != nil || held {
+					t.Errorf("held with the account back: %v, %v", held, err)
+				}
+				b.Kick()
+				time.Sleep(time.Second)
+				if e := b.entry(id); b.status(id) != record.Received || e.Held {
+					t.Errorf("with the account back: record %s, task %+v", b.status(id), e)
+				}
+			})
+		})
+	}
+}
+
+func TestAMarkIsQueuedThoughItsAccountIsGone(t *testing.T) {
+	play(t, false, func(t *testing.T, b *bench) {
+		id := b.put(replay.Task{AccountID: 77})
+		if e := b.entry(id); e.Status != replay.Pending || !e.Held || e.AccountID != 0 {
+			t.Errorf("%+v", e)
 		}
 	})
 }
@@ -378,7 +468,7 @@ func TestOneSubjectOfOneAccountGoesTogetherAndInOrder(t *testing.T) {
 		unmatched := b.put(replay.Task{AccountID: 1})
 		b.Kick()
 		time.Sleep(2 * time.Minute)
-		_, _, released := b.seen()
+		_, released := b.seen()
 		// What may go at once goes in one round or in two: the first may begin before all are there.
 		last := max(0, len(released)-1)
 		if len(released) == 0 || !slices.Equal(slices.Concat(released[:last]...), []int64{other, hers, unmatched}) || !slices.Equal(released[last], []int64{first, second, third}) {
@@ -451,7 +541,7 @@ func TestByHand(t *testing.T) {
 	play(t, false, func(t *testing.T, b *bench) {
 		waiting := b.put(replay.Task{AccountID: 1, Asked: true, RetryAfter: time.Hour})
 		given := b.put(replay.Task{AccountID: 1, Asked: true})
-		for range 4 {
+		for range 3 {
 			b.fails(replay.Task{RecordID: given, AccountID: 1, Asked: true})
 		}
 		done := b.put(replay.Task{AccountID: 1})
@@ -500,7 +590,7 @@ func TestByHand(t *testing.T) {
 func TestATaskIsDeletedAsItStandsThen(t *testing.T) {
 	play(t, false, func(t *testing.T, b *bench) {
 		id := b.put(replay.Task{AccountID: 1, Asked: true})
-		for range 4 {
+		for range 3 {
 			b.fails(replay.Task{RecordID: id, AccountID: 1, Asked: true})
 		}
 		free := make(chan struct{})
@@ -530,7 +620,7 @@ func TestATaskIsDeletedAsItStandsThen(t *testing.T) {
 func TestRevivedTaskHasAllItsTries(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		id := b.put(replay.Task{AccountID: 1, Asked: true})
-		for range 4 {
+		for range 3 {
 			b.fails(replay.Task{RecordID: id, AccountID: 1, Asked: true})
 		}
 		must(t, b.Revive(t.Context(), id))

@@ -33,11 +33,12 @@ const (
 	Busy        Outcome = "busy"        // the engine has enough before it
 	NoneDue     Outcome = "none_due"    // what waits is not due yet
 	Sent        Outcome = "sent"
-	Failed      Outcome = "failed" // by the database; the log says how
+	NoAccount   Outcome = "no_account" // no account can be used
+	Failed      Outcome = "failed"     // by the database; the log says how
 )
 
 // Outcomes lists every outcome.
-var Outcomes = []Outcome{Empty, Unreachable, Busy, NoneDue, Sent, Failed}
+var Outcomes = []Outcome{Empty, Unreachable, Busy, NoneDue, Sent, NoAccount, Failed}
 
 // Round is how a round went.
 type Round struct {
@@ -58,8 +59,8 @@ type Standing struct {
 	Last Round
 }
 
-// ErrNoProbe is returned by Config.Probe when no account can be used to probe with.
-var ErrNoProbe = errors.New("no usable account configuration for probing")
+// ErrNoProbe is returned when no account can be used, to probe with or to send marks for.
+var ErrNoProbe = errors.New("no usable account configuration for probing: add or enable an account with a token on the accounts page")
 
 // Config is what a Scheduler needs; every field must be set.
 type Config struct {
@@ -73,11 +74,11 @@ type Config struct {
 	// Probe asks the catalog for a sign of life in the name of an account: nil, ErrNoProbe,
 	// or an error of package catalog.
 	Probe func(ctx context.Context) error
-	// Ping asks for a sign of life without an account.
-	Ping func(ctx context.Context) error
 	// Released is told which records go through the engine again.
 	Released func(ids []int64)
-	Log      *slog.Logger
+	// Held is told which records say anew that they wait for their account.
+	Held func(ids []int64)
+	Log  *slog.Logger
 }
 
 // Scheduler sends waiting tasks through the engine again: in rounds by cron, soon after
@@ -87,9 +88,9 @@ type Scheduler struct {
 	bell    bell.Bell
 	running atomic.Bool
 	last    atomic.Pointer[Round]
-	// wasEmpty is set after a round that found nothing, more after one that left due tasks;
-	// only Run uses them.
-	wasEmpty, more bool
+	// wasEmpty is set after a round that found nothing, idle after one that found nothing that could be sent, and
+	// more after one that left due tasks; only Run uses them.
+	wasEmpty, idle, more bool
 }
 
 // New is a scheduler; Run starts it.
@@ -153,7 +154,7 @@ func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
 	case !s.Enabled():
 		return time.Time{}, false
 	case !known.Reachable:
-		return known.NextTrial, !s.wasEmpty
+		return known.NextTrial, !s.idle
 	}
 	turn, waits, err := s.Queue.firstTurn(ctx)
 	return turn, waits && err == nil // the next round finds out what is wrong with the database
@@ -161,7 +162,7 @@ func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
 
 // round releases due tasks when the catalog answers, and tells how many.
 func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err error) {
-	s.more = false
+	s.more, s.idle = false, true
 	waits, err := s.Queue.waits(ctx)
 	if err != nil {
 		return Failed, 0, err
@@ -176,6 +177,24 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 		return Empty, 0, nil
 	}
 	s.wasEmpty = false
+	held, err := s.Queue.hold(ctx)
+	if err != nil {
+		return Failed, 0, err
+	}
+	s.Held(held)
+	if err := s.usable(ctx); errors.Is(err, ErrNoProbe) {
+		s.Log.WarnContext(ctx, "replay round stopped: "+err.Error())
+		return NoAccount, 0, nil
+	} else if err != nil {
+		return Failed, 0, err
+	}
+	if waits, err = s.Queue.anyFree(ctx); err != nil {
+		return Failed, 0, err
+	}
+	if !waits {
+		return NoneDue, 0, nil
+	}
+	s.idle = false
 	if known := s.Reachability(); !known.Reachable {
 		if time.Now().Before(known.NextTrial) {
 			s.Log.DebugContext(ctx, "replay round skipped: API still unreachable, waiting for the next round", "next_trial", known.NextTrial)
@@ -208,10 +227,6 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 // probe asks for a sign of life and says in the log how that went.
 func (s *Scheduler) probe(ctx context.Context) error {
 	err := s.Probe(ctx)
-	if errors.Is(err, ErrNoProbe) {
-		s.Log.WarnContext(ctx, "no usable account configuration for probing: asking without an account; add an account with a token", "error", err)
-		err = s.Ping(ctx)
-	}
 	if !errors.Is(err, catalog.ErrUnreachable) || ctx.Err() != nil {
 		return err
 	}
@@ -231,11 +246,20 @@ func (s *Scheduler) release(ctx context.Context, ids []int64) {
 	s.Released(ids)
 }
 
-// Replay sends up to limit waiting tasks through the engine now, due or not. When the
-// catalog is known to be unreachable it is probed first; the error is then that of the
-// probe, and nothing is sent.
+// usable returns ErrNoProbe when there is no account that marks can be sent for.
+func (s *Scheduler) usable(ctx context.Context) error {
+	usable, err := s.Queue.anyUsable(ctx)
+	if err == nil && !usable {
+		err = ErrNoProbe
+	}
+	return err
+}
+
+// Replay sends up to limit waiting tasks through the engine now, due or not. Without an
+// account that can be used it returns ErrNoProbe. When the catalog is known to be unreachable
+// it is probed first; the error is then that of the probe, and nothing is sent.
 func (s *Scheduler) Replay(ctx context.Context, limit int) ([]int64, error) {
-	if err := s.ensureReachable(ctx); err != nil {
+	if err := s.ensure(ctx); err != nil {
 		return nil, err
 	}
 	released, err := s.Queue.releaseOldest(ctx, limit)
@@ -244,12 +268,12 @@ func (s *Scheduler) Replay(ctx context.Context, limit int) ([]int64, error) {
 }
 
 // ReplayOne is Replay for the task of one record, abandoned ones included. It also
-// returns ErrNotFound, ErrSynced and ErrInWork.
+// returns ErrNotFound, ErrSynced, ErrHeld and ErrInWork.
 func (s *Scheduler) ReplayOne(ctx context.Context, recordID int64) error {
 	if _, err := standing(ctx, s.Queue.db.Read(), recordID); err != nil {
 		return err
 	}
-	if err := s.ensureReachable(ctx); err != nil {
+	if err := s.ensure(ctx); err != nil {
 		return err
 	}
 	if err := s.Queue.releaseOne(ctx, recordID); err != nil {
@@ -259,9 +283,10 @@ func (s *Scheduler) ReplayOne(ctx context.Context, recordID int64) error {
 	return nil
 }
 
-func (s *Scheduler) ensureReachable(ctx context.Context) error {
-	if s.Reachability().Reachable {
-		return nil
+// ensure returns why nothing can be sent.
+func (s *Scheduler) ensure(ctx context.Context) error {
+	if err := s.usable(ctx); err != nil || s.Reachability().Reachable {
+		return err
 	}
 	if err := s.probe(ctx); errors.Is(err, catalog.ErrUnreachable) {
 		return err

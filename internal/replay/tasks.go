@@ -30,6 +30,7 @@ type Entry struct {
 	RetryCount  int                 `json:"retry_count" doc:"How often it was tried again and failed."`
 	LastError   string              `json:"last_error"`
 	InWork      bool                `json:"in_work" doc:"Whether its record is on its way right now."`
+	Held        bool                `json:"held" doc:"Whether it waits for its account, which is disabled, deleted or without a token; last_error says which."`
 	NextAttempt time.Time           `json:"next_attempt" doc:"Not before this; a task waits for the catalog's return besides."`
 	CreatedAt   time.Time           `json:"created_at"`
 	UpdatedAt   time.Time           `json:"updated_at"`
@@ -64,7 +65,7 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 	}
 	rows, err := q.db.Read().QueryContext(ctx, `
 		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), r.account_name, r.title, r.media_type, r.season, r.episode, q.subject_id, r.subject_name,
-			q.episodes, q.action, q.retry_count, q.last_error, r.status, q.next_attempt, q.created_at, q.updated_at
+			q.episodes, q.action, q.retry_count, q.last_error, r.status, q.status = 'pending' AND NOT `+free+`, q.next_attempt, q.created_at, q.updated_at
 		FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
 		WHERE `+where+` ORDER BY q.record_id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil {
@@ -78,7 +79,7 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 		var status record.Status
 		var due, created, updated int64
 		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.AccountName, &e.Title, &e.MediaType, &e.Season, &e.Episode, &e.SubjectID, &e.SubjectName,
-			&episodes, &e.Action, &e.RetryCount, &e.LastError, &status, &due, &created, &updated); err != nil {
+			&episodes, &e.Action, &e.RetryCount, &e.LastError, &status, &e.Held, &due, &created, &updated); err != nil {
 			return nil, 0, fmt.Errorf("read task: %w", err)
 		}
 		if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {

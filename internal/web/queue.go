@@ -117,6 +117,8 @@ func (p queuePage) entry(e replay.Entry, now time.Time) queueEntry {
 		v.Look = look{"busy", "loader", "queue.is.in_work"}
 	case e.Status == replay.Abandoned:
 		v.Look = look{"bad", "circle-x", "queue.is.abandoned"}
+	case e.Held:
+		v.Look = look{"warn", "users", "queue.is.held"}
 	case !p.Scheduler.Enabled:
 		v.Look = look{"warn", "power", "queue.is.off"}
 	case !p.Catalog.Reachable:

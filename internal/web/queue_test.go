@@ -34,9 +34,9 @@ func (g *rig) waits(t testing.TB, e watch.Event, subject string, tries int, rest
 	id := g.addRecord(t, e, time.Now().Add(-30*time.Minute), record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, SubjectID: catalog.SubjectID(900000 + len(subject)), SubjectName: subject}, account.Account{ID: 1, Username: "mira"})
 	for range tries + 1 {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-			status, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
+			put, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
 				LastError: "the catalog cannot be reached (it says: <b>502</b> Bad Gateway): this waits and is repeated by itself", Asked: true, RetryAfter: rest}, 3)
-			if err == nil && status == replay.Abandoned {
+			if err == nil && put.Status == replay.Abandoned {
 				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up after 3 tries")
 			}
 			return err
@@ -50,7 +50,7 @@ func (g *rig) fillQueue(t testing.TB) (waiting, given int64) {
 	t.Helper()
 	waiting = g.waits(t, episode(watch.Plex, "mira", "迷宫饭", "ダンジョン飯", 1, 13, ""), "迷宫饭", 2, 4*time.Minute)
 	g.waits(t, film(watch.Emby, "mira", hostileTitle, "", ""), "A film with a rather long title that does not fit into one line of a phone", 0, 0)
-	given = g.waits(t, episode(watch.NAS, "mira", "间谍过家家", "", 2, 5, ""), "间谍过家家 Season 2", 4, 0)
+	given = g.waits(t, episode(watch.NAS, "mira", "间谍过家家", "", 2, 5, ""), "间谍过家家 Season 2", 3, 0)
 	done := g.waits(t, episode(watch.Tracker, "mira", "摇曳露营", "", 3, 2, ""), "摇曳露营△ 第三季", 1, 0)
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error { _, err := replay.DoneTx(ctx, tx, done); return err })
 	next := time.Now().Add(4 * time.Minute)
@@ -114,6 +114,21 @@ func (g *rig) fillTasks(t testing.TB) (running *task.Task) {
 	g.ran(t, "retry", 2, record.Record{ID: 2, Status: record.Failed, ErrorKind: record.NotMatched}, nil)
 	g.ran(t, "retry_failed", 0, tally, nil)
 	return g.runs(t, "archive_import", 0, 42, 100, "read")
+}
+
+func TestAMarkThatWaitsForItsAccount(t *testing.T) {
+	g := newRig(t)
+	g.fill(t)
+	g.fillQueue(t)
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE accounts SET enabled = 0`)
+		return err
+	})
+	page := g.get(t, g.client(t, true), "/queue", "en").body
+	mustContain(t, page, "Waits for its account", `/accounts"`)
+	if strings.Contains(page, "Due now") || strings.Contains(page, `/api/catalog_replay/replay/`) {
+		t.Error("what waits for its account is said to be due, or can be sent")
+	}
 }
 
 func TestQueuePage(t *testing.T) {

@@ -154,7 +154,7 @@ func (g *rig) calm(t testing.TB) (show int64) {
 func (g *rig) queue(t testing.TB, id int64) {
 	t.Helper()
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-		_, _, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 413741, Episodes: []catalog.EpisodeID{1237821}, Action: watch.Watched}, 50)
+		_, err := replay.PutTx(ctx, tx, replay.Task{RecordID: id, AccountID: 1, SubjectID: 413741, Episodes: []catalog.EpisodeID{1237821}, Action: watch.Watched}, 50)
 		return err
 	})
 }
