@@ -140,6 +140,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.updates = a.newUpdates()
 	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, stopping: a.stopping}
 	a.meters = &meters{App: a, started: time.Now()}
+	a.meters.begin()
 	a.Settings.OnChange(a.kick)
 	return a.buildHandler(o)
 }

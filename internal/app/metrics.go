@@ -121,6 +121,9 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		down = time.Since(reach.Since).Seconds()
 	}
 	running := map[string]float64{}
+	for _, kind := range taskKinds {
+		running[kind] = 0
+	}
 	for _, t := range m.tasks.List() {
 		if t.EndedAt == nil {
 			running[t.Kind]++
@@ -141,7 +144,7 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		counter("watchmark_notifications_total", "Tries to send a notification, by type of channel and what became of it; waiting is tried again.", &m.Notices.Sent, "channel", "state"),
 		gauge("watchmark_tasks_running", "Tasks that run, by kind.", []string{"kind"}, samplesOf(running)...),
 		counter("watchmark_tasks_ended_total", "Tasks that ended, by kind and state.", &m.tasks.Ended, "kind", "state"),
-		gauge("watchmark_job_last_success_timestamp_seconds", "When scheduled work last came to its end; not there while its last run failed, was skipped or cancelled.", []string{"work"}, now.jobs.succeeded...),
+		gauge("watchmark_job_last_success_timestamp_seconds", "When scheduled work last came to its end; 0 before its first run, and while its last one failed, was skipped or cancelled.", []string{"work"}, now.jobs.succeeded...),
 		gauge("watchmark_job_failing", "1 while the last run of scheduled work failed.", []string{"work"}, now.jobs.failing...),
 		gauge("watchmark_database_bytes", "Size of the database, its journal included.", nil, metrics.Sample{Value: float64(m.db.Size())}),
 	}
@@ -178,13 +181,13 @@ type jobs struct{ succeeded, failing []metrics.Sample }
 
 // add notes how the last run of some work ended; one that was cancelled or skipped is neither failed nor done.
 func (j *jobs) add(name string, at time.Time, failed, done bool) {
-	if at.IsZero() {
-		return // it has not run yet
+	ran := !at.IsZero()
+	j.failing = append(j.failing, metrics.Sample{Labels: []string{name}, Value: truth(ran && failed)})
+	succeeded := metrics.Sample{Labels: []string{name}}
+	if ran && done {
+		succeeded.Value = float64(at.UnixMilli()) / 1000
 	}
-	j.failing = append(j.failing, metrics.Sample{Labels: []string{name}, Value: truth(failed)})
-	if done {
-		j.succeeded = append(j.succeeded, metrics.Sample{Labels: []string{name}, Value: float64(at.UnixMilli()) / 1000})
-	}
+	j.succeeded = append(j.succeeded, succeeded)
 }
 
 func (m *meters) jobs(ctx context.Context) (jobs, error) {

@@ -53,7 +53,10 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	s.do(s.request(http.MethodPost, "/webhook/nobody/"+s.hook, "application/json", `{}`))
 	s.webhook("custom", "application/json", `{`)
 	var text string
-	s.wait("the run of the record", func() bool { text = s.metrics(); return strings.Contains(text, "\nwatchmark_record_runs_total{") })
+	s.wait("the run of the record", func() bool {
+		text = s.metrics()
+		return strings.Contains(text, `watchmark_record_runs_total{source="custom",status="review"} 1`)
+	})
 	for _, line := range []string{
 		`watchmark_webhook_requests_total{source="custom",outcome="accepted",code="202"} 1`,
 		`watchmark_webhook_requests_total{source="custom",outcome="refused",code="400"} 1`,
@@ -93,21 +96,69 @@ func TestWorkThatWasSkippedIsNoSuccess(t *testing.T) {
 	s.wait("an import for which there is no room", func() bool {
 		return strings.Contains(s.api(http.MethodGet, "/api/catalog_archive/status", "", http.StatusOK, nil).body, `"last_outcome":"skipped"`)
 	})
-	if text := s.metrics(); !strings.Contains(text, "\nwatchmark_job_failing{work=\"archive\"} 0") || strings.Contains(text, `watchmark_job_last_success_timestamp_seconds{work="archive"}`) {
+	if text := s.metrics(); !strings.Contains(text, "\nwatchmark_job_failing{work=\"archive\"} 0") || !strings.Contains(text, "\nwatchmark_job_last_success_timestamp_seconds{work=\"archive\"} 0\n") {
 		t.Errorf("the figures are %s", text)
 	}
 }
 
-// TestTheBoardShowsWhatIsMeasured holds contrib/grafana against what the service answers.
+// TestFiguresAreThereBeforeAnythingHappens: of a counter that appears with its first event, Prometheus tells no increase.
+func TestFiguresAreThereBeforeAnythingHappens(t *testing.T) {
+	s := start(t, "WATCHMARK_SERVER_METRICS=true")
+	before := series(s.metrics())
+	s.settled(s.custom(episode7))
+	for _, path := range []string{"/webhook/plex/wrong-key", "/webhook/nobody/" + s.hook, "/Emby"} {
+		s.do(s.request(http.MethodPost, path, "application/json", `{}`))
+	}
+	s.webhook("custom", "application/json", `{`)
+	s.webhook("jellyfin", "image/png", `x`)
+	s.webhook("custom", "application/json", strings.Repeat(" ", 3<<20))
+	var made struct {
+		ID int64 `json:"task_id"`
+	}
+	s.api(http.MethodPost, "/api/backups", "", http.StatusAccepted, &made)
+	s.taskEnds(made.ID)
+	for name, value := range series(s.metrics()) {
+		was, there := before[name]
+		if !there {
+			t.Errorf("%s appears with its first event", name)
+		}
+		if strings.Contains(name, "_total{") && was != "0" && was == value {
+			t.Errorf("%s is %s at the start", name, was)
+		}
+	}
+	for _, want := range []string{
+		`watchmark_webhook_requests_total{source="plex",outcome="refused",code="401"}`, `watchmark_record_runs_total{source="tracker",status="error"}`,
+		`watchmark_upstream_requests_total{service="catalog",class="failed"}`, `watchmark_upstream_seconds_total{service="images"}`, `watchmark_notifications_total{channel="email",state="failed"}`,
+		`watchmark_tasks_running{kind="archive_import"}`, `watchmark_tasks_ended_total{kind="import",state="failed"}`, `watchmark_job_failing{work="nas"}`, `watchmark_job_last_success_timestamp_seconds{work="backup"}`,
+	} {
+		if before[want] != "0" {
+			t.Errorf("%s is %q at the start", want, before[want])
+		}
+	}
+}
+
+// series are the values of figures by name and labels.
+func series(text string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, is := strings.Cut(strings.TrimSpace(line), "} "); is && line[0] != '#' {
+			all[name+"}"] = value
+		} else if name, value, is := strings.Cut(strings.TrimSpace(line), " "); is && line[0] != '#' {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// TestTheBoardShowsWhatIsMeasured holds contrib/grafana and the alert rules of contrib/prometheus against what the service answers.
 func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 	s := start(t, "WATCHMARK_SERVER_METRICS=true")
 	answered := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)$`).FindAllStringSubmatch(s.metrics(), -1) {
-		name := m[1]
-		if m[2] == "histogram" {
-			name += "_bucket"
+	for figure := range series(s.metrics()) {
+		name, _, _ := strings.Cut(figure, "{")
+		if !strings.HasSuffix(name, "_sum") && !strings.HasSuffix(name, "_count") {
+			answered[name] = false
 		}
-		answered[name] = false
 	}
 	document, err := os.ReadFile(filepath.FromSlash("../../contrib/grafana/watchmark.json"))
 	if err != nil {
@@ -125,6 +176,15 @@ func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := regexp.MustCompile(`\b(?:watchmark|go|process)_\w+`)
+	rules, err := os.ReadFile(filepath.FromSlash("../../contrib/prometheus/watchmark.rules.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, used := range name.FindAllString(string(rules), -1) {
+		if _, known := answered[used]; !known {
+			t.Errorf("the alert rules ask for %s, which the service does not answer", used)
+		}
+	}
 	for _, panel := range board.Panels {
 		for _, target := range panel.Targets {
 			for _, shown := range name.FindAllString(target.Expr, -1) {

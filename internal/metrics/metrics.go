@@ -37,6 +37,24 @@ func (c *Counter) Add(n float64, labels ...string) {
 	s.Value += n
 }
 
+// Begin has a count of every combination of labels, of each of which all values are given, there from the start: of
+// one that appears with its first event, Prometheus tells no increase.
+func (c *Counter) Begin(values ...[]string) {
+	combinations := [][]string{nil}
+	for _, of := range values {
+		var longer [][]string
+		for _, begun := range combinations {
+			for _, value := range of {
+				longer = append(longer, append(slices.Clone(begun), value))
+			}
+		}
+		combinations = longer
+	}
+	for _, labels := range combinations {
+		c.Add(0, labels...)
+	}
+}
+
 // Samples are the counts, in the order of their labels.
 func (c *Counter) Samples() []Sample {
 	c.mu.Lock()
