@@ -25,12 +25,15 @@ type NoticeAnswer struct {
 	Account   string            `json:"account"`
 	RecordID  int64             `json:"record_id" doc:"The record it tells of; 0 for none."`
 	Facts     map[string]string `json:"facts" doc:"What its text is made of."`
+	Times     int               `json:"times" doc:"How often its matter came up, of a warning or an error: this notice stands for those before it."`
+	Replaced  bool              `json:"replaced" doc:"Whether a newer notice of the same matter stands for it."`
+	SettledAt *time.Time        `json:"settled_at" doc:"When the matter was settled; null while it is open, and of what is no warning or error."`
 }
 
 func (s *server) noticeOf(e notify.Entry) NoticeAnswer {
 	language := s.Notices.Language()
 	title, text := e.Retold(func(said string) string { return s.Notices.Say(language, said) }).Words(language)
-	return NoticeAnswer{e.ID, e.Kind, e.At, e.Severity.String(), e.Unread, title, text, e.User, e.AccountID, e.Account, e.RecordID, e.Facts}
+	return NoticeAnswer{e.ID, e.Kind, e.At, e.Severity.String(), e.Unread, title, text, e.User, e.AccountID, e.Account, e.RecordID, e.Facts, e.Times, e.Replaced, orNil(e.OverAt)}
 }
 
 // deliveryOutput is a notice on its way to one channel.

@@ -66,15 +66,28 @@ func seldom(every time.Duration, look func(context.Context) error) func(context.
 	}
 }
 
-// tell tells n when what key names comes into a state that is another than before. The empty state tells nothing, nor
-// does a notice without a kind.
-func (a *App) tell(ctx context.Context, key, state string, n notify.Notice) error {
-	return a.Notices.Once(ctx, key, state, func(string) []notify.Notice {
-		if state == "" || n.Kind == "" {
-			return nil
+// tell tells n when what key names comes into a state that is another than before. The empty state tells nothing: by it
+// the matter is over, as those of over are. Nor does a notice without a kind tell anything.
+func (a *App) tell(ctx context.Context, key, state string, n notify.Notice, over ...notify.Notice) error {
+	return a.Notices.Once(ctx, key, state, func(string) (notices []notify.Notice) {
+		for _, o := range over {
+			o.Over = true
+			notices = append(notices, o)
 		}
-		return []notify.Notice{n}
+		n.Over = state == ""
+		if n.Kind != "" {
+			notices = append(notices, n)
+		}
+		return notices
 	})
+}
+
+// overWhen is the matter that is over by what is told, where it is.
+func overWhen(is bool, n notify.Notice) []notify.Notice {
+	if !is {
+		return nil
+	}
+	return []notify.Notice{n}
 }
 
 // lookAtProgram tells of a new version and a new form of the database. A first start is no news.
@@ -119,7 +132,7 @@ func (a *App) lookAtCatalog(ctx context.Context) error {
 		if counts, err := a.queue.Counts(ctx); err == nil { // the number is only told along
 			n.Facts["pending_count"] = strconv.Itoa(counts[replay.Pending])
 		}
-		return []notify.Notice{n}
+		return []notify.Notice{{Kind: notify.CatalogUnreachable, Over: true}, n}
 	})
 }
 
@@ -130,8 +143,8 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 	}
 	var problems []error
 	for _, one := range accounts {
-		if !one.Enabled {
-			continue
+		if !one.Enabled { // nothing is marked by its token
+			one.Problem, one.ExpiresAt = "", nil
 		}
 		key := fmt.Sprintf("account %d", one.ID)
 		about := notify.Notice{AccountID: one.ID, Account: one.Username, About: key}
@@ -185,7 +198,8 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
 	return a.tell(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
-		notify.Notice{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}})
+		notify.Notice{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
+		overWhen(s.LastOutcome != archive.Failed, notify.Notice{Kind: notify.ArchiveFailed})...)
 }
 
 func (a *App) lookAtDataset(ctx context.Context) error {
@@ -261,7 +275,8 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		}
 		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
 		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
-			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}}))
+			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}},
+			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
 	}
 	return errors.Join(problems...)
 }
@@ -284,7 +299,7 @@ func (a *App) lookAtImports(ctx context.Context) error {
 	if kind == notify.ImportFailed {
 		n.Facts["error_message"] = s.Message
 	}
-	return a.tell(ctx, "import", ended(*s.EndedAt, s.State, true), n)
+	return a.tell(ctx, "import", ended(*s.EndedAt, s.State, true), n, overWhen(kind == notify.ImportDone, notify.Notice{Kind: notify.ImportFailed})...)
 }
 
 // lookAtDoor tells that somebody guessed passwords until the door was locked.

@@ -104,6 +104,29 @@ func news(kind notify.Kind, event watch.Event, o record.Outcome) notify.Notice {
 	return n
 }
 
+// settledBy are the matters of an event that its outcome settles: all but the one that it is news of, as far as it
+// shows that they are over.
+func settledBy(event watch.Event, o record.Outcome, news notify.Kind) []notify.Notice {
+	about := map[notify.Kind]string{notify.NoAccount: event.UserName}
+	if o.Status != record.Queued && o.Status != record.Received && o.ErrorKind != record.NoAccount && o.ErrorKind != record.UserNameMissing && o.ErrorKind != record.Internal {
+		show, episode := aboutShow(event), aboutEpisode(event)
+		about[notify.NotMatched], about[notify.ReviewWaiting] = show, show
+		about[notify.EpisodeNotFound], about[notify.MarkFailed], about[notify.Abandoned] = episode, episode, episode
+	}
+	if o.Status == record.Review {
+		delete(about, notify.ReviewWaiting) // which is news of the first record alone
+	}
+	if o.AccountID == 0 && o.Status != record.Ignored || o.Status == record.Received {
+		delete(about, notify.NoAccount)
+	}
+	delete(about, news)
+	var over []notify.Notice
+	for kind, about := range about {
+		over = append(over, notify.Notice{Kind: kind, AccountID: o.AccountID, Account: o.AccountName, About: about, Over: true})
+	}
+	return over
+}
+
 // facts are what a notice can tell of an event.
 func facts(event watch.Event) map[string]string {
 	f := map[string]string{

@@ -145,10 +145,13 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		}
 		before.asked = asked.Before
 	}
-	if kind := s.kindOf(o, before); kind != "" {
-		if err := e.Notices.AddTx(ctx, tx, news(kind, s.work.Event, o)); err != nil {
-			return o, err
-		}
+	kind := s.kindOf(o, before)
+	notices := settledBy(s.work.Event, o, kind)
+	if kind != "" {
+		notices = append(notices, news(kind, s.work.Event, o))
+	}
+	if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
+		return o, err
 	}
 	if s.trace.Steps != nil {
 		if o.Trace, err = json.Marshal(s.trace); err != nil {

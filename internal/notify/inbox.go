@@ -25,6 +25,11 @@ type Entry struct {
 	Account   string
 	RecordID  int64
 	Facts     map[string]string
+	// Times is how often its matter came up, Replaced that a newer notice stands for it, and OverAt when the matter
+	// was settled; zero while it is open.
+	Times    int
+	Replaced bool
+	OverAt   time.Time
 }
 
 // Filter selects entries for List; zero fields do not restrict.
@@ -34,6 +39,8 @@ type Filter struct {
 	Notable bool
 	// Attention selects warnings and errors, Unread what nobody has read.
 	Attention, Unread bool
+	// Standing leaves out what a newer notice stands for, Open also what is settled.
+	Standing, Open bool
 	// Text stands in one of the facts or in a name; upper and lower case are the same in ASCII.
 	Text string
 	// Before is the cursor: only entries with a smaller id.
@@ -48,14 +55,14 @@ type Unread struct{ All, Attention int }
 // unreadMost is as far as unread notices are counted.
 const unreadMost = 1000
 
-const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts`
+const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts, times, replaced, over_at`
 
 // scanEntry reads entryColumns, and more after them.
 func scanEntry(row interface{ Scan(...any) error }, more ...any) (Entry, error) {
 	var e Entry
-	var at int64
+	var at, over int64
 	var facts []byte
-	err := row.Scan(append([]any{&e.ID, &e.Kind, &at, &e.Severity, &e.Unread, &e.User, &e.AccountID, &e.Account, &e.RecordID, &facts}, more...)...)
+	err := row.Scan(append([]any{&e.ID, &e.Kind, &at, &e.Severity, &e.Unread, &e.User, &e.AccountID, &e.Account, &e.RecordID, &facts, &e.Times, &e.Replaced, &over}, more...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Entry{}, ErrNotFound
 	}
@@ -66,6 +73,9 @@ func scanEntry(row interface{ Scan(...any) error }, more ...any) (Entry, error) 
 		return Entry{}, fmt.Errorf("read a notice: %w", err)
 	}
 	e.At = time.UnixMilli(at).UTC()
+	if over != 0 {
+		e.OverAt = time.UnixMilli(over).UTC()
+	}
 	return e, nil
 }
 
@@ -95,6 +105,12 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 	}
 	if f.Attention {
 		where("severity >= 2")
+	}
+	if f.Standing || f.Open {
+		where("replaced = 0")
+	}
+	if f.Open {
+		where("over_at = 0")
 	}
 	if f.Unread {
 		where("unread = 1")

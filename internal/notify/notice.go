@@ -69,6 +69,8 @@ type Notice struct {
 	// Facts are what its text is made of, and the placeholders of templates: title, ori_title,
 	// subject_name, season, episode, source, error_message and so on. Values come from outside.
 	Facts map[string]string
+	// Over says that the matter is settled: nobody is told, and what the inbox holds of it is closed.
+	Over bool
 	// Channels are where it goes past the rules; empty leaves that to them.
 	Channels []int64
 }

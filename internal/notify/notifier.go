@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -128,12 +129,18 @@ func (n *Notifier) renew(ctx context.Context) error {
 	return nil
 }
 
-// AddTx stores notices within tx, and what of them is to go out. Call Wake after the commit. The only errors are those
+// AddTx stores notices within tx, and what of them is to go out, and closes the matters that are over. Call Wake after the commit. The only errors are those
 // of the database, and a kind that does not exist.
 func (n *Notifier) AddTx(ctx context.Context, tx *sql.Tx, notices ...Notice) error {
 	now := time.Now()
 	s := n.current.Load()
+	if err := settle(ctx, tx, notices, now); err != nil {
+		return err
+	}
 	for _, notice := range notices {
+		if notice.Over {
+			continue
+		}
 		id, err := storeNotice(ctx, tx, notice, now)
 		if err != nil {
 			return err
@@ -186,14 +193,52 @@ func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) 
 	if err != nil {
 		return 0, err
 	}
-	err = tx.QueryRowContext(ctx, `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	about, times := "", 1
+	if kind.Severity >= Warning {
+		about = matter(notice)
+		if times, err = replace(ctx, tx, about); err != nil {
+			return 0, err
+		}
+	}
+	err = tx.QueryRowContext(ctx, `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
-		facts, strings.TrimSpace(user+"\n"+account+"\n"+words)).Scan(&id)
+		facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("store a notice: %w", err)
 	}
 	return id, nil
+}
+
+// open selects the notice that stands for a matter that is not settled.
+const open = ` matter <> '' AND replaced = 0 AND over_at = 0`
+
+// replace takes back the open notice of a matter, for a newer one, and answers how often the matter came up with that.
+func replace(ctx context.Context, tx *sql.Tx, matter string) (times int, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE notices SET replaced = 1, unread = 0 WHERE matter = ? AND`+open+` RETURNING times`, matter).Scan(&times)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("replace the notice of a matter: %w", err)
+	}
+	return times + 1, nil
+}
+
+// settle closes the matters of those notices that are over.
+func settle(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) error {
+	var over []string
+	for _, notice := range notices {
+		if notice.Over {
+			over = append(over, matter(notice))
+		}
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	list, args := db.In(over)
+	//nolint:gosec // placeholders alone
+	if _, err := tx.ExecContext(ctx, `UPDATE notices SET over_at = ?, unread = 0 WHERE matter IN `+list+` AND`+open, append([]any{now.UnixMilli()}, args...)...); err != nil {
+		return fmt.Errorf("close the notices of what is settled: %w", err)
+	}
+	return nil
 }
 
 // packFacts is facts as they are stored, bounded, and their values for searching.
@@ -329,6 +374,9 @@ func cool(ctx context.Context, tx *sql.Tx, r Rule, notice Notice, id int64, now 
 
 // matter is what a notice is about, as cooldowns compare it.
 func matter(n Notice) string {
+	if n.Kind == NoAccount { // also where an account of old is known
+		n.AccountID, n.Account = 0, ""
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.AccountID, n.Account, n.About))
 	return hex.EncodeToString(sum[:16])
 }

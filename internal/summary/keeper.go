@@ -199,10 +199,7 @@ func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job
 		return Result{}, errors.Join(ctx.Err(), k.store.release(storing, j.ID, owner))
 	}
 	r.ID, err = k.store.finish(storing, j, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
-		if n, tells := k.notice(j, r); tells {
-			return k.Notify(ctx, tx, n)
-		}
-		return nil
+		return k.Notify(ctx, tx, k.notices(j, r)...)
 	})
 	if err != nil {
 		return Result{}, err
@@ -287,23 +284,25 @@ func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
 	return nil
 }
 
-// notice is what people are told of a run, and whether they are.
-func (k *Keeper) notice(j Job, r Result) (n notify.Notice, tells bool) {
+// notices are what people are told of a run. One that did not fail settles the failure before it.
+func (k *Keeper) notices(j Job, r Result) []notify.Notice {
 	span := spanOf(r.From, r.To)
 	facts := map[string]string{
 		"job_name": j.Name, "date_range": span, "record_count": strconv.Itoa(r.Records), "lookback_days": strconv.Itoa(j.DaysBack),
 	}
-	switch r.Outcome {
-	case Failed:
+	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: "summary " + j.Name, Facts: facts}
+	if r.Outcome == Failed {
 		facts["error_message"] = r.Problem
-		return notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: "summary " + j.Name, Facts: facts}, true
-	case Empty:
-		return notify.Notice{}, false
+		return []notify.Notice{failed}
+	}
+	failed.Over = true
+	if r.Outcome == Empty {
+		return []notify.Notice{failed}
 	}
 	facts["summary_text"], facts["model"], facts["tokens_used"] = r.Text, r.Model, strconv.Itoa(r.PromptTokens+r.CompletionTokens)
-	n = j.Notice()
-	n.At, n.About, n.Facts = r.At, "summary "+j.Name+" "+span, facts
-	return n, true
+	made := j.Notice()
+	made.At, made.About, made.Facts = r.At, "summary "+j.Name+" "+span, facts
+	return []notify.Notice{failed, made}
 }
 
 // Notice is what people are told of a text of the job, without what the run brings to it: enough to see where it goes.

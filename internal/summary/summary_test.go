@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +66,8 @@ type rig struct {
 
 	mu    sync.Mutex
 	told  []notify.Notice
-	fails error // of Notify
+	over  []string // what the matters are about that runs settled
+	fails error    // of Notify
 	woken int
 }
 
@@ -85,7 +87,13 @@ func (r *rig) keeper() *summary.Keeper {
 			if r.fails != nil {
 				return r.fails
 			}
-			r.told = append(r.told, notices...)
+			for _, n := range notices {
+				if n.Over {
+					r.over = append(r.over, n.About)
+				} else {
+					r.told = append(r.told, n)
+				}
+			}
 			return nil
 		},
 		Wake: func() { r.mu.Lock(); r.woken++; r.mu.Unlock() },
@@ -434,7 +442,7 @@ func TestWhatTheModelWrites(t *testing.T) {
 	if got.Outcome != summary.Done || got.Model != "" || got.PromptTokens != 3 || !strings.HasPrefix(got.Text, "1 episode of 1 show.\n- Show, season 1: episode 1\n\nThe language model did not write this: the service of the language model refuses the key") {
 		t.Errorf("without the model it is %+v", got)
 	}
-	if len(r.notices(notify.SummaryReady)) != 3 || len(r.notices(notify.JobFailed)) != 0 {
+	if len(r.notices(notify.SummaryReady)) != 3 || len(r.notices(notify.JobFailed)) != 0 || !slices.Equal(r.over, []string{"summary daily", "summary daily", "summary daily"}) {
 		t.Errorf("told are %+v", r.told)
 	}
 }
