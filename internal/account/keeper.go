@@ -89,8 +89,7 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 	}
 	k.Masker.Add(t.Access.Reveal())
 	k.Masker.Add(t.Refresh.Reveal())
-	endsSoon := !t.ExpiresAt.IsZero() && time.Until(t.ExpiresAt) < refreshEarly
-	if t.Refresh == "" || !endsSoon && (!force || t.Access != stale) {
+	if t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) {
 		return t, nil
 	}
 	fresh, err := k.refresh(ctx, id, t)
@@ -171,7 +170,7 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // as runs fn in the name of the account. A token that the catalog refuses is refreshed
 // once and fn run again; when that does not help, the account shows the problem and the
-// error is ErrUnauthorized.
+// error is ErrUnauthorized. A problem that it shows goes when fn succeeds.
 func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
 	t, err := k.tokens(ctx, a.ID, false, "")
 	if err != nil {
@@ -188,7 +187,17 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) err
 		problem := "the catalog refuses the token: it has expired or was revoked; connect the account again or enter a new token"
 		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problem))
 	}
+	if err == nil && a.Problem != "" && (t.Refresh == "" || !t.endsSoon()) { // else what is wrong may be that it cannot be renewed
+		if err := k.Store.settleProblem(ctx, a.ID, a.Problem); err != nil {
+			k.Log.WarnContext(ctx, "cannot store that the problem of an account is settled", "account", a.Username, "error", err)
+		}
+	}
 	return err
+}
+
+// endsSoon reports whether the access token is to be replaced.
+func (t Tokens) endsSoon() bool {
+	return !t.ExpiresAt.IsZero() && time.Until(t.ExpiresAt) < refreshEarly
 }
 
 // Check asks the catalog who owns the account's token, and stores the answer or, in

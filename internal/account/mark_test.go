@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
@@ -203,5 +204,54 @@ func TestDoingIsWhatThePersonWatches(t *testing.T) {
 	r.list.RevokeToken("by-hand-of-mira")
 	if _, err := r.keeper.Doing(t.Context(), r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem == "" {
 		t.Errorf("with a dead token: %v", err)
+	}
+}
+
+func TestAProblemGoesWithItsCause(t *testing.T) {
+	r := newRig(t)
+	a := r.byHand("mira", nil)
+	uses := map[string]func(a account.Account) error{
+		"a mark": func(a account.Account) error {
+			_, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+			return err
+		},
+		"a look": func(a account.Account) error {
+			_, err := r.keeper.Doing(t.Context(), a)
+			return err
+		},
+		"a test": func(a account.Account) error {
+			_, err := r.keeper.Check(t.Context(), a.ID)
+			return err
+		},
+	}
+	for name, use := range uses {
+		r.list.RevokeToken("by-hand-of-mira")
+		if err := use(r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem == "" {
+			t.Errorf("%s with a dead token: %v, the account says %q", name, err, r.account(a.ID).Problem)
+		}
+		r.list.SetUser(catalogtest.User{ID: miraID, Username: "mira", Token: "by-hand-of-mira"})
+		if err := use(r.account(a.ID)); err != nil || r.account(a.ID).Problem != "" {
+			t.Errorf("%s with a token that works again: %v, the account says %q", name, err, r.account(a.ID).Problem)
+		}
+	}
+}
+
+// The token works still and cannot be renewed: marks that succeed do not hide that.
+func TestAProblemStaysWithItsCause(t *testing.T) {
+	r := newRig(t)
+	a := r.connectFor(time.Hour)
+	r.registeredAs(catalog.App{})
+	for range 3 {
+		_, err := r.keeper.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
+		must(t, err)
+		if r.account(a.ID).Problem == "" {
+			t.Error("the account shows no problem")
+		}
+	}
+	r.registeredAs(catalog.App{ClientID: "app1", ClientSecret: clientSecret})
+	_, err := r.keeper.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
+	must(t, err)
+	if problem := r.account(a.ID).Problem; problem != "" {
+		t.Errorf("after the token was renewed the account says %q", problem)
 	}
 }

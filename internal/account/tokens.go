@@ -75,6 +75,16 @@ func (s *Store) SetProblem(ctx context.Context, id int64, problem string) error 
 	})
 }
 
+// settleProblem removes a problem that an account shows, unless it shows another one by now.
+func (s *Store) settleProblem(ctx context.Context, id int64, problem string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET problem = '' WHERE id = ? AND problem = ?`, id, problem); err != nil {
+			return fmt.Errorf("settle the problem of account %d: %w", id, err)
+		}
+		return nil
+	})
+}
+
 // place binds a sealed token to its row, so that it cannot be moved to another account.
 func place(id int64, column string) string {
 	return "accounts/" + column + "/" + strconv.FormatInt(id, 10)
