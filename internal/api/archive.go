@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,9 +20,6 @@ import (
 )
 
 const archiveTag = "Archive"
-
-// uploadPause is how long an upload may send nothing.
-const uploadPause = time.Minute
 
 // archiveStatus is the state of the archive.
 type archiveStatus struct {
@@ -305,7 +301,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) (taskID int64, e
 	if err != nil {
 		return 0, err
 	}
-	if err := receive(file, body, http.NewResponseController(w)); err != nil {
+	if err := receive(file, body); err != nil {
 		s.ArchiveKeeper.Discard(file)
 		return 0, err
 	}
@@ -337,12 +333,10 @@ func zipIn(r *http.Request, body io.ReadCloser) (io.Reader, error) {
 	return nil, problem(http.StatusUnsupportedMediaType, "Send the zip itself as application/zip, or a form with it as a file.")
 }
 
-// receive writes a body to a file. It ends when nothing comes for a while.
-func receive(file *os.File, body io.Reader, controller *http.ResponseController) error {
+// receive writes a body to a file. listen.Handler ends it when nothing comes for a while.
+func receive(file *os.File, body io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for {
-		// A writer without deadlines has none, as in tests.
-		_ = controller.SetReadDeadline(time.Now().Add(uploadPause))
 		n, err := body.Read(buf)
 		switch _, failed := file.Write(buf[:n]); {
 		case errors.Is(failed, syscall.ENOSPC):
@@ -353,7 +347,6 @@ func receive(file *os.File, body io.Reader, controller *http.ResponseController)
 		var large *http.MaxBytesError
 		switch {
 		case errors.Is(err, io.EOF):
-			_ = controller.SetReadDeadline(time.Time{})
 			return nil
 		case errors.As(err, &large):
 			return problem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The file is larger than %d MiB, so it is no dump.", archive.MaxDump>>20))

@@ -48,10 +48,11 @@ type signedIn struct {
 type Browser struct {
 	UserAgent string `header:"User-Agent" hidden:"true"`
 	Session   string `cookie:"watchmark_session" hidden:"true"`
+	Device    string `cookie:"watchmark_device" hidden:"true"`
 }
 
 func (b Browser) visitor(ctx context.Context) auth.Visitor {
-	return auth.Visitor{Addr: auth.ClientOf(ctx).Addr, UserAgent: b.UserAgent, Session: b.Session}
+	return auth.Visitor{Addr: auth.ClientOf(ctx).Addr, UserAgent: b.UserAgent, Session: b.Session, Device: b.Device}
 }
 
 func (s *server) registerLogin() {
@@ -112,7 +113,7 @@ func (s *server) signedIn(ctx context.Context, name string, opened auth.Opened, 
 		return nil, err
 	}
 	return &signedIn{
-		SetCookie: []http.Cookie{*s.Guard.Cookie(ctx, opened.Token, opened.Expires)},
+		SetCookie: []http.Cookie{*s.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *s.Guard.DeviceCookie(ctx, opened.Device)},
 		Body:      session{Authenticated: true, Kind: auth.BySession, Name: name},
 	}, nil
 }

@@ -65,12 +65,18 @@ func (s *server) registerProvider() {
 		Summary: "The way back from the provider",
 		Description: "Browsers come here from the provider and are sent on signed in, or to the sign-in page, with problem=" +
 			"denied, state (too late, or begun in another browser), stranger (not in auth.oidc_allowed), refused (the answer cannot be used; the log says why), unreachable, off, no_admin, locked or internal. A browser that is signed in already is sent to the page Access instead.",
-		DefaultStatus: http.StatusSeeOther,
+		DefaultStatus: http.StatusSeeOther, Errors: []int{http.StatusForbidden},
 	}, s.finishProvider)
 }
 
-func (s *server) startProvider(ctx context.Context, in *struct{ Body *providerStart }) (*startedProvider, error) {
-	if err := s.Guard.Store.Pace(); err != nil {
+func (s *server) startProvider(ctx context.Context, in *struct {
+	Browser
+	Body *providerStart
+}) (*startedProvider, error) {
+	if !s.OIDC.Status().On {
+		return nil, oidc.ErrOff
+	}
+	if err := s.Guard.Store.Begin(in.visitor(ctx)); err != nil {
 		return nil, err
 	}
 	// The cookie is of the host that the browser shows, and the provider leads to that of the setting.
@@ -112,12 +118,21 @@ func (s *server) finishProvider(ctx context.Context, in *struct {
 	Code    string `query:"code" maxLength:"4000" doc:"The code to be exchanged for tokens."`
 	Error   string `query:"error" maxLength:"200" doc:"Set when the provider gives no code."`
 	Started string `cookie:"watchmark_oidc" hidden:"true"`
+	Mode    string `header:"Sec-Fetch-Mode" hidden:"true"`
+	Dest    string `header:"Sec-Fetch-Dest" hidden:"true"`
 }) (*provided, error) {
-	out := &provided{SetCookie: []http.Cookie{s.providerCookie(ctx, "", -1)}}
+	if in.Mode != "" && (in.Mode != "navigate" || in.Dest != "document") {
+		return nil, problem(http.StatusForbidden, "This is where the provider leads people back to: pages cannot load it.")
+	}
+	out := &provided{}
 	opened, next, err := s.enterByProvider(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))
+	if !errors.Is(err, oidc.ErrState) && !errors.Is(err, oidc.ErrOff) {
+		// Any page can lead a browser here, which must not end a sign-in that is under way.
+		out.SetCookie = []http.Cookie{s.providerCookie(ctx, "", -1)}
+	}
 	if err == nil {
 		out.Location = s.Guard.BasePath + next
-		out.SetCookie = append(out.SetCookie, *s.Guard.Cookie(ctx, opened.Token, opened.Expires))
+		out.SetCookie = append(out.SetCookie, *s.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *s.Guard.DeviceCookie(ctx, opened.Device))
 		return out, nil
 	}
 	reason := providerReason(err)
@@ -130,17 +145,19 @@ func (s *server) finishProvider(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// enterByProvider counts the attempt, and takes it back where nothing can have been guessed.
+// enterByProvider counts the attempt once it belongs to a sign-in that began here, and takes it back where nothing can have been guessed.
 func (s *server) enterByProvider(ctx context.Context, a oidc.Answer, v auth.Visitor) (opened auth.Opened, next string, err error) {
-	if err := s.Guard.Store.Knock(v.Addr); err != nil {
-		return auth.Opened{}, "", err
-	}
-	entry, next, err := s.OIDC.Finish(ctx, a)
+	counted := false
+	entry, next, err := s.OIDC.Finish(ctx, a, func() error {
+		err := s.Guard.Store.Knock(v)
+		counted = err == nil
+		return err
+	})
 	if err == nil {
 		opened, err = s.Guard.Store.Enter(ctx, entry, v)
 	}
-	if err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrStranger) {
-		s.Guard.Store.Withdraw(v.Addr)
+	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrStranger) {
+		s.Guard.Store.Withdraw(v)
 	}
 	return opened, next, err
 }

@@ -6,13 +6,9 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
-
-// bodyTime is how long a request may take to send its body.
-const bodyTime = 15 * time.Second
 
 // register adds an operation that answers JSON. To the library all of these answer the same type, for it makes
 // twenty kilobytes of code for each pair of types that it is given; what T is stands in the document.
@@ -60,13 +56,8 @@ func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Conte
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = 1 << 20
 	}
-	op.BodyReadTimeout = bodyTime
+	op.BodyReadTimeout = -1 // listen.Handler bounds it
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		if controller, ok := ctx.Value(controllerKey{}).(*http.ResponseController); ok {
-			// The deadline for the body must not end the request while it is worked on.
-			// A writer without deadlines had none set either.
-			_ = controller.SetReadDeadline(time.Time{})
-		}
 		out, err := fn(ctx, in)
 		if err != nil {
 			return nil, s.problemOf(ctx, doing, err)

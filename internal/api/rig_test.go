@@ -189,6 +189,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	doors.Handle("/", guard.Authenticate(handler))
 	doors.Handle("/webhook/", handler)
 	doors.Handle("/health", handler)
+	for _, path := range api.LegacyPaths {
+		doors.Handle("POST "+path, handler)
+		doors.Handle("POST "+path+"/", handler)
+	}
 	doors.Handle("/health/", handler)
 	r.handler = auth.Clients(proxies, auth.CrossOrigin(doors, "/webhook/"))
 	server := httptest.NewServer(r.handler)

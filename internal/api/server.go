@@ -21,7 +21,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"watchmark/internal/account"
@@ -158,9 +157,11 @@ type server struct {
 	forDocument bool
 	started     time.Time
 	strangers   *rate.Limiter
-	trials      *rate.Limiter       // of hosts that a caller names
-	bodies      *semaphore.Weighted // bytes of webhook bodies
-	uploading   sync.Mutex          // held while a dump is uploaded: one at a time
+	trials      *rate.Limiter    // of hosts that a caller names
+	bodies      *bodyRoom        // of webhooks
+	openBodies  *bodyRoom        // of those that anybody may send
+	openDoor    *auth.Allowances // for those, by address
+	uploading   sync.Mutex       // held while a dump is uploaded: one at a time
 }
 
 // New is the handler of /api/, /webhook/, /health and what is below it, and of LegacyPaths. It sees paths without the
@@ -173,7 +174,8 @@ func New(deps Deps) http.Handler {
 
 // newServer makes the server, or with forDocument one whose document is complete.
 func newServer(deps Deps, forDocument bool) *server {
-	s := &server{Deps: deps, forDocument: forDocument, mux: http.NewServeMux(), started: time.Now(), trials: newTrials(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: semaphore.NewWeighted(bodiesMost)}
+	s := &server{Deps: deps, forDocument: forDocument, mux: http.NewServeMux(), started: time.Now(), trials: newTrials(), strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce), bodies: newBodyRoom(bodiesMost),
+		openBodies: newBodyRoom(openBodiesMost), openDoor: auth.NewAllowances(openAtOnce, openPerSecond)}
 	s.api = humago.New(s.mux, s.config())
 	s.registerWebhooks()
 	s.registerTrials()
@@ -255,12 +257,8 @@ var open = map[string]bool{
 	"GET /api/session":            true,
 }
 
-// controllerKey is where the context of a request has its *http.ResponseController.
-type controllerKey struct{}
-
 // serve answers one request.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	r = r.WithContext(context.WithValue(r.Context(), controllerKey{}, http.NewResponseController(w)))
 	defer s.recover(w, r)
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")

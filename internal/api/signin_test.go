@@ -222,15 +222,75 @@ func TestProviderDoorsAreBounded(t *testing.T) {
 		t.Errorf("the fourth time it leads to %s, with the provider asked %d times", to, server.Asked("token"))
 	}
 	r.anonymous("POST", "/api/login", map[string]any{"name": "mira", "password": password}).problem(429)
-	refused := 0
-	for range 40 {
-		if got := r.anonymous("POST", "/api/login/oidc", nil); got.status == http.StatusTooManyRequests {
-			refused++
+}
+
+// TestProviderDoorsShutNobodyElseOut: what a stranger does there, or a page that drives the owner's browser, costs the owner nothing.
+func TestProviderDoorsShutNobodyElseOut(t *testing.T) {
+	credentials := map[string]any{"name": "mira", "password": password}
+	t.Run("no provider", func(t *testing.T) {
+		r := newRig(t)
+		r.admin()
+		for range 40 {
+			r.anonymous("POST", "/api/login/oidc", nil).problem(409)
+			if to := r.anonymous("GET", "/api/login/oidc/callback?state=x&code=y", nil).want(303).header.Get("Location"); to != "/base/login?problem=off" {
+				t.Fatalf("it leads to %s", to)
+			}
+		}
+		r.anonymous("POST", "/api/login", credentials).want(200)
+	})
+	t.Run("a flood", func(t *testing.T) {
+		r, server := provided(t, nil)
+		r.admin()
+		begun := r.anonymous("POST", "/api/login/oidc", nil).want(200)
+		owner := binding(t, begun)
+		refused := 0
+		for range 40 {
+			if got := r.anonymous("POST", "/api/login/oidc", nil); got.status == http.StatusTooManyRequests {
+				got.problem(429)
+				refused++
+			}
+			forged := r.anonymous("GET", "/api/login/oidc/callback?state=x&code=y", nil, "Cookie", owner).want(303)
+			if to, set := forged.header.Get("Location"), forged.header.Get("Set-Cookie"); to != "/base/login?problem=state" || set != "" {
+				t.Fatalf("it leads to %s and sets %q", to, set)
+			}
+		}
+		if refused == 0 || refused == 40 {
+			t.Errorf("%d of 40 sign-ins are refused", refused)
+		}
+		r.anonymous("POST", "/api/login", map[string]any{"name": "mira", "password": "wrong password"}).problem(401)
+		r.anonymous("POST", "/api/login", credentials).want(200)
+		back := r.there(begun.get("authorize_url").(string))
+		for _, headers := range [][]string{{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}, {"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, {"Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty"}} {
+			r.anonymous("GET", back, nil, append(headers, "Cookie", owner, "Sec-Fetch-Site", "cross-site")...).problem(403)
+		}
+		ended := r.anonymous("GET", back, nil, "Cookie", owner, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Sec-Fetch-Site", "cross-site").want(303)
+		if to := ended.header.Get("Location"); to != "/base/" || server.Asked("token") != 1 {
+			t.Errorf("it leads to %s", to)
+		}
+	})
+}
+
+// TestTheBrowserOfTheOwnerIsKept from a lock that strangers bring about.
+func TestTheBrowserOfTheOwnerIsKept(t *testing.T) {
+	r := newRig(t)
+	r.admin()
+	credentials := map[string]any{"name": "mira", "password": password}
+	device := ""
+	for _, c := range (&http.Response{Header: r.anonymous("POST", "/api/login", credentials).want(200).header}).Cookies() {
+		if c.Name == auth.DeviceCookie {
+			device = c.Name + "=" + c.Value
+			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/base/" || c.Expires.Before(time.Now().AddDate(1, 0, 0)) {
+				t.Errorf("the cookie is %v", c)
+			}
 		}
 	}
-	if refused == 0 {
-		t.Error("a flood of sign-ins is never refused")
+	for range 3 {
+		r.anonymous("POST", "/api/login", map[string]any{"name": "mira", "password": "wrong password"}).problem(401)
 	}
+	r.anonymous("POST", "/api/login", credentials).problem(429)
+	r.anonymous("GET", "/api/records", nil, "Cookie", device).problem(401) // it opens nothing
+	session := cookie(r.anonymous("POST", "/api/login", credentials, "Cookie", device).want(200))
+	r.anonymous("POST", "/api/password", map[string]any{"old": password, "new": "another long password"}, "Cookie", session+"; "+device).want(200)
 }
 
 // A provider leads to the public address, where the cookie of another one is not sent.

@@ -16,6 +16,12 @@ type passwordOnly struct {
 	Password secret.Text `json:"password" writeOnly:"true" doc:"The password that you sign in with."`
 }
 
+// signedInPassword is that, and the browser that sends it.
+type signedInPassword struct {
+	Browser
+	Body passwordOnly
+}
+
 type codeInput struct {
 	Code digitCode `json:"code" writeOnly:"true" doc:"The code that the app shows now, as text or as a number." example:"\"123456\""`
 }
@@ -38,12 +44,12 @@ func (s *server) registerTwoFactor() {
 		Summary:     "Begin to set up codes at sign-in",
 		Description: "Answers what an authenticator app needs (RFC 6238: SHA-1, six digits, thirty seconds). Nothing changes until a code of the app confirms it, within a quarter of an hour. It needs a session, as everything here that changes something: an API key cannot do it.",
 		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests},
-	}, func(ctx context.Context, in *JSON[passwordOnly]) (*JSON[auth.Enrolment], error) {
+	}, func(ctx context.Context, in *signedInPassword) (*JSON[auth.Enrolment], error) {
 		name, err := s.person(ctx)
 		if err != nil {
 			return nil, err
 		}
-		made, err := s.Guard.Store.StartTwoFactor(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr)
+		made, err := s.Guard.Store.StartTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
 		return answer(made, wrongPassword(err))
 	})
 	registerOther(s, huma.Operation{
@@ -78,24 +84,24 @@ func (s *server) registerTwoFactor() {
 		Method: http.MethodPost, Path: "/api/two-factor/recovery-codes", OperationID: "renew-recovery-codes", Tags: []string{tag},
 		Summary: "Make new recovery codes", Description: "The old ones end.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
-	}, func(ctx context.Context, in *JSON[passwordOnly]) (*JSON[recoveryCodes], error) {
+	}, func(ctx context.Context, in *signedInPassword) (*JSON[recoveryCodes], error) {
 		name, err := s.person(ctx)
 		if err != nil {
 			return nil, err
 		}
-		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr)
+		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
 		return answer(recoveryCodes{codes}, wrongPassword(err))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/off", OperationID: "turn-off-two-factor", Tags: []string{tag},
 		Summary: "Ask for no code any more", Description: "Who lost the app and the recovery codes turns it off on the machine: watchmark two-factor off NAME",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
-	}, func(ctx context.Context, in *JSON[passwordOnly]) (*none, error) {
+	}, func(ctx context.Context, in *signedInPassword) (*none, error) {
 		name, err := s.person(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return nil, wrongPassword(s.Guard.Store.TurnOffTwoFactor(ctx, name, in.Body.Password.Reveal(), auth.ClientOf(ctx).Addr))
+		return nil, wrongPassword(s.Guard.Store.TurnOffTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx)))
 	})
 }
 

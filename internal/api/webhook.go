@@ -14,8 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"watchmark/internal/auth"
 	"watchmark/internal/engine"
+	"watchmark/internal/listen"
+	"watchmark/internal/settings"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
 	"watchmark/internal/webhook"
@@ -24,14 +28,23 @@ import (
 const (
 	// intakeTime is how long a webhook waits for its events to be stored.
 	intakeTime = 10 * time.Second
-	// bodiesMost bounds the webhook bodies in memory at once, in bytes; more wait their turn.
-	bodiesMost = 64 << 20
+	// bodiesMost bounds the webhook bodies in memory at once, in bytes; more wait their turn. Those that anybody may send
+	// wait for openBodiesMost.
+	bodiesMost     = 64 << 20
+	openBodiesMost = 16 << 20
+	// bodyFirst is for how many bytes every body waits; a larger one waits for the rest of its room once those are there, so that
+	// senders who promise much and send little keep nobody waiting.
+	bodyFirst = 64 << 10
 	// loggedBody is how many bytes of a masked body the webhook log keeps.
 	loggedBody = 8 << 10
 	// strangersPerSecond and strangersAtOnce bound what the log keeps of requests without
 	// the key, which anybody may send.
 	strangersPerSecond = 1
 	strangersAtOnce    = 60
+	// openPerSecond and openAtOnce bound the webhooks of an address where no key is asked for: a series that is marked as watched in
+	// a media server comes at once.
+	openPerSecond = 10
+	openAtOnce    = 1000
 )
 
 func (s *server) registerWebhooks() {
@@ -82,20 +95,30 @@ func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
 	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
 		s.conclude(w, r, src, wrongKey)
 	default:
-		s.conclude(w, r, src, s.receive(w, r, src))
+		if current.WebhookAuthEnabled {
+			listen.Known(r.Context())
+		}
+		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
 	}
 }
 
-// legacy is webhook for the paths of Bangumi-syncer, which have a key of their own or none.
+// legacy is webhook for the paths of Bangumi-syncer, which have a key of their own or none. Where anybody may send something,
+// that has a room of its own and a bound by address: it must not keep those waiting who have a key.
 func (s *server) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) {
 	current := s.Settings.Current().Server
+	key := current.LegacyKey.Reveal()
 	switch {
 	case !current.LegacyPaths:
 		s.conclude(w, r, src, legacyOff)
-	case current.LegacyKey != "" && !rightKey(givenKey(r), current.LegacyKey.Reveal()):
+	case key != "" && !rightKey(givenKey(r), key):
 		s.conclude(w, r, src, wrongLegacyKey)
+	case settings.StrongKey(key):
+		listen.Known(r.Context())
+		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
+	case !s.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
+		s.conclude(w, r, src, tooManyOpen)
 	default:
-		s.conclude(w, r, src, s.receive(w, r, src))
+		s.conclude(w, r, src, s.receive(w, r, src, s.openBodies))
 	}
 }
 
@@ -148,22 +171,13 @@ func (s *server) count(src watch.Source, status int) {
 	s.Requests.Add(1, string(src), string(webhook.OutcomeOf(status)), strconv.Itoa(status))
 }
 
-// receive reads and judges a request that may come in.
-func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source) outcome {
+// receive reads and judges a request that may come in. Its body takes its place in room.
+func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
 	current := s.Settings.Current()
-	room := min(current.Server.MaxBody, bodiesMost)
-	if r.ContentLength >= 0 {
-		room = min(room, r.ContentLength)
-	}
-	wait, cancel := context.WithTimeout(r.Context(), intakeTime)
-	defer cancel()
-	if err := s.bodies.Acquire(wait, room); err != nil {
-		return refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), engine.ErrBusy))
-	}
-	defer s.bodies.Release(room)
-	body, p := readBody(w, r, current.Server.MaxBody)
-	if p != nil {
-		return refuse(p)
+	body, release, err := readBody(w, r, current.Server.MaxBody, room)
+	defer release()
+	if err != nil {
+		return refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
 	}
 	delivery, err := source.Parse(src, source.Request{ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
 	if err != nil {
@@ -220,6 +234,13 @@ var (
 		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key.")
 )
 
+// tooManyOpen answers whoever sends much where no key is asked for.
+var tooManyOpen = func() outcome {
+	o := refuseStranger(http.StatusTooManyRequests, "Too many webhooks without a key from this address: wait a second, or set server.legacy_key, which lifts this bound.")
+	o.answer.(*Problem).RetryAfter = 1
+	return o
+}()
+
 func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
 
 func refuseStranger(status int, detail string) outcome {
@@ -244,22 +265,55 @@ func rightKey(given, want string) bool {
 	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""
 }
 
-// readBody reads at most limit bytes within bodyTime.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Problem) {
-	controller := http.NewResponseController(w)
-	// A writer without deadlines is bounded by its server alone.
-	_ = controller.SetReadDeadline(time.Now().Add(bodyTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	_ = controller.SetReadDeadline(time.Time{})
+// bodyRoom is for how many bytes of bodies there is room at once.
+type bodyRoom struct {
+	*semaphore.Weighted
+	most int64
+}
+
+func newBodyRoom(most int64) *bodyRoom { return &bodyRoom{semaphore.NewWeighted(most), most} }
+
+// readBody reads at most limit bytes, which take their place in room until release is called. listen.Handler bounds how long
+// that takes. The error is a *Problem, or engine.ErrBusy.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, room *bodyRoom) (body []byte, release func(), err error) {
+	var taken int64
+	release = func() { room.Release(taken) }
+	take := func(bytes int64) error {
+		wait, cancel := context.WithTimeout(r.Context(), intakeTime)
+		defer cancel()
+		if err := room.Acquire(wait, bytes); err != nil {
+			return engine.ErrBusy
+		}
+		taken += bytes
+		return nil
+	}
+	whole := limit
+	if r.ContentLength >= 0 {
+		whole = min(whole, r.ContentLength)
+	}
+	first := min(whole, bodyFirst)
+	if err := take(first); err != nil {
+		return nil, release, err
+	}
+	from := http.MaxBytesReader(w, r.Body, limit)
+	body, err = io.ReadAll(io.LimitReader(from, first))
+	if err == nil && int64(len(body)) == first {
+		if err := take(min(whole, room.most) - first); err != nil {
+			return nil, release, err
+		}
+		var rest []byte
+		rest, err = io.ReadAll(from)
+		body = append(body, rest...)
+	}
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
-		return body, nil
+		return body, release, nil
 	case errors.As(err, &large):
-		return nil, problem(http.StatusRequestEntityTooLarge,
+		return nil, release, problem(http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("The body is larger than %d MiB, which the setting server.max_body_mb allows.", limit>>20))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
+		return nil, release, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
 	}
-	return nil, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
+	return nil, release, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
 }

@@ -112,6 +112,9 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.makeWebhookKey(ctx); err != nil {
 		return err
 	}
+	for _, weak := range a.Settings.Weak() {
+		a.log.WarnContext(ctx, "a setting from before still holds, and should be changed", "setting", weak.Key, "set_by", weak.Where, "problem", weak.Problem)
+	}
 	if own := a.Settings.Current().Server; own.TLSCert != "" {
 		var err error
 		if a.tls, err = certfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {

@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"sse":    {},
 	"npm":    {},
 	"lan":    {},
+	"listen": {},
 	"bell":   {},
 	"rights": {},
 	"trail":  {},
@@ -41,7 +42,7 @@ var allowed = map[string][]string{
 	"update":   {"bell", "httpx"},
 	"diagnose": {"httpx", "secret"},
 	"settings": {"db", "lan", "secret"},
-	"auth":     {"db", "lan", "trail"},
+	"auth":     {"db", "lan", "listen", "trail"},
 
 	"auth/oidc":     {"httpx", "secret"},
 	"auth/oidctest": {"simulated"},
@@ -99,9 +100,9 @@ var allowed = map[string][]string{
 
 	"archive": {"archive/dump", "archive/fetch", "archive/titles", "bell", "catalog", "db", "task", "title", "watch"},
 
-	"api": {"account", "archive", "auth", "backup", "auth/oidc", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "llm", "logring", "mapping", "match", "metrics", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
+	"api": {"account", "archive", "auth", "backup", "auth/oidc", "candidate", "catalog", "dataset", "diagnose", "engine", "importer", "listen", "llm", "logring", "mapping", "match", "metrics", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "watch", "webhook"},
 	"web": {"account", "archive", "auth", "auth/oidc", "backup", "candidate", "catalog", "cover", "dataset", "mapping", "forecast", "importer", "diagnose", "llm", "logring", "match", "notify", "notify/channel", "record", "replay", "settings", "source", "source/device", "source/nas", "sse", "summary", "task", "tracker", "update", "watch", "webhook"},
-	"app": {"account", "api", "archive", "archive/fetch", "auth", "auth/oidc", "candidate", "catalog", "certfile", "cover", "backup", "dataset", "db", "diagnose", "disk", "engine", "httpx", "importer", "lan", "llm", "logfile", "logring", "mapping", "match", "metrics", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "trail", "update", "watch", "web", "webhook"},
+	"app": {"account", "api", "archive", "archive/fetch", "auth", "auth/oidc", "candidate", "catalog", "certfile", "cover", "backup", "dataset", "db", "diagnose", "disk", "engine", "httpx", "importer", "lan", "listen", "llm", "logfile", "logring", "mapping", "match", "metrics", "movein", "notify", "notify/channel", "record", "replay", "secret", "settings", "source", "source/device", "source/nas", "summary", "task", "tracker", "trail", "update", "watch", "web", "webhook"},
 
 	"browsertest": {},
 	"faults":      {},

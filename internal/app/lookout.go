@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/archive"
+	"watchmark/internal/auth"
 	"watchmark/internal/backup"
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
@@ -306,6 +307,9 @@ func (a *App) lookAtImports(ctx context.Context) error {
 func (a *App) lookAtDoor(ctx context.Context) error {
 	key, until := a.Auth.Locked()
 	state := ""
+	if strings.HasPrefix(key, auth.KnownBrowser) {
+		key = "a known browser" // its id tells nobody anything
+	}
 	if key != "" {
 		state = key + " until " + until.UTC().Format(time.RFC3339)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/auth"
+	"watchmark/internal/listen"
 	"watchmark/internal/settings"
 )
 
@@ -52,8 +53,11 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		running.Go(func() { part.Run(background) })
 	}
 
+	connections := listen.NewConnections(listen.Config{Most: listen.Most(), Exempt: func(addr netip.Addr) bool { return a.proxies().Trust(addr) }, Log: a.log})
+	listener = connections.Listener(listener)
 	server := &http.Server{
-		Handler:           a.handler,
+		Handler:           listen.Handler(a.handler),
+		ConnContext:       connections.Context,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

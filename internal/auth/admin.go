@@ -43,7 +43,7 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 	if !needed {
 		return ErrSetupDone
 	}
-	if err := s.door.knock(s.policy(), addressKey(remote)); err != nil {
+	if err := s.door.knock(s.policy(), false, addressKey(remote)); err != nil {
 		return err
 	}
 	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.setupToken))

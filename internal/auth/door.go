@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"watchmark/internal/listen"
 )
 
 // LockedError is returned when there were too many attempts to sign in or set up:
-// by this address, with this name, or by everybody together.
+// by this address, with this name, in this browser, or by everybody together.
 type LockedError struct {
 	// RetryAfter is when to come back, in whole seconds, at least one.
 	RetryAfter time.Duration
@@ -34,7 +36,7 @@ const (
 // maxTracked bounds how many addresses and names are remembered; the one quiet for longest goes first.
 const maxTracked = 4096
 
-// door counts failed attempts by address and by name.
+// door counts failed attempts by address, by name, and by browser where that is known.
 type door struct {
 	everybody *rate.Limiter
 
@@ -53,10 +55,8 @@ func newDoor() *door {
 
 // addressKey is what is counted of an address: an IPv6 caller owns a whole /64.
 func addressKey(addr netip.Addr) string {
-	if addr.Is6() && !addr.Is4In6() {
-		if prefix, err := addr.WithZone("").Prefix(64); err == nil {
-			return "address " + prefix.String()
-		}
+	if network := listen.Subscriber(addr); network.IsValid() && !network.IsSingleIP() {
+		return "address " + network.String()
 	}
 	return "address " + addr.Unmap().String()
 }
@@ -66,8 +66,8 @@ func nameKey(name string) string { return "name " + name[:min(len(name), 4*maxNa
 
 // knock lets an attempt in, counted as failed until forgive is called: of many attempts
 // at the same moment, no more than allowed get through. Otherwise it returns a *LockedError;
-// a refused attempt does not prolong the lock.
-func (d *door) knock(p Policy, keys ...string) error {
+// a refused attempt does not prolong the lock. own is for keys that strangers cannot have: it does not wait for everybody.
+func (d *door) knock(p Policy, own bool, keys ...string) error {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,7 @@ func (d *door) knock(p Policy, keys ...string) error {
 	if wait > 0 {
 		return &LockedError{RetryAfter: (wait + time.Second - 1).Truncate(time.Second)}
 	}
-	if !d.everybody.AllowN(now, 1) {
+	if !own && !d.everybody.AllowN(now, 1) {
 		return &LockedError{RetryAfter: time.Second}
 	}
 	for _, key := range keys {
@@ -94,8 +94,8 @@ func (d *door) knock(p Policy, keys ...string) error {
 	return nil
 }
 
-// locked is whom the door keeps out longest of those it keeps out, as addressKey and
-// nameKey name them, and until when; empty when nobody.
+// locked is whom the door keeps out longest of those it keeps out, as addressKey, nameKey
+// and KnownBrowser name them, and until when; empty when nobody.
 func (d *door) locked(p Policy) (key string, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/lan"
+	"watchmark/internal/listen"
 )
 
 // CookieName is the cookie that carries a session's token.
@@ -58,8 +59,6 @@ type Guard struct {
 	BasePath string
 	// Log gets failures of the database that the caller is not told.
 	Log *slog.Logger
-
-	strangers strangers
 }
 
 // Authenticate finds out who is calling, by "Authorization: Bearer <API key>" or else by the
@@ -75,11 +74,14 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 		switch {
 		case err == nil:
 			touch(w)
+			if id.Kind != Open {
+				listen.Known(r.Context())
+			}
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			go g.askAgain(ctx, cancel, r)
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, identityKey{}, id)))
-		case stranger && !g.strangers.allow(ClientOf(r.Context()).Addr, time.Now()):
+		case stranger && !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
 			w.Header().Set("Retry-After", "1")
 			problem(w, http.StatusTooManyRequests, "Too many requests without a login from this address. Wait a second, or sign in.")
 		case errors.Is(err, errNoSession):
@@ -149,7 +151,8 @@ func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.Response
 			g.complain(r, "prolong a session", err)
 		}
 		if !expires.IsZero() {
-			http.SetCookie(w, g.Cookie(r.Context(), cookie.Value, expires))
+			http.SetCookie(w, g.SessionCookie(r.Context(), cookie.Value, expires))
+			g.remember(w, r, used.admin)
 		}
 	}
 	return Identity{Kind: BySession, Name: used.admin}, touch, nil
@@ -217,11 +220,16 @@ func LocalPath(next string) string {
 	return next
 }
 
-// Cookie carries the token of a session that ends at expires. It is Secure when ClientOf says HTTPS.
-func (g *Guard) Cookie(ctx context.Context, token string, expires time.Time) *http.Cookie {
+// SessionCookie carries the token of a session that ends at expires.
+func (g *Guard) SessionCookie(ctx context.Context, token string, expires time.Time) *http.Cookie {
+	return g.cookie(ctx, CookieName, token, expires)
+}
+
+// cookie is one of this service alone. It is Secure when ClientOf says HTTPS.
+func (g *Guard) cookie(ctx context.Context, name, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
-		Name:     CookieName,
-		Value:    token,
+		Name:     name,
+		Value:    value,
 		Path:     g.BasePath + "/",
 		Expires:  expires,
 		HttpOnly: true,
@@ -232,7 +240,7 @@ func (g *Guard) Cookie(ctx context.Context, token string, expires time.Time) *ht
 
 // EndCookie makes the browser forget the session cookie.
 func (g *Guard) EndCookie(ctx context.Context) *http.Cookie {
-	cookie := g.Cookie(ctx, "", time.Time{}) //nolint:gosec // without HTTPS a Secure cookie would never come back
+	cookie := g.SessionCookie(ctx, "", time.Time{}) //nolint:gosec // without HTTPS a Secure cookie would never come back
 	cookie.MaxAge = -1
 	return cookie
 }

@@ -90,7 +90,7 @@ func service(t *testing.T, store *auth.Store, enabled bool, basePath string) *ht
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		http.SetCookie(w, guard.Cookie(r.Context(), opened.Token, opened.Expires))
+		http.SetCookie(w, guard.SessionCookie(r.Context(), opened.Token, opened.Expires))
 	})
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, guard.EndCookie(r.Context()))

@@ -36,7 +36,8 @@ func ParseProxies(list []string) (Proxies, error) {
 	return p, nil
 }
 
-func (p Proxies) trusts(addr netip.Addr) bool {
+// Trust reports whether addr is one of them.
+func (p Proxies) Trust(addr netip.Addr) bool {
 	for _, network := range p.networks {
 		if network.Contains(addr) {
 			return true
@@ -73,7 +74,7 @@ func (p Proxies) Client(r *http.Request) Client {
 		return c
 	}
 	c.Addr = plainAddr(peer.Addr())
-	if !p.trusts(c.Addr) {
+	if !p.Trust(c.Addr) {
 		return c
 	}
 	hops := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
@@ -89,7 +90,7 @@ func (p Proxies) Client(r *http.Request) Client {
 			break
 		}
 		c.Addr = addr
-		if !p.trusts(addr) {
+		if !p.Trust(addr) {
 			break
 		}
 	}

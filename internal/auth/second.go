@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"time"
 )
@@ -149,8 +148,8 @@ func (s *Store) TwoFactor(ctx context.Context) (TwoFactor, error) {
 
 // StartTwoFactor checks the password and makes a secret for ConfirmTwoFactor, in place of one that
 // was made before. It returns ErrTwoFactorOn, or what checking a password returns.
-func (s *Store) StartTwoFactor(ctx context.Context, name, password string, remote netip.Addr) (Enrolment, error) {
-	id, err := s.reassure(ctx, name, password, remote)
+func (s *Store) StartTwoFactor(ctx context.Context, name, password string, v Visitor) (Enrolment, error) {
+	id, err := s.reassure(ctx, name, password, v)
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -238,8 +237,8 @@ func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recove
 
 // RenewRecoveryCodes checks the password and makes new recovery codes in place of the old ones. It
 // returns ErrTwoFactorOff, or what checking a password returns.
-func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, remote netip.Addr) (recovery []string, err error) {
-	id, err := s.reassure(ctx, name, password, remote)
+func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, v Visitor) (recovery []string, err error) {
+	id, err := s.reassure(ctx, name, password, v)
 	if err != nil {
 		return nil, err
 	}
@@ -256,8 +255,8 @@ func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, r
 
 // TurnOffTwoFactor checks the password and turns the second factor off. It returns ErrTwoFactorOff,
 // or what checking a password returns.
-func (s *Store) TurnOffTwoFactor(ctx context.Context, name, password string, remote netip.Addr) error {
-	if _, err := s.reassure(ctx, name, password, remote); err != nil {
+func (s *Store) TurnOffTwoFactor(ctx context.Context, name, password string, v Visitor) error {
+	if _, err := s.reassure(ctx, name, password, v); err != nil {
 		return err
 	}
 	return s.ResetTwoFactor(ctx, name)

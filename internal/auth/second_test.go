@@ -25,7 +25,7 @@ func with(t *testing.T, store *auth.Store, code string) error {
 // secondFactor turns it on and returns the secret and the recovery codes. A step passes.
 func secondFactor(t *testing.T, store *auth.Store) (secret string, recovery []string) {
 	t.Helper()
-	made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+	made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 		dir := t.TempDir()
 		store, d := withAdmin(t, dir, defaultPolicy)
 		before, _ := login(t, store)
-		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, "not the password", here)), auth.ErrBadCredentials)
+		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, "not the password", auth.Visitor{Addr: here})), auth.ErrBadCredentials)
 		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), "123456", "")), auth.ErrNoEnrolment)
-		made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+		made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 			t.Error("not only the session that confirmed is left")
 		}
 		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), keep)), auth.ErrNoEnrolment)
-		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, password, here)), auth.ErrTwoFactorOn)
+		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})), auth.ErrTwoFactorOn)
 
 		wantErr(t, with(t, store, ""), auth.ErrCodeNeeded)
 		wantErr(t, with(t, store, totptest.Code(made.Secret, time.Now())), auth.ErrBadCode) // it confirmed already
@@ -119,8 +119,8 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 		if state, err := store.TwoFactor(t.Context()); err != nil || state.RecoveryCodes != 8 {
 			t.Errorf("it stands %+v: %v", state, err)
 		}
-		wantErr(t, second(store.RenewRecoveryCodes(t.Context(), admin, "not the password", here)), auth.ErrBadCredentials)
-		fresh, err := store.RenewRecoveryCodes(t.Context(), admin, password, here)
+		wantErr(t, second(store.RenewRecoveryCodes(t.Context(), admin, "not the password", auth.Visitor{Addr: here})), auth.ErrBadCredentials)
+		fresh, err := store.RenewRecoveryCodes(t.Context(), admin, password, auth.Visitor{Addr: here})
 		if err != nil || len(fresh) != 10 {
 			t.Fatalf("new codes: %v: %v", fresh, err)
 		}
@@ -166,7 +166,7 @@ func TestOneOfManyAtOnceUsesTheCode(t *testing.T) {
 func TestSignInUnderWayNeedsTheCodeToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, d := withAdmin(t, t.TempDir(), defaultPolicy)
-		made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+		made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestGuessedCodesLockTheDoor(t *testing.T) {
 func TestSecondFactorIsTurnedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
-		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, password, here), auth.ErrTwoFactorOff)
+		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here}), auth.ErrTwoFactorOff)
 		secondFactor(t, store)
-		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, "not the password", here), auth.ErrBadCredentials)
+		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, "not the password", auth.Visitor{Addr: here}), auth.ErrBadCredentials)
 		wantErr(t, with(t, store, ""), auth.ErrCodeNeeded)
-		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, password, here), nil)
+		wantErr(t, store.TurnOffTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here}), nil)
 		wantErr(t, with(t, store, ""), nil)
 		secondFactor(t, store)
 		wantErr(t, store.ResetTwoFactor(t.Context(), "alex"), auth.ErrUnknownAdmin)
@@ -226,7 +226,7 @@ func TestSecondFactorIsTurnedOff(t *testing.T) {
 func TestEnrolmentEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
-		made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+		made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestEnrolmentEndsByItself(t *testing.T) {
 			t.Error("it is shown for ever")
 		}
 		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), "")), auth.ErrNoEnrolment)
-		if _, err := store.StartTwoFactor(t.Context(), admin, password, here); err != nil {
+		if _, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here}); err != nil {
 			t.Fatal(err)
 		}
 		store.CancelEnrolment()
@@ -252,7 +252,7 @@ func TestEnrolmentEndsByItself(t *testing.T) {
 func TestRecoveryCodeWorksWithoutTheSeal(t *testing.T) {
 	dir := t.TempDir()
 	store, d := withAdmin(t, dir, defaultPolicy)
-	made, err := store.StartTwoFactor(t.Context(), admin, password, here)
+	made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,15 +302,15 @@ func TestSignInsByTheProviderAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, _ := withAdmin(t, t.TempDir(), defaultPolicy)
 		for range 10 {
-			wantErr(t, store.Knock(here), nil)
-			store.Withdraw(here)
+			wantErr(t, store.Knock(auth.Visitor{Addr: here}), nil)
+			store.Withdraw(auth.Visitor{Addr: here})
 			time.Sleep(time.Second)
 		}
 		for range 5 {
-			wantErr(t, store.Knock(here), nil)
+			wantErr(t, store.Knock(auth.Visitor{Addr: here}), nil)
 			time.Sleep(time.Second)
 		}
-		wantLocked(t, store.Knock(here), 15*time.Minute-time.Second)
-		wantErr(t, store.Knock(netip.MustParseAddr("203.0.113.9")), nil)
+		wantLocked(t, store.Knock(auth.Visitor{Addr: here}), 15*time.Minute-time.Second)
+		wantErr(t, store.Knock(auth.Visitor{Addr: netip.MustParseAddr("203.0.113.9")}), nil)
 	})
 }

@@ -21,20 +21,25 @@ type Visitor struct {
 	// Session is the token of the session that the browser had until now; it ends when a new one
 	// opens. Empty for none.
 	Session string
+	// Device is the value of DeviceCookie; empty for none.
+	Device string
 }
 
-// Opened is a session with a token that never existed before, and when it ends unless it is used.
+// Opened is a session with a token that never existed before, when it ends unless it is used, and the
+// value for the DeviceCookie of its browser.
 type Opened struct {
 	Token   string
 	Expires time.Time
+	Device  string
 }
 
 // Login checks the name, the password and, where the second factor is on, a code of the app or a
 // recovery code, and opens a session. It returns ErrBadCredentials, ErrCodeNeeded when the password
 // is right and code is empty, ErrBadCode, or a *LockedError after too many failures of the
-// address or with the name, whether the password is right or not.
+// address or with the name, whether the password is right or not. A browser in which the administrator has signed in before has a
+// count of its own.
 func (s *Store) Login(ctx context.Context, name, password, code string, v Visitor) (Opened, error) {
-	id, hash, err := s.verify(ctx, name, password, v.Addr)
+	id, hash, err := s.verify(ctx, name, password, v)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -43,32 +48,46 @@ func (s *Store) Login(ctx context.Context, name, password, code string, v Visito
 	if err == nil {
 		opened, err = s.openSession(ctx, id, hash, "", p, v)
 	}
+	_, doors := s.doors(name, v)
 	switch {
 	case err == nil:
-		s.door.forgive(addressKey(v.Addr), nameKey(name))
+		s.door.forgive(doors...)
+		opened.Device = s.deviceOf(v.Device, name)
 	case errors.Is(err, ErrCodeNeeded): // the password was right; to forgive everything would let codes be guessed for ever
-		s.door.withdraw(addressKey(v.Addr), nameKey(name))
+		s.door.withdraw(doors...)
 	}
 	return opened, err
 }
 
-// Knock counts an attempt of the address to come in by a provider. It is counted as failed until
+// Knock counts an attempt to come in by a provider. It is counted as failed until
 // Enter succeeds or Withdraw takes it back. It returns a *LockedError.
-func (s *Store) Knock(remote netip.Addr) error { return s.door.knock(s.policy(), addressKey(remote)) }
+func (s *Store) Knock(v Visitor) error {
+	own, doors := s.doors("", v)
+	return s.door.knock(s.policy(), own, doors...)
+}
 
-// Withdraw takes the last attempt of the address back: nothing was guessed.
-func (s *Store) Withdraw(remote netip.Addr) { s.door.withdraw(addressKey(remote)) }
+// Withdraw takes the last attempt back: nothing was guessed.
+func (s *Store) Withdraw(v Visitor) {
+	_, doors := s.doors("", v)
+	s.door.withdraw(doors...)
+}
 
-// Pace lets a request of somebody unknown pass that costs more than its answer, or returns a *LockedError.
-func (s *Store) Pace() error { return s.door.knock(s.policy()) }
+// Begin counts a sign-in by a provider that is begun, which costs more than its answer. It returns a *LockedError
+// when the visitor begins too many.
+func (s *Store) Begin(v Visitor) error {
+	if _, doors := s.doors("", v); !s.starts.allow(doors[0], time.Now()) {
+		return &LockedError{RetryAfter: startWait}
+	}
+	return nil
+}
 
 // Enter opens a session of the administrator for somebody whom a provider vouches for. via is one of
 // Policy.Entries: the session ends when that is no longer among them. It returns ErrNoAdmin while
 // nobody has set the service up.
 func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error) {
 	var id int64
-	var hash string
-	err := s.db.Read().QueryRowContext(ctx, `SELECT id, password_hash FROM admins ORDER BY id LIMIT 1`).Scan(&id, &hash)
+	var name, hash string
+	err := s.db.Read().QueryRowContext(ctx, `SELECT id, name, password_hash FROM admins ORDER BY id LIMIT 1`).Scan(&id, &name, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Opened{}, ErrNoAdmin
 	}
@@ -77,7 +96,9 @@ func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error
 	}
 	opened, err := s.openSession(ctx, id, hash, via, nil, v)
 	if err == nil {
-		s.door.forgive(addressKey(v.Addr))
+		_, doors := s.doors("", v)
+		s.door.forgive(doors...)
+		opened.Device = s.deviceOf(v.Device, name)
 	}
 	return opened, err
 }
@@ -114,13 +135,13 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{token, expires}, nil
+	return Opened{Token: token, Expires: expires}, nil
 }
 
 // ChangePassword checks the old password, sets the new one, ends all sessions and opens another. It
 // returns what checking a password returns, or a *FieldError for the new one.
 func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
-	if _, err := s.reassure(ctx, name, before, v.Addr); err != nil {
+	if _, err := s.reassure(ctx, name, before, v); err != nil {
 		return Opened{}, err
 	}
 	if err := s.SetPassword(ctx, name, after); err != nil {
@@ -130,22 +151,26 @@ func (s *Store) ChangePassword(ctx context.Context, name, before, after string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	return s.openSession(ctx, id, hash, "", nil, v)
+	opened, err := s.openSession(ctx, id, hash, "", nil, v)
+	opened.Device = s.deviceOf(v.Device, name)
+	return opened, err
 }
 
 // reassure is verify for somebody who is signed in already.
-func (s *Store) reassure(ctx context.Context, name, password string, remote netip.Addr) (id int64, err error) {
-	id, _, err = s.verify(ctx, name, password, remote)
+func (s *Store) reassure(ctx context.Context, name, password string, v Visitor) (id int64, err error) {
+	id, _, err = s.verify(ctx, name, password, v)
 	if err == nil {
-		s.door.withdraw(addressKey(remote), nameKey(name))
+		_, doors := s.doors(name, v)
+		s.door.withdraw(doors...)
 	}
 	return id, err
 }
 
 // verify is the id and the password hash of the administrator whose name and password these are. The
 // attempt stays counted as failed until the caller forgives or withdraws it.
-func (s *Store) verify(ctx context.Context, name, password string, remote netip.Addr) (id int64, hash string, err error) {
-	if err := s.door.knock(s.policy(), addressKey(remote), nameKey(name)); err != nil {
+func (s *Store) verify(ctx context.Context, name, password string, v Visitor) (id int64, hash string, err error) {
+	own, doors := s.doors(name, v)
+	if err := s.door.knock(s.policy(), own, doors...); err != nil {
 		return 0, "", err
 	}
 	id, hash, err = s.credentials(ctx, name)
@@ -162,7 +187,7 @@ func (s *Store) verify(ctx context.Context, name, password string, remote netip.
 	return id, hash, nil
 }
 
-// Locked is whom too many failed attempts keep out at the moment, an address or a name, and
+// Locked is whom too many failed attempts keep out at the moment, an address, a name or a browser, and
 // until when; empty when nobody.
 func (s *Store) Locked() (who string, until time.Time) { return s.door.locked(s.policy()) }
 

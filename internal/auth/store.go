@@ -7,7 +7,8 @@
 // the secret of the second factor sealed; a code is good once; every
 // request looks them up anew, so a password changed or a key made by the command
 // line counts at once in the running service; guessing is bounded per address, per
-// name and over all. The counts of failures live in memory and end with the process.
+// name and over all, and by itself in a browser of the administrator's, whom strangers so
+// cannot shut out. The counts of failures live in memory and end with the process.
 package auth
 
 import (
@@ -85,6 +86,8 @@ type Store struct {
 	hasher     hasher
 	decoy      string
 	door       *door
+	strangers  *Allowances
+	starts     *Allowances // of sign-ins by a provider
 
 	mu        sync.Mutex
 	enrolling *enrolling // nil while no second factor is being set up
@@ -101,6 +104,8 @@ func NewStore(d *db.DB, box Sealer, policy func() Policy) *Store {
 		hasher:     newHasher(),
 		decoy:      decoyHash(),
 		door:       newDoor(),
+		strangers:  NewAllowances(strangerBurst, strangerPace),
+		starts:     NewAllowances(startBurst, 1/startWait.Seconds()),
 	}
 }
 

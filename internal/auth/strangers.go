@@ -10,32 +10,48 @@ import (
 // files takes some ten, and nobody can keep the processor busy with pages that are drawn for strangers.
 const (
 	strangerBurst = 150
-	strangerPace  = 10 // a second
+	strangerPace  = 10
 )
 
-// strangers bounds what callers may ask who are nobody known. The zero value is ready.
-type strangers struct {
+// startBurst sign-ins by a provider may be begun at once, and then one each startWait.
+const (
+	startBurst = 10
+	startWait  = 5 * time.Second
+)
+
+// Allowances bound what the callers of an address may ask: so much at once, and then so much a second.
+type Allowances struct {
+	burst, pace float64
+
 	mu   sync.Mutex
 	seen map[string]allowance
 }
 
-// allowance is what an address may still ask at a time; it grows by strangerPace.
+// NewAllowances allow an address burst requests at once, and then perSecond.
+func NewAllowances(burst, perSecond float64) *Allowances {
+	return &Allowances{burst: burst, pace: perSecond, seen: map[string]allowance{}}
+}
+
+// allowance is what an address may still ask at a time.
 type allowance struct {
 	left float64
 	at   time.Time
 }
 
-// allow reports whether addr may ask one thing more.
-func (s *strangers) allow(addr netip.Addr, now time.Time) bool {
-	key := addressKey(addr)
+// Allow reports whether addr may ask one thing more.
+func (s *Allowances) Allow(addr netip.Addr, now time.Time) bool {
+	return s.allow(addressKey(addr), now)
+}
+
+func (s *Allowances) allow(key string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, known := s.seen[key]
 	if !known {
 		s.forget(now)
-		a = allowance{left: strangerBurst}
+		a = allowance{left: s.burst}
 	} else {
-		a.left = min(strangerBurst, a.left+now.Sub(a.at).Seconds()*strangerPace)
+		a.left = min(s.burst, a.left+now.Sub(a.at).Seconds()*s.pace)
 	}
 	a.at = now
 	asked := a.left >= 1
@@ -47,17 +63,14 @@ func (s *strangers) allow(addr netip.Addr, now time.Time) bool {
 }
 
 // forget makes room for one address more: those go that have all of their allowance back, else any.
-func (s *strangers) forget(now time.Time) {
-	if s.seen == nil {
-		s.seen = map[string]allowance{}
-	}
+func (s *Allowances) forget(now time.Time) {
 	if len(s.seen) < maxTracked {
 		return
 	}
 	var anyone string
 	for key, a := range s.seen {
 		anyone = key
-		if now.Sub(a.at).Seconds()*strangerPace >= strangerBurst-a.left {
+		if now.Sub(a.at).Seconds()*s.pace >= s.burst-a.left {
 			delete(s.seen, key)
 		}
 	}

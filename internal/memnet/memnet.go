@@ -48,6 +48,11 @@ func (n *Network) Listen(host string) net.Listener {
 	return l
 }
 
+// Dial connects to host, for what is no HTTP client.
+func (n *Network) Dial(ctx context.Context, host string) (net.Conn, error) {
+	return n.dial(ctx, "mem", host+":80")
+}
+
 func (n *Network) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.hosts[address]

@@ -213,6 +213,19 @@ func checkWebhookKey(text string) (string, error) {
 	return text, nil
 }
 
+// shortestKey is how many characters a key of webhooks has at least: so many nobody guesses.
+const shortestKey = 12
+
+// StrongKey reports whether a key of webhooks is long enough to keep anybody out.
+func StrongKey(key string) bool { return len(key) >= shortestKey }
+
+func strongKey(text string) error {
+	if !StrongKey(text) {
+		return fmt.Errorf("has fewer than %d characters, so it can be guessed: choose a longer one", shortestKey)
+	}
+	return nil
+}
+
 // checkNetwork takes a network in CIDR form or a single address. IPv4 in IPv6 form becomes what it means: peers are known
 // by their IPv4 address.
 func checkNetwork(text string) (string, error) {

@@ -245,6 +245,26 @@ func (m *Manager) resolve(stored map[string]any) (*state, Errors) {
 // it had at the start.
 func (m *Manager) Current() Settings { return m.current.Load().inForce }
 
+// Weak tells of values in force that nobody could enter any more. They hold on: a service that was set up long ago must start.
+func (m *Manager) Weak() Errors {
+	var weak Errors
+	now := m.current.Load().settings
+	for path, o := range options() {
+		text, _ := now[path].value.(string)
+		if o.fresh == nil || text == "" {
+			continue
+		}
+		if err := o.fresh(text); err != nil {
+			where := now[path].by
+			if where == "" {
+				where = "database"
+			}
+			weak = append(weak, &FieldError{Key: path, Where: where, Problem: err.Error()})
+		}
+	}
+	return weak.byKey()
+}
+
 // OnChange has fn called after each change of what is in force, one change at
 // a time and in order, before Patch returns. fn must not call Patch or OnChange.
 func (m *Manager) OnChange(fn func(before, after Settings)) {
@@ -333,6 +353,12 @@ func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
 			if err != nil {
 				errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
 				continue
+			}
+			if text, _ := value.(string); text != "" && o.fresh != nil && value != p.stored[path] {
+				if err := o.fresh(text); err != nil {
+					errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
+					continue
+				}
 			}
 			p.stored[path] = value
 		}

@@ -310,3 +310,42 @@ func TestTryTellsWhatAPatchWouldDoAndWritesNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestShortKeysAreRefusedWhenEntered and hold on where they stand already: the service must start.
+func TestShortKeysAreRefusedWhenEntered(t *testing.T) {
+	for _, key := range []string{"server.legacy_key", "auth.webhook_key"} {
+		m := newHouse(t).start(t)
+		for text, problem := range map[string]string{
+			"x": "has fewer than 12 characters", "eleven-char": "has fewer than 12 characters", "twelve-chars": "", "": "",
+		} {
+			err := m.Patch(t.Context(), one(key, text))
+			if problem == "" && err != nil || problem != "" && (err == nil || !strings.Contains(err.Error(), key+": "+problem)) {
+				t.Errorf("%s = %q: %v", key, text, err)
+			}
+		}
+		if weak := m.Weak(); len(weak) != 0 {
+			t.Errorf("weak are %v", weak)
+		}
+		section, name, _ := strings.Cut(key, ".")
+		for where, set := range map[string]func(h *house){
+			"watchmark.toml":       func(h *house) { h.file(t, "["+section+"]\n"+name+" = \"short\"\n") },
+			"environment variable": func(h *house) { h.opts.Environ = []string{"WATCHMARK_" + strings.ToUpper(section+"_"+name) + "=short"} },
+			"database": func(h *house) {
+				h.put(t, map[string]string{key: fmt.Sprintf("%q", h.opts.Sealer.Seal("short", "settings/"+key+"/value"))})
+			},
+		} {
+			h := newHouse(t)
+			set(h)
+			m := h.start(t)
+			weak := m.Weak()
+			if len(weak) != 1 || weak[0].Key != key || !strings.Contains(weak[0].Where, where) || strings.Contains(weak.Error(), "short\"") {
+				t.Errorf("%s in the %s: weak are %v", key, where, weak)
+			}
+			if where == "database" {
+				if err := m.Patch(t.Context(), one(key, "short")); err != nil {
+					t.Errorf("%s cannot stay as it is: %v", key, err)
+				}
+			}
+		}
+	}
+}

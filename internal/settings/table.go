@@ -41,6 +41,7 @@ type option struct {
 	min, max float64                      // bounds of a number, both included
 	choices  []Choice                     // the values allowed, when there are few
 	check    func(string) (string, error) // normalises and checks a text or each item of a list
+	fresh    func(string) error           // what a text must meet besides when it is entered; "" always may be. One that was set before holds on, see Manager.Weak
 	form     Form                         // what a text is made of, where a page can help to write it
 	zone     string                       // of a Cron that names none; "" = the local time
 	restart  bool                         // a change is in force after a restart only

@@ -12,8 +12,6 @@ const (
 	// Heartbeat is how often a quiet stream shall send Beat: it keeps proxies from ending
 	// the connection, and finds readers that are gone.
 	Heartbeat = 20 * time.Second
-	// sendTime is how long a reader may take to receive one message.
-	sendTime = 10 * time.Second
 )
 
 // Writer sends messages. Every method reports false when the reader is gone.
@@ -47,8 +45,6 @@ func (s *Writer) Send(event, id, data string) bool {
 func (s *Writer) Beat() bool { return s.write(": still here\n\n") }
 
 func (s *Writer) write(message string) bool {
-	// A wrapped writer may know no deadlines; the write itself then tells.
-	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime))
 	if _, err := s.w.Write([]byte(message)); err != nil {
 		return false
 	}

@@ -86,7 +86,7 @@ func pushSources() []speaker {
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{"app", "archive/dumptest", "auth/oidctest", "auth/totptest", "certfile", "archive/dumptest/mkdump", "bell", "browsertest", "catalog/catalogtest", "cover", "dataset/gen", "db/dbtest", "demo",
-	"disk", "faults", "importer/servertest", "install", "llm/llmtest", "logfile", "logring", "logtest", "memnet", "metrics", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "trail", "web"}
+	"disk", "faults", "importer/servertest", "install", "listen", "llm/llmtest", "logfile", "logring", "logtest", "memnet", "metrics", "movein/movetest", "notify/channel/channeltest", "npm", "release", "rights", "settings/gen", "simulated", "source/device/devicetest", "source/nas/nastest", "sse", "title", "title/gen", "tracker/trackertest", "trail", "web"}
 
 // unsaid are texts of the speakers that no page shows, with the reason.
 var unsaid = map[string]string{

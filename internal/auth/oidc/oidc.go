@@ -169,7 +169,7 @@ type flow struct {
 // New is the provider that the settings name at each use, asked by client.
 func New(settings func() Settings, client *httpx.Client) *Provider {
 	return &Provider{
-		settings: settings, http: &http.Client{Transport: transport{client}}, asking: make(chan struct{}, 1),
+		settings: settings, http: &http.Client{Transport: transport{client}, CheckRedirect: stay}, asking: make(chan struct{}, 1),
 		flows: secret.NewTickets[flow](flowLife, flowsMost),
 	}
 }
@@ -212,8 +212,12 @@ type Answer struct {
 }
 
 // Finish checks what the provider sent back. entry is what the session is to be noted by, next where
-// to go. It returns ErrState, ErrOff, ErrDenied, ErrStranger, or an error that wraps ErrRefused or ErrUnreachable.
-func (p *Provider) Finish(ctx context.Context, a Answer) (entry, next string, err error) {
+// to go. It returns ErrOff, ErrState, ErrDenied, ErrStranger, or an error that wraps ErrRefused or ErrUnreachable. admit is asked after
+// the first two, when the answer belongs to a sign-in that this browser began; its error comes back.
+func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (entry, next string, err error) {
+	if !p.settings().on() {
+		return "", "", ErrOff
+	}
 	f, found := p.flows.Take(a.State, func(f flow) bool { return subtle.ConstantTimeCompare([]byte(f.browser), []byte(a.Browser)) == 1 })
 	if !found {
 		return "", "", ErrState
@@ -226,6 +230,9 @@ func (p *Provider) Finish(ctx context.Context, a Answer) (entry, next string, er
 		return "", "", ErrState // another provider was set meanwhile
 	case a.Error == "access_denied":
 		return "", "", ErrDenied
+	}
+	if err := admit(); err != nil {
+		return "", "", err
 	}
 	person, err := p.person(ctx, f, a)
 	p.note(err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -84,13 +85,13 @@ func (r *rig) begin() oidc.Answer {
 // signIn is how a whole sign-in ends.
 func (r *rig) signIn() error {
 	r.t.Helper()
-	_, _, err := r.Finish(r.t.Context(), r.begin())
+	_, _, err := r.Finish(r.t.Context(), r.begin(), anybody)
 	return err
 }
 
 func TestAllowedAccountComesIn(t *testing.T) {
 	r := newRig(t, oidctest.Config{})
-	entry, next, err := r.Finish(t.Context(), r.begin())
+	entry, next, err := r.Finish(t.Context(), r.begin(), anybody)
 	if err != nil || next != "/records?status=error" || len(r.settings.Entries()) != 1 || entry != r.settings.Entries()[0] {
 		t.Fatalf("entry %q, next %q: %v", entry, next, err)
 	}
@@ -210,27 +211,28 @@ func TestSignInEndsOnceInItsOwnBrowser(t *testing.T) {
 	} {
 		forged := back
 		change(&forged)
-		if _, _, err := r.Finish(t.Context(), forged); !errors.Is(err, oidc.ErrState) {
+		counted := func() error { return errors.New("it was counted") }
+		if _, _, err := r.Finish(t.Context(), forged, counted); !errors.Is(err, oidc.ErrState) {
 			t.Errorf("with %s it ends with %v", name, err)
 		}
 	}
 	if r.server.Asked("token") != 0 {
 		t.Error("the provider was asked for what was forged")
 	}
-	if _, _, err := r.Finish(t.Context(), back); err != nil {
+	if _, _, err := r.Finish(t.Context(), back, anybody); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Finish(t.Context(), back); !errors.Is(err, oidc.ErrState) {
+	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
 		t.Errorf("the second time it ends with %v", err)
 	}
 	other := r.begin()
 	other.Code = back.Code
-	if _, _, err := r.Finish(t.Context(), other); !errors.Is(err, oidc.ErrRefused) {
+	if _, _, err := r.Finish(t.Context(), other, anybody); !errors.Is(err, oidc.ErrRefused) {
 		t.Errorf("with a code that was used it ends with %v", err)
 	}
 	mine, theirs := r.begin(), r.begin() // a code of another sign-in has another verifier
 	mine.Code = theirs.Code
-	if _, _, err := r.Finish(t.Context(), mine); !errors.Is(err, oidc.ErrRefused) {
+	if _, _, err := r.Finish(t.Context(), mine, anybody); !errors.Is(err, oidc.ErrRefused) {
 		t.Errorf("with the code of another sign-in it ends with %v", err)
 	}
 }
@@ -368,12 +370,12 @@ func TestSettingsCountAsTheyAre(t *testing.T) {
 	r := newRig(t, oidctest.Config{})
 	back := r.begin()
 	r.settings.Allowed = nil
-	if _, _, err := r.Finish(t.Context(), back); !errors.Is(err, oidc.ErrStranger) {
+	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrStranger) {
 		t.Errorf("not allowed any more, it ends with %v", err)
 	}
 	back = r.begin()
 	r.settings.ClientID = "another"
-	if _, _, err := r.Finish(t.Context(), back); !errors.Is(err, oidc.ErrState) {
+	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
 		t.Errorf("with another client it ends with %v", err)
 	}
 	r.settings.Issuer = ""
@@ -381,3 +383,37 @@ func TestSettingsCountAsTheyAre(t *testing.T) {
 		t.Errorf("switched off, it ends with %v", err)
 	}
 }
+
+// TestTokensAreNotFollowedElsewhere: code, verifier, client secret and access token go to the address that discovery
+// names, and to no other, be it another port of the same host.
+func TestTokensAreNotFollowedElsewhere(t *testing.T) {
+	for _, door := range []string{"token", "userinfo"} {
+		for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+			t.Run(door+" "+http.StatusText(status), func(t *testing.T) {
+				var reached, leaked atomic.Int32
+				elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					reached.Add(1)
+					if body, _ := io.ReadAll(r.Body); len(body) > 0 || r.Header.Get("Authorization") != "" {
+						leaked.Add(1)
+					}
+				}))
+				defer elsewhere.Close()
+				away := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/"+door, status))
+				defer away.Close()
+				r := newRig(t, oidctest.Config{EmailByUserInfo: true, Discovery: func(document map[string]any) int {
+					document[door+"_endpoint"] = away.URL
+					return http.StatusOK
+				}})
+				if err := r.signIn(); door == "token" && !errors.Is(err, oidc.ErrRefused) {
+					t.Errorf("the sign-in ends with %v", err)
+				}
+				if reached.Load() != 0 || leaked.Load() != 0 {
+					t.Errorf("elsewhere was asked %d times, %d with something secret", reached.Load(), leaked.Load())
+				}
+			})
+		}
+	}
+}
+
+// anybody may come as often as they like.
+func anybody() error { return nil }

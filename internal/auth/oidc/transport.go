@@ -14,7 +14,11 @@ const longestRequest = 64 << 10
 // transport sends what the libraries ask for on the one way out.
 type transport struct{ client *httpx.Client }
 
-// RoundTrip is the answer, read whole. Redirects of reads were followed already.
+// stay takes a redirect for the answer: code, verifier and client secret are for the address that discovery named, and
+// net/http would take them along to another port of the same host.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// RoundTrip is the answer, read whole. Redirects were followed already of reads that carry no token.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {
@@ -24,7 +28,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	answer, err := t.client.Do(req.Context(), httpx.Request{Method: req.Method, URL: req.URL.String(), Header: req.Header.Clone(), Body: body})
+	answer, err := t.client.Do(req.Context(), httpx.Request{Method: req.Method, URL: req.URL.String(), Header: req.Header.Clone(), Body: body, StayOnAddress: req.Header.Get("Authorization") != ""})
 	if err != nil {
 		return nil, err
 	}
