@@ -19,7 +19,7 @@ func TestDatasetStatusAndRefresh(t *testing.T) {
 	t.Cleanup(site.Close)
 	r := newRig(t, "WATCHMARK_MATCHING_DATASET_URL="+site.URL+"/data.json")
 	r.do("GET", "/api/dataset/status", nil).want(http.StatusOK, `"enabled":true`, `"version":"`+dataset.Version+`"`, `"made":"snapshot"`,
-		`"last_outcome":""`, `"last_error":""`, `"refreshing":false`, `"task_id":0`, `"next_run":"`)
+		`"last_outcome":""`, `"last_error":""`, `"moved":[]`, `"refreshing":false`, `"task_id":0`, `"next_run":"`)
 	r.do("POST", "/api/dataset/refresh", nil).want(http.StatusAccepted, `"task_id":1`)
 	<-asked
 	r.do("POST", "/api/dataset/refresh", nil).problem(http.StatusConflict, "under way already")

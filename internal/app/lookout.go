@@ -209,7 +209,7 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 		return nil
 	}
 	problem := ""
-	if s.LastOutcome == dataset.Failed {
+	if s.LastOutcome == dataset.Failed || s.LastOutcome == dataset.Refused {
 		problem = s.LastError
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)

@@ -197,7 +197,7 @@ func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	b := m.backups.Status()
 	j.add("backup", b.LastRun, b.LastError != "", b.LastError == "")
 	d := m.Dataset.Status()
-	j.add("id_table", d.LastRun, d.LastOutcome == dataset.Failed, d.LastOutcome == dataset.Refreshed || d.LastOutcome == dataset.UpToDate)
+	j.add("id_table", d.LastRun, d.LastOutcome == dataset.Failed || d.LastOutcome == dataset.Refused, d.LastOutcome == dataset.Refreshed || d.LastOutcome == dataset.UpToDate)
 	n, err := m.nas.Status(ctx)
 	if err != nil {
 		return jobs{}, err

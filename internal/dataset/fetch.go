@@ -49,7 +49,7 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	case answer.Status != http.StatusOK:
 		return Failed, fmt.Errorf("fetch the id table: the address answered %d %s", answer.Status, http.StatusText(answer.Status))
 	}
-	head := Head{FetchedAt: time.Now().UTC().Truncate(time.Second), URL: url, ETag: answer.Header.Get("ETag")}
+	head := Head{FetchedAt: time.Now().UTC().Truncate(time.Second), URL: url, ETag: answer.Header.Get("ETag"), Judged: judgedBy}
 	if m := releaseIn.FindStringSubmatch(answer.URL); m != nil {
 		head.Version = m[1]
 	}
@@ -64,6 +64,9 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	if float64(next.Len()) < leastShare*float64(inUse.Len()) {
 		return Failed, fmt.Errorf("%w (%d entries, before there were %d)", errSmaller, next.Len(), inUse.Len())
 	}
+	if err := judge(next); err != nil {
+		return Refused, err
+	}
 	if err := ctx.Err(); err != nil {
 		return Failed, err
 	}
@@ -76,4 +79,13 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 		return UpToDate, nil
 	}
 	return Refreshed, nil
+}
+
+// judge holds a fetched table against the one in the program.
+func judge(next *Table) error {
+	own, err := Snapshot()
+	if err != nil {
+		return fmt.Errorf("read the id table in the program: %w", err)
+	}
+	return own.Judge(next)
 }

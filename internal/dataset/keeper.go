@@ -39,6 +39,7 @@ const (
 	Refreshed Outcome = "refreshed"
 	UpToDate  Outcome = "up_to_date" // there was no newer table
 	Failed    Outcome = "failed"     // it is tried again in an hour
+	Refused   Outcome = "refused"    // the fetched table may not serve
 	Stopped   Outcome = "cancelled"
 )
 
@@ -47,6 +48,21 @@ type attempt struct {
 	At      time.Time `json:"at"`
 	Outcome Outcome   `json:"outcome"`
 	Error   string    `json:"error,omitempty"`
+	// Moved is what a table that was refused leads elsewhere.
+	Moved []Moved `json:"moved,omitempty"`
+}
+
+// of is an attempt that ended with an outcome, and err when it failed.
+func (a attempt) of(outcome Outcome, err error) attempt {
+	a.Outcome, a.Error, a.Moved = outcome, "", nil
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		a.Moved = refusal.Moved
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return a
 }
 
 // KeeperConfig is what a Keeper is made of; every field must be set.
@@ -104,6 +120,14 @@ func (k *Keeper) Table() (*Table, string) {
 		debug.FreeOSMemory() // else the service would keep for long what only the loading needed
 	}
 	return k.table, ""
+}
+
+// refuse keeps that the table fetched by an earlier version of the program may not serve.
+func (k *Keeper) refuse(err error) {
+	k.Log.Warn("the fetched id table is not used, the one in the program serves", "error", err)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last = k.last.of(Refused, err)
 }
 
 // use takes a table into use.
@@ -188,10 +212,7 @@ func (k *Keeper) refresh(ctx context.Context, t *task.Task) error {
 
 // end keeps how a refresh ended.
 func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
-	last := attempt{At: time.Now().UTC(), Outcome: outcome}
-	if err != nil {
-		last.Error = err.Error()
-	}
+	last := attempt{At: time.Now().UTC()}.of(outcome, err)
 	status := k.inUse()
 	k.mu.Lock()
 	before := k.last
@@ -206,12 +227,12 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		k.Log.InfoContext(ctx, "there is no newer id table", "version", status.Version)
 	case Stopped:
 		k.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
-	case Failed:
+	case Failed, Refused:
 		level := slog.LevelWarn
-		if before.Outcome == Failed { // it was told when that began
+		if before.Outcome == outcome && before.Error == last.Error { // it was told when that began
 			level = slog.LevelDebug
 		}
-		k.Log.Log(ctx, level, "the refresh of the id table failed, the one in use stays", "error", last.Error)
+		k.Log.Log(ctx, level, "the refresh of the id table failed, the one in use stays", "error", last.Error, "moved", last.Moved)
 	}
 	t.SetResult(struct {
 		Outcome Outcome `json:"outcome"`
@@ -260,8 +281,9 @@ func (k *Keeper) inUse() InUse {
 type Status struct {
 	Enabled bool `json:"enabled"`
 	InUse
-	LastOutcome Outcome   `json:"last_outcome" enum:",refreshed,up_to_date,failed" doc:"How the last refresh ended; empty before the first."`
+	LastOutcome Outcome   `json:"last_outcome" enum:",refreshed,up_to_date,failed,refused" doc:"How the last refresh ended; empty before the first. refused is a table of which too many ids lead to other entries than in the one of the program: it is not used, and the next one is looked at by schedule."`
 	LastError   string    `json:"last_error" doc:"Why the last refresh failed; empty when it did not. The table in use stays."`
+	Moved       []Moved   `json:"moved" doc:"What the table that was refused leads elsewhere, by kind; empty when none was."`
 	LastRun     time.Time `json:"last_run,omitzero" doc:"When that was; not there before the first."`
 	Refreshing  bool      `json:"refreshing"`
 	TaskID      int64     `json:"task_id" doc:"The refresh that runs, or ran last; 0 when there was none since the start."`
@@ -277,7 +299,7 @@ func (k *Keeper) Status() Status {
 	}
 	// In this order, what a refresh that has ended is said to have brought is there.
 	k.mu.Lock()
-	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At, k.last.Error
+	s.LastOutcome, s.LastRun, s.LastError, s.Moved = k.last.Outcome, k.last.At, k.last.Error, append([]Moved{}, k.last.Moved...)
 	k.mu.Unlock()
 	s.InUse = k.inUse()
 	if next := k.due(time.Now()); s.Enabled && !next.IsZero() {

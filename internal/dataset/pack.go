@@ -42,6 +42,8 @@ type Head struct {
 	// URL is the address that was asked, ETag what it had for the document.
 	URL  string `json:"url,omitempty"`
 	ETag string `json:"etag,omitempty"`
+	// Judged is judgedBy of the program that has let the table serve.
+	Judged string `json:"judged,omitempty"`
 }
 
 // header is the first line of a packed table.

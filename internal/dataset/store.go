@@ -24,8 +24,13 @@ func (k *Keeper) load() (*Table, error) {
 		k.Log.Warn("the fetched id table cannot be used, the one in the program serves", "error", err)
 	case fetched.head.FetchedAt.Before(released):
 		k.Log.Info("the id table in the program is newer than the fetched one", "version", Version)
-	default:
+	case fetched.head.Judged == judgedBy:
 		return fetched, nil
+	default: // another version of the program let it serve
+		if err = judge(fetched); err == nil {
+			return fetched, nil
+		}
+		k.refuse(err)
 	}
 	return Snapshot()
 }

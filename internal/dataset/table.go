@@ -111,24 +111,59 @@ func (t *Table) find(at site, text string) []Entry {
 	if !ok {
 		return nil
 	}
-	links := t.sites[at]
-	from, _ := slices.BinarySearchFunc(links, wanted.id, func(l link, id uint32) int { return cmp.Compare(l.id, id) })
 	var found []Entry
-	for _, l := range links[from:] {
-		if l.id != wanted.id {
-			break
-		}
+	for _, l := range t.linksOf(at, wanted.id) {
 		found = append(found, t.entry(l))
 	}
 	return found
 }
 
+// linksOf is what a site has for an id.
+func (t *Table) linksOf(at site, id uint32) []link {
+	links := t.sites[at]
+	from, _ := slices.BinarySearchFunc(links, id, func(l link, id uint32) int { return cmp.Compare(l.id, id) })
+	if from == len(links) || links[from].id != id {
+		return nil
+	}
+	return links[from : from+runOf(links[from:])]
+}
+
+// runOf is how many of links, from the first on, have its id.
+func runOf(links []link) int {
+	n := 1
+	for n < len(links) && links[n].id == links[0].id {
+		n++
+	}
+	return n
+}
+
 func (t *Table) entry(l link) Entry {
+	e := t.plainEntry(l)
+	e.Titles = t.titles(int(l.entry))
+	return e
+}
+
+// plainEntry is an entry without its titles.
+func (t *Table) plainEntry(l link) Entry {
 	e := t.entries[l.entry]
 	return Entry{
 		Subject: catalog.SubjectID(e.subject), Kind: kinds[e.kind], Begin: unpackDate(e.begin),
-		Season: int(l.season), Episode: int(l.episode), Titles: t.titles(int(l.entry)),
+		Season: int(l.season), Episode: int(l.episode),
 	}
+}
+
+func (t *Table) plainEntries(links []link) []Entry {
+	entries := make([]Entry, 0, len(links))
+	for _, l := range links {
+		entries = append(entries, t.plainEntry(l))
+	}
+	return entries
+}
+
+// has reports whether the table has a subject.
+func (t *Table) has(subject catalog.SubjectID) bool {
+	_, found := slices.BinarySearchFunc(t.entries, uint32(subject), func(e entry, id uint32) int { return cmp.Compare(e.subject, id) })
+	return found
 }
 
 // titles are those of the entry at a place, parts of the one text.

@@ -43,6 +43,8 @@ func tableLook(s dataset.Status) look {
 		return look{"quiet", "power", "about.table.off"}
 	case s.Version == "":
 		return look{"bad", "circle-x", "about.table.missing"}
+	case s.LastOutcome == dataset.Refused:
+		return look{"warn", "triangle-alert", "about.table.refused"}
 	case s.LastOutcome == dataset.Failed:
 		return look{"warn", "triangle-alert", "about.table.old"}
 	}

@@ -116,11 +116,14 @@ func TestKeysExist(t *testing.T) {
 	for _, phase := range []archive.Phase{"", archive.Fetching, archive.Reading, archive.Indexing, archive.Writing} {
 		need("the phase of an import", "script.import_"+string(phase))
 	}
-	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate, dataset.Failed} {
+	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate, dataset.Failed, dataset.Refused} {
 		need("the outcome of a refresh", "about.outcome."+string(outcome))
 	}
 	for _, outcome := range []dataset.Outcome{dataset.Refreshed, dataset.UpToDate} {
 		need("the outcome of a refresh", "script.refreshed_"+string(outcome))
+	}
+	for _, kind := range []dataset.MoveKind{dataset.MovedSeason, dataset.MovedPart, dataset.MovedSpecial, dataset.MovedFilm, dataset.MovedID} {
+		need("what a table leads elsewhere", "about.moved."+string(kind))
 	}
 	for _, status := range []replay.Status{replay.Pending, replay.Abandoned, replay.Synced} {
 		for _, prefix := range []string{"queue.tab.", "queue.none.", "queue.none_about.", "queue.delete_confirm."} {
@@ -268,7 +271,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|mail_tls)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|mail_tls)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

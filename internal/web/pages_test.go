@@ -123,6 +123,12 @@ func TestAboutPage(t *testing.T) {
 		{"the snapshot", dataset.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
 		{"fetched", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "not automatically"}, []string{"已是最新", "不自动进行"}, "came with"},
 		{"not renewed", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
+		{"refused", dataset.Status{Enabled: true, InUse: fetched, LastOutcome: dataset.Refused, LastError: "because", LastRun: time.Now(), NextRun: &next, Moved: []dataset.Moved{
+			{Kind: dataset.MovedSeason, Count: 1_234, Of: 5_464, AtMost: 27, Examples: []dataset.Move{{ID: "tmdb:tv/95479", Season: 1, Episode: 1, From: 294993, To: 369304}}},
+			{Kind: dataset.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []dataset.Move{{ID: "tmdb:movie/8", From: 11, To: 12}}},
+			{Kind: dataset.MovedID, Of: 9, AtMost: 10, Examples: []dataset.Move{}}}},
+			[]string{"In use, newest refused", "because", "First episodes of a season: 1,234 of 5,464 (up to 27", "tmdb:tv/95479</span>, season 1, episode 1:", "#294993", "#369304", "Films: 1 of 1,918", "tmdb:movie/8</span>:"},
+			[]string{"使用中，最新的未采用", "第 1 季第 1 集", "未采用"}, "AniList: 0"},
 		{"a refresh runs", dataset.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},
 		{"off", dataset.Status{}, []string{"Switched off", "/settings?section=matching#section-matching"}, []string{"未启用"}, "api/dataset/refresh"},
 	} {
