@@ -515,7 +515,7 @@ func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	mappings := mapping.NewStore(d)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, Log: log,
+		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Queue: replay.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})

@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/diagnose"
 	"watchmark/internal/engine"
 	"watchmark/internal/llm"
+	"watchmark/internal/match"
 	"watchmark/internal/notify"
 	"watchmark/internal/replay"
 	"watchmark/internal/settings"
@@ -179,7 +180,7 @@ func (a *App) buildEngine() {
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
-		Catalog: knowledge{a.Data}, Lists: a.keeper, Log: a.log,
+		Catalog: knowledge{a.Data, a.keeper}, Lists: a.keeper, View: func(by account.Account) match.Viewer { return a.keeper.View(by) }, Log: a.log,
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()

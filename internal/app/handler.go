@@ -34,7 +34,7 @@ func (a *App) buildHandler(o Options) error {
 		Version: Version(), Build: BuildInfo(), Stylesheet: pages.Stylesheet, Icon: pages.Icon, PublicURL: a.publicURL,
 		Guard: guard, OIDC: signIn, Settings: a.Settings, Masker: a.masker, Log: a.log, Logs: a.lines, Tasks: a.tasks, Stopping: a.stopping,
 		Webhooks: a.webhooks, Requests: &a.meters.requests, Engine: a.engine, Records: a.Records, Queue: a.queue, Replay: a.replay,
-		Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Questions: a.Questions, Subjects: knowledge{a.Data},
+		Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Questions: a.Questions, Subjects: knowledge{a.Data, a.keeper},
 		Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Reachability: a.catalog.Reachability,
 		NAS: a.nas, Device: a.device, Tracker: a.tracker, Importer: a.newImporter(),
 		Notices: a.Notices, LLM: a.llm, Summary: a.summaries, Airing: a.airing,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"watchmark/internal/account"
 	"watchmark/internal/catalog"
 	"watchmark/internal/mapping"
 	"watchmark/internal/match"
@@ -24,24 +25,33 @@ func matchBy(m *match.Matcher) func(context.Context, watch.Event, *mapping.Rules
 	}
 }
 
-// knowledge is what a person's choice is checked against: the catalog, which is never older,
-// and the offline archive where the catalog does not answer or shows nothing, for it hides adult
-// titles from look-ups. Searches go to the catalog alone.
-type knowledge struct{ *Data }
+// knowledge is what a person's choice is checked against: the catalog, which is never older, and where
+// that does not answer or shows nothing the offline archive and then the preferred account, for the catalog hides adult
+// titles from look-ups without one. Searches go to the catalog alone.
+type knowledge struct {
+	*Data
+	keeper *account.Keeper
+}
 
 func (k knowledge) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	return k.cached.Search(ctx, q)
 }
 
 func (k knowledge) Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	return either(k, func(c match.Catalog) (catalog.Subject, error) { return c.Subject(ctx, id) })
+	return anywhere(ctx, k, func(c witness) (catalog.Subject, error) { return c.Subject(ctx, id) })
 }
 
 func (k knowledge) Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
-	return either(k, func(c match.Catalog) (catalog.EpisodeInfo, error) { return c.Episode(ctx, id) })
+	return anywhere(ctx, k, func(c witness) (catalog.EpisodeInfo, error) { return c.Episode(ctx, id) })
 }
 
-func either[T any](k knowledge, ask func(match.Catalog) (T, error)) (T, error) {
+// witness is where a choice is looked up.
+type witness interface {
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)
+}
+
+func anywhere[T any](ctx context.Context, k knowledge, ask func(witness) (T, error)) (T, error) {
 	found, err := ask(k.cached)
 	if !errors.Is(err, catalog.ErrUnreachable) && !errors.Is(err, catalog.ErrNotFound) {
 		return found, err
@@ -49,6 +59,14 @@ func either[T any](k knowledge, ask func(match.Catalog) (T, error)) (T, error) {
 	if archive, _ := k.archive(); archive != nil {
 		if old, miss := ask(archive); miss == nil {
 			return old, nil
+		}
+	}
+	if !errors.Is(err, catalog.ErrNotFound) {
+		return found, err
+	}
+	if by, none := k.Accounts.Preferred(ctx); none == nil {
+		if seen, miss := ask(k.keeper.View(by)); miss == nil {
+			return seen, nil
 		}
 	}
 	return found, err

@@ -54,6 +54,10 @@ func missingIn(err error) missing {
 	return somethingElse
 }
 
+// Hides reports whether the catalog says that it does not have a subject. It hides adult titles from accounts
+// that may not see them by the same words (upstreams/catalog.md section 7).
+func Hides(err error) bool { return errors.Is(err, ErrNotFound) && missingIn(err) == theSubject }
+
 // entry is the entry as it is now; its zero is "not collected". Creating an entry that is there after all would overwrite its state,
 // so what contradicts what is known is asked twice. People may change their name once, so the name is read
 // again when the catalog knows nobody of that name, or does not say what is missing.

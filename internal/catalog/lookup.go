@@ -129,14 +129,19 @@ func aliases(infobox json.RawMessage, known ...string) []string {
 // one it was merged into: keep the ID of the answer. ErrNotFound also means
 // hidden from anonymous readers (upstreams/catalog.md section 7, NSFW).
 func (c *Client) Subject(ctx context.Context, id SubjectID) (Subject, error) {
+	return Session{c: c}.Subject(ctx, id)
+}
+
+// Subject is Client.Subject with what only the owner of the token is shown.
+func (s Session) Subject(ctx context.Context, id SubjectID) (Subject, error) {
 	op := fmt.Sprintf("read subject %d", id)
 	for range maxMerges {
-		var s apiSubject
+		var found apiSubject
 		var merged bool
 		asked := id
-		due := c.reading(&s, func() bool { return s.ID == asked })
-		_, err := c.send(ctx, call{op: op, path: fmt.Sprintf("/v0/subjects/%d", asked)}, func(op string, resp *httpx.Response) error {
-			if id, merged = c.mergedInto(resp); merged {
+		due := s.c.reading(&found, func() bool { return found.ID == asked })
+		_, err := s.c.send(ctx, call{op: op, path: fmt.Sprintf("/v0/subjects/%d", asked), token: s.token}, func(op string, resp *httpx.Response) error {
+			if id, merged = s.c.mergedInto(resp); merged {
 				return nil
 			}
 			return due(op, resp)
@@ -145,7 +150,7 @@ func (c *Client) Subject(ctx context.Context, id SubjectID) (Subject, error) {
 			return Subject{}, err
 		}
 		if !merged {
-			return s.subject(), nil
+			return found.subject(), nil
 		}
 	}
 	return Subject{}, &Error{Op: op, Kind: ErrUnreachable, Status: http.StatusFound, Description: "too many redirects"}
@@ -216,8 +221,13 @@ func (c *Client) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, err
 
 // Episode reads one chapter, anonymously.
 func (c *Client) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
+	return Session{c: c}.Episode(ctx, id)
+}
+
+// Episode is Client.Episode with what only the owner of the token is shown.
+func (s Session) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
 	var e apiEpisode
-	err := c.read(ctx, call{op: fmt.Sprintf("read episode %d", id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e, func() bool { return e.ID == id && e.Subject > 0 })
+	err := s.read(ctx, call{op: fmt.Sprintf("read episode %d", id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e, func() bool { return e.ID == id && e.Subject > 0 })
 	if err != nil {
 		return EpisodeInfo{}, err
 	}

@@ -190,6 +190,19 @@ func (s Session) episodeMark(ctx context.Context, episode EpisodeID) (episodeMar
 	return episodeMark{mark.Episode.info(), mark.Type}, nil
 }
 
+// Episodes is Client.Episodes with what only the owner of the token is shown, read from their marks.
+func (s Session) Episodes(ctx context.Context, subject SubjectID) ([]EpisodeInfo, error) {
+	marks, err := s.episodeMarks(ctx, subject)
+	if err != nil {
+		return nil, err
+	}
+	episodes := make([]EpisodeInfo, 0, len(marks))
+	for _, mark := range marks {
+		episodes = append(episodes, mark.Episode)
+	}
+	return episodes, nil
+}
+
 // setEpisode sets the state of one episode. ErrRefused with status 400: the
 // subject is not collected. Changing one mark to another is lost by some servers
 // (upstreams/catalog.md section 9): go over Unmarked.

@@ -121,9 +121,11 @@ type Config struct {
 	Mappings *mapping.Store
 	Catalog  Catalog
 	Lists    Lists
-	Queue    *replay.Queue
-	Tasks    *task.Registry
-	Options  func() Options
+	// View is the catalog as an account sees it.
+	View    func(account.Account) match.Viewer
+	Queue   *replay.Queue
+	Tasks   *task.Registry
+	Options func() Options
 	// Queued is told that something waits in the queue now.
 	Queued func()
 	// Notices are told what came in, and how it came out.

@@ -55,7 +55,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (forecast.Verdic
 		}
 		return forecast.Verdict{Status: forecast.NoAccount, Reason: r.message}, nil
 	}
-	result := f.e.Matcher.Match(ctx, event).Result
+	result := f.e.Matcher.Match(match.SeenBy(ctx, f.e.View(r.accounts[0])), event).Result
 	if ctx.Err() != nil {
 		return forecast.Verdict{}, ctx.Err()
 	}

@@ -273,7 +273,7 @@ func newHouse(t *testing.T) *house {
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Queue: h.queue, Tasks: h.tasks, Queued: func() {}, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})

@@ -181,13 +181,15 @@ func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []s
 			continue
 		}
 		ctx := e.followed(work, s.work.ID)
-		trace := e.Matcher.MatchOnline(ctx, s.work.Event)
+		trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
 		if ctx.Err() != nil {
 			e.release(s.work.ID)
 			continue
 		}
 		e.tell(ctx, trace.Steps...)
-		if now := trace.Result; now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID {
+		now := trace.Result
+		isSame := now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID
+		if isSame || now.Status == match.NotFound && catalog.Hides(s.cause) { // look-ups do not find what is hidden
 			same = append(same, s)
 			continue
 		}
@@ -270,6 +272,8 @@ func markFailure(a account.Account, err error) record.Outcome {
 		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words))
 	case errors.Is(err, catalog.ErrForbidden):
 		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to change its list%s: look at the account on the catalog's website, it may be banned; a new token does not help", a.Username, words))
+	case catalog.Hides(err):
+		return failure(record.Refused, fmt.Sprintf("the catalog does not show the subject to account %s: this account may not see it (too young, or not allowed), or it is gone", a.Username))
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
 		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words))
 	case errors.Is(err, catalog.ErrUnreachable):

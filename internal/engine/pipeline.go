@@ -62,7 +62,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 		return
 	}
 	start := time.Now()
-	trace := e.Matcher.Match(ctx, w.Event)
+	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(a)), w.Event)
 	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {
 		e.release(w.ID)

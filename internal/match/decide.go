@@ -55,6 +55,9 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 
 // hides says what the id table leads to in vain.
 func (s *session) hides() string {
+	if s.viewed {
+		return fmt.Sprintf("the id table leads to subject %d, which the catalog does not show: it is gone, or this account may not see it (too young, or not allowed)", s.hidden)
+	}
 	return fmt.Sprintf("the id table leads to subject %d, which the catalog does not show: it is gone, or an adult title, which is hidden from look-ups without a login", s.hidden)
 }
 

@@ -90,6 +90,8 @@ func (s *session) resolveFilm(ctx context.Context, subject catalog.Subject) (tar
 	}
 	t := target{start: subject, subject: subject, fit: 1}
 	switch {
+	case len(main) == 0 && s.look.unseen[subject.ID]:
+		t.how = s.look.noRows(ctx, subject.ID)
 	case len(main) == 0 && subject.IsFilm():
 		t.whole, t.how = true, "a film without an episode list: the mark belongs to the subject itself"
 	case len(main) == 0:
@@ -116,13 +118,28 @@ const walkMost = 16
 // of start ends before it, the sequels are counted on: split cours and seasons that
 // a media server counts through.
 func (s *session) resolve(ctx context.Context, start catalog.Subject, number float64) (target, error) {
+	t, err := s.resolveListed(ctx, start, number)
+	if err != nil || t.found() && t.subject.ID == start.ID {
+		return t, err
+	}
+	if s.look.renew(ctx, start) {
+		return s.resolveListed(ctx, start, number)
+	}
+	if s.look.unseen[start.ID] && !t.found() {
+		t.how = s.look.noRows(ctx, start.ID)
+	}
+	return t, nil
+}
+
+// resolveListed is resolve by the lists as they are known.
+func (s *session) resolveListed(ctx context.Context, start catalog.Subject, number float64) (target, error) {
 	t := target{start: start, subject: start}
 	rows, special, err := s.look.chapters(ctx, start.ID)
 	if err != nil {
 		return t, err
 	}
 	if len(rows) == 0 {
-		t.how = "the subject has no episode list"
+		t.how = s.look.noRows(ctx, start.ID)
 		return t, nil
 	}
 	t.row, t.fit, t.how = s.inList(rows, number)

@@ -20,8 +20,11 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	f.output = map[string]any{"mapping_id": m.ID, "mapping": m.Title, "subject_id": m.SubjectID, "episode_offset": m.EpisodeOffset}
 	subject, err := s.look.subject(ctx, m.SubjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
-		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: fmt.Sprintf(
-			"the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or is an adult title, which is hidden from look-ups without a login; correct the mapping", m.Title, m.SubjectID)}}
+		reason := "the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or is an adult title, which is hidden from look-ups without a login; correct the mapping"
+		if s.viewed {
+			reason = "the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or this account may not see it (too young, or not allowed)"
+		}
+		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: fmt.Sprintf(reason, m.Title, m.SubjectID)}}
 		return f, nil
 	}
 	if err != nil {

@@ -95,6 +95,8 @@ type session struct {
 	// table is nil when there is none; noTable says why.
 	table   *dataset.Table
 	noTable string
+	// viewed is set where an account is asked for what the catalog hides from look-ups without one.
+	viewed bool
 	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
 	// there is none. Whatever else is found then is another one.
 	hidden catalog.SubjectID

@@ -21,6 +21,10 @@ type look struct {
 	names     map[catalog.SubjectID][]name
 	called    map[catalog.SubjectID][]string // titles that the id table has besides
 	lookUps   int
+	// archived is set for the archive, which hides nothing.
+	archived bool
+	// unseen are subjects whose episodes nobody shows, renewed those whose list was asked of the account.
+	unseen, renewed map[catalog.SubjectID]bool
 }
 
 func newLook(c Catalog, most int) *look {
@@ -33,6 +37,8 @@ func newLook(c Catalog, most int) *look {
 		episodes:  map[catalog.SubjectID][]catalog.EpisodeInfo{},
 		names:     map[catalog.SubjectID][]name{},
 		called:    map[catalog.SubjectID][]string{},
+		unseen:    map[catalog.SubjectID]bool{},
+		renewed:   map[catalog.SubjectID]bool{},
 	}
 }
 
@@ -70,6 +76,9 @@ func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subje
 	}
 	l.lookUps++
 	s, err := l.catalog.Subject(ctx, id)
+	if !l.archived {
+		s, err = orSeen(ctx, s, err, func(by Viewer) (catalog.Subject, error) { return by.Subject(ctx, id) })
+	}
 	if err != nil {
 		return catalog.Subject{}, err
 	}
@@ -97,9 +106,13 @@ func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, specia
 	if !known {
 		l.lookUps++
 		list, err = l.catalog.Episodes(ctx, id)
+		if !l.archived {
+			list, err = orSeen(ctx, list, err, func(by Viewer) ([]catalog.EpisodeInfo, error) { return by.Episodes(ctx, id) })
+		}
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return nil, nil, err
 		}
+		l.unseen[id] = err != nil
 		l.episodes[id] = list
 	}
 	for _, e := range list {

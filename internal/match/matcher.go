@@ -90,12 +90,13 @@ func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog,
 	start := time.Now()
 	s := &session{
 		request: newRequest(event), options: m.Options(), online: newLook(m.Catalog, searchMost),
-		noArchive: noArchive, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
+		noArchive: noArchive, viewed: viewerOf(ctx) != nil, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
 	}
 	s.limit = s.options.Thresholds
 	s.table, s.noTable = m.Dataset()
 	if archive != nil {
 		s.offline, s.noArchive = newLook(archive, searchMostOffline), ""
+		s.offline.archived = true
 	}
 	t := Trace{Steps: []Step{}}
 	t.Result = m.run(ctx, s, &t)

@@ -1,0 +1,43 @@
+package account
+
+import (
+	"context"
+
+	"watchmark/internal/catalog"
+)
+
+// View is the catalog as an account sees it: with adult titles, where the account may see them. Nothing of it is kept.
+type View struct {
+	keeper  *Keeper
+	account Account
+}
+
+// View is what a sees.
+func (k *Keeper) View(a Account) View { return View{k, a} }
+
+// Subject reads one subject. Errors are those of Check.
+func (v View) Subject(ctx context.Context, id catalog.SubjectID) (found catalog.Subject, err error) {
+	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+		found, err = s.Subject(ctx, id)
+		return err
+	})
+	return found, err
+}
+
+// Episode reads one episode. Errors are those of Check.
+func (v View) Episode(ctx context.Context, id catalog.EpisodeID) (found catalog.EpisodeInfo, err error) {
+	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+		found, err = s.Episode(ctx, id)
+		return err
+	})
+	return found, err
+}
+
+// Episodes reads the episodes of a subject, of all types, from the account's own list of marks. Errors are those of Check.
+func (v View) Episodes(ctx context.Context, id catalog.SubjectID) (found []catalog.EpisodeInfo, err error) {
+	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+		found, err = s.Episodes(ctx, id)
+		return err
+	})
+	return found, err
+}
