@@ -35,6 +35,8 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 		d.Status, d.Reason, d.proposal = NotFound, best.reason, nil
 	case !certain && best.score < s.limit.Review:
 		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, output
+	case !certain && s.doubt != "":
+		d.Status, d.Reason = Review, fmt.Sprintf("perhaps %s, but %s", best.subject.DisplayName(), s.doubt)
 	case !certain && s.hidden != 0:
 		d.Status, d.Reason = Review, fmt.Sprintf("perhaps %s, but %s", best.subject.DisplayName(), s.hides())
 	case !certain && (best.score < s.limit.Accept || rival != ""):
@@ -63,6 +65,9 @@ func (s *session) hides() string {
 
 // nothing says what to do when nothing fits.
 func (s *session) nothing() string {
+	if s.doubt != "" {
+		return s.doubt
+	}
 	if s.hidden != 0 {
 		return s.hides()
 	}

@@ -53,11 +53,11 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 var formWords = map[bool]string{true: "a film", false: "a show"}
 
 // isOtherForm reports whether a subject is a film and the event an episode, or the event a film and the
-// subject a show of several episodes.
+// subject a show of several episodes, listed already or not.
 func (s *session) isOtherForm(ctx context.Context, subject catalog.Subject) (bool, error) {
 	if !s.event.IsFilm() {
 		return subject.IsFilm(), nil
 	}
 	main, _, err := s.look.chapters(ctx, subject.ID)
-	return !subject.IsFilm() && len(main) > 1, err
+	return !subject.IsFilm() && max(len(main), subject.Eps) > 1, err
 }

@@ -3,16 +3,19 @@ package match
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"watchmark/internal/catalog"
 )
 
 // findByPayload takes the catalog's own ids that a metadata plugin of the media
 // server put into the event: the episode's before the subject's. An id that the
-// catalog does not show is passed over.
+// catalog does not show is passed over. One of something that nobody watches, or of another
+// form than the event, is in doubt: then a person is asked.
 func findByPayload(ctx context.Context, s *session) (finding, error) {
 	subjectID, episodeID := catalog.SubjectID(s.event.CatalogSubject), catalog.EpisodeID(s.event.CatalogEpisode)
 	f := finding{input: map[string]any{}, output: map[string]any{}}
+	s.doubt = "" // what the archive has wrongly, the catalog may have rightly
 	if subjectID != 0 {
 		f.input["catalog_subject"] = subjectID
 	}
@@ -33,10 +36,8 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 				return f, err
 			}
 			if err == nil {
-				f.certain = true
-				f.proposals = []proposal{{subject: subject, score: 1, reason: "the media server named this episode by its catalog id",
-					target: target{start: subject, subject: subject, row: &episode, fit: 1, how: "named by the media server"}}}
-				return f, nil
+				t := target{start: subject, subject: subject, row: &episode, fit: 1, how: "named by the media server"}
+				return s.named(ctx, f, subject, t, "the media server named this episode by its catalog id")
 			}
 		}
 	}
@@ -51,11 +52,36 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	target, err := s.resolveNamed(ctx, subject, s.number)
+	t, err := s.resolveNamed(ctx, subject, s.number)
 	if err != nil {
 		return f, err
 	}
-	f.certain = true
-	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: "the media server named this subject by its catalog id"}}
+	return s.named(ctx, f, subject, t, "the media server named this subject by its catalog id")
+}
+
+// named proposes the target that a subject named by the media server leads to: certain where it is what the
+// event can be about, as a mapping must be, and one candidate among others where only its form is another.
+func (s *session) named(ctx context.Context, f finding, subject catalog.Subject, t target, reason string) (finding, error) {
+	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
+		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is neither an anime nor live action: correct the id in the library, or add a mapping for the title", subject.ID, subject.DisplayName())
+		f.output["passed_over"] = s.doubt
+		return f, nil
+	}
+	other, err := s.isOtherForm(ctx, subject)
+	if err != nil {
+		return f, err
+	}
+	other = other && (s.event.IsFilm() || s.season != 0) // servers count films to the specials of a show
+	p := proposal{subject: t.subject, target: t, score: 1, reason: reason}
+	if other && subject.IsFilm() {
+		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is a film, for an episode of a show: correct the id in the library, or choose the entry on the page Review", subject.ID, subject.DisplayName())
+	} else if other {
+		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is a show, for a film: correct the id in the library, or choose the entry on the page Review", subject.ID, subject.DisplayName())
+	}
+	if other {
+		f.output["passed_over"] = s.doubt
+		p.score, p.reason = s.limit.Review, s.doubt
+	}
+	f.certain, f.proposals = !other, []proposal{p}
 	return f, nil
 }

@@ -100,6 +100,9 @@ type session struct {
 	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
 	// there is none. Whatever else is found then is another one.
 	hidden catalog.SubjectID
+	// doubt is why an id of the catalog that the media server named cannot be what was watched; empty when there is
+	// no such id. Nothing else is marked in its place, for one of the two is wrong.
+	doubt string
 	// elsewhere are the subjects of the show that the event's id names, true for those that the id table has for
 	// other episodes than the one asked for: no count leads into these, unless the date agrees.
 	elsewhere map[catalog.SubjectID]bool

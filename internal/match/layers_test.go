@@ -111,6 +111,43 @@ func TestIDTable(t *testing.T) {
 	}
 }
 
+// What a metadata plugin names is held against what the event is: an album, or a series for a film, is a mistake of the library.
+func TestCatalogIDs(t *testing.T) {
+	_, _, m := world(t)
+	for name, c := range map[string]struct {
+		event watch.Event
+		want  string
+	}{
+		"the catalog's episode id":                      {with(episode("?", 1, 99, ""), func(e *watch.Event) { e.CatalogEpisode = 10305 }), "matched 103/10305"},
+		"the catalog's subject id":                      {with(episode("?", 3, 4, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "matched 103/10304"},
+		"the catalog's subject id, no such episode":     {with(episode("?", 1, 99, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "episode_not_found 103"},
+		"an id the catalog does not know":               {with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogSubject, e.CatalogEpisode = 999, 998 }), "matched 100/10003"},
+		"the id of a book, and nothing by the title":    {with(episode("?", 1, 3, ""), func(e *watch.Event) { e.CatalogSubject = 112 }), "not_found"},
+		"the id of a book, and the show by its title":   {with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogSubject = 112 }), "review"},
+		"the id of an episode of an album":              {with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogEpisode = 11501 }), "review"},
+		"a film with the id of a series":                {with(movie("灯塔守望者", "", ""), func(e *watch.Event) { e.CatalogSubject = 100 }), "review"},
+		"a film with the id of a series, title of none": {with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 100 }), "review"},
+		"a film with the id of a series that begins":    {with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 116 }), "review"},
+		"a special that is a film by its id":            {with(episode("?", 0, 1, ""), func(e *watch.Event) { e.CatalogEpisode = 11701 }), "matched 117/11701"},
+		"a film with the id of a film":                  {with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 111 }), "matched 111/0"},
+		"a film with the id of an OVA of one episode":   {with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 110 }), "matched 110/11001"},
+		"an episode with the id of a film":              {with(episode("剧场版 灯塔守望者", 1, 1, ""), func(e *watch.Event) { e.CatalogSubject = 111 }), "review"},
+		"an episode with the id of an OVA":              {with(episode("?", 1, 1, ""), func(e *watch.Event) { e.CatalogSubject = 110 }), "matched 110/11001"},
+		"an episode with the id of live action":         {with(episode("?", 1, 2, ""), func(e *watch.Event) { e.CatalogSubject = 113 }), "matched 113/11302"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(t.Context(), c.event)
+			if got := outcome(trace.Result); got != c.want {
+				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
+			}
+			checkSteps(t, trace)
+		})
+	}
+	if r := m.Match(t.Context(), with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 115 })).Result; !strings.Contains(r.Reason, "subject 115, 灯台の見張り OST, which is neither an anime nor live action") {
+		t.Errorf("it is told: %s", r.Reason)
+	}
+}
+
 func TestLiveActionIsLookedForLast(t *testing.T) {
 	_, _, m := world(t)
 	m.Options = func() match.Options { return match.Options{Thresholds: asItComes, LiveAction: true} }

@@ -48,6 +48,12 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	)
 	weekly(server, 110, 1, 1, "2020-08-20")
 	weekly(server, 113, 1, 10, "2019-04-01")
+	server.AddSubject(catalogtest.Subject{ID: 115, Type: catalog.Music, Name: "灯台の見張り OST", Date: "2020-03-01"})
+	weekly(server, 115, 1, 3, "2020-03-01")
+	server.AddSubject(catalogtest.Subject{ID: 116, Type: catalog.Anime, Name: "始まる星", Date: "2026-11-15", Platform: "TV", Eps: 12},
+		catalogtest.Subject{ID: 117, Type: catalog.Anime, Name: "終わる星", Date: "2019-11-15", Platform: "剧场版"})
+	weekly(server, 116, 1, 1, "2026-11-15")
+	weekly(server, 117, 1, 1, "2019-11-15")
 	server.AddRelation(100, catalog.CodeSideStory, 110)
 	server.AddRelation(100, catalog.CodeSideStory, 111)
 
@@ -189,10 +195,6 @@ func TestMatch(t *testing.T) {
 		"one subject for all seasons, counted anew":    {episode("没有尽头的旅途", 5, 4, "2005-01-23"), "review"},
 		"the date is that of another episode":          {episode("灯塔守望者", 1, 4, "2020-01-19"), "review"},
 		"no season told":                               {with(episode("灯塔守望者", 1, 2, ""), func(e *watch.Event) { e.Season = nil }), "matched 100/10002"},
-		"the catalog's episode id":                     {with(episode("?", 1, 99, ""), func(e *watch.Event) { e.CatalogEpisode = 10305 }), "matched 103/10305"},
-		"the catalog's subject id":                     {with(episode("?", 3, 4, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "matched 103/10304"},
-		"the catalog's subject id, no such episode":    {with(episode("?", 1, 99, ""), func(e *watch.Event) { e.CatalogSubject = 103 }), "episode_not_found 103"},
-		"an id the catalog does not know":              {with(episode("灯塔守望者", 1, 3, ""), func(e *watch.Event) { e.CatalogSubject, e.CatalogEpisode = 999, 998 }), "matched 100/10003"},
 		"the season's own title is the known one":      {with(episode("终末之海", 1, 3, ""), func(e *watch.Event) { e.SeasonTitle = "风之地图 终末之海" }), "matched 182/18203"},
 		"the season's own title has the number":        {with(episode("灯塔守望者", 1, 2, ""), func(e *watch.Event) { e.SeasonTitle = "灯塔守望者 第三季" }), "matched 103/10302"},
 		"the season's own title, specials":             {with(episode("灯塔守望者", 0, 7, "2020-05-01"), func(e *watch.Event) { e.SeasonTitle = "灯塔守望者 第三季" }), "matched 100/10090"},
