@@ -143,6 +143,9 @@ func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, er
 		mine := false
 		result, err, _ := c.flight.Do(fmt.Sprint(era, " ", key), func() (any, error) {
 			mine = true
+			if value, _, ok := c.get(key); ok { // the one before came in between
+				return value, nil
+			}
 			value, err := ask()
 			switch {
 			case err != nil && ctx.Err() != nil:

@@ -54,6 +54,12 @@ func missingIn(err error) missing {
 	return somethingElse
 }
 
+// isLocked reports whether a write of an entry was refused because its subject takes none any more.
+func isLocked(err error) bool {
+	var failure *Error
+	return errors.As(err, &failure) && errors.Is(err, ErrNotFound) && strings.Contains(strings.ToLower(failure.Description), "locked")
+}
+
 // Hides reports whether the catalog says that it does not have a subject. It hides adult titles from accounts
 // that may not see them by the same words (upstreams/catalog.md section 7).
 func Hides(err error) bool { return errors.Is(err, ErrNotFound) && missingIn(err) == theSubject }

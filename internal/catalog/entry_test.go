@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
 )
 
 // A 404 tells what is missing, and only that there is no entry makes one.
@@ -60,6 +61,41 @@ func TestNotCollectedIsReadFromItsWords(t *testing.T) {
 				t.Errorf("%v, asked for the entry %d times and for the name %d times", err, asked.Load(), me.Load())
 			}
 			if diff := cmp.Diff(c.wrote, wrote(s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A locked subject takes marks, and no change of its entry.
+func TestLockedSubjects(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		entry   catalog.CollectionType
+		want    []string
+		refused bool
+	}{
+		{"doing", catalog.Doing, []string{"PUT 1101 2"}, false},
+		{"dropped", catalog.Dropped, []string{"PUT 1101 2"}, false},
+		{"on hold", catalog.OnHold, []string{"PUT 1101 2"}, false},
+		{"wish", catalog.Wish, []string{"PUT 1101 2"}, false},
+		{"not collected", 0, []string{}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, client := house(t, catalogtest.Config{})
+			s.AddSubject(catalogtest.Subject{ID: 110, Type: catalog.Anime, Name: "鍵", Locked: true})
+			s.AddEpisodes(110, catalogtest.Episode{ID: 1101, Sort: 1}, catalogtest.Episode{ID: 1102, Sort: 2})
+			if c.entry != 0 {
+				must(t, s.Collect("mira", 110, c.entry, false))
+			}
+			got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(client, 110), Episodes: []catalog.EpisodeID{1101}})
+			if errors.Is(err, catalog.ErrNotFound) != c.refused || !c.refused && (err != nil || already(got) != "1101 marked" || got.Moved || got.Created) {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if (got.NotMoved != nil) != (c.entry == catalog.OnHold || c.entry == catalog.Wish) {
+				t.Errorf("told %v", got.NotMoved)
+			}
+			if diff := cmp.Diff(c.want, wrote(s)); diff != "" {
 				t.Error(diff)
 			}
 		})

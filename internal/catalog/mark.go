@@ -31,6 +31,9 @@ type MarkResult struct {
 	// Created: the entry was made, as doing. Moved: it went from wish or on hold
 	// to doing. Completed: it went to done.
 	Created, Moved, Completed bool
+	// NotMoved is the refusal to make the entry of a locked subject doing; the episodes are marked all the same,
+	// for which its state does not matter.
+	NotMoved error
 	// NotCompleted is the catalog's refusal to set the subject done; the episodes
 	// are marked all the same. nil when it was not asked or agreed.
 	NotCompleted error
@@ -108,10 +111,12 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 		}
 		result.Created = true
 	case entry.Type == OnHold && len(missing) > 0, entry.Type == Wish && len(missing) > 0 && !completes:
-		if err := req.begin(ctx); err != nil {
+		if err := req.begin(ctx); isLocked(err) {
+			result.NotMoved = err
+		} else if err != nil {
 			return MarkResult{}, err
 		}
-		result.Moved = true
+		result.Moved = result.NotMoved == nil
 	}
 	if err := req.write(ctx, states, missing, &result); err != nil {
 		return MarkResult{}, err

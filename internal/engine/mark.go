@@ -245,6 +245,8 @@ func markMessage(r catalog.MarkResult, start bool, episode catalog.EpisodeID, tw
 		return "already watched: nothing written"
 	case r.Completed:
 		return "marked as watched; the subject is complete"
+	case r.NotMoved != nil:
+		return "marked as watched; the subject is locked, so its entry stays as it was"
 	case r.NotCompleted != nil:
 		return "marked as watched; the catalog refused to set the subject done"
 	}

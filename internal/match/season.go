@@ -112,6 +112,12 @@ func (s *session) neighbour(ctx context.Context, from catalog.Subject, label str
 				if err != nil {
 					return catalog.Subject{}, false, err
 				}
+				if subject.ID != r.ID { // merged: relations keep the old id
+					if seen[subject.ID] {
+						continue
+					}
+					seen[subject.ID] = true
+				}
 				if formOf(subject) == formOf(from) {
 					same = append(same, subject)
 				} else {
