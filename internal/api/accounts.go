@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -63,7 +64,7 @@ func (s *server) registerAccounts() {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
-		Summary: "Add an account", Description: "The catalog is not asked; test the account afterwards.",
+		Summary: "Add an account", Description: "The catalog is asked whose token it is; what is wrong with it is told in problem. While the catalog does not answer, the token is kept unchecked.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, s.createAccount)
 	register(s, huma.Operation{
@@ -74,7 +75,7 @@ func (s *server) registerAccounts() {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPatch, Path: "/api/accounts/{id}", OperationID: "change-account", Tags: []string{tag},
-		Summary: "Change an account", Description: "Fields that are left out stay as they are.",
+		Summary: "Change an account", Description: "Fields that are left out stay as they are. A new token is checked as that of a new account.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, s.changeAccount)
 	register(s, huma.Operation{
@@ -117,21 +118,42 @@ func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JS
 		method = account.ByOAuth
 	}
 	s.Masker.Add(b.AccessToken.Reveal())
-	return s.usable(s.Accounts.Create(ctx, account.Draft{
+	made, err := s.Accounts.Create(ctx, account.Draft{
 		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun,
-	}))
+	})
+	return s.saved(ctx, made, err, b.AccessToken)
 }
 
 func (s *server) changeAccount(ctx context.Context, in *struct {
 	ByID
 	JSON[accountChange]
 }) (*JSON[account.Account], error) {
+	var given secret.Text
 	if in.Body.AccessToken != nil {
-		s.Masker.Add(in.Body.AccessToken.Reveal())
+		given = *in.Body.AccessToken
+		s.Masker.Add(given.Reveal())
 	}
-	return s.usable(s.Accounts.Update(ctx, in.ID, account.Change(in.Body)))
+	changed, err := s.Accounts.Update(ctx, in.ID, account.Change(in.Body))
+	return s.saved(ctx, changed, err, given)
+}
+
+// checkTime is how long whoever saves a token waits for the catalog to say whose it is.
+const checkTime = 10 * time.Second
+
+// saved answers an account that was stored, with what is wrong with the token that it was given; given is empty when it
+// was given none.
+func (s *server) saved(ctx context.Context, a account.Account, err error, given secret.Text) (*JSON[account.Account], error) {
+	if err != nil || given == "" {
+		return s.usable(a, err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if _, err := s.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
+		s.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
+	}
+	return s.usable(s.Accounts.Get(ctx, a.ID))
 }
 
 // usable answers an account that was changed. Marks may have waited for it.

@@ -189,7 +189,7 @@ func TestBrowserArchive(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
 		browsertest.Click("#archive .verdict button"),
-		browsertest.Until(browsertest.Says("#run [role=status]", "Imported and in use.")),
+		browsertest.Until(browsertest.Says("#run [role=status]", "Imported.")),
 		browsertest.Until(browsertest.Says("#run .log", "the offline archive was imported")),
 		browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
 		browsertest.Until(browsertest.Says("#archive .facts", "2026-11-17.210306Z")),
@@ -205,8 +205,12 @@ func TestBrowserArchive(t *testing.T) {
 	picture(t, tab, "archive-refused.png")
 	browsertest.Run(t, tab,
 		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}), browsertest.Click("#smaller"),
-		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "Imported and in use.")),
+		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "Imported.")),
 		browsertest.Until(browsertest.Says("#archive .facts", "sha256-")),
+		// What ran says nothing of use: the archive can be switched off below it.
+		browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
+		browsertest.Until(`!/in use/i.test(document.querySelector("#main").innerText)`),
+		browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
 		chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#q", "雨中图书管"), browsertest.Click("form[role=search] button"),
 		browsertest.Until(browsertest.Says(".found", "雨の図書館")), browsertest.Until(browsertest.Says(".found", "similar")),

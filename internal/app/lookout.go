@@ -15,7 +15,6 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
 	"watchmark/internal/notify"
-	"watchmark/internal/replay"
 	"watchmark/internal/source"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
@@ -124,17 +123,23 @@ func (a *App) lookAtCatalog(ctx context.Context) error {
 			return nil
 		}
 		if state != "" {
-			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: map[string]string{"error_message": r.Problem, "since": r.Since.Format(time.RFC3339)}}}
+			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: a.waitedFor(ctx, r.Since, map[string]string{"error_message": r.Problem, "since": r.Since.Format(time.RFC3339)})}}
 		}
 		n := notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{}}
 		if since, err := time.Parse(time.RFC3339, before); err == nil {
 			n.Facts["duration"] = time.Since(since).Round(time.Second).String()
-		}
-		if counts, err := a.queue.Counts(ctx); err == nil { // the number is only told along
-			n.Facts["pending_count"] = strconv.Itoa(counts[replay.Pending])
+			n.Facts = a.waitedFor(ctx, since, n.Facts)
 		}
 		return []notify.Notice{{Kind: notify.CatalogUnreachable, Over: true}, n}
 	})
+}
+
+// waitedFor adds to the facts of a notice how many marks waited since an outage began; the number is only told along.
+func (a *App) waitedFor(ctx context.Context, outage time.Time, facts map[string]string) map[string]string {
+	if n, err := a.queue.WaitedFor(ctx, outage); err == nil {
+		facts["pending_count"] = strconv.Itoa(n)
+	}
+	return facts
 }
 
 func (a *App) lookAtAccounts(ctx context.Context) error {

@@ -115,6 +115,10 @@ func TestAnOutageOfTheCatalogIsToldOnce(t *testing.T) {
 		if len(back) == 1 && back[0].Facts["duration"] == "" {
 			t.Errorf("the return says %v", back[0].Facts)
 		}
+		// All have gone out by the time that it is told.
+		if len(back) == 1 && back[0].Facts["pending_count"] != "2" {
+			t.Errorf("the return counts %q marks that waited, 2 wanted", back[0].Facts["pending_count"])
+		}
 	})
 }
 

@@ -137,7 +137,7 @@ func (k *Keeper) refresh(ctx context.Context, said string) string {
 		}
 		return err.Error()
 	case ok && info.Version != said:
-		k.Log.Info("the offline archive is in use", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes)
+		k.Log.Info("the offline archive is ready", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes)
 	}
 	return info.Version
 }

@@ -192,6 +192,17 @@ func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 	return counts, rows.Err()
 }
 
+// WaitedFor counts the marks that the end of an outage sets going: those that wait, but for what waits for its account,
+// and those that went through since it began.
+func (q *Queue) WaitedFor(ctx context.Context, outage time.Time) (n int, err error) {
+	err = q.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+		WHERE q.status = 'pending' AND `+free+` OR q.status = 'synced' AND q.updated_at >= ? AND r.status = 'success'`, outage.UnixMilli()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count what waited for the catalog: %w", err)
+	}
+	return n, nil
+}
+
 // Oldest is since when the mark waits that has waited longest; zero when none waits.
 func (q *Queue) Oldest(ctx context.Context) (time.Time, error) {
 	var oldest sql.NullInt64

@@ -40,8 +40,8 @@ type shown struct {
 	record.Record
 	// Cover is the subject of it or of one of those before; 0 when none is known.
 	Cover catalog.SubjectID
-	// Count is how many of the newest records are of it.
-	Count int
+	// More is how many other episodes of it are among the newest records. What several people watched counts once.
+	More int
 }
 
 // sourceLine is a source and when it was last heard of; nil = never.
@@ -58,7 +58,7 @@ type sourceLine struct {
 func lineOf(source watch.Source, newest map[watch.Source]webhook.Entry) sourceLine {
 	line := sourceLine{Source: source, Look: look{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
 	if entry, heard := newest[source]; heard {
-		line.Seen, line.Look = &entry.At, answerLook(entry.Status)
+		line.Seen, line.Look = &entry.At, heardLook(entry.Status)
 	}
 	return line
 }
@@ -176,7 +176,12 @@ func latest(newest []record.Record) []shown {
 		name   string
 		season int
 	}
+	type chapter struct {
+		show, season int
+		episode      float64
+	}
 	var list []shown
+	counted, chapters := map[chapter]bool{}, map[int]int{} // chapters of each show
 	bySubject, byTitle := map[catalog.SubjectID]int{}, map[title]int{}
 	for _, r := range newest {
 		named := title{name: r.Title}
@@ -193,11 +198,20 @@ func latest(newest []record.Record) []shown {
 		if !known {
 			i, list = len(list), append(list, shown{Record: r})
 		}
-		list[i].Count++
+		if r.Episode != nil {
+			seen := chapter{i, named.season, *r.Episode}
+			if !counted[seen] {
+				counted[seen] = true
+				chapters[i]++
+			}
+		}
 		byTitle[named] = i
 		if r.SubjectID != 0 {
 			list[i].Cover, bySubject[r.SubjectID] = r.SubjectID, i
 		}
+	}
+	for i, n := range chapters {
+		list[i].More = n - 1
 	}
 	return list[:min(len(list), latestShown)]
 }
@@ -236,7 +250,7 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is not kept for long
 			line.Seen = &heard.Last
 			if line.Look.Tone == "quiet" {
-				line.Look = look{"good", "circle-check", "answer.accepted"}
+				line.Look = look{"good", "circle-check", "source.works"}
 			}
 		}
 		heard.Last = *line.Seen

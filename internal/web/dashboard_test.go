@@ -215,9 +215,41 @@ func TestLatestShowsEachTitleOnce(t *testing.T) {
 	g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 7}, account.Account{})
 	g.insert(t, episode(watch.Plex, "mira", "show", "", 2, 4, ""), time.Now())
 	body := g.get(t, g.client(t, true), "/", "en").body
-	mustContain(t, body, "S2 E4", "S1 E1", "4 records lately", `<img src="/cover/8" alt=""`, `<img src="/cover/7"`)
+	mustContain(t, body, "S2 E4", "S1 E1", "and 3 more episodes lately", `<img src="/cover/8" alt=""`, `<img src="/cover/7"`)
 	if strings.Contains(body, "S2 E3") || strings.Count(body, `src="/cover/8"`) != 1 {
 		t.Error("a show stands there twice")
+	}
+}
+
+// TestLatestCountsWhatSeveralPeopleWatchOnce: two plays of one episode are no two episodes.
+func TestLatestCountsWhatSeveralPeopleWatchOnce(t *testing.T) {
+	g := newRig(t)
+	for _, who := range []string{"mira", "alex"} {
+		g.addRecord(t, episode(watch.Plex, who, "show", "", 1, 99, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 8}, account.Account{})
+		g.addRecord(t, film(watch.Plex, who, "film", "", ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 9}, account.Account{})
+	}
+	body := g.get(t, g.client(t, true), "/", "en").body
+	mustContain(t, body, "S1 E99")
+	if strings.Contains(body, "lately") || strings.Contains(body, "×") {
+		t.Error("what two people watched is counted twice")
+	}
+}
+
+// TestASourceWorksAfterAPause: what is heard and understood works, whatever it told last.
+func TestASourceWorksAfterAPause(t *testing.T) {
+	for status, want := range map[int]string{http.StatusAccepted: "Works", http.StatusOK: "Works", http.StatusBadRequest: "Not understood", http.StatusUnauthorized: "Wrong key"} {
+		t.Run(want, func(t *testing.T) {
+			g := newRig(t)
+			g.insert(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now().Add(-time.Hour))
+			g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+				return webhook.InsertTx(ctx, tx, webhook.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: "media.pause is not a finished playback."})
+			})
+			_, body, _ := strings.Cut(g.get(t, g.client(t, true), "/", "en").body, `id="sources-title"`)
+			mustContain(t, body, ">"+want+"<")
+			if strings.Contains(body, ">Ignored<") {
+				t.Error("a source that works shows that it is ignored")
+			}
+		})
 	}
 }
 

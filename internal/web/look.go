@@ -80,6 +80,15 @@ func answerLook(status int) look {
 	return look{"bad", "triangle-alert", "answer.failed"}
 }
 
+// heardLook is the look of a source by what its newest request was answered: one that is heard and
+// understood works, whether what it told was worth a mark or, as a pause, was not.
+func heardLook(status int) look {
+	if status < 300 {
+		return look{"good", "circle-check", "source.works"}
+	}
+	return answerLook(status)
+}
+
 // health is the state of an account's token.
 type health int
 

@@ -78,9 +78,17 @@ func (s *site) queue(r *http.Request) (content, error) {
 	if status := replay.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
 		page.Status = status
 	}
-	page.Look = look{"good", "circle-check", "queue.answers"}
-	if !page.Catalog.Reachable {
+	switch {
+	case !page.Catalog.Reachable:
 		page.Look, page.Again = look{"warn", "triangle-alert", "queue.silent"}, againSoon
+	case page.Waiting > 0:
+		page.Look = look{"warn", "hourglass", "queue.behind"}
+	case page.Status == replay.Abandoned && counts[replay.Abandoned] > 0:
+		page.Look = look{"warn", "triangle-alert", "queue.given_up"}
+	case page.Catalog.Answered.IsZero():
+		page.Look = look{"quiet", "circle", "queue.unasked"}
+	default:
+		page.Look = look{"good", "circle-check", "queue.answers"}
 	}
 	for _, status := range queueStates {
 		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})

@@ -143,9 +143,9 @@ func TestQueuePage(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"what waits", "/queue", nil, []string{"Bangumi answers", "2 marks sent", "in 4 minutes", "迷宫饭", "S1 E13", "2 of 50 tries failed", "Next try", "Due now", "not tried again yet", "Film", "&lt;b&gt;502",
+		{"what waits", "/queue", nil, []string{"Marks have not gone through yet", "2 marks sent", "in 4 minutes", "迷宫饭", "S1 E13", "2 of 50 tries failed", "Next try", "Due now", "not tried again yet", "Film", "&lt;b&gt;502",
 			fmt.Sprintf(`/api/catalog_replay/replay/%d"`, waiting), fmt.Sprintf(`/records/%d"`, waiting), "Send all now", "https://catalog.example/subject/900001"},
-			[]string{"Bangumi 可用", "发送了 2 个标记", "已失败 2 次，最多 50 次", "全部发送"}, "间谍过家家"},
+			[]string{"有标记尚未写入", "发送了 2 个标记", "已失败 2 次，最多 50 次", "全部发送"}, "间谍过家家"},
 		{"what was given up", "/queue?status=abandoned", nil, []string{"间谍过家家", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), "stays failed"}, []string{"恢复等待"}, "迷宫饭"},
 		{"what is done", "/queue?status=synced", nil, []string{"摇曳露营", "its mark stay"}, []string{"摇曳露营"}, "/api/catalog_replay/replay/"},
 		{"no such state", "/queue?status=lost&after=x", nil, []string{"迷宫饭"}, []string{"迷宫饭"}, "间谍过家家"},
@@ -301,7 +301,7 @@ func TestBrowserSteersTheQueue(t *testing.T) {
 	)
 	// It hears of what changes by itself: the outage ends without any record changing.
 	g.down = time.Time{}
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi answers")),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#queue .verdict", "Marks have not gone through yet")),
 		chromedp.Navigate(g.server.URL+"/queue?status=abandoned"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/revive'] button"), browsertest.Until(browsertest.Says("#toasts", "It waits again")))
 	want := []apiCall{{"POST", "/api/catalog_replay/probe", ""}, {"POST", "/api/catalog_replay/replay", ""}, {"DELETE", fmt.Sprintf("/api/catalog_replay/queue/%d", waiting), ""},

@@ -82,7 +82,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"nav":     func() []navGroup { return navGroups },
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
-		"percent": func(ratio float64) int { return int(math.Round(100 * min(1, max(0, ratio)))) },
+		"percent": percent,
 		// number is for what has decimals, such as an episode; figure for a number of things.
 		"number": number,
 		"figure": func(n int) figure { return figure(n) },
@@ -260,6 +260,14 @@ func (s *site) label(lang string, r record.Record) (string, error) {
 		return s.words.text(lang, "media.movie")
 	}
 	return watch.EpisodeLabel(r.Season, r.Episode), nil
+}
+
+// percent is a ratio in hundredths. What is less than whole is never told as whole.
+func percent(ratio float64) int {
+	if ratio >= 1 {
+		return 100
+	}
+	return min(99, int(math.Round(100*max(0, ratio))))
 }
 
 // number is v without needless digits.

@@ -78,6 +78,7 @@ type rig struct {
 	logs      *logring.Ring
 	notices   *notify.Notifier
 	down      time.Time // since when the catalog does not answer; zero while it does
+	answered  time.Time // when it answered last
 	scheduler replay.Standing
 	tasks     task.Registry
 	covers    map[catalog.SubjectID]cover.Image
@@ -251,7 +252,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 
 func (g *rig) reachability() catalog.Reachability {
 	if g.down.IsZero() {
-		return catalog.Reachability{Reachable: true}
+		return catalog.Reachability{Reachable: true, Answered: g.answered}
 	}
 	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)"}
 }

@@ -6,6 +6,7 @@
 //   data-then     what follows: refresh (if it is missing), go to data-next, record (go to that of the answer), authorize
 //                 (go where the answer leads), run (follow the task), reveal (show what is told once), tell (the event "answered" has the answer)
 //   data-done     the message of success, data-failed that of an answer with "ok": false, data-REASON where that gives a reason
+//   data-refused  the message where the answer tells a problem of what was saved
 //   data-401 …    words for one status
 // An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
 // message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
@@ -159,6 +160,7 @@ async function follow(form, body) {
         fold.open = false;
       }
       if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: (await retold([body.message ?? ""]))[0] });
+      else if (form.dataset.refused && body.problem) toast(form.dataset.refused, { tone: "bad", detail: (await retold([body.problem]))[0] });
       else if (form.dataset.done) toast(form.dataset.done);
       if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
       if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });
