@@ -301,15 +301,14 @@ func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.Subje
 	return result, err
 }
 
-// Unmark removes the watched mark of episodes of a subject from the account's list, and of
-// no others; see catalog.Marker. With reopen, which is for subjects that this service set
-// done, an entry that is done and misses an episode now goes back to doing. Errors as Mark's.
-func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (result catalog.UnmarkResult, err error) {
+// Unmark takes back what was written of a subject on the account's list, and nothing else; see
+// catalog.Marker. Errors as Mark's.
+func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, back catalog.TakeBack) (result catalog.UnmarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.UnmarkResult{}, err
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Reopen: reopen})
+		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: k.entry(a, s, subject), TakeBack: back})
 		return err
 	})
 	k.rename(ctx, a, result.Username)

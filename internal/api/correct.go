@@ -47,8 +47,9 @@ type correctionPreview struct {
 type markedEntry struct {
 	AccountID int64             `json:"account_id"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
-	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for a subject without episodes, which was set done."`
+	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for a subject without episodes, which was set done, and for the entry of the list alone."`
 	Completed bool              `json:"completed" doc:"Whether the subject was set done with it."`
+	Created   bool              `json:"created" doc:"Whether it is the entry of the list, which was missing."`
 }
 
 // correctionGoal is where a record would come out.
@@ -122,7 +123,7 @@ func (s *server) previewCorrection(ctx context.Context, in *struct {
 	}
 	preview := correctionPreview{Marks: []markedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
 	for _, m := range p.Marks {
-		preview.Marks = append(preview.Marks, markedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed})
+		preview.Marks = append(preview.Marks, markedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created})
 	}
 	if p.Leads != nil {
 		goal := goalOf(*p.Leads, p.EpisodeName)

@@ -485,8 +485,8 @@ func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID) (cat
 	return catalog.MarkResult{}, nil
 }
 
-func (lists) Unmark(_ context.Context, _ account.Account, _ catalog.SubjectID, episodes []catalog.EpisodeID, _ bool) (catalog.UnmarkResult, error) {
-	return catalog.UnmarkResult{Cleared: episodes}, nil
+func (lists) Unmark(_ context.Context, _ account.Account, _ catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error) {
+	return catalog.UnmarkResult{Cleared: back.Episodes}, nil
 }
 
 func (lists) Watched(context.Context, account.Account, catalog.SubjectID) (catalog.Watched, error) {

@@ -107,3 +107,67 @@ func TestRequestsOfAMark(t *testing.T) {
 func aired(number int) string {
 	return time.Date(1980, 4, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, 7*(number-1)).Format(time.DateOnly)
 }
+
+// What was marked before its entry was taken off the list puts the entry back, says so, and is told to nobody.
+func TestAnEntryThatWasCreatedIsToldAndTakenBack(t *testing.T) {
+	const body = `{"title":"灯台守のうた","season":1,"episode":1,"release_date":"2024-01-10","user_name":"Mira"}`
+	s := start(t)
+	if err := s.list.SetMark("mira", 90000101, catalog.EpisodeWatched); err != nil {
+		t.Fatal(err)
+	}
+	first := s.settled(s.custom(body))
+	if first.Status != "success" || first.Message != "already watched; the subject was not on the list and is now" {
+		t.Errorf("the record is %+v", first)
+	}
+	second := s.settled(s.custom(body))
+	if second.Message != "already watched: nothing written" {
+		t.Errorf("the second record is %+v", second)
+	}
+	if now := s.list.Collections(); len(now) != 1 || now[0].Type != catalog.Doing || s.list.Timeline() != 0 {
+		t.Errorf("on the list %+v, %d entries of the timeline", now, s.list.Timeline())
+	}
+	unmark := func(id int64, status int) {
+		t.Helper()
+		s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/unmark", id), "", status, nil)
+	}
+	unmark(second.ID, http.StatusConflict)
+	unmark(first.ID, http.StatusOK)
+	if r := s.settled(first.ID); r.Status != "ignored" || r.Message != "taken back by a person: the entry on the list of mira is dropped and hidden from others, for the catalog cannot remove it" {
+		t.Errorf("taken back, the record is %+v", r)
+	}
+	now := s.list.Collections()
+	if len(now) != 1 || now[0].Type != catalog.Dropped || !now[0].Private || s.list.Timeline() != 0 || len(s.list.Marks()) != 1 {
+		t.Errorf("on the list %+v with %+v, %d entries of the timeline", now, s.list.Marks(), s.list.Timeline())
+	}
+}
+
+// A film is put on the list when it begins. Taken back it is gone from it, but not when it was watched since.
+func TestTheStartOfAFilmIsTakenBack(t *testing.T) {
+	film := func(action string) string {
+		return `{"media_type":"movie","title":"白夜の塔","release_date":"2019-07-19","user_name":"Mira","sync_action":"` + action + `"}`
+	}
+	s := start(t, "WATCHMARK_SYNC_FILM_START_MARKS_DOING=true")
+	s.list.AddSubject(catalogtest.Subject{ID: 800002, Type: catalog.Anime, Name: "白夜の塔", Date: "2019-07-19", Platform: "剧场版", Eps: 1})
+	s.list.AddEpisodes(800002, catalogtest.Episode{ID: 20001, Sort: 1})
+	entry := func() catalog.CollectionType { return s.list.Collections()[0].Type }
+	unmark := func(id int64) {
+		t.Helper()
+		s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/unmark", id), "", http.StatusOK, nil)
+	}
+	began := s.settled(s.custom(film("mark_watching")))
+	if began.Message != "put on the list of what is being watched" || entry() != catalog.Doing || s.list.Timeline() != 0 {
+		t.Errorf("the record is %+v, the entry %v, the timeline has %d", began, entry(), s.list.Timeline())
+	}
+	watched := s.settled(s.custom(film("")))
+	if watched.Status != "success" || entry() != catalog.Done || s.list.Timeline() != 2 {
+		t.Errorf("the record is %+v, the entry %v, the timeline has %d", watched, entry(), s.list.Timeline())
+	}
+	unmark(began.ID)
+	if entry() != catalog.Done || len(s.list.Marks()) != 1 {
+		t.Errorf("the film was watched since, and is %v now", entry())
+	}
+	unmark(watched.ID)
+	if entry() != catalog.Dropped || len(s.list.Marks()) != 0 || !s.list.Collections()[0].Private {
+		t.Errorf("all is taken back, and the entry is %v", entry())
+	}
+}

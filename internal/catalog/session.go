@@ -143,6 +143,18 @@ func (s Session) moveEntry(ctx context.Context, subject SubjectID, state Collect
 	}, http.StatusNoContent)
 }
 
+// leaveEntry drops an entry and hides it from others, whom it is so not shown to. ErrNotFound as moveEntry's.
+func (s Session) leaveEntry(ctx context.Context, subject SubjectID) error {
+	body := struct {
+		Type    CollectionType `json:"type"`
+		Private bool           `json:"private"`
+	}{Dropped, true}
+	return s.write(ctx, call{
+		op:     fmt.Sprintf("change the list entry of subject %d", subject),
+		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
+	}, http.StatusNoContent)
+}
+
 // episodeMark is the state of one episode on a person's list.
 type episodeMark struct {
 	Episode EpisodeInfo

@@ -10,12 +10,20 @@ import (
 // UnmarkRequest asks for marks to be taken back.
 type UnmarkRequest struct {
 	ListEntry
+	TakeBack
+}
+
+// TakeBack is what of an entry is to be taken back.
+type TakeBack struct {
 	// Episodes of the subject that were marked watched. None is right for a subject
 	// without episode rows, which was set done itself.
 	Episodes []EpisodeID
 	// Reopen sets an entry that is done back to doing, when a main episode is not
 	// watched any more or Episodes is empty. Set it only where this service set it done.
 	Reopen bool
+	// Leave is for an entry that this service has put on the list: one that is doing, or done with Reopen, is
+	// dropped and hidden from others. The catalog has no way to remove it; its makers say to drop it instead.
+	Leave bool
 }
 
 // UnmarkResult says what was found and what was written.
@@ -26,15 +34,15 @@ type UnmarkResult struct {
 	Username string
 	// Was is the state of the entry before; 0 = not collected.
 	Was CollectionType
-	// Reopened: the entry went from done to doing.
-	Reopened bool
+	// Reopened: the entry went from done to doing. Left: it was dropped and hidden.
+	Reopened, Left bool
 }
 
 // Unmark removes the watched mark of the episodes given, and of no others. It reads
 // before it writes, so that a repeated request writes nothing. An episode that has
 // another mark by now, or is gone from the catalog, is left alone. The entry stays on
 // the list: the catalog has no way to take it off, and its state is the person's but for
-// Reopen. Rating, tags and comment are never touched. After ErrUnreachable some of it
+// Reopen and Leave. Rating, tags and comment are never touched. After ErrUnreachable some of it
 // may have been written: asking again finishes it.
 func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (result UnmarkResult, err error) {
 	err = m.turn(ctx, &req.ListEntry, func() (err error) {
@@ -72,6 +80,10 @@ func (req *UnmarkRequest) unmark(ctx context.Context) (UnmarkResult, error) {
 		if err := req.clear(ctx, result.Cleared); err != nil {
 			return UnmarkResult{}, err
 		}
+	}
+	if req.Leave && (was == Doing || was == Done && req.Reopen) {
+		result.Left = true
+		return result, req.settle(ctx, Dropped, req.Session.leaveEntry(ctx, req.Subject))
 	}
 	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
 		if err := req.begin(ctx); err != nil {

@@ -21,6 +21,7 @@ func TestUnmark(t *testing.T) {
 		marks    state
 		episodes ids
 		reopen   bool
+		leave    bool
 		want     []string
 		cleared  ids
 		then     catalog.CollectionType
@@ -38,6 +39,11 @@ func TestUnmark(t *testing.T) {
 		{name: "the rest of a half done one", entry: catalog.Done, marks: state{1001: 2, 1002: 2}, episodes: ids{1003}, reopen: true, want: []string{"PATCH 100 3"}, then: catalog.Doing, left: 2},
 		{name: "dropped stays", entry: catalog.Dropped, marks: state{1001: 2}, episodes: ids{1001}, reopen: true, want: []string{"PUT 1001 0"}, cleared: ids{1001}, then: catalog.Dropped},
 		{name: "no episode rows", subject: 104, entry: catalog.Done, reopen: true, want: []string{"PATCH 104 3"}, then: catalog.Doing},
+		{name: "our entry", entry: catalog.Doing, marks: state{1001: 2}, leave: true, want: []string{"PATCH 100 5"}, then: catalog.Dropped, left: 1},
+		{name: "our entry, done by us", subject: 102, entry: catalog.Done, marks: state{1021: 2}, leave: true, reopen: true, want: []string{"PATCH 102 5"}, then: catalog.Dropped, left: 1},
+		{name: "our entry, done by the person", subject: 102, entry: catalog.Done, marks: state{1021: 2}, leave: true, want: []string{}, then: catalog.Done, left: 1},
+		{name: "our entry, on hold by the person", entry: catalog.OnHold, leave: true, want: []string{}, then: catalog.OnHold},
+		{name: "our entry, with a mark", entry: catalog.Doing, marks: state{1001: 2, 1002: 2}, episodes: ids{1002}, leave: true, want: []string{"PUT 1002 0", "PATCH 100 5"}, cleared: ids{1002}, then: catalog.Dropped, left: 1},
 		{name: "no episode rows, done of the person", subject: 104, entry: catalog.Done, want: []string{}, then: catalog.Done},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,19 +57,22 @@ func TestUnmark(t *testing.T) {
 			for id, mark := range c.marks {
 				must(t, s.SetMark("mira", id, mark))
 			}
-			req := catalog.UnmarkRequest{ListEntry: entryOf(client, c.subject), Episodes: c.episodes, Reopen: c.reopen}
+			req := catalog.UnmarkRequest{ListEntry: entryOf(client, c.subject), TakeBack: catalog.TakeBack{Episodes: c.episodes, Reopen: c.reopen, Leave: c.leave}}
 			marker := catalog.NewMarker()
 			got, err := marker.Unmark(t.Context(), req)
 			must(t, err)
 			if diff := cmp.Diff(c.want, wrote(s)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.cleared, got.Cleared); diff != "" || got.Was != c.entry || got.Reopened != (c.then != c.entry) {
+			if diff := cmp.Diff(c.cleared, got.Cleared); diff != "" || got.Was != c.entry || got.Reopened != (c.then == catalog.Doing && c.entry == catalog.Done) || got.Left != (c.then == catalog.Dropped && c.entry != c.then) {
 				t.Errorf("%+v %s", got, diff)
 			}
 			now := s.Collections()
 			if c.then == 0 && len(now) != 0 || c.then != 0 && (len(now) != 1 || now[0].Type != c.then) || len(s.Marks()) != c.left {
 				t.Errorf("entries %+v, marks %+v", now, s.Marks())
+			}
+			if got.Left && (!now[0].Private || s.Timeline() != 0) {
+				t.Errorf("what was left is %+v, with %d entries of the timeline", now[0], s.Timeline())
 			}
 			if again, err := marker.Unmark(t.Context(), req); err != nil || len(wrote(s)) != len(c.want) || len(again.Cleared) != 0 || again.Reopened {
 				t.Errorf("the repetition wrote %v: %+v (%v)", wrote(s)[len(c.want):], again, err)
@@ -77,7 +86,7 @@ func TestUnmarkUndoesAMark(t *testing.T) {
 	marker := catalog.NewMarker()
 	_, err := marker.Mark(t.Context(), catalog.MarkRequest{ListEntry: entryOf(client, 102), Episodes: []catalog.EpisodeID{1021}, Complete: completing(1)})
 	must(t, err)
-	got, err := marker.Unmark(t.Context(), catalog.UnmarkRequest{ListEntry: entryOf(client, 102), Episodes: []catalog.EpisodeID{1021}, Reopen: true})
+	got, err := marker.Unmark(t.Context(), catalog.UnmarkRequest{ListEntry: entryOf(client, 102), TakeBack: catalog.TakeBack{Episodes: []catalog.EpisodeID{1021}, Reopen: true}})
 	must(t, err)
 	if now := s.Collections(); !got.Reopened || len(now) != 1 || now[0].Type != catalog.Doing || len(s.Marks()) != 0 {
 		t.Errorf("%+v, entries %+v, marks %+v", got, now, s.Marks())
@@ -90,7 +99,7 @@ func TestUnmarkThatFails(t *testing.T) {
 		at.does(s.ServeHTTP)
 		must(t, s.Collect("mira", 100, catalog.Doing, false))
 		must(t, s.SetMark("mira", 1001, catalog.EpisodeWatched))
-		req := catalog.UnmarkRequest{ListEntry: entryOf(client, 100), Episodes: []catalog.EpisodeID{1001}}
+		req := catalog.UnmarkRequest{ListEntry: entryOf(client, 100), TakeBack: catalog.TakeBack{Episodes: []catalog.EpisodeID{1001}}}
 		marker := catalog.NewMarker()
 		stranger := req
 		stranger.Session = client.As("nobody's")

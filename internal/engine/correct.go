@@ -279,5 +279,5 @@ func (e *Engine) previewOthers(ctx context.Context, others []record.Titled, rule
 
 // isOf reports whether a match leads to what was marked.
 func isOf(r match.Result, m record.Mark) bool {
-	return r.Status == match.Matched && r.SubjectID == m.SubjectID && r.EpisodeID == m.EpisodeID
+	return r.Status == match.Matched && r.SubjectID == m.SubjectID && (m.EpisodeID == 0 || r.EpisodeID == m.EpisodeID)
 }

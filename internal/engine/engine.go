@@ -82,9 +82,8 @@ type Lists interface {
 	Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error)
 	// MarkDoing puts a film on the list of what is being watched.
 	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.MarkResult, error)
-	// Unmark takes back the marks of episodes; with reopen, a subject that is done and
-	// misses one goes back to doing.
-	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error)
+	// Unmark takes back what was written of a subject.
+	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error)
 	// Watched tells what is marked already.
 	Watched(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error)
 }

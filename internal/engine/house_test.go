@@ -187,7 +187,7 @@ func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.S
 	return catalog.MarkResult{Created: true}, l.err
 }
 
-func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, reopen bool) (catalog.UnmarkResult, error) {
+func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unmarks++
@@ -195,14 +195,14 @@ func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.Subj
 		return catalog.UnmarkResult{}, l.err
 	}
 	var result catalog.UnmarkResult
-	for _, id := range episodes {
+	for _, id := range back.Episodes {
 		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
 		if l.watched[key] {
 			result.Cleared = append(result.Cleared, id)
 		}
 		delete(l.watched, key)
 	}
-	result.Reopened = reopen
+	result.Reopened = back.Reopen
 	if l.unmarked != nil {
 		l.unmarked()
 	}

@@ -145,11 +145,9 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 		if err != nil {
 			s.outcome, s.cause = failed, err
 		} else {
-			s.found = held(result, episode, seen[episode])
-			s.outcome = record.Outcome{Status: record.Success, Message: markMessage(result, key.start, episode, seen[episode])}
-			if !key.start && !s.found {
-				s.outcome.Mark = &record.Written{Completed: result.Completed}
-			}
+			s.outcome = record.Outcome{Status: record.Success, Mark: written(result, key.start, episode, i > 0, seen[episode])}
+			s.found = s.outcome.Mark == nil && !(key.start && result.Moved)
+			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start)
 		}
 		seen[episode] = true
 		step.Output = map[string]any{"result": s.outcome.Message}
@@ -224,16 +222,29 @@ func episodesOf(batch []settled) []catalog.EpisodeID {
 	return slices.Compact(ids)
 }
 
-// held reports whether the list held what one record says already, so that it has no mark
-// of its own that could be taken back. Nothing tells apart what an earlier try wrote whose
-// answer was lost; that counts as held.
-func held(r catalog.MarkResult, episode catalog.EpisodeID, twice bool) bool {
-	return twice || r.Was == catalog.Done || r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
+// written is what a record wrote that could be taken back; nil when the list held it already. Nothing tells apart what
+// an earlier try wrote whose answer was lost; that counts as held. Where all that was asked for was marked before, what
+// was done to the entry is the first record's. twice is set for an event that another one of the batch repeats.
+func written(r catalog.MarkResult, start bool, episode catalog.EpisodeID, later, twice bool) *record.Written {
+	isNew := func(m catalog.MarkedEpisode) bool { return !m.Already }
+	switch {
+	case r.AlreadyWatched(), twice, start && !r.Created:
+		return nil
+	case start:
+		return &record.Written{EntryAlone: true, Created: true}
+	case len(r.Episodes) > 0 && !slices.ContainsFunc(r.Episodes, isNew):
+		if later {
+			return nil
+		}
+		return &record.Written{EntryAlone: true, Created: r.Created, Completed: r.Completed}
+	case slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true}):
+		return nil
+	}
+	return &record.Written{Completed: r.Completed}
 }
 
-// markMessage says what became of one record; twice is set for an event that another one of the batch repeats.
-func markMessage(r catalog.MarkResult, start bool, episode catalog.EpisodeID, twice bool) string {
-	already := r.AlreadyWatched() || slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true})
+// markMessage says what became of one record, which wrote w.
+func markMessage(r catalog.MarkResult, w *record.Written, start bool) string {
 	switch {
 	case start && r.AlreadyWatched():
 		return "already on the list: nothing written"
@@ -241,8 +252,12 @@ func markMessage(r catalog.MarkResult, start bool, episode catalog.EpisodeID, tw
 		return "put on the list of what is being watched"
 	case r.Was == catalog.Done:
 		return "already watched: the whole subject is done on the list, nothing written"
-	case already || twice:
+	case w == nil:
 		return "already watched: nothing written"
+	case w.EntryAlone && r.Completed:
+		return "already watched; the subject was not done on the list and is now"
+	case w.EntryAlone:
+		return "already watched; the subject was not on the list and is now"
 	case r.Completed:
 		return "marked as watched; the subject is complete"
 	case r.NotMoved != nil:

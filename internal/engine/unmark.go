@@ -17,7 +17,7 @@ import (
 
 // Unmark takes back what a record wrote to a list: the episodes that it newly marked, and
 // "done" of a subject where this service set that. What it found there stays, and so does
-// the entry of the list. A mark that a record of another title relies on stays too, and
+// the entry of the list, but for one that is all that the record wrote: that is dropped and hidden. A mark that a record of another title relies on stays too, and
 // becomes that record's. The record ends as ignored with the message given. It returns
 // record.ErrNotFound, ErrInProgress, ErrNothingMarked, or an error of packages account
 // and catalog, after which asking again goes on where it stopped.
@@ -112,8 +112,8 @@ type takenBack struct {
 	heldMark
 	// sharer is the record that the mark was left to; 0 when it was taken back.
 	sharer int64
-	// reopened: the subject went from done to doing.
-	reopened bool
+	// reopened: the subject went from done to doing. left: the entry was dropped and hidden.
+	reopened, left bool
 	// told is what became of it, for people.
 	told string
 }
@@ -136,7 +136,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		return nil, err
 	}
 	var taken []takenBack
-	var episodes []catalog.EpisodeID
+	var back catalog.TakeBack
 	remove := false
 	for _, m := range group {
 		sharers, err := e.Records.Sharers(ctx, m.Mark, titlesOf(m.of, false))
@@ -153,23 +153,23 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		}
 		remove = true
 		if m.EpisodeID != 0 {
-			episodes = append(episodes, m.EpisodeID)
+			back.Episodes = append(back.Episodes, m.EpisodeID)
 		}
+		back.Leave = back.Leave || m.Created
 	}
 	var result catalog.UnmarkResult
 	if remove {
-		ours, err := e.Records.Completed(ctx, first.AccountID, first.SubjectID)
-		if err != nil {
+		if back.Reopen, err = e.Records.Completed(ctx, first.AccountID, first.SubjectID); err != nil {
 			return nil, err
 		}
-		if result, err = e.Lists.Unmark(ctx, a, first.SubjectID, episodes, ours); err != nil {
+		if result, err = e.Lists.Unmark(ctx, a, first.SubjectID, back); err != nil {
 			return nil, err
 		}
 	}
 	err = e.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
 		for i := range taken {
 			t := &taken[i]
-			t.reopened = result.Reopened
+			t.reopened, t.left = result.Reopened, result.Left
 			var err error
 			if t.told, err = t.store(ctx, tx, a, message); err != nil {
 				return err
@@ -178,7 +178,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		if err := end(ctx, tx, taken); err != nil {
 			return err
 		}
-		if !result.Reopened {
+		if !result.Reopened && !result.Left {
 			return nil
 		}
 		return record.ReopenedTx(ctx, tx, first.AccountID, first.SubjectID)
@@ -188,7 +188,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	}
 	for _, t := range taken {
 		e.Log.InfoContext(ctx, "mark taken back", "record_id", t.RecordID, "account", a.Username, "subject_id", t.SubjectID, "episode_id", t.EpisodeID,
-			"left_to_record", t.sharer, "subject_reopened", t.reopened)
+			"left_to_record", t.sharer, "subject_reopened", t.reopened, "entry_dropped", t.left)
 		e.Records.Feed.Publish(t.RecordID)
 	}
 	return taken, nil
@@ -202,6 +202,12 @@ func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, mes
 		if err := record.HandMarkTx(ctx, tx, t.Mark, t.sharer); err != nil {
 			return "", err
 		}
+	case t.Created && t.left:
+		message += fmt.Sprintf(": the entry on the list of %s is dropped and hidden from others, for the catalog cannot remove it", a.Username)
+	case t.Created:
+		message += fmt.Sprintf(": the entry on the list of %s stays, for it was changed since", a.Username)
+	case t.reopened && t.EpisodeID == 0:
+		message += fmt.Sprintf(": the subject is not done any more on the list of %s", a.Username)
 	case t.reopened:
 		message += fmt.Sprintf(": the mark is removed from the list of %s, and the subject is not done there any more", a.Username)
 	default:

@@ -18,11 +18,13 @@ type Mark struct {
 	EpisodeID catalog.EpisodeID
 	// Completed: the subject was set done with it.
 	Completed bool
+	// Created: it is the entry of the list, which was missing. EpisodeID is 0.
+	Created bool
 }
 
 // Marks is what a record wrote and nobody took back, by subject and episode.
 func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT record_id, account_id, subject_id, episode_id, completed FROM record_marks
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
 		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
 	if err != nil {
 		return nil, fmt.Errorf("read the marks of record %d: %w", id, err)
@@ -31,7 +33,7 @@ func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
 	var marks []Mark
 	for rows.Next() {
 		var m Mark
-		if err := rows.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed); err != nil {
+		if err := rows.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created); err != nil {
 			return nil, fmt.Errorf("read a mark of record %d: %w", id, err)
 		}
 		marks = append(marks, m)
@@ -71,11 +73,13 @@ type Titles struct {
 }
 
 // Sharers are the other records that came out as success with what m marked and are not of
-// these titles, the oldest first: they found the mark and rely on it.
+// these titles, the oldest first: they found the mark and rely on it. On an entry rely all that came out
+// with its subject, but for those that repeat the record of m.
 func (s *Store) Sharers(ctx context.Context, m Mark, own Titles) ([]int64, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ? FROM records
-		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND episode_id = ? AND id <> ? ORDER BY id`,
-		own.Season, own.Film, m.AccountID, m.SubjectID, m.EpisodeID, m.RecordID)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ?
+			AND (NOT ? OR (SELECT own.episode_id = records.episode_id AND own.action = records.action FROM records own WHERE own.id = ?)) FROM records
+		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND (episode_id = ? OR ?) AND id <> ? ORDER BY id`,
+		own.Season, own.Film, m.Created, m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Created, m.RecordID)
 	if err != nil {
 		return nil, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
 	}
@@ -128,10 +132,10 @@ func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, 
 
 // addMark keeps a mark. One of an account that was deleted meanwhile is not kept.
 func addMark(ctx context.Context, tx *sql.Tx, m Mark) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (record_id, account_id, subject_id, episode_id, completed)
-		SELECT ?, id, ?, ?, ? FROM accounts WHERE id = ?
-		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed`,
-		m.RecordID, m.SubjectID, m.EpisodeID, m.Completed, m.AccountID)
+	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (record_id, account_id, subject_id, episode_id, completed, created)
+		SELECT ?, id, ?, ?, ?, ? FROM accounts WHERE id = ?
+		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed, created = excluded.created`,
+		m.RecordID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.AccountID)
 	if err != nil {
 		return fmt.Errorf("keep a mark of record %d: %w", m.RecordID, err)
 	}

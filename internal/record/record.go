@@ -121,6 +121,10 @@ type Outcome struct {
 type Written struct {
 	// Completed: the subject was set done with it.
 	Completed bool
+	// EntryAlone: the entry of the list was written, the episode was marked before or is not marked at all.
+	EntryAlone bool
+	// Created: that entry was missing.
+	Created bool
 }
 
 // Filter selects records for List; zero fields do not restrict.

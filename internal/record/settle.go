@@ -20,7 +20,11 @@ func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
 	}
 	if o.Mark != nil {
-		if err := addMark(ctx, tx, Mark{o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID, o.Mark.Completed}); err != nil {
+		m := Mark{o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID, o.Mark.Completed, o.Mark.Created}
+		if o.Mark.EntryAlone {
+			m.EpisodeID = 0
+		}
+		if err := addMark(ctx, tx, m); err != nil {
 			return err
 		}
 	}
