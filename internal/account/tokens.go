@@ -46,6 +46,19 @@ func (s *Store) SetOAuth(ctx context.Context, id int64, t Tokens) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.setOAuth(ctx, tx, id, t) })
 }
 
+// SetTokens stores tokens that came by method for the account; they are checked before the next mark.
+func (s *Store) SetTokens(ctx context.Context, id int64, method Method, t Tokens) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.setTokens(ctx, tx, id, t); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET auth_method = ?, checked_at = 0 WHERE id = ?`, method, id); err != nil {
+			return fmt.Errorf("store tokens of account %d: %w", id, err)
+		}
+		return nil
+	})
+}
+
 // Connect stores the pair of tokens that OAuth gave for the account, and owner, whom the
 // catalog names as theirs: all of it or nothing. It returns ErrNotFound, ErrOtherUser when
 // the account is known to be another catalog user, and ErrTaken when another account is owner.

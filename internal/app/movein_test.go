@@ -167,7 +167,7 @@ func TestMovesInAFolderOfTheFirstVersions(t *testing.T) {
 	folder := movetest.First(t)
 	report := s.moveIn(folder)
 	s.tells(report,
-		"takes: Settings: network.proxy", "takes: Settings: matching.dataset_enabled",
+		"takes: Settings: network.proxy", "takes: Settings: matching.dataset_enabled", "takes: Settings: notification.language",
 		"takes: Accounts: mira, for Mira",
 		"takes: Mappings: 魔王学院的不适任者")
 	s.leaves(report)
@@ -211,7 +211,7 @@ func TestMovesInAFolderOfSeveralAccounts(t *testing.T) {
 	folder := movetest.Second(t)
 	report := s.moveIn(folder)
 	s.tells(report,
-		"takes: Settings: auth.lockout_attempts", "takes: Settings: auth.lockout_minutes", "takes: Settings: log.level",
+		"takes: Settings: auth.lockout_attempts", "takes: Settings: auth.lockout_minutes", "takes: Settings: notification.language", "takes: Settings: log.level",
 		"takes: Accounts: mira, for emby mira, plex_mira", "takes: Accounts: alex, for alex",
 		"takes: Mappings: 假面骑士加布", "takes: Mappings: blocked: 预告", "takes: Mappings: blocked: NCOP",
 		"takes: Channels: Webhook 1 (Bangumi-syncer)", "takes: Channels: Email 1 (Bangumi-syncer)",
@@ -252,7 +252,7 @@ func TestMovesInAFolderOfTheNewestVersions(t *testing.T) {
 	s.tells(report,
 		"takes: Settings: matching.live_action_enabled", "takes: Settings: sync.film_start_marks_doing", "takes: Settings: server.base_path", "kept: Settings: catalog.api_url",
 		"takes: Settings: server.record_days", "takes: Settings: catalog_archive.enabled", "takes: Settings: catalog_archive.update_cron", "takes: Settings: catalog_replay.max_retries",
-		"takes: Settings: tracker.app_client_id", "takes: Settings: tracker.app_client_secret", "takes: Settings: nas.enabled", "takes: Settings: nas.database_path",
+		"takes: Settings: tracker.app_client_id", "takes: Settings: tracker.app_client_secret", "takes: Settings: notification.language", "takes: Settings: nas.enabled", "takes: Settings: nas.database_path",
 		"takes: Settings: nas.min_percent", "takes: Settings: device.enabled", "takes: Settings: device.addresses", "takes: Settings: device.subnets",
 		"takes: Settings: llm.api_key", "takes: Settings: llm.temperature", "takes: Settings: llm.base_url", "takes: Settings: llm.model",
 		"takes: Settings: notification.airing_cron", "takes: Settings: server.legacy_key", "takes: Settings: tracker.enabled",
@@ -363,11 +363,11 @@ func (s *service) newestAsTheApplicationTells() {
 			}
 		}
 	}
-	if !rule.Enabled || len(rule.Channels) != 2 || strings.Join(rule.Kinds, " ") != "abandoned mark_failed no_account summary_ready token_dead token_expiring" {
+	if !rule.Enabled || len(rule.Channels) != 2 || strings.Join(rule.Kinds, " ") != "abandoned mark_failed no_account token_dead token_expiring" {
 		s.t.Errorf("the rule is %+v", rule)
 	}
 	job := s.api(http.MethodGet, "/api/summary/jobs", "", http.StatusOK, nil).body
-	for _, want := range []string{`"name":"每日-总结"`, `"days_back":2`, `"user":"Mira"`, `你是一个追番助手。\n\n规则：100% 简短`, `"max_records":0`} {
+	for _, want := range []string{`"name":"每日-总结"`, `"days_back":2`, `"user":"Mira"`, `你是一个追番助手。\n\n规则：100% 简短`, `"max_records":0`, `"channels":[1,2]`} {
 		if !strings.Contains(job, want) {
 			s.t.Errorf("the summary has no %s: %s", want, job)
 		}
@@ -396,6 +396,124 @@ func contents(t *testing.T, folder string) map[string]string {
 	return all
 }
 
+// What could not be read the first time is taken the second time: "put that file there and run it again".
+func TestMovingInAgainTakesWhatCouldNotBeRead(t *testing.T) {
+	s := startEmpty(t)
+	folder := t.TempDir()
+	write := func(key string) {
+		movetest.Write(t, folder, "config.ini", key+`
+[bangumi]
+username = mira
+access_token = `+movetest.Seal("the-key", movetest.MiraToken)+`
+media_server_username = Mira
+
+[notify-webhook-1]
+enabled = True
+url = http://127.0.0.1:9/x
+template = {"content": "{anime} {error_message}"}
+
+[notify-wecom-1]
+enabled = True
+key = `+movetest.Seal("the-key", "11112222-3333-4444-5555-666677778888")+`
+
+[notify-rule-1]
+name = both
+enabled = True
+types = mark_failed,watching_summary_weekly
+channels = notify-webhook-1,notify-wecom-1
+
+[summary-daily]
+cron = 0 20 * * *
+
+[summary-weekly]
+name = each week
+cron = 0 20 * * 0
+`)
+	}
+	write("")
+	s.tells(s.moveIn(folder), "takes: Settings: notification.language", "takes: Accounts: mira, for Mira", "takes: Channels: Webhook 1 (Bangumi-syncer)", "takes: Rules: both", "takes: Summaries: daily", "takes: Summaries: each-week")
+	write("[auth]\nsecret_key = the-key\n")
+	s.tells(s.moveIn(folder), "same: Settings: notification.language", "takes: Accounts: mira, for Mira", "same: Channels: Webhook 1 (Bangumi-syncer)", "takes: Channels: WeCom 1 (Bangumi-syncer)", "takes: Rules: both",
+		"same: Summaries: daily", "takes: Summaries: each-week")
+	s.tells(s.moveIn(folder), "same: Settings: notification.language", "same: Accounts: mira, for Mira", "same: Channels: Webhook 1 (Bangumi-syncer)", "same: Channels: WeCom 1 (Bangumi-syncer)", "same: Rules: both",
+		"same: Summaries: daily", "same: Summaries: each-week")
+	accounts, err := s.app.Accounts.ForUser(t.Context(), "Mira")
+	if err != nil || len(accounts) != 1 {
+		t.Fatal(accounts, err)
+	}
+	if tokens, err := s.app.Accounts.Tokens(t.Context(), accounts[0].ID); err != nil || tokens.Access.Reveal() != movetest.MiraToken {
+		t.Errorf("the token is not there: %v", err)
+	}
+	rules, err := s.app.Notices.Rules(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := rules[len(rules)-1]; fmt.Sprintf("%s %v %v", last.Name, last.Channels, last.Kinds) != "both [1 2] [abandoned mark_failed no_account]" {
+		t.Errorf("the rule is %+v", last)
+	}
+	if jobs := s.api(http.MethodGet, "/api/summary/jobs", "", http.StatusOK, nil).body; strings.Count(jobs, `"channels":[1,2]`) != 1 || strings.Count(jobs, `"channels":[]`) != 1 {
+		t.Errorf("the summaries are %s", jobs)
+	}
+	if s.app.Settings.Current().Notification.Language != "zh-CN" {
+		t.Error("messages are not in Chinese any more")
+	}
+}
+
+func TestMovingInOfANASForOnePersonNeverTakesAll(t *testing.T) {
+	s := startEmpty(t)
+	folder := t.TempDir()
+	movetest.Write(t, folder, "config.ini", "[feiniu]\nenabled = True\ndb_path = /data/trimmedia.db\nuser_filter = mira, alex\n")
+	s.tells(s.moveIn(folder), "takes: Settings: notification.language", "refused: Settings: nas.enabled", "takes: Settings: nas.database_path", "refused: Settings: nas.user")
+	if now := s.app.Settings.Current().NAS; now.Enabled {
+		t.Errorf("the NAS is read for %s", now.User)
+	}
+}
+
+func TestMovingInTellsWhatADatabaseLacks(t *testing.T) {
+	const table = `CREATE TABLE sync_records (id INTEGER PRIMARY KEY, timestamp DATETIME, user_name TEXT, title TEXT, season INTEGER, episode INTEGER, status TEXT, message TEXT, source TEXT)`
+	const signIn = `CREATE TABLE trakt_config (id INTEGER PRIMARY KEY, user_id TEXT, access_token TEXT, refresh_token TEXT, expires_at INTEGER, enabled BOOLEAN, sync_interval TEXT, sync_filter_enabled BOOLEAN)`
+	for name, c := range map[string]struct {
+		journal    bool
+		statements []string
+		without    string // a file that is not copied
+		left       []string
+		says       string
+	}{
+		"whole":               {false, []string{table}, "", nil, ""},
+		"with its journal":    {true, []string{table}, "", nil, ""},
+		"without its journal": {true, []string{table, "PRAGMA wal_checkpoint"}, "sync_records.db-wal", []string{"sync_records.db"}, "the newest records are missing"},
+		"without tables":      {false, []string{"CREATE TABLE other (id INTEGER)"}, "", []string{"sync_records.db"}, "it has no table of records"},
+		"with a filter":       {false, []string{table, signIn, `INSERT INTO trakt_config VALUES (1, 'mira', 'a', 'r', 4102444800, 1, '0 */2 * * *', 1)`}, "", []string{"sync_filter_enabled of mira at Trakt", "the sign-in at Trakt of mira"}, "there is no such filter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, folder := startEmpty(t), t.TempDir()
+			movetest.Database(t, folder, "sync_records.db", c.journal, c.statements...)
+			if c.without != "" {
+				if err := os.Remove(filepath.Join(folder, c.without)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			report := s.moveIn(folder)
+			s.leaves(report, c.left...)
+			if len(c.left) > 0 && !strings.Contains(report.Left[0].Why, c.says) {
+				t.Errorf("it says %q", report.Left[0].Why)
+			}
+		})
+	}
+}
+
+func TestMovingInTakesHowOftenTheTrackerIsRead(t *testing.T) {
+	s, folder := startEmpty(t), t.TempDir()
+	movetest.Write(t, folder, "config.ini", "[trakt]\nclient_id = app\nclient_secret = word\n")
+	movetest.Database(t, folder, "sync_records.db", false, `CREATE TABLE sync_records (id INTEGER PRIMARY KEY)`,
+		`CREATE TABLE trakt_config (id INTEGER PRIMARY KEY, user_id TEXT, access_token TEXT, refresh_token TEXT, expires_at INTEGER, enabled BOOLEAN, sync_interval TEXT, auth_type TEXT)`,
+		`INSERT INTO trakt_config VALUES (1, 'mira', 'access', 'refresh', 4102444800, 1, '0 */2 * * *', 'oauth')`)
+	s.moveIn(folder)
+	if cron := s.app.Settings.Current().Tracker.Cron; cron != "0 */2 * * *" {
+		t.Errorf("the tracker is read at %s", cron)
+	}
+}
+
 func TestMovingInKeepsWhatIsHere(t *testing.T) {
 	s := start(t, "WATCHMARK_LOG_LEVEL=warn")
 	s.api(http.MethodPatch, "/api/settings", `{"auth":{"lockout_attempts":3}}`, http.StatusOK, nil)
@@ -406,7 +524,7 @@ func TestMovingInKeepsWhatIsHere(t *testing.T) {
 	before := s.everything()
 	report := s.moveIn(movetest.Second(t), "WATCHMARK_LOG_LEVEL=warn")
 	s.tells(report,
-		"kept: Settings: auth.lockout_attempts", "takes: Settings: auth.lockout_minutes", "kept: Settings: log.level",
+		"kept: Settings: auth.lockout_attempts", "takes: Settings: auth.lockout_minutes", "takes: Settings: notification.language", "kept: Settings: log.level",
 		"kept: Accounts: mira, for emby mira, plex_mira", "kept: Accounts: alex, for alex",
 		"kept: Mappings: 假面骑士加布", "takes: Mappings: blocked: 预告", "same: Mappings: blocked: NCOP",
 		"kept: Channels: Webhook 1 (Bangumi-syncer)", "takes: Channels: Email 1 (Bangumi-syncer)",

@@ -106,6 +106,9 @@ func (c *config) addAccount(row accountRow) {
 	c.plan.Accounts = append(c.plan.Accounts, a)
 }
 
+// standardInterval is how often the tool reads a history when nobody set it.
+const standardInterval = "0 */6 * * *"
+
 // readSignIn reads who is signed in at the tracker.
 func (c *config) readSignIn(ctx context.Context) error {
 	if c.plan.database == nil {
@@ -119,6 +122,9 @@ func (c *config) readSignIn(ctx context.Context) error {
 	for _, row := range rows {
 		what := "the sign-in at Trakt of " + row.user
 		access, refresh := c.clear(what, row.access), c.clear(what, row.refresh)
+		if yes(row.filter, false) {
+			c.plan.leave("sync_filter_enabled of "+row.user+" at Trakt", "there is no such filter: what is no animation finds no entry and is not marked; block its titles on the page Mappings if their records disturb")
+		}
 		switch {
 		case !row.enabled:
 			c.plan.leave(what, "it is switched off there")
@@ -135,6 +141,9 @@ func (c *config) readSignIn(ctx context.Context) error {
 				Credential: tracker.Credential{Access: secret.Text(access), Refresh: secret.Text(refresh), TokenType: "Bearer", ExpiresAt: time.Unix(row.expires, 0)},
 			}
 			c.set("tracker.enabled", true, "table trakt_config")
+			if row.interval != "" && row.interval != standardInterval {
+				c.set("tracker.cron", row.interval, "sync_interval of table trakt_config")
+			}
 		}
 	}
 	return nil

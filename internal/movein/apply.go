@@ -109,10 +109,19 @@ func (p *Plan) applySettings(ctx context.Context, h Home, dry bool) (lines []Lin
 			keys[key.Path] = key
 		}
 	}
+	userless, err := p.lacksUser(h)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range p.Settings {
 		section, name, _ := strings.Cut(s.Path, ".")
 		patch := map[string]map[string]any{section: {name: s.Value}}
 		line := Line{s.Path, Takes, s.From}
+		if userless && s.Path == "nas.enabled" { // it would take in what everybody watches
+			line.Fate, line.Note = Refused, "its user cannot be taken: choose one on the page NAS, then switch it on"
+			lines = append(lines, line)
+			continue
+		}
 		changes, err := h.Settings.Try(patch)
 		var wrong settings.Errors
 		switch {
@@ -136,6 +145,20 @@ func (p *Plan) applySettings(ctx context.Context, h Home, dry bool) (lines []Lin
 	return lines, nil
 }
 
+// lacksUser reports whether the plan names a user of the NAS who cannot be taken.
+func (p *Plan) lacksUser(h Home) (bool, error) {
+	at := slices.IndexFunc(p.Settings, func(s Setting) bool { return s.Path == "nas.user" })
+	if at < 0 {
+		return false, nil
+	}
+	_, err := h.Settings.Try(map[string]map[string]any{"nas": {"user": p.Settings[at].Value}})
+	var wrong settings.Errors
+	if errors.As(err, &wrong) {
+		return slices.ContainsFunc(wrong, func(e *settings.FieldError) bool { return e.Key == "nas.user" }), nil
+	}
+	return false, err
+}
+
 func (p *Plan) applyAccounts(ctx context.Context, h Home, dry bool) (lines []Line, err error) {
 	there, err := h.Accounts.List(ctx)
 	if err != nil {
@@ -149,8 +172,17 @@ func (p *Plan) applyAccounts(ctx context.Context, h Home, dry bool) (lines []Lin
 			if line.Fate, err = h.standing(ctx, there[at], a.Draft); err != nil {
 				return lines, err
 			}
-			if line.Fate == Kept {
+			switch {
+			case line.Fate == Kept:
 				line.Note = "the account is here with other names, token or options"
+			case line.Fate == Takes:
+				line.Note = "its token, which could not be read before"
+				if dry {
+					break
+				}
+				if err := h.Accounts.SetTokens(ctx, there[at].ID, a.Method, a.Tokens); err != nil {
+					return lines, err
+				}
 			}
 		case !dry:
 			a.Preferred = a.Preferred && len(there) == 0
@@ -168,11 +200,14 @@ func (p *Plan) applyAccounts(ctx context.Context, h Home, dry bool) (lines []Lin
 	return lines, nil
 }
 
-// standing says whether an account is as d would make it.
+// standing says whether an account is as d would make it; Takes is for one that waits for its token.
 func (h Home) standing(ctx context.Context, a account.Account, d account.Draft) (Fate, error) {
 	tokens, err := h.Accounts.Tokens(ctx, a.ID)
 	if err != nil && !errors.Is(err, account.ErrNoToken) {
 		return "", err
+	}
+	if !a.HasToken && d.Tokens.Access != "" {
+		return Takes, nil
 	}
 	names := slices.Sorted(slices.Values(a.MediaUserNames))
 	if !slices.Equal(names, d.MediaUserNames) || tokens.Access != d.Tokens.Access || a.Enabled != d.Enabled || a.Private != d.Private || a.CompleteFilms != d.CompleteFilms {
@@ -261,6 +296,7 @@ func mappingLine(what string, l mapping.Line) Line {
 }
 
 func (p *Plan) applyChannels(ctx context.Context, h Home, dry bool) (lines []Line, err error) {
+	p.fresh = map[string]int64{}
 	there, err := h.Notices.Channels(ctx)
 	if err != nil {
 		return nil, err
@@ -275,10 +311,15 @@ func (p *Plan) applyChannels(ctx context.Context, h Home, dry bool) (lines []Lin
 		case at >= 0:
 			line.Fate, line.Note = Kept, "a channel of this name is here with other settings"
 		case !dry:
-			_, err := h.Notices.CreateChannel(ctx, notify.Channel{Type: c.Config.Type(), Name: c.Name, Enabled: c.Enabled, Config: secret.Text(c.Config.Plain())})
+			made, err := h.Notices.CreateChannel(ctx, notify.Channel{Type: c.Config.Type(), Name: c.Name, Enabled: c.Enabled, Config: secret.Text(c.Config.Plain())})
 			if err := line.refused(err); err != nil {
 				return lines, err
 			}
+			if line.Fate == Takes {
+				p.fresh[c.Section] = made.ID
+			}
+		default:
+			p.fresh[c.Section] = 0
 		}
 		lines = append(lines, line)
 	}
@@ -314,21 +355,24 @@ func (p *Plan) applyTold(ctx context.Context, h Home, dry bool) (lines []Line, e
 	for _, t := range p.Told {
 		line := Line{t.Name, Takes, ""}
 		r := t.Rule
-		for _, section := range t.Sections {
-			i := slices.IndexFunc(p.Channels, func(c Channel) bool { return c.Section == section })
-			for _, other := range channels {
-				if p.Channels[i].is(other) || other.Name == p.Channels[i].Name {
-					r.Channels = append(r.Channels, other.ID)
-					break
-				}
-			}
-		}
-		slices.Sort(r.Channels)
+		r.Channels = p.channelsHere(t.Sections, channels)
 		at := slices.IndexFunc(there, func(other notify.Rule) bool { return other.Name == t.Name })
 		switch {
 		case at >= 0:
 			line.Fate = Kept
-			if other := there[at]; slices.Equal(other.Kinds, r.Kinds) && slices.Equal(other.Channels, r.Channels) && other.Enabled == r.Enabled && other.Cooldown == r.Cooldown {
+			other := there[at]
+			switch {
+			case !slices.Equal(other.Kinds, r.Kinds) || other.Enabled != r.Enabled || other.Cooldown != r.Cooldown:
+			case p.joins(t.Sections):
+				line.Fate, line.Note = Takes, "its channels that could not be taken before"
+				if dry {
+					break
+				}
+				other.Channels = joined(other.Channels, r.Channels, p.fresh)
+				if _, err := h.Notices.UpdateRule(ctx, other); err != nil {
+					return lines, err
+				}
+			case slices.Equal(other.Channels, r.Channels):
 				line.Fate = Same
 			}
 		case dry:
@@ -345,11 +389,57 @@ func (p *Plan) applyTold(ctx context.Context, h Home, dry bool) (lines []Line, e
 	return lines, nil
 }
 
+// channelsHere are the channels here that sections of the folder became.
+func (p *Plan) channelsHere(sections []string, here []notify.Channel) []int64 {
+	ids := []int64{}
+	for _, section := range sections {
+		i := slices.IndexFunc(p.Channels, func(c Channel) bool { return c.Section == section })
+		for _, other := range here {
+			if p.Channels[i].is(other) || other.Name == p.Channels[i].Name {
+				ids = append(ids, other.ID)
+				break
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// joins reports whether a channel of the sections came with this run.
+func (p *Plan) joins(sections []string) bool {
+	return slices.ContainsFunc(sections, func(section string) bool { _, fresh := p.fresh[section]; return fresh })
+}
+
+// joined adds to the channels of a rule those that came with this run; others a person took out.
+func joined(has, all []int64, fresh map[string]int64) []int64 {
+	for _, id := range fresh {
+		if slices.Contains(all, id) && !slices.Contains(has, id) {
+			has = append(has, id)
+		}
+	}
+	return slices.Sorted(slices.Values(has))
+}
+
 func (p *Plan) applyJobs(ctx context.Context, h Home, dry bool) (lines []Line, err error) {
-	for _, d := range p.Jobs {
+	channels, err := h.Notices.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range p.Jobs {
+		d := j.Draft
+		d.Channels = p.channelsHere(j.Sections, channels)
 		line := Line{d.Name, Takes, d.Cron}
 		job, err := h.Summaries.Job(ctx, d.Name)
 		switch {
+		case err == nil && p.joins(j.Sections) && len(job.Channels) < len(d.Channels):
+			line.Note = "its channels that could not be taken before"
+			if d = job.Draft; dry {
+				break
+			}
+			d.Channels = joined(d.Channels, p.channelsHere(j.Sections, channels), p.fresh)
+			if _, err := h.Summaries.Update(ctx, d.Name, d); err != nil {
+				return lines, err
+			}
 		case err == nil:
 			line.Fate = Kept
 			if d.Channels = job.Channels; reflect.DeepEqual(job.Draft, d) {

@@ -231,14 +231,22 @@ func (c *config) tell(r notify.Rule, types string, sections []string) {
 	r.Cooldown = 60 // seconds, as there
 	wanted := names(types)
 	all := len(wanted) == 0 || slices.Contains(wanted, "all")
+	jobs := 0
 	for _, name := range wanted {
-		found := kinds[name]
-		if strings.HasPrefix(name, "watching_summary") {
-			found = []notify.Kind{notify.SummaryReady}
+		if all {
+			break
 		}
-		if !all {
-			r.Kinds = append(r.Kinds, found...)
+		if job, one := strings.CutPrefix(name, "watching_summary_"); one {
+			jobs++
+			c.tellJob(job, r, sections)
+		} else if name == "watching_summary" {
+			r.Kinds = append(r.Kinds, notify.SummaryReady)
+		} else {
+			r.Kinds = append(r.Kinds, kinds[name]...)
 		}
+	}
+	if len(r.Kinds) == 0 && jobs > 0 {
+		return
 	}
 	if len(r.Kinds) == 0 && !all {
 		c.plan.leave("rule "+r.Name, "nothing of what it tells is told here")
@@ -247,6 +255,19 @@ func (c *config) tell(r notify.Rule, types string, sections []string) {
 	slices.Sort(r.Kinds)
 	r.Kinds = slices.Compact(r.Kinds)
 	c.plan.Told = append(c.plan.Told, Told{Rule: r, Sections: sections})
+}
+
+// tellJob has a summary go to the channels of a rule that is for it: here the job itself names them.
+func (c *config) tellJob(name string, r notify.Rule, sections []string) {
+	at := slices.IndexFunc(c.plan.Jobs, func(j Job) bool { return j.Name == jobName(name) || j.section == name })
+	switch {
+	case at < 0:
+		c.plan.leave("rule "+r.Name, "the summary "+name+", which it tells, is not there")
+	case !r.Enabled:
+		c.plan.leave("rule "+r.Name, "it is switched off, and a summary names its channels itself here")
+	default:
+		c.plan.Jobs[at].Sections = append(c.plan.Jobs[at].Sections, sections...)
+	}
 }
 
 // foreign is what names of summaries hold here no more.
@@ -266,11 +287,14 @@ func (c *config) readSummaries() {
 			}
 			return n
 		}
-		c.plan.Jobs = append(c.plan.Jobs, summary.Draft{
-			Name:    strings.Trim(foreign.ReplaceAllString(cmp.Or(c.get(section, "name"), name), "-"), "-"),
+		c.plan.Jobs = append(c.plan.Jobs, Job{section: name, Draft: summary.Draft{
+			Name:    jobName(cmp.Or(c.get(section, "name"), name)),
 			Enabled: yes(c.get(section, "enabled"), true), Cron: cmp.Or(c.get(section, "cron"), "0 21 * * *"),
 			DaysBack: number("lookback_days", number("period_days", 1)), User: c.get(section, "user_name"),
 			Prompt: c.get(section, "system_prompt"), MaxRecords: min(max(number("max_records", -1), 0), summary.MostRecords),
-		})
+		}})
 	}
 }
+
+// jobName is what a summary is called here.
+func jobName(name string) string { return strings.Trim(foreign.ReplaceAllString(name, "-"), "-") }

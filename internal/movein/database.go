@@ -79,6 +79,28 @@ func (d *database) look() ([]fs.FileInfo, error) {
 	return found, nil
 }
 
+// missing says what the file seems to lack; empty when it is whole as far as can be seen.
+func (d *database) missing() (string, error) {
+	if d.columns["sync_records"] == nil {
+		return "it has no table of records: it is empty or another file. When it was copied, copy the files -wal and -shm with it, and run this again", nil
+	}
+	file, err := os.Open(d.path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
+	var head [20]byte
+	if _, err := io.ReadFull(file, head[:]); err != nil {
+		return "", err
+	}
+	_, err = os.Stat(d.path + "-wal")
+	if walMode := head[18] == 2; walMode && errors.Is(err, fs.ErrNotExist) { // SQLite file format, section 1.3.3
+		return "no " + filepath.Base(d.path) + "-wal is beside it. That is right when Bangumi-syncer was stopped in order; when the file was copied while it ran, the newest records are missing: " +
+			"copy that file with it, and run this again", nil
+	}
+	return "", nil
+}
+
 // untouched returns an error when the files were written since they were opened.
 func (d *database) untouched() error {
 	after, err := d.look()
@@ -235,16 +257,17 @@ func (d *database) accounts(ctx context.Context) (all []accountRow, err error) {
 // signInRow is a row of trakt_config.
 type signInRow struct {
 	user, access, refresh, method string
-	expires, synced               int64 // unix seconds; 0 = unknown, or never
+	interval, filter              string // a cron expression, and whether what is no animation is left out
+	expires, synced               int64  // unix seconds; 0 = unknown, or never
 	enabled                       bool
 }
 
 func (d *database) signIns(ctx context.Context) (all []signInRow, err error) {
-	columns := d.texts("trakt_config", "user_id", "access_token", "refresh_token", "auth_type") + ", " + d.numbers("trakt_config", "expires_at", "last_sync_time", "enabled")
+	columns := d.texts("trakt_config", "user_id", "access_token", "refresh_token", "auth_type", "sync_interval", "sync_filter_enabled") + ", " + d.numbers("trakt_config", "expires_at", "last_sync_time", "enabled")
 	err = d.query(ctx, "trakt_config", columns, "ORDER BY id", func(scan func(...any) error) error {
 		var r signInRow
 		var enabled int64
-		if err := scan(&r.user, &r.access, &r.refresh, &r.method, &r.expires, &r.synced, &enabled); err != nil {
+		if err := scan(&r.user, &r.access, &r.refresh, &r.method, &r.interval, &r.filter, &r.expires, &r.synced, &enabled); err != nil {
 			return err
 		}
 		r.enabled = enabled != 0
@@ -264,6 +287,7 @@ type watchRow struct {
 	season, episode  int64
 	subject, chapter int64
 	source, media    string
+	label            string // what a script called itself
 	released         string
 	// waits is set for one that was not done.
 	waits bool
@@ -286,9 +310,10 @@ func (d *database) open(ctx context.Context) (all []watchRow, err error) {
 		var sent struct {
 			Original string `json:"ori_title"`
 			Released string `json:"release_date"`
+			Label    string `json:"source"`
 		}
 		if json.Unmarshal([]byte(payload), &sent) == nil { // what cannot be read says no more
-			r.original, r.released = sent.Original, sent.Released
+			r.original, r.released, r.label = sent.Original, sent.Released, sent.Label
 		}
 		all = append(all, r)
 		return nil

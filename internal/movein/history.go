@@ -77,7 +77,7 @@ func (p *Plan) history(ctx context.Context, h Home, dry bool) (History, error) {
 	err = p.database.records(ctx, func(r watchRow) error {
 		if open, waits := of[r.id]; waits {
 			delete(of, r.id)
-			r.waits, r.subject, r.chapter, r.original, r.released = true, open.subject, open.chapter, cmp.Or(strings.TrimSpace(r.original), open.original), open.released
+			r.waits, r.subject, r.chapter, r.original, r.released, r.label = true, open.subject, open.chapter, cmp.Or(strings.TrimSpace(r.original), open.original), open.released, open.label
 		}
 		return add("sync_records", r)
 	})
@@ -207,6 +207,8 @@ func (r watchRow) taken(place string) (taken, bool) {
 	}
 	if e.Source == "" {
 		e.Source, e.Label = watch.Custom, line(source)
+	} else if e.Source == watch.Custom && r.label != source {
+		e.Label = line(r.label)
 	}
 	if !e.IsFilm() {
 		season, episode := int(r.season), float64(r.episode)

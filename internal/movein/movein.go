@@ -61,13 +61,23 @@ type Plan struct {
 	Rules    mapping.Set
 	Channels []Channel
 	Told     []Told
-	Jobs     []summary.Draft
+	Jobs     []Job
 	// SignIn is nil without one.
 	SignIn *SignIn
 	// Left is what has no place.
 	Left []Left
 
 	database *database // nil without one
+	// fresh are the channels that came with this run, by section: their ids here, 0 while it is only looked at.
+	fresh map[string]int64
+}
+
+// Job is a summary, with the sections of the channels that it goes to; without any that is left to the rules.
+type Job struct {
+	summary.Draft
+	Sections []string
+	// section is its own name there, which its rules may have too.
+	section string
 }
 
 // Setting is a value for one of our keys.
@@ -167,10 +177,17 @@ func (p *Plan) read(ctx context.Context, path, temp string) error {
 		if p.database, err = openDatabase(ctx, databaseFile, temp); err != nil {
 			return err
 		}
+		missing, err := p.database.missing()
+		if err != nil {
+			return errorIn(databaseFile, err)
+		}
+		if missing != "" {
+			p.leave(filepath.Base(databaseFile), missing)
+		}
 	}
 	c.readSettings()
-	c.readChannels()
 	c.readSummaries()
+	c.readChannels()
 	if err := c.readAccounts(ctx); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ var settingRules = []rule{
 	{"bangumi-replay", "max_attempts", "catalog_replay.max_retries", "50", asInt},
 	{"trakt", "client_id", "tracker.app_client_id", "", asText},
 	{"trakt", "client_secret", "tracker.app_client_secret", "", asText},
-	{"trakt", "default_sync_interval", "tracker.cron", "0 */6 * * *", asText},
+	{"trakt", "default_sync_interval", "tracker.cron", standardInterval, asText},
 }
 
 // The rules of what is taken only while it is switched on there.
@@ -90,6 +90,9 @@ var unplaced = []struct {
 
 func (c *config) readSettings() {
 	c.follow(settingRules)
+	if len(c.names) > 0 {
+		c.set("notification.language", "zh-CN", "its messages are Chinese")
+	}
 	if yes(c.get("dev", "debug"), false) {
 		c.set("log.level", "debug", optionName("dev", "debug"))
 	}

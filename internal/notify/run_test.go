@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"watchmark/internal/notify"
 	"watchmark/internal/notify/channel"
+	"watchmark/internal/secret"
 )
 
 // inBubble runs a test by a fake clock, on a rig whose Run runs.
@@ -122,6 +124,29 @@ func TestALimitIsKept(t *testing.T) {
 		for i := range got[18:] {
 			if span := got[i+18].at.Sub(got[i].at); span < time.Minute {
 				t.Errorf("19 messages in %v", span)
+			}
+		}
+	})
+}
+
+// A body that has no place for the text could tell one notice of a digest, and ten would be lost.
+func TestABodyWithoutAPlaceForTheTextIsSentOneByOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		_, err := r.CreateChannel(t.Context(), notify.Channel{Type: channel.TypeWebhook, Name: "taken over", Enabled: true,
+			Config: secret.Text(channel.Webhook{URL: "http://127.0.0.1:9/", Template: `{"content":"{anime} {error_message}"}`}.Plain())})
+		must(t, err)
+		r.onlyRule(notify.Rule{})
+		for i := range 11 {
+			r.add(failed(i + 1))
+		}
+		after(5 * time.Minute)
+		got := r.messages()
+		if len(got) != 11 {
+			t.Fatalf("%d messages of 11 notices", len(got))
+		}
+		for i, m := range got {
+			if m.Count != 1 || m.Facts["episode"] != fmt.Sprint(i+1) {
+				t.Errorf("message %d is %+v", i, m)
 			}
 		}
 	})

@@ -72,7 +72,7 @@ func (n *Notifier) claim(ctx context.Context, c Channel, g group) (parcel, error
 			return err
 		}
 		// A message that was tried keeps what is in it: its receiver may know it already.
-		p.digest = len(p.entries) > 1 && (p.message != "" || isDigest(len(p.entries), p.rule, oldest))
+		p.digest = len(p.entries) > 1 && (p.message != "" || isDigest(len(p.entries), p.rule, oldest) && c.holdsSeveral())
 		if !p.digest {
 			p.entries, last = p.entries[:1], p.first
 		}
@@ -95,6 +95,12 @@ func (n *Notifier) claim(ctx context.Context, c Channel, g group) (parcel, error
 		return nil
 	})
 	return p, err
+}
+
+// holdsSeveral reports whether one message of the channel can tell several notices.
+func (c Channel) holdsSeveral() bool {
+	config, err := channel.Read(c.Type, c.Config.Reveal())
+	return err != nil || channel.HoldsSeveral(config) // what cannot be read cannot be sent either
 }
 
 // load reads the notices of a group.

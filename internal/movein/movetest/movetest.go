@@ -290,7 +290,7 @@ email_to = mira@example.org
 id = 1
 name = 同步失败
 enabled = True
-types = mark_failed,bangumi_token_expired,watching_summary_daily
+types = mark_failed,bangumi_token_expired,watching_summary_每日 总结
 channels = notify-wecom-1,notify-email-1,in_app
 
 [notify-airing-today]

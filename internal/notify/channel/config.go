@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"watchmark/internal/secret"
 )
@@ -71,6 +72,15 @@ func read[C Config](plain string) (Config, error) {
 	}
 	return c, nil
 }
+
+// HoldsSeveral reports whether one message of a channel can tell several notices: a webhook whose own body has no
+// place for the text cannot.
+func HoldsSeveral(c Config) bool {
+	w, is := c.(Webhook)
+	return !is || w.Template == "" || textPlace.MatchString(w.Template)
+}
+
+var textPlace = regexp.MustCompile(`\{text(:[0-9]+)?\}`)
 
 // encode is v as JSON with <, > and & as they are.
 func encode(v any) []byte {
