@@ -23,13 +23,20 @@ import (
 // A nil Object has no fields.
 type Object map[string]json.RawMessage
 
-// ParseObject decodes text. It returns a *BadRequest when text is not one JSON object.
+// ParseObject decodes text, also where only its quotes are wrong (see repaired). It returns a *BadRequest when text is
+// not one JSON object.
 func ParseObject(text []byte) (Object, error) {
 	var o Object
 	err := json.Unmarshal(text, &o)
 	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		if made, ok := repaired(text); ok {
+			o = nil
+			err = json.Unmarshal(made, &o)
+		}
+	}
 	switch {
-	case errors.As(err, &syntax):
+	case err != nil && errors.As(err, &syntax):
 		return nil, &BadRequest{"", fmt.Sprintf("The body is not valid JSON: it breaks near byte %d.", syntax.Offset)}
 	case err != nil || o == nil:
 		return nil, &BadRequest{"", "The body is not a JSON object."}
