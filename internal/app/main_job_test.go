@@ -77,6 +77,10 @@ func TestWhatCannotBeMarkedIsToldAndLeavesTheServiceHealthy(t *testing.T) {
 	s := start(t)
 	s.api(http.MethodPost, "/api/blocked-keywords", `{"keyword":"购物"}`, http.StatusCreated, nil)
 	s.api(http.MethodPost, "/api/accounts", `{"username":"bench","access_token":"unused-token-5d1c9","media_user_names":["sleeper"],"enabled":false}`, http.StatusCreated, nil)
+	s.list.AddSubject(catalogtest.Subject{ID: 20, Type: catalog.Music, Name: "灯台守のうた OST", Date: "2024-03-01"},
+		catalogtest.Subject{ID: 21, Type: catalog.Anime, Name: "星の庭", Platform: "TV", Date: "2024-03-01", Eps: 12})
+	s.list.AddEpisodes(20, catalogtest.Episode{ID: 2001, Sort: 1})
+	s.list.AddEpisodes(21, catalogtest.Episode{ID: 2101, Sort: 1}, catalogtest.Episode{ID: 2102, Sort: 2})
 	recorded := []struct{ name, body, status, kind string }{
 		{"unknown user", `{"title":"灯塔守望者","season":1,"episode":1,"user_name":"a guest"}`, "error", "no_account"},
 		{"another case of the name", `{"title":"灯塔守望者","season":1,"episode":1,"user_name":"mira"}`, "error", "no_account"},
@@ -85,6 +89,12 @@ func TestWhatCannotBeMarkedIsToldAndLeavesTheServiceHealthy(t *testing.T) {
 		{"empty user name", `{"title":"灯塔守望者","season":1,"episode":1,"user_name":""}`, "error", "user_name_missing"},
 		{"no user name", `{"title":"灯塔守望者","season":1,"episode":1}`, "error", "user_name_missing"},
 		{"blocked keyword", `{"title":"灯塔购物频道","season":1,"episode":1,"user_name":"Mira"}`, "ignored", ""},
+		{"blocked keyword, unknown user", `{"title":"灯塔购物频道","season":1,"episode":1,"user_name":"a guest"}`, "ignored", ""},
+		{"blocked keyword, no user name", `{"title":"灯塔购物频道","season":1,"episode":1}`, "ignored", ""},
+		{"blocked keyword, disabled account", `{"title":"灯塔购物频道","season":1,"episode":1,"user_name":"sleeper"}`, "ignored", ""},
+		{"the id of an album", `{"title":"zzz qqq xxx","season":1,"episode":1,"user_name":"Mira","ids":{"bangumi":"20"}}`, "error", "not_matched"},
+		{"the id of an album, and a title that is known", `{"title":"灯塔守望者","season":1,"episode":1,"user_name":"Mira","ids":{"bangumi":"20"}}`, "review", ""},
+		{"the id of a show for a film", `{"media_type":"Film","title":"zzz qqq xxx","user_name":"Mira","ids":{"bangumi":"21"}}`, "review", ""},
 		{"nothing like it", `{"title":"zzz qqq xxx","season":1,"episode":1,"user_name":"Mira"}`, "error", "not_matched"},
 		{"an episode too many", `{"title":"灯塔守望者","season":1,"episode":99,"user_name":"Mira"}`, "error", "episode_not_found"},
 	}
