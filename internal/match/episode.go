@@ -290,6 +290,9 @@ func (s *session) fitOfCount(start, next catalog.Subject, rows []catalog.Episode
 		return 0.95
 	}
 	// Counted into what calls itself another season, and no date says so.
+	if _, known := s.elsewhere[start.ID]; known {
+		return ambiguous // the id table knows the show, and nothing of it goes on there
+	}
 	return 0.7
 }
 

@@ -28,6 +28,8 @@ func merged(t *testing.T) *match.Matcher {
 	tv(400602, "葬送のフリーレン", "2023-09-29", 1, 28)
 	tv(515759, "葬送のフリーレン 第2期", "2026-01-16", 29, 10)
 	sequel(server, 400602, 515759)
+	tv(888802, "葬送のフリーレン 第3期", "2028-01-07", 1, 12)
+	sequel(server, 515759, 888802)
 	tv(329906, "SPY×FAMILY", "2022-04-09", 1, 12)
 	tv(373267, "SPY×FAMILY 第2クール", "2022-10-01", 1, 13) // numbered anew
 	tv(411427, "SPY×FAMILY Season 2", "2023-10-07", 1, 12)
@@ -89,6 +91,9 @@ func TestASeasonThatSeveralEntriesAre(t *testing.T) {
 		"the last of the second part":           {with(episode("Qwerty", 1, 47, ""), ofShow("95479")), "matched 369304/36930423", ""},
 		"the third part":                        {with(episode("Qwerty", 1, 50, ""), ofShow("95479")), "matched 472741/47274103", ""},
 		"a part that the table lacks":           {with(episode("Qwerty", 1, 61, "2027-01-14"), ofShow("95479")), "matched 888801/88880102", ""},
+		"behind all, in a season it lacks":      {with(episode("Qwerty", 1, 39, ""), ofShow("209867")), "review", ""},
+		"by its title, too":                     {with(episode("葬送のフリーレン", 1, 39, ""), ofShow("209867")), "review", ""},
+		"in a season it lacks, and dated":       {with(episode("Qwerty", 1, 39, "2028-01-07"), ofShow("209867")), "matched 888802/88880201", ""},
 		"behind all":                            {with(episode("Qwerty", 1, 99, ""), ofShow("95479")), "episode_not_found 472741", "episode_not_found 294993"},
 		"another show, first part":              {with(episode("Qwerty", 1, 5, ""), ofShow("209867")), "matched 400602/40060205", ""},
 		"another show, second part":             {with(episode("Qwerty", 1, 30, ""), ofShow("209867")), "matched 515759/51575902", ""},
