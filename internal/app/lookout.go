@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/dataset"
 	"watchmark/internal/importer"
 	"watchmark/internal/notify"
+	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
@@ -270,18 +271,21 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 	var problems []error
 	for _, u := range s.Users {
 		key := fmt.Sprintf("tracker %d", u.ID)
-		dead := ""
-		if u.State == tracker.Dead {
+		dead, problem := "", tracker.ErrDead
+		switch u.State {
+		case tracker.Dead:
 			dead = "dead"
+		case tracker.Refused:
+			dead, problem = "refused", tracker.ErrRefusedAgain
 		}
 		problems = append(problems, a.tell(ctx, key, dead,
-			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": tracker.ErrDead.Error(), "service": "Trakt"}}))
+			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": problem.Error(), "service": "Trakt"}}))
 		if u.LastRun == nil || dead != "" {
 			continue
 		}
 		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
 		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
-			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.Taken)}},
+			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.LastTaken)}},
 			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
 	}
 	return errors.Join(problems...)
@@ -301,7 +305,11 @@ func (a *App) lookAtImports(ctx context.Context) error {
 		return nil
 	}
 	kind := map[task.State]notify.Kind{task.Done: notify.ImportDone, task.Failed: notify.ImportFailed}[s.State]
-	n := notify.Notice{Kind: kind, Facts: map[string]string{"total": strconv.Itoa(s.Done)}}
+	n := notify.Notice{Kind: kind, Facts: map[string]string{}}
+	if result, is := s.Result.(importer.Result); is {
+		n.Facts["source"], n.Facts["total"], n.Facts["skipped"] = result.Server, strconv.Itoa(result.Taken), strconv.Itoa(result.Count)
+		n.Facts["failed"] = strconv.Itoa(result.Records[record.Failed])
+	}
 	if kind == notify.ImportFailed {
 		n.Facts["error_message"] = s.Message
 	}

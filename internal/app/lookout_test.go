@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/notify"
 	"watchmark/internal/secret"
+	"watchmark/internal/tracker/trackertest"
 )
 
 // home is a service in a bubble, with the catalog that it asks.
@@ -221,5 +224,65 @@ func TestAnUpdateIsToldAndAFirstStartIsNot(t *testing.T) {
 		if len(updated) == 1 && updated[0].Facts["previous_version"] != "0.0.1" {
 			t.Errorf("it says %v", updated[0].Facts)
 		}
+	})
+}
+
+// TestEachReadingOfTheTrackerIsToldWithItsOwnPlays reads a history twice, and then is refused.
+func TestEachReadingOfTheTrackerIsToldWithItsOwnPlays(t *testing.T) {
+	const mail = "mira@home.example"
+	atHome(t, []string{"WATCHMARK_TRACKER_ENABLED=true", "WATCHMARK_TRACKER_AUTH_URL=http://tracker.example", "WATCHMARK_TRACKER_API_URL=http://tracker.example", "WATCHMARK_TRACKER_CLIENT_ID=web-client", "WATCHMARK_TRACKER_CRON="}, func(t *testing.T, h *home) {
+		remote := trackertest.New(trackertest.Config{
+			Clients: []trackertest.Client{{ID: "web-client", RedirectURI: "https://app.trakt.tv/callback"}}, Users: []trackertest.User{{Email: mail, Name: "mira", UUID: "uuid-of-mira"}},
+		})
+		h.site("tracker.example", remote)
+		remote.AddTitle(trackertest.Title{Kind: "show", ID: 1, Name: "Lighthouse", Genres: []string{"anime"}})
+		post := func(path, body string) {
+			t.Helper()
+			answer, err := http.Post("http://watchmark/api/tracker/"+path, "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode/100 != 2 {
+				t.Fatalf("%s is answered %d", path, answer.StatusCode)
+			}
+		}
+		play := 0
+		reads := func(plays int) {
+			t.Helper()
+			for range plays {
+				play++
+				remote.AddPlays(mail, trackertest.Play{ID: int64(play), WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: play})
+			}
+			post("sync/manual", `{}`)
+			time.Sleep(2 * time.Minute)
+		}
+		post("email-login/start", `{"email":"`+mail+`"}`)
+		post("email-login/complete", `{"otp":"`+remote.LastCode(mail)+`"}`)
+		reads(0)
+		var seen int64
+		totals := func(want ...string) {
+			t.Helper()
+			got := []string{}
+			for _, e := range h.told(&seen) {
+				switch e.Kind {
+				case notify.TrackerSyncDone:
+					got = append(got, e.Facts["total"])
+				case notify.TrackerSyncFailed, notify.TokenDead:
+					got = append(got, string(e.Kind))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+		totals("0")
+		reads(3)
+		totals("3")
+		reads(2)
+		totals("2")
+		remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: http.StatusUnauthorized})
+		reads(1)
+		totals(string(notify.TokenDead))
 	})
 }

@@ -168,7 +168,7 @@ func (k *Keeper) ready(ctx context.Context, userID int64) ([]User, error) {
 			return nil, ErrDead
 		case userID == u.ID && u.State == Disconnected:
 			return nil, ErrDisconnected
-		case (userID == 0 || userID == u.ID) && u.State == Connected:
+		case (userID == 0 || userID == u.ID) && u.State.Usable():
 			users = append(users, u)
 		}
 	}

@@ -49,9 +49,9 @@ func setProgressTx(ctx context.Context, tx *sql.Tx, id int64, p progress) error 
 }
 
 // setOutcome stores how reading the history of a user ended.
-func (s store) setOutcome(ctx context.Context, id int64, o Outcome, problem string) error {
+func (s store) setOutcome(ctx context.Context, r RunResult) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET synced_at = ?, sync_outcome = ?, sync_error = ? WHERE id = ?`, time.Now().UnixMilli(), o, problem, id)
+		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET synced_at = ?, sync_outcome = ?, sync_error = ?, last_taken = ? WHERE id = ?`, time.Now().UnixMilli(), r.Outcome, r.Error, r.Taken, r.UserID)
 		return err
 	})
 }
@@ -60,7 +60,7 @@ func (s store) setOutcome(ctx context.Context, id int64, o Outcome, problem stri
 // zero when nobody is connected.
 func (s store) lastRead(ctx context.Context) (time.Time, error) {
 	var at sql.NullInt64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT MIN(CASE WHEN synced_at = 0 THEN connected_at ELSE synced_at END) FROM tracker_users WHERE state = ?`, Connected).Scan(&at)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT MIN(CASE WHEN synced_at = 0 THEN connected_at ELSE synced_at END) FROM tracker_users WHERE state IN (?, ?)`, Connected, Refused).Scan(&at)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read when histories were read: %w", err)
 	}
@@ -110,18 +110,19 @@ func noteTx(ctx context.Context, tx *sql.Tx, id, play, record int64) error {
 type UserSync struct {
 	ID        int64      `json:"id"`
 	Name      string     `json:"name"`
-	State     State      `json:"state" enum:"connected,dead,disconnected"`
+	State     State      `json:"state" enum:"connected,refused,dead,disconnected"`
 	LastRun   *time.Time `json:"last_run" doc:"When the history was last read; null for never."`
 	Outcome   Outcome    `json:"last_outcome" enum:",taken,up_to_date,failed,cancelled" doc:"How that ended; empty before the first."`
 	Error     string     `json:"last_error" doc:"What is wrong and what to do, in plain words; empty when nothing is."`
 	ReadUntil *time.Time `json:"read_until" doc:"Plays up to here are taken in; null before the first run that came to its end."`
-	Taken     int        `json:"taken" doc:"How many plays became records."`
+	LastTaken int        `json:"last_taken" doc:"How many plays became records in the last reading."`
+	Taken     int        `json:"taken" doc:"How many plays became records in all."`
 	Seen      int        `json:"seen" doc:"How many more were seen only: older than the connection, of another genre, or unreadable."`
 }
 
 // syncs lists how reading stands for everybody.
 func (s store) syncs(ctx context.Context) ([]UserSync, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, name, state, synced_at, sync_outcome, sync_error, read_until,
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, name, state, synced_at, sync_outcome, sync_error, last_taken, read_until,
 		(SELECT COUNT(*) FROM tracker_plays p WHERE p.user_id = u.id AND p.record_id <> 0),
 		(SELECT COUNT(*) FROM tracker_plays p WHERE p.user_id = u.id AND p.record_id = 0) FROM tracker_users u ORDER BY id`)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s store) syncs(ctx context.Context) ([]UserSync, error) {
 	for rows.Next() {
 		var u UserSync
 		var synced, until int64
-		if err := rows.Scan(&u.ID, &u.Name, &u.State, &synced, &u.Outcome, &u.Error, &until, &u.Taken, &u.Seen); err != nil {
+		if err := rows.Scan(&u.ID, &u.Name, &u.State, &synced, &u.Outcome, &u.Error, &u.LastTaken, &until, &u.Taken, &u.Seen); err != nil {
 			return nil, fmt.Errorf("list how far histories were read: %w", err)
 		}
 		u.LastRun, u.ReadUntil = timeOrNil(synced), timeOrNil(until)

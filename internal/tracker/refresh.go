@@ -153,7 +153,7 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credent
 }
 
 // get asks the data host in the name of a user (upstreams/tracker.md sections 2 and 5). A
-// token that is refused is renewed and the request repeated once. Every answer but 200 is an error.
+// token that is refused is renewed and the request repeated once; when that is refused too, the user's state says so. Every answer but 200 is an error.
 func (k *Keeper) get(ctx context.Context, op string, id int64, path string) (*httpx.Response, error) {
 	var refused secret.Text
 	for {
@@ -176,12 +176,17 @@ func (k *Keeper) get(ctx context.Context, op string, id int64, path string) (*ht
 		case resp.Status == http.StatusUnauthorized && refused == "":
 			refused = c.Access
 			continue
+		case resp.Status == http.StatusUnauthorized:
+			return nil, errors.Join(refusal(op, resp), k.store.take(context.WithoutCancel(ctx), id, u.version, ErrRefusedAgain.Error()))
 		case resp.Status == http.StatusOK && isPage(resp):
 			return nil, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "a page came instead of data: something stands between this service and the tracker"}
 		case resp.Status != http.StatusOK:
 			return nil, refusal(op, resp)
 		}
-		return resp, nil
+		if u.State == Refused {
+			err = k.store.take(context.WithoutCancel(ctx), id, u.version, "")
+		}
+		return resp, err
 	}
 }
 
@@ -193,7 +198,7 @@ func (k *Keeper) beat(ctx context.Context) {
 		return
 	}
 	for _, u := range users {
-		if u.State != Connected {
+		if !u.State.Usable() {
 			continue
 		}
 		_, _, err := k.credential(ctx, u.ID, beatEarly, "")

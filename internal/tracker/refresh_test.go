@@ -116,6 +116,38 @@ func TestInvalidGrantAnywhereInThe400IsTheEnd(t *testing.T) {
 	}
 }
 
+func TestARenewedSignInThatIsRefusedSaysSo(t *testing.T) {
+	r := newRig(t)
+	u := r.signIn(mira)
+	is := func(when string, state tracker.State, problem string) {
+		t.Helper()
+		status, err := r.keeper.Status(t.Context())
+		must(t, err)
+		if got := status.Users[0]; got.State != state || !strings.Contains(got.Problem, problem) || (got.Problem == "") != (problem == "") {
+			t.Errorf("%s: %+v", when, got)
+		}
+	}
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
+	for range 2 { // it is tried again each time
+		if result, _ := r.sync(false); result.Outcome != tracker.Failed || !strings.Contains(result.Error, "does not accept the sign-in") {
+			t.Errorf("read with %+v", result)
+		}
+		is("refused", tracker.Refused, "although it was just renewed")
+	}
+	r.remote.SetFault(nil)
+	must(t, r.keeper.Ask(t.Context(), u.ID))
+	is("taken again", tracker.Connected, "")
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
+		t.Errorf("refused: %v", err)
+	}
+	r.remote.RevokeAll()
+	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+		t.Errorf("revoked: %v", err)
+	}
+	is("revoked", tracker.Dead, "sign in again")
+}
+
 func TestOtherFailuresKeepThePair(t *testing.T) {
 	for name, fault := range map[string]trackertest.Fault{
 		"cut":          {Path: "/oauth/token"},

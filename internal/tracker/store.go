@@ -25,9 +25,11 @@ const (
 // State is how a connection stands.
 type State string
 
-// The states. Dead needs a person to sign in again.
+// The states. Dead needs a person to sign in again. Refused is a sign-in that was renewed and that the tracker refuses
+// all the same: it is tried at every reading, and connected again when the tracker takes it.
 const (
 	Connected    State = "connected"
+	Refused      State = "refused"
 	Dead         State = "dead"
 	Disconnected State = "disconnected"
 )
@@ -37,7 +39,7 @@ type User struct {
 	ID          int64      `json:"id"`
 	Name        string     `json:"name" doc:"What the tracker calls them; accounts list it as a media-server user. Empty until the tracker told."`
 	Method      Method     `json:"method" enum:"email,code,device" doc:"How they signed in."`
-	State       State      `json:"state" enum:"connected,dead,disconnected" doc:"dead: the tracker does not renew the sign-in any more, sign in again."`
+	State       State      `json:"state" enum:"connected,refused,dead,disconnected" doc:"refused: the tracker refuses the sign-in although it was renewed. dead: it does not renew the sign-in any more, sign in again."`
 	Problem     string     `json:"problem" doc:"What is wrong with the sign-in and what to do, in plain words; empty when nothing is."`
 	ExpiresAt   *time.Time `json:"expires_at" doc:"When the access token ends; it is renewed before. null when there is none."`
 	ConnectedAt time.Time  `json:"connected_at"`
@@ -48,6 +50,9 @@ type User struct {
 	redirectURI string
 	version     int64
 }
+
+// Usable reports whether a history can be read with the sign-in.
+func (s State) Usable() bool { return s == Connected || s == Refused }
 
 // store is the SQL of credentials.
 type store struct {
@@ -244,14 +249,30 @@ func (s store) renew(ctx context.Context, id, version int64, c Credential) error
 // kill says that the credential stored as version cannot be renewed; first is whether nobody said so before.
 func (s store) kill(ctx context.Context, id, version int64, problem string) (first bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		first, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET state = ?, problem = ? WHERE id = ? AND version = ? AND state = ?`,
-			Dead, problem, id, version, Connected))
+		first, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET state = ?, problem = ? WHERE id = ? AND version = ? AND state IN (?, ?)`,
+			Dead, problem, id, version, Connected, Refused))
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("store that the credential of tracker user %d is dead: %w", id, err)
 	}
 	return first, nil
+}
+
+// take stores whether the tracker takes the credential stored as version: empty, or why it does not.
+func (s store) take(ctx context.Context, id, version int64, problem string) error {
+	from, to := Refused, Connected
+	if problem != "" {
+		from, to = Connected, Refused
+	}
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET state = ?, problem = ? WHERE id = ? AND version = ? AND state = ?`, to, problem, id, version, from)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store whether the tracker takes the credential of tracker user %d: %w", id, err)
+	}
+	return nil
 }
 
 // clear forgets a credential; what is known of the history stays.

@@ -65,7 +65,7 @@ func (k *Keeper) readHistory(ctx context.Context, t *task.Task, u User, full boo
 	case err != nil:
 		r.Outcome, r.Error = Failed, err.Error()
 	}
-	if stored := k.store.setOutcome(context.WithoutCancel(ctx), r.UserID, r.Outcome, r.Error); stored != nil {
+	if stored := k.store.setOutcome(context.WithoutCancel(ctx), r.RunResult); stored != nil {
 		err = errors.Join(err, fmt.Errorf("store how reading the history ended: %w", stored))
 	}
 	return r.RunResult, err

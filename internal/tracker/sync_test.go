@@ -476,3 +476,21 @@ func TestARunWaitsAsLongAsTheTrackerAsks(t *testing.T) {
 		}
 	})
 }
+
+// TestEachReadingCountsItsOwnPlays has a status tell of the last reading what that took in, beside all there is.
+func TestEachReadingCountsItsOwnPlays(t *testing.T) {
+	r := newRig(t)
+	r.signIn(mira)
+	r.sync(false)
+	for i, plays := range []int{3, 2, 0} {
+		if plays > 0 {
+			r.show(mira, i+1, plays, time.Now())
+		}
+		r.sync(false)
+		status, err := r.keeper.SyncStatus(t.Context())
+		must(t, err)
+		if got := status.Users[0]; got.LastTaken != plays || got.Taken != []int{3, 5, 5}[i] {
+			t.Errorf("reading %d: %+v", i, got)
+		}
+	}
+}

@@ -40,6 +40,7 @@ var (
 	ErrWhich          = errors.New("several tracker users are connected: say which by user_id")
 	ErrDisconnected   = errors.New("this tracker user is not connected: sign in")
 	ErrDead           = errors.New("the tracker does not renew this sign-in any more: sign in again")
+	ErrRefusedAgain   = errors.New("the tracker refuses the sign-in although it was just renewed: sign in again if this stays so")
 	ErrRunning        = errors.New("the history of the tracker is being read already")
 	ErrNobody         = errors.New("no tracker user is connected: sign in first")
 	errTakenMeanwhile = errors.New("another process took a play in")

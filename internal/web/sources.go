@@ -140,7 +140,7 @@ func (s *site) polled(ctx context.Context) ([]polledSource, error) {
 	if history.Enabled {
 		source := polledSource{Source: watch.Tracker}
 		for _, user := range history.Users {
-			if user.State == tracker.Dead {
+			if user.State == tracker.Dead || user.State == tracker.Refused {
 				source.Problem = strings.TrimPrefix(user.Name+": "+user.Problem, ": ")
 			}
 		}

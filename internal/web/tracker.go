@@ -77,7 +77,7 @@ func (s *site) tracker(r *http.Request) (content, error) {
 		if at := slices.IndexFunc(history.Users, func(one tracker.UserSync) bool { return one.ID == u.ID }); at >= 0 {
 			person.Sync = history.Users[at]
 		}
-		page.CanSync = page.CanSync || status.Enabled && u.State == tracker.Connected
+		page.CanSync = page.CanSync || status.Enabled && u.State.Usable()
 		if strconv.FormatInt(u.ID, 10) == connected {
 			page.Connected = &u
 		}
@@ -104,7 +104,7 @@ func trackerLook(s tracker.Status) look {
 	problem := ""
 	for _, u := range s.Users {
 		states[u.State]++
-		if u.State == tracker.Connected {
+		if u.State.Usable() {
 			problem = cmp.Or(problem, u.Problem)
 		}
 	}
@@ -113,7 +113,7 @@ func trackerLook(s tracker.Status) look {
 		return look{"quiet", "power", "tracker.is.off"}
 	case states[tracker.Dead] > 0:
 		return look{"bad", "circle-x", "tracker.is.dead"}
-	case states[tracker.Connected] == 0:
+	case states[tracker.Connected]+states[tracker.Refused] == 0:
 		return look{"warn", "key-round", "tracker.is.nobody"}
 	case problem != "":
 		return look{"warn", "triangle-alert", "tracker.is.trouble"}
@@ -126,6 +126,8 @@ func personLook(u tracker.User) look {
 	switch {
 	case u.State == tracker.Dead:
 		return look{"bad", "circle-x", "tracker.state.dead"}
+	case u.State == tracker.Refused:
+		return look{"bad", "circle-x", "tracker.state.refused"}
 	case u.State == tracker.Disconnected:
 		return look{"quiet", "circle-slash", "tracker.state.disconnected"}
 	case u.Problem != "":
