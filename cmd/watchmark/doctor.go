@@ -36,7 +36,7 @@ func (c doctorCommand) Run(ctx context.Context, std standard) error {
 	found := diagnosis{Machine: app.CheckFolder(options.DataDir), Services: []diagnose.Result{}}
 	err := lookAt(ctx, options, func(data *app.Data) (err error) {
 		found.Machine = append(found.Machine, data.Checkup(ctx, options)...)
-		found.Services, err = data.Doctor().Diagnose(ctx)
+		found.Services, err = data.Doctor().Diagnose(ctx, "")
 		return err
 	})
 	if c.JSON {

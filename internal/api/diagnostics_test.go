@@ -36,6 +36,13 @@ func TestNetworkDiagnosis(t *testing.T) {
 	if ok := got.get("ok"); ok != true {
 		t.Errorf("what is not in use counts: %s", got.body)
 	}
+	one := r.do("POST", "/api/network/diagnose", map[string]any{"url": up}).want(200, `"kind":"catalog_api"`)
+	if strings.Contains(one.body, "tracker_api") {
+		t.Errorf("all is looked at: %s", one.body)
+	}
+	r.do("POST", "/api/network/diagnose", map[string]any{"url": down + "/else"}).want(200, `"kind":"tracker_api"`)
+	r.do("POST", "/api/network/diagnose", map[string]any{"url": "http://169.254.169.254/latest"}).problem(422, "body.url")
+	r.do("POST", "/api/network/diagnose", map[string]any{"url": "api"}).problem(422, "body.url")
 	if strings.Contains(got.body, "hidden-in-the-path") {
 		t.Errorf("the path is told: %s", got.body)
 	}
@@ -89,6 +96,12 @@ func TestHostsAreTriedAtAGentleRate(t *testing.T) {
 	for _, bad := range []map[string]any{{"host": ""}, {"host": "a/b"}, {"host": "a b"}, {"host": "mira:pw@host"}, {"host": "a", "port": 70000}, {"host": "a", "port": 0}, {}} {
 		r.do("POST", "/api/proxy/test-host", bad).problem(422)
 	}
+	r.do("POST", "/api/proxy/test-host", map[string]any{"host": "169.254.169.254", "port": 80}).problem(422, "body.host", "network link")
+	in := at(up)
+	in["timeout"] = 5
+	r.do("POST", "/api/proxy/test-host", in).want(200, `"reachable":true`)
+	in["timeout"] = 0
+	r.do("POST", "/api/proxy/test-host", in).problem(422)
 	var last reply
 	for range 12 {
 		if last = r.do("POST", "/api/proxy/test-host", at(up)); last.status != 200 {

@@ -27,7 +27,7 @@ func (s *server) registerLLM() {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/llm/test", OperationID: "test-llm", Tags: []string{tag},
 		Summary: "Try the language model",
-		Description: "Asks the service of the stored settings for one word, once, and waits for llm.timeout at most. " +
+		Description: "Asks the service of the stored settings for one word, once, and waits for llm.timeout at most. What it says does not matter, so an empty completion is ok, too. " +
 			"That it does not answer as it should is an answer with ok false, a problem and what to do.",
 		Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[llmTest], error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/time/rate"
@@ -36,8 +37,8 @@ func (s *server) registerNetwork() {
 		Summary: "Find out what cannot be reached",
 		Description: "Goes to every service that the settings name (the catalog's API, website and images, the offline archive with its mirrors, the id table, the tracker), stage by stage: " +
 			"name, connection, proxy, TLS with its certificates, HTTP with the clock. Where a proxy is used, the direct way is gone too. No credentials are sent. " +
-			"Each stage may take network.timeout_seconds.",
-		Errors: []int{http.StatusConflict},
+			"Each stage may take network.timeout_seconds. With a url only the way to its host is gone.",
+		RequestBody: &huma.RequestBody{Required: false}, Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, s.diagnose)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/proxy/test-host", OperationID: "test-host", Tags: []string{tag},
@@ -53,8 +54,13 @@ func (s *server) registerNetwork() {
 	}, s.testProxy)
 }
 
+// oneAddress is the only address to diagnose.
+type oneAddress struct {
+	URL string `json:"url,omitempty" maxLength:"2000" doc:"Look at the host of this address alone; left out it is every service of the settings." example:"https://api.example"`
+}
+
 // diagnose goes on when the caller leaves: the page shows how it came out to whoever comes back.
-func (s *server) diagnose(ctx context.Context, _ *none) (*JSON[diagnosis], error) {
+func (s *server) diagnose(ctx context.Context, in *struct{ Body *oneAddress }) (*JSON[diagnosis], error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
@@ -64,7 +70,17 @@ func (s *server) diagnose(ctx context.Context, _ *none) (*JSON[diagnosis], error
 		case <-ctx.Done():
 		}
 	}()
-	found, err := s.Doctor.Diagnose(ctx)
+	var only string
+	if in.Body != nil && in.Body.URL != "" {
+		if err := s.try(); err != nil {
+			return nil, err
+		}
+		only = in.Body.URL
+	}
+	found, err := s.Doctor.Diagnose(ctx, only)
+	if errors.Is(err, diagnose.ErrAddress) || errors.Is(err, diagnose.ErrForbidden) {
+		return nil, fieldProblem("body.url", err.Error())
+	}
 	if errors.Is(err, context.Canceled) {
 		return nil, problem(http.StatusServiceUnavailable, "The service is stopping.")
 	}
@@ -96,13 +112,26 @@ func newTrials() *rate.Limiter { return rate.NewLimiter(trialsPerSecond, trialsA
 type hostTrial struct {
 	Host string `json:"host" minLength:"1" maxLength:"253" pattern:"^[^\\s/@?#]+$" doc:"A name or an address." example:"api.example"`
 	Port int    `json:"port,omitempty" minimum:"1" maximum:"65535" default:"443" doc:"The port."`
+	// Timeout is in seconds; 0 leaves it to the setting.
+	Timeout int `json:"timeout,omitempty" minimum:"1" maximum:"60" doc:"Seconds that it may take in all; left out each stage may take network.timeout_seconds."`
 }
 
 func (s *server) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostReach], error) {
 	if err := s.try(); err != nil {
 		return nil, err
 	}
-	routes := s.Doctor.TestHost(ctx, in.Body.Host, in.Body.Port)
+	if in.Body.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(in.Body.Timeout)*time.Second)
+		defer cancel()
+	}
+	routes, err := s.Doctor.TestHost(ctx, in.Body.Host, in.Body.Port)
+	if errors.Is(err, diagnose.ErrForbidden) {
+		return nil, fieldProblem("body.host", err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
 	return answer(hostReach{routes[0].Reachable, routes}, nil)
 }
 

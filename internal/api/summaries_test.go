@@ -39,12 +39,18 @@ func TestTheLanguageModelIsTried(t *testing.T) {
 	if got.get("latency_ms").(float64) < 0 || got.get("problem") != "" {
 		t.Errorf("it answers %s", got.body)
 	}
+	for _, empty := range []string{`{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`, `{"choices":[{"message":{"content":null},"finish_reason":"length"}]}`} {
+		remote.Next(llmtest.Reply{Body: empty})
+		if got := r.do("POST", "/api/llm/test", nil).want(200, `"ok":true`, `"kind":""`, `"problem":""`, `"latency_ms":`); got.get("model") == "" {
+			t.Errorf("an empty completion: %s", got.body)
+		}
+	}
 	remote.Next(llmtest.Reply{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + modelKey + `"}}`})
 	got = r.do("POST", "/api/llm/test", nil).want(200, `"ok":false`, `"kind":"bad_key"`, `"status":401`, "Check llm.api_key")
 	if strings.Contains(got.body, modelKey) {
 		t.Errorf("it shows the key: %s", got.body)
 	}
-	r.do("GET", "/api/llm/usage", nil).want(200, `"requests":2`, `"failed":1`, `"prompt_tokens":120`, `"job":""`, "refuses the key")
+	r.do("GET", "/api/llm/usage", nil).want(200, `"requests":4`, `"failed":1`, `"prompt_tokens":120`, `"job":""`, "refuses the key")
 	r.do("GET", "/api/llm/usage?days=366", nil).problem(422, "query.days")
 	r.anonymous("POST", "/api/llm/test", nil).problem(401)
 }

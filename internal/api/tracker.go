@@ -190,10 +190,48 @@ func (looseBool) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean}, {Type: huma.TypeInteger}, {Type: huma.TypeString}}}
 }
 
+// trackerUser names a tracker user by id or by name; empty is nobody in particular.
+type trackerUser string
+
+// UnmarshalJSON takes numbers and texts.
+func (u *trackerUser) UnmarshalJSON(text []byte) error {
+	var id int64
+	if json.Unmarshal(text, &id) == nil {
+		if *u = ""; id != 0 {
+			*u = trackerUser(strconv.FormatInt(id, 10))
+		}
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(u))
+}
+
+// Schema describes it.
+func (trackerUser) Schema(huma.Registry) *huma.Schema {
+	longest := 200
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString, MaxLength: &longest}}}
+}
+
+// trackerUserID is the id of a tracker user; 0 for nobody in particular. It returns tracker.ErrNotFound.
+func (s *server) trackerUserID(ctx context.Context, u trackerUser) (int64, error) {
+	if u == "" {
+		return 0, nil
+	}
+	status, err := s.Tracker.Status(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, user := range status.Users {
+		if user.Name == string(u) || strconv.FormatInt(user.ID, 10) == string(u) {
+			return user.ID, nil
+		}
+	}
+	return 0, tracker.ErrNotFound
+}
+
 type trackerSync struct {
-	FullSync looseBool `json:"full_sync,omitempty" doc:"Take in all of the history; true, 1, yes and on mean yes."`
-	Preview  looseBool `json:"preview,omitempty" doc:"Take in nothing, list what a full sync would mark."`
-	UserID   int64     `json:"user_id,omitempty" minimum:"0" doc:"Whose history; left out it is everybody's."`
+	FullSync looseBool   `json:"full_sync,omitempty" doc:"Take in all of the history; true, 1, yes and on mean yes."`
+	Preview  looseBool   `json:"preview,omitempty" doc:"Take in nothing, list what a full sync would mark."`
+	UserID   trackerUser `json:"user_id,omitempty" doc:"Whose history, by id or by name; left out it is everybody's."`
 }
 
 func (s *server) syncTracker(ctx context.Context, in *struct {
@@ -211,7 +249,10 @@ func (s *server) syncTracker(ctx context.Context, in *struct {
 	}
 	var userID int64
 	if in.Body != nil {
-		full, preview, userID = full || in.Body.FullSync, preview || in.Body.Preview, in.Body.UserID
+		full, preview = full || in.Body.FullSync, preview || in.Body.Preview
+		if userID, err = s.trackerUserID(ctx, in.Body.UserID); err != nil {
+			return nil, err
+		}
 	}
 	if preview {
 		return started(s.Tracker.PreviewSync(ctx, userID))

@@ -197,6 +197,11 @@ func TestTrackerSyncByHand(t *testing.T) {
 	ends(`"known":1`, r.do("POST", "/api/tracker/sync/manual?full_sync=1", nil))
 	r.do("POST", "/api/tracker/sync/manual?full_sync=perhaps", nil).problem(http.StatusUnprocessableEntity, "query.full_sync")
 	r.do("POST", "/api/tracker/sync/manual", map[string]any{"full_sync": "perhaps"}).want(http.StatusUnprocessableEntity)
-	r.do("POST", "/api/tracker/sync/manual", map[string]any{"user_id": 99}).problem(http.StatusNotFound)
+	for _, unknown := range []any{99, "99", "nobody"} {
+		r.do("POST", "/api/tracker/sync/manual", map[string]any{"user_id": unknown}).problem(http.StatusNotFound)
+	}
+	for _, known := range []any{1, "1", "mira", 0, ""} {
+		ends(`"known":1`, r.do("POST", "/api/tracker/sync/manual", map[string]any{"user_id": known, "full_sync": true}))
+	}
 	r.do("GET", "/api/tracker/sync/status", nil).want(http.StatusOK, `"last_outcome":"taken"`, `"taken":1`, `"running":false`)
 }

@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 
 	"httpx":    {"secret"},
 	"update":   {"bell", "httpx"},
-	"diagnose": {"httpx", "secret"},
+	"diagnose": {"httpx", "lan", "secret"},
 	"settings": {"db", "lan", "secret"},
 	"auth":     {"db", "lan", "listen", "trail"},
 

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +40,9 @@ const (
 	LoginProvider Kind = "login_provider"
 )
 
+// Other is an address that a caller named and no setting does.
+const Other Kind = "other"
+
 // Kinds are all of them.
 var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider}
 
@@ -63,7 +68,7 @@ func (t Target) Host() string {
 
 // Result is how a target was found.
 type Result struct {
-	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api,login_provider" doc:"What the host is to this service."`
+	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api,login_provider,other" doc:"What the host is to this service; other is one that the caller named and no setting does."`
 	Host  string `json:"host" example:"api.example"`
 	InUse bool   `json:"in_use" doc:"Whether this service asks there as it is set now."`
 	// CheckedAt is nil before the first diagnosis.
@@ -104,10 +109,20 @@ func New(c Config) *Doctor {
 	return &Doctor{Config: c, running: map[string]bool{}, found: map[string]Result{}}
 }
 
-// Diagnose looks at all targets at once and gives how it found them. It returns ErrRunning while
-// another call does. What ctx cut short is not remembered.
-func (d *Doctor) Diagnose(ctx context.Context) ([]Result, error) {
+// Diagnose looks at all targets at once and gives how it found them, or at one address alone when it is given. It returns
+// ErrRunning while another call does, ErrAddress and ErrForbidden. What ctx cut short is not remembered.
+func (d *Doctor) Diagnose(ctx context.Context, only string) ([]Result, error) {
 	targets := d.Targets()
+	if only != "" {
+		one, err := d.targetAt(only, targets)
+		if err != nil {
+			return nil, err
+		}
+		targets = []Target{one}
+		if one.Kind == Other {
+			defer d.forget(one.URL)
+		}
+	}
 	d.mu.Lock()
 	if len(d.running) > 0 {
 		d.mu.Unlock()
@@ -123,6 +138,32 @@ func (d *Doctor) Diagnose(ctx context.Context) ([]Result, error) {
 	}
 	looking.Wait()
 	return d.stateOf(targets), ctx.Err()
+}
+
+// ErrAddress says that what was given is no address to look at.
+var ErrAddress = errors.New("must be an address such as https://api.example")
+
+// targetAt is the target on the host of an address, or the address itself.
+func (d *Doctor) targetAt(address string, targets []Target) (Target, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return Target{}, ErrAddress
+	}
+	if forbidden(u.Hostname()) {
+		return Target{}, ErrForbidden
+	}
+	at := slices.IndexFunc(targets, func(t Target) bool { return t.Host() == u.Host && strings.HasPrefix(t.URL, u.Scheme+"://") })
+	if at >= 0 {
+		return targets[at], nil
+	}
+	return Target{Kind: Other, URL: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String(), InUse: true}, nil
+}
+
+// forget drops how an address was found.
+func (d *Doctor) forget(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.found, address)
 }
 
 func (d *Doctor) look(ctx context.Context, t Target) {
@@ -176,17 +217,17 @@ func (d *Doctor) ways(ctx context.Context, t Target) []Route {
 		return []Route{broken(ByProxy)}
 	}
 	if proxy == nil {
-		return []Route{d.walk(ctx, trip{target: target, json: t.JSON})}
+		return []Route{d.walk(ctx, trip{target: target, json: t.JSON, named: t.Kind == Other})}
 	}
-	return d.both(ctx, proxy, target, t.JSON)
+	return d.both(ctx, trip{target: target, proxy: proxy, json: t.JSON}, trip{target: target, json: t.JSON, named: t.Kind == Other})
 }
 
-// both goes to target by the proxy, and directly.
-func (d *Doctor) both(ctx context.Context, proxy, target *url.URL, json bool) []Route {
+// both goes by the proxy, and directly.
+func (d *Doctor) both(ctx context.Context, byProxy, directly trip) []Route {
 	routes := make([]Route, 2)
 	var walking sync.WaitGroup
-	walking.Go(func() { routes[0] = d.walk(ctx, trip{target, proxy, json}) })
-	walking.Go(func() { routes[1] = d.walk(ctx, trip{target, nil, json}) })
+	walking.Go(func() { routes[0] = d.walk(ctx, byProxy) })
+	walking.Go(func() { routes[1] = d.walk(ctx, directly) })
 	walking.Wait()
 	return routes
 }

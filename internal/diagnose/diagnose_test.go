@@ -27,7 +27,7 @@ func (g *rig) one(t *testing.T, address string, asJSON bool, expected diagnose.P
 		g.wait = little
 	}
 	g.targets = []diagnose.Target{{Kind: diagnose.CatalogAPI, URL: address, InUse: true, JSON: asJSON}}
-	return must(g.Diagnose(t.Context()))(t)[0]
+	return must(g.Diagnose(t.Context(), ""))(t)[0]
 }
 
 // stages are the names of the stages of a route, the failed one with an exclamation mark.
@@ -218,7 +218,7 @@ func TestWhatWasFoundIsRemembered(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		_, err := g.Diagnose(t.Context())
+		_, err := g.Diagnose(t.Context(), "")
 		ended <- err
 	}()
 	<-started
@@ -227,7 +227,7 @@ func TestWhatWasFoundIsRemembered(t *testing.T) {
 	}
 	second, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if _, err := g.Diagnose(second); !errors.Is(err, diagnose.ErrRunning) {
+	if _, err := g.Diagnose(second, ""); !errors.Is(err, diagnose.ErrRunning) {
 		t.Errorf("a second one: %v", err)
 	}
 	close(release)
@@ -240,7 +240,7 @@ func TestWhatWasFoundIsRemembered(t *testing.T) {
 	}
 	given, give := context.WithCancel(t.Context())
 	give()
-	if _, err := g.Diagnose(given); !errors.Is(err, context.Canceled) {
+	if _, err := g.Diagnose(given, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
 	if got := g.State(); !got[0].CheckedAt.Equal(*s[0].CheckedAt) {
@@ -256,16 +256,58 @@ func TestHostIsTested(t *testing.T) {
 	g := newRig(t)
 	banner := listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "secret banner") })
 	number := func(port string) int { return must(net.LookupPort("tcp", port))(t) }
-	got := g.TestHost(t.Context(), "service.test", number(banner))
+	got := must(g.TestHost(t.Context(), "service.test", number(banner)))(t)
 	if len(got) != 1 || !got[0].Reachable || !got[0].Used || strings.Contains(string(must(json.Marshal(got))(t)), "127.0.0.1") {
 		t.Errorf("%+v", got)
 	}
-	if got := g.TestHost(t.Context(), "[127.0.0.1]", number(closed(t))); got[0].Reachable || got[0].Problem != diagnose.Refused {
+	if got := must(g.TestHost(t.Context(), "[127.0.0.1]", number(closed(t))))(t); got[0].Reachable || got[0].Problem != diagnose.Refused {
 		t.Errorf("%+v", got)
 	}
 	g.proxy = must(url.Parse("http://127.0.0.1:" + httpProxy(t, 200, "")))(t)
-	if got := g.TestHost(t.Context(), "hidden.test", number(banner)); len(got) != 2 || !got[0].Reachable || got[0].Via != diagnose.ByProxy || got[1].Problem != diagnose.NameUnknown {
+	if got := must(g.TestHost(t.Context(), "hidden.test", number(banner)))(t); len(got) != 2 || !got[0].Reachable || got[0].Via != diagnose.ByProxy || got[1].Problem != diagnose.NameUnknown {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestForbiddenAddressesAreNotAsked names addresses where hosts of virtual machines keep their secrets, in every way.
+func TestForbiddenAddressesAreNotAsked(t *testing.T) {
+	g := newRig(t)
+	for _, host := range []string{"169.254.169.254", "[fe80::1]", "::ffff:169.254.169.254", "100.100.100.200", "[fd00:ec2::254]", "0.0.0.0"} {
+		if _, err := g.TestHost(t.Context(), host, 80); !errors.Is(err, diagnose.ErrForbidden) {
+			t.Errorf("%s: %v", host, err)
+		}
+		if _, err := g.Diagnose(t.Context(), "http://"+net.JoinHostPort(strings.Trim(host, "[]"), "80")+"/latest"); !errors.Is(err, diagnose.ErrForbidden) {
+			t.Errorf("the address of %s: %v", host, err)
+		}
+	}
+	if got := must(g.TestHost(t.Context(), "link.test", 80))(t); got[0].Reachable || got[0].Problem != diagnose.Forbidden {
+		t.Errorf("a name that leads there: %+v", got)
+	}
+	g.targets = []diagnose.Target{{Kind: diagnose.CatalogAPI, URL: "http://service.test:" + closed(t), InUse: true}}
+	if got := must(g.Diagnose(t.Context(), "http://link.test/latest"))(t)[0]; got.OK || got.Routes[0].Problem != diagnose.Forbidden || got.Kind != diagnose.Other {
+		t.Errorf("an address that leads there: %+v", got)
+	}
+	if got := must(g.TestProxy(t.Context(), "http://link.test:80"))(t); got.OK || got.Routes[0].Problem != diagnose.Forbidden {
+		t.Errorf("a proxy that leads there: %+v", got)
+	}
+}
+
+func TestOneAddressIsLookedAtAlone(t *testing.T) {
+	g := newRig(t)
+	listening := "https://service.test:" + secured(t, g.certificate(t, nil, false), answering(200, "{}", "Content-Type", "application/json"))
+	g.targets = []diagnose.Target{{Kind: diagnose.CatalogAPI, URL: "http://service.test:" + closed(t), InUse: true}, {Kind: diagnose.TrackerAPI, URL: listening + "/x", InUse: true, JSON: true}}
+	if got := must(g.Diagnose(t.Context(), listening+"/v2/anything?x=1"))(t); len(got) != 1 || got[0].Kind != diagnose.TrackerAPI || !got[0].OK {
+		t.Errorf("a service of the settings: %+v", got)
+	}
+	server := httptest.NewServer(answering(200, "{}", "Content-Type", "application/json"))
+	t.Cleanup(server.Close)
+	if got := must(g.Diagnose(t.Context(), server.URL))(t); len(got) != 1 || got[0].Kind != diagnose.Other || !got[0].OK {
+		t.Errorf("another one: %+v", got)
+	}
+	for _, bad := range []string{"service.test", "ftp://service.test", "http://", "http://name:pass@service.test", "http://a b"} {
+		if _, err := g.Diagnose(t.Context(), bad); !errors.Is(err, diagnose.ErrAddress) {
+			t.Errorf("%q: %v", bad, err)
+		}
 	}
 }
 

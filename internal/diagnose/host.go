@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"watchmark/internal/httpx"
+	"watchmark/internal/lan"
 )
 
 // Reach is whether a port of a host can be reached by one way.
@@ -24,14 +26,26 @@ type Reach struct {
 	ElapsedMS float64   `json:"elapsed_ms"`
 }
 
+// ErrForbidden is returned for an address that nothing is connected to, whoever names it.
+var ErrForbidden = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets: name another host")
+
+// forbidden reports whether host is written as an address that nothing is connected to.
+func forbidden(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && lan.Forbidden(addr)
+}
+
 // TestHost finds out whether a connection to a port can be made: the way that requests go, and where that is a proxy
-// the direct way too. Nothing is sent there, and nothing is told of what it says.
-func (d *Doctor) TestHost(ctx context.Context, host string, port int) []Reach {
+// the direct way too. Nothing is sent there, and nothing is told of what it says. It returns ErrForbidden.
+func (d *Doctor) TestHost(ctx context.Context, host string, port int) ([]Reach, error) {
 	host = strings.Trim(host, "[]")
+	if forbidden(host) {
+		return nil, ErrForbidden
+	}
 	number := strconv.Itoa(port)
 	proxy, err := d.ProxyFor(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, number)})
 	if err != nil {
-		return []Reach{{Via: ByProxy, Used: true, Failed: DNS, Problem: BadAddress, Advice: BadAddress.Advice()}}
+		return []Reach{{Via: ByProxy, Used: true, Failed: DNS, Problem: BadAddress, Advice: BadAddress.Advice()}}, nil
 	}
 	ways := []*url.URL{nil}
 	if proxy != nil {
@@ -41,13 +55,13 @@ func (d *Doctor) TestHost(ctx context.Context, host string, port int) []Reach {
 	for _, way := range ways {
 		r := Route{Via: via(way)}
 		start := time.Now()
-		conn, reached := d.reach(ctx, &r, way, host, number, true)
+		conn, reached := d.reach(ctx, &r, way, host, number, true, way == nil)
 		if reached {
 			_ = conn.Close() // nothing was sent
 		}
 		all = append(all, Reach{r.Via, len(all) == 0, reached, r.Failed, r.Problem, r.Advice, milliseconds(time.Since(start))})
 	}
-	return all
+	return all, nil
 }
 
 // via is the way that leads by proxy; nil is none.
@@ -95,7 +109,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	if password, has := proxy.User.Password(); has {
 		d.Masker.Add(password)
 	}
-	routes := d.both(ctx, proxy, target, catalog.JSON)
+	routes := d.both(ctx, trip{target, proxy, catalog.JSON, text != ""}, trip{target: target, json: catalog.JSON})
 	test := ProxyTest{OK: routes[0].OK, Proxy: (&url.URL{Scheme: proxy.Scheme, Host: proxy.Host}).String(), LatencyMS: routes[0].ElapsedMS, Routes: routes}
 	switch {
 	case routes[0].OK && routes[1].OK:

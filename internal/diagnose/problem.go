@@ -6,6 +6,7 @@ type Problem string
 // The problems, by stage. ClockOff is none of a stage: everything went well, but the clock differs.
 const (
 	BadAddress Problem = "bad_address"
+	Forbidden  Problem = "forbidden"
 
 	NameUnknown Problem = "name_unknown"
 	DNSSilent   Problem = "dns_silent"
@@ -47,6 +48,7 @@ const (
 // Problems are all of them, each with what it means and what to do.
 var Problems = map[Problem]string{
 	BadAddress: "This is no usable address. Correct it in the settings.",
+	Forbidden:  "This leads to an address of the machine's own network link, where hosts of virtual machines keep their secrets. Nothing is connected to there: name another host.",
 
 	NameUnknown: "The DNS knows no such name. Check the address for a typing error; when it is right, your DNS server hides it: set another one on this machine or router, or set network.proxy.",
 	DNSSilent:   "The DNS server of this machine does not answer in time. Check its address in the network settings of the machine or container, and whether the machine has a network at all.",

@@ -186,10 +186,15 @@ func resolve(query []byte) []byte {
 		return nil
 	case "broken.test.":
 		answer[3] |= 2
-	case "service.test.":
+	case "service.test.", "link.test.":
 		if kind == 1 {
 			answer[7] = 1
-			answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1)
+			answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4)
+			if name == "link.test." {
+				answer = append(answer, 169, 254, 169, 254)
+			} else {
+				answer = append(answer, 127, 0, 0, 1)
+			}
 		}
 	default:
 		answer[3] |= 3

@@ -12,10 +12,13 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"watchmark/internal/lan"
 )
 
 const (
@@ -44,6 +47,8 @@ type trip struct {
 	target *url.URL
 	proxy  *url.URL // nil for the direct way
 	json   bool
+	// named is set when a caller named the host that is connected to first, which is not a setting.
+	named bool
 }
 
 // walk goes the whole way.
@@ -59,7 +64,7 @@ func (d *Doctor) steps(ctx context.Context, r *Route, t trip) {
 	host, port := address(t.target)
 	// A proxy is asked for pages of plain HTTP without a tunnel.
 	tunnel := t.target.Scheme == "https" || t.proxy != nil && strings.HasPrefix(t.proxy.Scheme, "socks")
-	conn, reached := d.reach(ctx, r, t.proxy, host, port, tunnel)
+	conn, reached := d.reach(ctx, r, t.proxy, host, port, tunnel, t.named)
 	if !reached {
 		return
 	}
@@ -76,8 +81,9 @@ func (d *Doctor) steps(ctx context.Context, r *Route, t trip) {
 	}
 }
 
-// reach makes the connection to host and port, by the proxy if there is one, with a tunnel through it if asked.
-func (d *Doctor) reach(ctx context.Context, r *Route, proxy *url.URL, host, port string, tunnel bool) (net.Conn, bool) {
+// reach makes the connection to host and port, by the proxy if there is one, with a tunnel through it if asked. Where a
+// caller named what is connected to first, forbidden addresses are not.
+func (d *Doctor) reach(ctx context.Context, r *Route, proxy *url.URL, host, port string, tunnel, named bool) (net.Conn, bool) {
 	first, firstPort := host, port
 	if proxy != nil {
 		first, firstPort = address(proxy)
@@ -85,6 +91,9 @@ func (d *Doctor) reach(ctx context.Context, r *Route, proxy *url.URL, host, port
 	var found []netip.Addr
 	if !d.attempt(ctx, r, DNS, func(ctx context.Context) (detail string, p Problem, err error) {
 		found, p, err = d.lookUp(ctx, first)
+		if named && slices.ContainsFunc(found, lan.Forbidden) {
+			return "", Forbidden, ErrForbidden
+		}
 		return list(found), ofProxy(proxy, p), err
 	}) {
 		return nil, false

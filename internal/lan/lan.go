@@ -30,6 +30,13 @@ var metadata = []netip.Addr{
 // address that is link-local is not among them: no link-local address should be asked.
 func IsMetadata(addr netip.Addr) bool { return slices.Contains(metadata, addr.Unmap().WithZone("")) }
 
+// Forbidden reports whether nothing may be connected to at addr, whoever names it: link-local addresses and those that
+// IsMetadata tells, where hosts of virtual machines keep their secrets, and what is no address of a single machine.
+func Forbidden(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified() || IsMetadata(addr)
+}
+
 // Check returns an error that wraps ErrNotPrivate unless addr is private: RFC 1918,
 // 100.64.0.0/10, or fc00::/7. An IPv4 address written as IPv6 is judged as the IPv4
 // address that it is. Link-local addresses are refused, and those that IsMetadata tells.

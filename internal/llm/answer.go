@@ -172,8 +172,11 @@ func (g *gathered) answer(status int) (Answer, error) {
 		failure.Kind, failure.Said = Refused, g.refusal.String()
 	case g.finish == "content_filter":
 		failure.Kind, failure.Said = Refused, "its content filter"
-	case g.finish != "":
-		failure.Said = "finish_reason " + oneLine(g.finish, 40)
+	default:
+		failure.empty = true
+		if g.finish != "" {
+			failure.Said = "finish_reason " + oneLine(g.finish, 40)
+		}
 	}
 	return a, failure
 }

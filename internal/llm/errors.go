@@ -72,6 +72,7 @@ type Error struct {
 	RetryAfter time.Duration
 
 	again bool   // it is worth another try at once
+	empty bool   // the service answered with a completion that holds no text
 	code  string // what the service calls the failure
 	param string // which parameter it is about
 	cause error

@@ -110,7 +110,8 @@ func (c *Client) Chat(ctx context.Context, job string, messages []Message) (Answ
 	return c.counted(ctx, job, messages, tries)
 }
 
-// Ping has the model say one word, and is asked once. The errors are those of Chat.
+// Ping has the model say one word, and is asked once. What it says does not matter: a completion without text is an
+// answer, too. The errors are those of Chat.
 func (c *Client) Ping(ctx context.Context) (Answer, error) {
 	return c.counted(ctx, "", []Message{{User, "Reply with the single word: pong"}}, 1)
 }
@@ -124,6 +125,10 @@ func (c *Client) counted(ctx context.Context, job string, messages []Message, mo
 	start := time.Now()
 	answer, err := c.ask(ctx, o, messages, most)
 	answer.Latency = time.Since(start)
+	var failure *Error
+	if job == "" && errors.As(err, &failure) && failure.empty {
+		err = nil
+	}
 	if answer.Model == "" {
 		answer.Model = o.Model
 	}

@@ -271,7 +271,14 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r.remote.Next(c.reply)
-			failure := r.failure(t)
+			var failure *llm.Error
+			if c.kind == llm.NoText {
+				if _, err := r.client.Chat(t.Context(), "daily", question); !errors.As(err, &failure) {
+					t.Fatalf("the error is %v", err)
+				}
+			} else {
+				failure = r.failure(t)
+			}
 			if failure.Kind != c.kind || failure.Said != c.said || failure.Problem() == "" || failure.Advice() == "" {
 				t.Errorf("%s: %q, want %s: %q", failure.Kind, failure.Said, c.kind, c.said)
 			}

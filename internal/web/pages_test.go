@@ -398,3 +398,22 @@ func TestPreferences(t *testing.T) {
 	mustContain(t, g.get(t, g.client(t, true), "/", "fr, zh-TW;q=0.8").body, `<html lang="zh-CN"`)
 	mustContain(t, g.get(t, g.client(t, true), "/", "fr").body, `<html lang="en"`)
 }
+
+// TestPagesAreReadOnly sends other methods to pages, and to what is none.
+func TestPagesAreReadOnly(t *testing.T) {
+	g := newRig(t)
+	g.fill(t)
+	in := g.client(t, true)
+	for path, want := range map[string]int{"/debug": 405, "/debug/network": 405, "/": 405, "/records/1": 405, "/login": 405, "/nowhere": 404} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
+			request, err := http.NewRequestWithContext(t.Context(), method, g.server.URL+g.base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := do(t, in, request)
+			if got.status != want || (got.header.Get("Allow") == "GET, HEAD") != (want == 405) {
+				t.Errorf("%s %s: %d, Allow %q", method, path, got.status, got.header.Get("Allow"))
+			}
+		}
+	}
+}

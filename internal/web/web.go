@@ -265,7 +265,12 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("GET /debug/log", s.page("debug-log", s.logs))
 	mux.HandleFunc("GET /about", s.page("about", s.about))
 	mux.HandleFunc("GET /", s.page("error", s.notFound))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(&http.Request{Method: http.MethodGet, Host: r.Host, URL: r.URL}); pattern != "GET /" {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "This is a page: it takes GET alone. What changes something is a call of the API, below /api.", http.StatusMethodNotAllowed)
+			return
+		}
 		// A media server that was led to the sign-in page would take that for success.
 		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
 	})

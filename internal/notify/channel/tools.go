@@ -86,12 +86,11 @@ func direct(cfg httpx.Config) httpx.Config {
 
 var errMetadata = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets")
 
-// allow refuses link-local and metadata addresses. The home network is allowed: most receivers
+// allow refuses what is forbidden to everybody. The home network is allowed: most receivers
 // of webhooks stand there.
 func allow(addr netip.Addr) error {
-	addr = addr.Unmap().WithZone("")
-	if addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified() || lan.IsMetadata(addr) {
-		return fmt.Errorf("%s %w", addr, errMetadata)
+	if lan.Forbidden(addr) {
+		return fmt.Errorf("%s %w", addr.Unmap().WithZone(""), errMetadata)
 	}
 	return nil
 }
