@@ -278,7 +278,10 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 // completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
 func (k *Keeper) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
 	about, err := k.Subjects.Subject(ctx, subject)
-	if err != nil && !errors.Is(err, catalog.ErrNotFound) { // hidden from anonymous callers, perhaps not from the account
+	if errors.Is(err, catalog.ErrNotFound) { // hidden from look-ups, perhaps not from the account
+		about, err = k.View(a).Subject(ctx, subject)
+	}
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return false, 0, err
 	}
 	if about.IsFilm() {

@@ -33,7 +33,7 @@ func Outage(err error) string {
 	var failure *Error
 	var below *httpx.Error
 	switch {
-	case errors.Is(err, errSearchOff):
+	case errors.Is(err, ErrSearchOff):
 		return "the catalog's search is switched off"
 	case errors.Is(err, errNoRows):
 		return "the catalog shows no episodes of a subject that should have some"

@@ -21,8 +21,8 @@ const (
 	maxKeyword = 200 // runes; longer titles are sent cut
 )
 
-// errSearchOff is what the new search answers while it is switched off.
-var errSearchOff = errors.New("the catalog's search is switched off")
+// ErrSearchOff is the cause of an *Error for a search that found nothing while the catalog's own is switched off.
+var ErrSearchOff = errors.New("the catalog's search is switched off")
 
 // Search looks for subjects by title, anonymously, best match first. It answers
 // neighbours rather than nothing: compare every hit. Where the new search is
@@ -44,12 +44,15 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 		q.Types = c.cfg.Load().Types
 	}
 	subjects, err := c.newSearch(ctx, q)
-	if !errors.Is(err, errSearchOff) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused) {
+	if !errors.Is(err, ErrSearchOff) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused) {
 		return subjects, err
 	}
 	subjects, met, legacyErr := c.legacySearch(ctx, q)
 	if legacyErr == nil && !met && !errors.Is(err, ErrRefused) {
-		return nil, &Error{Op: q.op(), Kind: ErrUnreachable, Err: errSearchOff}
+		return nil, &Error{Op: q.op(), Kind: ErrUnreachable, Err: ErrSearchOff}
+	}
+	for i := range subjects {
+		subjects[i].Sparse = !errors.Is(err, ErrRefused)
 	}
 	return subjects, legacyErr
 }
@@ -89,7 +92,7 @@ func (c *Client) newSearch(ctx context.Context, q SearchQuery) ([]Subject, error
 	case err != nil:
 		return nil, err
 	case off:
-		return nil, errSearchOff
+		return nil, ErrSearchOff
 	}
 	subjects := make([]Subject, 0, len(found.Data.all))
 	for _, s := range found.Data.all {

@@ -80,6 +80,8 @@ type Subject struct {
 	Image  string
 	NSFW   bool
 	Locked bool
+	// Sparse is set for hits of the old search while the new one is switched off: there may be better ones.
+	Sparse bool
 }
 
 // DisplayName is the Chinese title, or the original one where there is none.

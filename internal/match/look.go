@@ -21,6 +21,8 @@ type look struct {
 	names     map[catalog.SubjectID][]name
 	called    map[catalog.SubjectID][]string // titles that the id table has besides
 	lookUps   int
+	// sparse is set when a search found what it found while the catalog's own is switched off.
+	sparse bool
 	// archived is set for the archive, which hides nothing.
 	archived bool
 	// unseen are subjects whose episodes nobody shows, renewed those whose list was asked of the account.
@@ -56,6 +58,7 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 	if err != nil {
 		return nil, err
 	}
+	l.sparse = l.sparse || slices.ContainsFunc(hits, func(s catalog.Subject) bool { return s.Sparse })
 	hits = slices.DeleteFunc(slices.Clone(hits), func(s catalog.Subject) bool { return !slices.Contains(q.Types, s.Type) })
 	for _, s := range hits {
 		if _, known := l.subjects[s.ID]; !known && isWhole(s) {

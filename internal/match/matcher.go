@@ -129,6 +129,10 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	}
 	start = time.Now()
 	result, output := decide(s, s.found, certain)
+	if result.Status == NotFound && s.online.sparse {
+		t.Err = &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable, Err: catalog.ErrSearchOff}
+		return failure(t.Err)
+	}
 	if best := result.proposal; best != nil {
 		t.add(best.target.step(s.request), start)
 		start = time.Now()
