@@ -200,11 +200,7 @@ func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account
 		}
 		names := append(now.MediaUserNames, name)
 		if err := checkUserNames(names); err != nil {
-			var field *FieldError
-			if errors.As(err, &field) {
-				field.Field = "name"
-			}
-			return err
+			return nameError(err)
 		}
 		if err := setUserNames(ctx, tx, id, names); err != nil {
 			return err
@@ -218,6 +214,15 @@ func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account
 	return changed, err
 }
 
+// nameError is an error of a list of names as one of the field name.
+func nameError(err error) error {
+	var field *FieldError
+	if errors.As(err, &field) {
+		field.Field = "name"
+	}
+	return err
+}
+
 func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM account_media_users WHERE account_id = ?`, id); err != nil {
 		return fmt.Errorf("replace media user names of account %d: %w", id, err)
@@ -225,6 +230,9 @@ func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) err
 	for _, name := range names {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO account_media_users (account_id, name) VALUES (?, ?)`, id, name); err != nil {
 			return fmt.Errorf("add media user name to account %d: %w", id, err)
+		}
+		if err := HeedTx(ctx, tx, name); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/account"
 	"watchmark/internal/catalog"
+	"watchmark/internal/notify"
 	"watchmark/internal/secret"
 )
 
@@ -86,7 +87,8 @@ func (s *server) registerAccounts() {
 		ByID
 		JSON[mediaUserName]
 	}) (*JSON[account.Account], error) {
-		return s.usable(s.Accounts.AddUserName(ctx, in.ID, in.Body.Name))
+		a, err := s.Accounts.AddUserName(ctx, in.ID, in.Body.Name)
+		return s.usable(ctx, a, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
@@ -146,19 +148,29 @@ const checkTime = 10 * time.Second
 // was given none.
 func (s *server) saved(ctx context.Context, a account.Account, err error, given secret.Text) (*JSON[account.Account], error) {
 	if err != nil || given == "" {
-		return s.usable(a, err)
+		return s.usable(ctx, a, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if _, err := s.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
 		s.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
 	}
-	return s.usable(s.Accounts.Get(ctx, a.ID))
+	a, err = s.Accounts.Get(ctx, a.ID)
+	return s.usable(ctx, a, err)
 }
 
-// usable answers an account that was changed. Marks may have waited for it.
-func (s *server) usable(a account.Account, err error) (*JSON[account.Account], error) {
+// usable answers an account that was changed. Marks may have waited for it, and the inbox may say that nobody names its users.
+func (s *server) usable(ctx context.Context, a account.Account, err error) (*JSON[account.Account], error) {
 	s.Replay.Kick()
+	var over []notify.Notice
+	for _, name := range a.MediaUserNames {
+		if a.Enabled {
+			over = append(over, notify.Notice{Kind: notify.NoAccount, About: name, Over: true})
+		}
+	}
+	if len(over) > 0 {
+		s.Notices.Add(ctx, over...)
+	}
 	return answer(a, err)
 }
 

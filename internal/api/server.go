@@ -68,6 +68,8 @@ type Engine interface {
 	Unmark(ctx context.Context, id int64, message string) (record.Record, error)
 	Rule(ctx context.Context, event watch.Event, rules *mapping.Rules) (engine.Ruled, error)
 	Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	IgnoreUser(ctx context.Context, user string) error
+	HeedUser(ctx context.Context, user string) error
 	Confirm(ctx context.Context, questionID int64, c candidate.Choice) (engine.Answered, error)
 	Reject(ctx context.Context, questionID int64) (engine.Answered, error)
 	UndoAnswer(ctx context.Context, questionID int64) (engine.Answered, error)
@@ -184,6 +186,7 @@ func newServer(deps Deps, forDocument bool) *server {
 	s.registerTasks()
 	s.registerReplay()
 	s.registerAccounts()
+	s.registerIgnored()
 	s.registerOAuth()
 	s.registerArchive()
 	s.registerDataset()

@@ -64,6 +64,7 @@ type Accounts interface {
 	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
 	Preferred(ctx context.Context) (account.Account, error)
 	Get(ctx context.Context, id int64) (account.Account, error)
+	IsIgnored(ctx context.Context, mediaUser string) (bool, error)
 }
 
 // Matcher finds the subject and episode of an event; *match.Matcher is one.

@@ -116,6 +116,9 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 	}
 	if len(r.accounts) == 0 {
 		out := failure(r.kind, r.message)
+		if r.kind == record.UserIgnored {
+			out.Status = record.Ignored
+		}
 		return account.Account{}, r.step, &out, nil
 	}
 	if w.AccountID != 0 {

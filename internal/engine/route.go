@@ -57,8 +57,14 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		r.message = fmt.Sprintf("account not found: the account %s names the user %q but is disabled; enable it on the accounts page",
 			strings.Join(disabled, ", "), user)
 	default:
-		r.kind = record.NoAccount
-		r.message = fmt.Sprintf("account not found: no account names the media-server user %q exactly, case and spaces included; add the name on the accounts page", user)
+		ignored, err := e.Accounts.IsIgnored(ctx, user)
+		if err != nil {
+			return r, err
+		}
+		r.kind, r.message = record.NoAccount, noAccount(user)
+		if ignored {
+			r.kind, r.message = record.UserIgnored, userIgnored(user)
+		}
 	}
 	names := []string{}
 	for _, a := range r.accounts {

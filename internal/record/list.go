@@ -132,6 +132,9 @@ func (f Filter) where() (string, []any) {
 	if !f.Until.IsZero() {
 		add("created_at < ?", f.Until.UnixMilli())
 	}
+	if f.Routed {
+		add("error_kind <> 'user_ignored' AND NOT (error_kind = 'no_account' AND status = 'error')")
+	}
 	if f.Before > 0 {
 		add("id < ?", f.Before)
 	}

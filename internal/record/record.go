@@ -46,6 +46,7 @@ type ErrorKind string
 const (
 	UserNameMissing ErrorKind = "user_name_missing"
 	NoAccount       ErrorKind = "no_account"
+	UserIgnored     ErrorKind = "user_ignored" // of an ignored record
 	NotMatched      ErrorKind = "not_matched"
 	EpisodeNotFound ErrorKind = "episode_not_found"
 	Unauthorized    ErrorKind = "unauthorized"
@@ -136,6 +137,8 @@ type Filter struct {
 	Text string
 	// Since and Until bound when the record came in: not before Since, and before Until.
 	Since, Until time.Time
+	// Routed leaves out the records of users that no account names, ignored ones among them.
+	Routed bool
 	// Before is the cursor: only records with a smaller id.
 	Before int64
 	// Limit is 1..200; 0 means 50.

@@ -107,15 +107,15 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 	return st, nil
 }
 
-// FailedLately is how many records of the last seven days failed. It looks at these records alone.
-func (s *Store) FailedLately(ctx context.Context, now time.Time) (int, error) {
-	var n int
-	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND +status = 'error'`,
-		watch.DayStart(now, -6).UnixMilli()).Scan(&n)
+// FailedLately is how many records of the last seven days failed, and how many users have no account, whose records are
+// not among them. It looks at these records alone.
+func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error) {
+	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN error_kind <> 'no_account' THEN 1 END), COUNT(DISTINCT CASE WHEN error_kind = 'no_account' THEN user_name END)
+		FROM records WHERE created_at >= ? AND +status = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
 	if err != nil {
-		return 0, fmt.Errorf("count failed records: %w", err)
+		return 0, 0, fmt.Errorf("count failed records: %w", err)
 	}
-	return n, nil
+	return failed, unrouted, nil
 }
 
 // Newest is when the newest record was made; zero when there is none.

@@ -48,6 +48,8 @@ type accountsPage struct {
 	Connected *account.Account
 	// Problem is the key of what went wrong with OAuth; empty otherwise.
 	Problem string
+	// Ignored are the users whose plays are left alone.
+	Ignored []account.IgnoredUser
 	// Free are names seen lately that no account claims: their events go nowhere.
 	Free []string
 }
@@ -69,10 +71,16 @@ func (s *site) accounts(r *http.Request) (content, error) {
 		return content{}, err
 	}
 	page := accountsPage{OAuthReady: s.OAuthReady()}
+	if page.Ignored, err = s.Accounts.Ignored(r.Context()); err != nil {
+		return content{}, err
+	}
+	ignored := func(name string) bool {
+		return slices.ContainsFunc(page.Ignored, func(u account.IgnoredUser) bool { return u.Name == name })
+	}
 	var seen []seenName
 	for _, name := range names {
 		free := !slices.ContainsFunc(list, func(a account.Account) bool { return slices.Contains(a.MediaUserNames, name) })
-		if free {
+		if free && !ignored(name) {
 			page.Free = append(page.Free, name)
 		}
 		seen = append(seen, seenName{name, free})

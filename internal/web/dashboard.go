@@ -123,7 +123,7 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 // needs are the things that wait for a person: first what keeps marks from being made at
 // all, then what failed, then what waits, last what mends itself.
 func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
-	failed, err := s.Records.FailedLately(ctx, now)
+	failed, unrouted, err := s.Records.FailedLately(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +153,9 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 	}
 	if failed > 0 {
 		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
+	}
+	if unrouted > 0 {
+		needs = append(needs, need{look: lookOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records#unrouted"})
 	}
 	if open > 0 {
 		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})

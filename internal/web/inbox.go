@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/account"
 	"watchmark/internal/notify"
 )
 
@@ -71,6 +72,8 @@ type noticeView struct {
 	Title, Text string
 	// Page is where more of it is, and PageKey what that is called; empty when no page is about it.
 	Page, PageKey string
+	// Unrouted is what can be done about the user of an open notice that no account names; nil for any other.
+	Unrouted *unroutedUser
 }
 
 var severityLooks = map[notify.Severity]look{
@@ -100,6 +103,15 @@ func (s *site) noticeOf(e notify.Entry, lang string) noticeView {
 	return v
 }
 
+// withUnrouted adds what can be done about a user without an account.
+func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
+	if v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced {
+		unrouted := unroutedOf(v.User, accounts)
+		v.Unrouted = &unrouted
+	}
+	return v
+}
+
 // noticesShown is how many notices a page shows.
 const noticesShown = 50
 
@@ -125,8 +137,12 @@ func (s *site) inbox(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return content{}, err
+	}
 	for _, e := range entries {
-		page.Notices = append(page.Notices, s.noticeOf(e, lang))
+		page.Notices = append(page.Notices, s.noticeOf(e, lang).withUnrouted(accounts))
 	}
 	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
 		tab := inboxTab{inboxPath(inboxPage{View: view, Kind: page.Kind, Text: page.Text}, 0), "inbox.view", 0, view == page.View}
@@ -234,7 +250,11 @@ func (s *site) notice(r *http.Request) (content, error) {
 		return content{}, err
 	}
 	deliveries, err := s.Notices.Deliveries(r.Context(), id)
-	page := noticePage{noticeView: s.noticeOf(e, s.language(r))}
+	if err != nil {
+		return content{}, err
+	}
+	accounts, err := s.Accounts.List(r.Context())
+	page := noticePage{noticeView: s.noticeOf(e, s.language(r)).withUnrouted(accounts)}
 	for _, d := range deliveries {
 		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped
 		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryLooks[d.State], again})

@@ -34,6 +34,8 @@ type recordPage struct {
 	Search subjectSearch
 	// Correctable is set when correcting the match is what there is to do.
 	Correctable bool
+	// Unrouted is what can be done about a user without an account; nil for any other.
+	Unrouted *unroutedUser
 	// Advice is where to do something about it; empty when nothing is to be done.
 	Advice string
 }
@@ -41,6 +43,11 @@ type recordPage struct {
 // Retryable reports whether the record has come to an end that a retry could change.
 func (p recordPage) Retryable() bool {
 	return !p.Record.Status.IsOnTheWay()
+}
+
+// RetryFirst reports that a retry may be what there is to do: what keeps the record back is not mended elsewhere.
+func (p recordPage) RetryFirst() bool {
+	return (p.Record.Status == record.Failed || p.Record.Status == record.Queued) && !p.Correctable && p.Advice == "" && p.Unrouted == nil
 }
 
 // Blockable reports whether blocking the title would change anything.
@@ -57,6 +64,7 @@ func (p recordPage) RunsAgain() bool {
 var advice = map[record.ErrorKind]string{
 	record.UserNameMissing: "/connect",
 	record.NoAccount:       "/accounts",
+	record.UserIgnored:     "/accounts",
 	record.Unauthorized:    "/accounts",
 	record.Forbidden:       "/accounts",
 	record.Unreachable:     "/queue",
@@ -88,6 +96,14 @@ func (s *site) record(r *http.Request) (content, error) {
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
 		Polled: !slices.Contains(source.Push, rec.Source), Following: s.following(id, retryKind, correctKind),
+	}
+	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
+		accounts, err := s.Accounts.List(r.Context())
+		if err != nil {
+			return content{}, err
+		}
+		unrouted := unroutedOf(rec.UserName, accounts)
+		page.Unrouted, page.Advice = &unrouted, ""
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {

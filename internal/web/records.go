@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
+	"watchmark/internal/account"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
@@ -21,6 +23,10 @@ type recordsPage struct {
 	Sources        []watch.Source
 	Users          []string
 	Records        []record.Record
+	// Unrouted are the users without an account, whose records the list leaves out unless they are asked for, and
+	// Ignored those whose records are left alone.
+	Unrouted []unroutedLine
+	Ignored  []account.IgnoredUser
 	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
 	Older  string
 	Newest string
@@ -54,6 +60,12 @@ func (s *site) records(r *http.Request) (content, error) {
 	}
 	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, retryFailedKind)}
 	page.readDays(&f, q)
+	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {
+		f.Routed = true
+		if err := s.withUnrouted(r.Context(), &page); err != nil {
+			return content{}, err
+		}
+	}
 	users, err := s.Records.UserNames(r.Context())
 	if err != nil {
 		return content{}, err
@@ -76,6 +88,15 @@ func (s *site) records(r *http.Request) (content, error) {
 		page.RetryPath = page.retryPath()
 	}
 	return content{Title: "records.title", Data: page}, nil
+}
+
+// withUnrouted adds the users without an account to a page.
+func (s *site) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
+	if page.Unrouted, err = s.unrouted(ctx); err != nil {
+		return err
+	}
+	page.Ignored, err = s.Accounts.Ignored(ctx)
+	return err
 }
 
 // readDays takes the days of a query into the filter. They are days of the reader's zone, which

@@ -34,6 +34,7 @@ const hostileTitle = `<script>alert(1)</script>" onmouseover="x`
 func (g *rig) fill(t testing.TB) sample {
 	t.Helper()
 	ctx, now := t.Context(), time.Now()
+	g.exec(t, `INSERT INTO ignored_users (name, ignored_at) VALUES ('Guest', ?)`, now.Add(-50*time.Hour).UnixMilli())
 	mira := g.addAccount(t, account.Draft{Username: "mira", Nickname: "米拉", CatalogUserID: 7001, Method: account.ByOAuth, Tokens: token("secret-token-of-mira"),
 		MediaUserNames: []string{"mira", "Mira TV"}, Enabled: true, Preferred: true, CompleteFilms: true})
 	expired := token("secret-token-of-bench")

@@ -57,7 +57,8 @@ type Records interface {
 	Trace(ctx context.Context, id int64) (json.RawMessage, error)
 	Activity(ctx context.Context, first, now time.Time, detailed int) (record.Activity, error)
 	Heard(ctx context.Context, sources []watch.Source) (map[watch.Source]record.Heard, error)
-	FailedLately(ctx context.Context, now time.Time) (int, error)
+	FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error)
+	Unrouted(ctx context.Context, most int) ([]record.Unrouted, error)
 	UserNames(ctx context.Context) ([]string, error)
 }
 
@@ -76,6 +77,7 @@ type Feed interface {
 // Accounts is what the pages read of accounts; *account.Store is one.
 type Accounts interface {
 	List(ctx context.Context) ([]account.Account, error)
+	Ignored(ctx context.Context) ([]account.IgnoredUser, error)
 }
 
 // WebhookLog is what the pages read of the requests that arrived; *webhook.Log is one.
@@ -336,13 +338,13 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	f := frame{content: c, Name: name, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
 	f.User, f.SignedIn = s.Viewer(r)
 	if f.SignedIn {
-		failed, err := s.Records.FailedLately(r.Context(), time.Now())
+		failed, unrouted, err := s.Records.FailedLately(r.Context(), time.Now())
 		open, failure := s.Questions.Open(r.Context())
 		unread, third := s.Notices.Unread(r.Context())
 		if err = errors.Join(err, failure, third); err != nil && r.Context().Err() == nil {
 			s.Log.ErrorContext(r.Context(), "cannot count for a page what needs somebody", "error", err)
 		}
-		f.Badges = map[string]int{"error": failed, "review": open, "notice": unread.Attention}
+		f.Badges = map[string]int{"error": failed + unrouted, "review": open, "notice": unread.Attention}
 	}
 	page, err := s.render(f)
 	if err != nil {

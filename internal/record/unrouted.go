@@ -1,0 +1,63 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Unrouted is a media-server user whose records failed because no account names them.
+type Unrouted struct {
+	User string
+	// Count is how many records failed so; Newest is the newest of them.
+	Count  int
+	Newest Record
+}
+
+// Unrouted are the users without an account, who was heard of last first, at most so many.
+func (s *Store) Unrouted(ctx context.Context, most int) ([]Unrouted, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE error_kind = 'no_account' AND status = 'error'
+		GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, most)
+	if err != nil {
+		return nil, fmt.Errorf("list users without an account: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	var users []Unrouted
+	var ids []int64
+	for rows.Next() {
+		var u Unrouted
+		var newest int64
+		if err := rows.Scan(&u.User, &u.Count, &newest); err != nil {
+			return nil, fmt.Errorf("list users without an account: %w", err)
+		}
+		users, ids = append(users, u), append(ids, newest)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list users without an account: %w", err)
+	}
+	records, err := s.Some(ctx, ids)
+	for i, id := range ids {
+		users[i].Newest = records[id]
+	}
+	return users, err
+}
+
+// IgnoreUserTx ends the records of a user without an account as ignored, within tx.
+func IgnoreUserTx(ctx context.Context, tx *sql.Tx, user, message string) error {
+	return moveUnrouted(ctx, tx, user, Failed, NoAccount, Ignored, UserIgnored, message)
+}
+
+// HeedUserTx is the way back from IgnoreUserTx.
+func HeedUserTx(ctx context.Context, tx *sql.Tx, user, message string) error {
+	return moveUnrouted(ctx, tx, user, Ignored, UserIgnored, Failed, NoAccount, message)
+}
+
+func moveUnrouted(ctx context.Context, tx *sql.Tx, user string, from Status, fromKind ErrorKind, to Status, kind ErrorKind, message string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE user_name = ? AND status = ? AND error_kind = ?`,
+		to, kind, message, time.Now().UnixMilli(), user, from, fromKind)
+	if err != nil {
+		return fmt.Errorf("move the records of a user: %w", err)
+	}
+	return nil
+}
