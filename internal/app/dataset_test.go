@@ -15,6 +15,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/browsertest"
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/task"
 )
 
 // tableOf is a document of bangumi-data with n subjects.
@@ -113,5 +116,72 @@ func TestDatasetMayNeverBeRefreshedByItself(t *testing.T) {
 	s.api(http.MethodPatch, "/api/settings", `{"matching":{"dataset_cron":""}}`, http.StatusOK, nil)
 	if next := s.app.Dataset.Status().NextRun; next != nil {
 		t.Errorf("without a schedule the next one is at %v", next)
+	}
+}
+
+// A table as it is since 0.3.219, with entries that begin inside a season, is fetched and read rightly; one in
+// which the first part of a season is gone is refused, and told, and the one before goes on to serve.
+func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
+	row := func(subject int, tmdb, begin string) string {
+		return fmt.Sprintf(`{"title":"呪術廻戦 %d","type":"tv","begin":"%sT10:00:00.000Z","sites":[{"site":"bangumi","id":"%d"},{"site":"tmdb","id":%q}]}`, subject, begin, subject, tmdb)
+	}
+	with := func(rows ...string) string {
+		return strings.Replace(tableOf(9000), `"items":[`, `"items":[`+strings.Join(rows, ",")+",", 1)
+	}
+	var document atomic.Value
+	document.Store(with(row(294993, "tv/95479", "2020-10-02"), row(369304, "tv/95479/season/1/episode/25", "2023-07-06")))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(document.Load().(string))) }))
+	t.Cleanup(site.Close)
+	s := start(t, "WATCHMARK_MATCHING_DATASET_URL="+site.URL+"/data.json")
+	for subject, first := range map[catalog.SubjectID]int{294993: 1, 369304: 25} {
+		s.list.AddSubject(catalogtest.Subject{ID: subject, Type: catalog.Anime, Name: fmt.Sprintf("呪術廻戦 %d", subject), Platform: "TV"})
+		for i := range 23 {
+			s.list.AddEpisodes(subject, catalogtest.Episode{ID: catalog.EpisodeID(int(subject)*100 + i + 1), Sort: float64(first + i)})
+		}
+	}
+	refresh := func() (status struct {
+		Outcome string `json:"last_outcome"`
+		Error   string `json:"last_error"`
+		Entries int
+		Moved   []struct{ Kind string }
+	}) {
+		running, err := s.app.Dataset.Refresh()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, more := running.After(0)
+			if running.Status().State != task.Running {
+				break
+			}
+			<-more
+		}
+		s.api(http.MethodGet, "/api/dataset/status", "", http.StatusOK, &status)
+		return status
+	}
+	leads := func(episode, want int) {
+		t.Helper()
+		var trace struct {
+			Result struct {
+				EpisodeID int `json:"episode_id"`
+			}
+		}
+		s.api(http.MethodPost, "/api/test-match", fmt.Sprintf(`{"title":"Sorcery Fight","season":1,"episode":%d,"user_name":"Mira","ids":{"tmdb":"95479"}}`, episode), http.StatusOK, &trace)
+		if trace.Result.EpisodeID != want {
+			t.Errorf("episode %d leads to %d, want %d", episode, trace.Result.EpisodeID, want)
+		}
+	}
+	if got := refresh(); got.Outcome != "refreshed" || got.Entries != 9002 {
+		t.Fatalf("the status is %+v", got)
+	}
+	leads(5, 29499305)
+	leads(27, 36930403)
+	document.Store(with(row(369304, "tv/95479", "2023-07-06")))
+	if got := refresh(); got.Outcome != "refused" || got.Entries != 9002 || len(got.Moved) == 0 || !strings.Contains(got.Error, "leads to 369304 instead of 294993") {
+		t.Errorf("the status is %+v", got)
+	}
+	leads(5, 29499305)
+	if page := s.get("/about").body; !strings.Contains(page, "In use, newest refused") || !strings.Contains(page, "update Watchmark") {
+		t.Error("the page About does not tell it")
 	}
 }
