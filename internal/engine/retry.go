@@ -187,18 +187,38 @@ func (e *Engine) requeue(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Settled waits until a record is settled, and answers it.
+// Settled waits until a record is settled, and answers it. What is logged of that is logged by then, so that who follows
+// the record until then has it all.
 func (e *Engine) Settled(ctx context.Context, id int64) (record.Record, error) {
 	changes, cancel := e.Records.Feed.Subscribe()
 	defer cancel()
 	for {
 		r, err := e.Records.Get(ctx, id)
-		if err != nil || !r.Status.IsOnTheWay() {
+		if err != nil {
 			return r, err
+		}
+		if !r.Status.IsOnTheWay() {
+			return r, e.awaitLetGo(ctx, id)
 		}
 		if err := awaitChange(ctx, changes, id); err != nil {
 			return record.Record{}, err
 		}
+	}
+}
+
+// awaitLetGo waits while a record is in hand: one that was stored as settled is told of before it is let go.
+func (e *Engine) awaitLetGo(ctx context.Context, id int64) error {
+	e.mu.Lock()
+	done, held := e.inHand[id]
+	e.mu.Unlock()
+	if !held {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -1,10 +1,13 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"watchmark/internal/account"
 	"watchmark/internal/engine"
@@ -32,6 +35,32 @@ func TestRetryIsFollowedByItsLog(t *testing.T) {
 	}
 	if last, err := h.LastRetry(id); err != nil || last != run {
 		t.Errorf("the last retry is another one (%v)", err)
+	}
+}
+
+// What settles a record logs that after it is stored. Who waits for the record must not be gone by then: the log of
+// a retry, which ends with that wait, would lack its last line.
+func TestTheWaitForARecordEndsAfterItsLog(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	reached, release := make(chan struct{}), make(chan struct{})
+	h.Log = slog.New(atLog{slog.DiscardHandler, func(r slog.Record) {
+		if r.Message == "record settled" {
+			close(reached)
+			<-release
+		}
+	}})
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	<-reached
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if r, err := h.Settled(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the wait ends with %s and %v before it is logged", r.Status, err)
+	}
+	close(release)
+	if r, err := h.Settled(t.Context(), id); err != nil || r.Status != record.Success {
+		t.Errorf("the wait ends with %s and %v", r.Status, err)
 	}
 }
 
