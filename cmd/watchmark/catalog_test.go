@@ -135,6 +135,9 @@ func TestDemoOncePlaysEverySource(t *testing.T) {
 	if got.code != 0 || got.err != "" {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
+	if !strings.HasPrefix(got.out, "Starting the demo") { // Go was silent before
+		t.Errorf("it begins with %.80q", got.out)
+	}
 	marked := map[string]bool{}
 	source := ""
 	for line := range strings.Lines(got.out) {

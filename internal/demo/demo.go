@@ -51,6 +51,7 @@ var ErrWrong = errors.New("not everything came out right")
 // Run plays the demo. With Once it returns after the last webhook, ErrWrong if one
 // came out wrong; otherwise it serves the page until ctx ends.
 func Run(ctx context.Context, o Options) (err error) {
+	_, _ = fmt.Fprintln(o.Out, "Starting the demo: a service with a catalog of its own …") // the end of the demo tells whether writing works
 	folder, err := os.MkdirTemp("", "watchmark-demo-")
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
