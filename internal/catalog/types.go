@@ -5,7 +5,8 @@
 // What it promises: look-ups are anonymous unless an account's token is given;
 // marking reads before it writes, so a repeated mark causes no request that
 // writes; writes of one account on one subject never overlap; rating, tags and
-// comment are never sent. Every error is an *Error whose Kind a caller can branch on.
+// comment are never sent; what is not documented as an answer is an outage, and no
+// host but the one that is set is asked. Every error is an *Error whose Kind a caller can branch on.
 package catalog
 
 import (

@@ -189,6 +189,10 @@ func TestALongAnswerIsBounded(t *testing.T) {
 	if failure := r.failure(t); failure.Kind != llm.TooLarge {
 		t.Errorf("3 MiB are %v", failure)
 	}
+	r.remote.Next(llmtest.Reply{Body: `{"choices":[` + strings.Repeat(`{},`, 500_000) + `{}]}`})
+	if failure := r.failure(t); failure.Kind != llm.WrongAddress {
+		t.Errorf("half a million choices are %v", failure)
+	}
 }
 
 func TestReasoningModels(t *testing.T) {

@@ -193,6 +193,10 @@ func TestAnswersThatAreNoneMoveNothing(t *testing.T) {
 	if got, _ := r.sync(true); got.Outcome != tracker.Failed || !strings.Contains(got.Error, "cannot be read") {
 		t.Errorf("got %+v", got)
 	}
+	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Status: 200, Body: "[" + strings.Repeat("{},", 1_000_000) + "{}]"})
+	if got, _ := r.sync(true); got.Outcome != tracker.Failed || got.Taken != 0 || !strings.Contains(got.Error, "cannot be read") {
+		t.Errorf("a million empty rows: %+v", got)
+	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/last_activities", Status: 200}) // without stamps
 	r.sync(true)
 	r.show(mira, 2, 1, time.Now())
