@@ -40,12 +40,15 @@ type restoreCommand struct {
 
 // Run puts a backup in place of what the data folder holds.
 func (c restoreCommand) Run(ctx context.Context, std standard) error {
-	replaced, err := backup.Restore(ctx, c.Data, c.File)
+	restored, err := backup.Restore(ctx, c.Data, c.File)
 	if err != nil {
 		return err
 	}
+	if !restored.Checked {
+		_, _ = fmt.Fprintln(std.out, "This file has no checksum, as backups of older versions and plain copies of a database: its structure is sound, but nobody can tell whether its content was changed.")
+	}
 	_, err = fmt.Fprintf(std.out, "Restored to %s: %s. What was there before ends in .before-restore; remove it when all is well.\n",
-		c.Data, strings.Join(replaced, ", "))
+		c.Data, strings.Join(restored.Files, ", "))
 	return err
 }
 

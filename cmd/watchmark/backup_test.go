@@ -124,7 +124,7 @@ func TestRestoreRefusesWhatWouldLoseSomething(t *testing.T) {
 		says    string
 	}{
 		"truncated":    {whole[:len(whole)*2/3], "the database is damaged"},
-		"garbage":      {garbage, "the database is damaged"},
+		"garbage":      {garbage, "does not have the checksum that it had when it was made"},
 		"no database":  {[]byte(strings.Repeat("a text ", 1000)), "the database is damaged"},
 		"an empty one": {nil, "this is no database of watchmark"},
 	} {

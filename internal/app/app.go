@@ -57,7 +57,9 @@ type App struct {
 	// updates looks for newer versions of the program.
 	updates *update.Checker
 	ready   *readiness
-	meters  *meters
+	// integrity is the check of the database that began with the start.
+	integrity *integrity
+	meters    *meters
 	// Notices tells people.
 	Notices *notify.Notifier
 	// ways are the clients, beside that of Data, by which the service reaches others.
@@ -76,7 +78,7 @@ type App struct {
 
 // New builds the service on its data folder, which it holds until Close. At the first
 // start it makes the webhook key. It returns db.ErrLocked while another service runs on
-// the folder, and db.ErrDamaged when a crash left the database damaged.
+// the folder, and db.ErrDamaged when the database is found damaged before the service starts.
 func New(ctx context.Context, o Options) (*App, error) {
 	o.keepLog = true
 	unlock, err := db.Lock(o.DataDir)
@@ -99,11 +101,19 @@ func (a *App) Close() error {
 	for _, w := range a.ways {
 		w.Close()
 	}
+	if a.integrity != nil {
+		a.integrity.stop()
+	}
 	return errors.Join(a.Data.Close(), a.unlock())
 }
 
 func (a *App) build(ctx context.Context, o Options) error {
-	if err := a.db.CheckAfterCrash(ctx); err != nil {
+	wait := checkWait
+	if a.db.Crashed() {
+		wait = 0
+	}
+	var err error
+	if a.integrity, err = checkIntegrity(ctx, a.db.CheckWhole, wait, a.log); err != nil {
 		return err
 	}
 	// Nobody else works on this folder, so what was in work is not any more.
@@ -117,7 +127,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 		a.log.WarnContext(ctx, "a setting from before still holds, and should be changed", "setting", weak.Key, "set_by", weak.Where, "problem", weak.Problem)
 	}
 	if own := a.Settings.Current().Server; own.TLSCert != "" {
-		var err error
 		if a.tls, err = certfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {
 			return fmt.Errorf("the service cannot speak TLS: %w", err)
 		}
@@ -142,7 +151,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.backups = a.newBackups(o)
 	a.updates = a.newUpdates()
-	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, stopping: a.stopping}
+	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, sound: a.integrity.problem, stopping: a.stopping}
 	a.meters = &meters{App: a, started: time.Now()}
 	a.meters.begin()
 	a.Settings.OnChange(a.kick)

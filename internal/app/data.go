@@ -99,6 +99,9 @@ type Data struct {
 // OpenData opens the data folder, creating what is missing. Its errors name the file
 // or the setting and what to do.
 func OpenData(ctx context.Context, o Options) (*Data, error) {
+	if err := checkThere(ctx, o.DataDir); err != nil {
+		return nil, err
+	}
 	database, err := db.Open(ctx, o.DataDir)
 	if err != nil {
 		return nil, err

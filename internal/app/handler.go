@@ -76,7 +76,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
 		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Notices: a.Notices,
 		Summaries: a.summaries, Airing: a.airing.Status, ModelUsage: a.llm.Usage.Report,
-		Backups: a.backups.Status, Update: a.updates.Status,
+		Backups: a.backups.Status, Update: a.updates.Status, Integrity: a.integrity.standing,
 		TestMatch:   a.engine.Preview,
 		Network:     a.doctor.State,
 		Logs:        a.lines,

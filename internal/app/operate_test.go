@@ -229,9 +229,9 @@ func TestBackupsAreMadeKeptAndDownloaded(t *testing.T) {
 	s.api(http.MethodDelete, "/api/backups/"+names[1], "", http.StatusNoContent, nil)
 	s.stop()
 	// What was downloaded is put back by the command.
-	replaced, err := backup.Restore(t.Context(), s.dir, filepath.Join(s.dir, "backups", names[0]))
-	if err != nil || !slices.Contains(replaced, "secret.key") || !slices.Contains(replaced, "watchmark.db") {
-		t.Errorf("restore: %v, %v", replaced, err)
+	restored, err := backup.Restore(t.Context(), s.dir, filepath.Join(s.dir, "backups", names[0]))
+	if err != nil || !!restored.Checked || !slices.Contains(restored.Files, "secret.key") || !slices.Contains(restored.Files, "watchmark.db") {
+		t.Errorf("restore: %v, %v", restored, err)
 	}
 	s.run(append([]string{"WATCHMARK_AUTH_ENABLED=false"}, s.catalog...))
 	s.expect(http.MethodGet, "/api/backups/"+names[0], http.StatusForbidden)

@@ -24,6 +24,7 @@ const (
 type readiness struct {
 	dataDir  string
 	alive    func(context.Context) error
+	sound    func() error // what the check of the database found
 	stopping <-chan struct{}
 
 	mu      sync.Mutex
@@ -54,6 +55,9 @@ func (r *readiness) problems(ctx context.Context) []string {
 
 // look asks database and disk. The caller holds mu.
 func (r *readiness) look(ctx context.Context) string {
+	if r.sound() != nil {
+		return "the database is damaged: stop the service and put a backup in its place with watchmark restore FILE"
+	}
 	if r.asked == nil {
 		asked := make(chan error, 1)
 		r.asked = asked

@@ -19,7 +19,7 @@ func TestReadiness(t *testing.T) {
 		held := make(chan struct{})
 		close(held)
 		stopping := make(chan struct{})
-		r := &readiness{dataDir: dir, stopping: stopping, alive: func(context.Context) error {
+		r := &readiness{dataDir: dir, stopping: stopping, sound: func() error { return nil }, alive: func(context.Context) error {
 			asked.Add(1)
 			<-held
 			return answer

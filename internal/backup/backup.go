@@ -2,7 +2,7 @@
 // back: the database, the key that seals its tokens, and the settings file.
 //
 // The file is a SQLite database: a consistent copy of the service's own, with the other
-// files in a table of their own. Whoever has it has the tokens.
+// files in a table of their own, and a checksum at the end. Whoever has it has the tokens.
 package backup
 
 import (
@@ -45,7 +45,7 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 		return nil, fmt.Errorf("make the backup file: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp) }() // gone already after the rename
-	files := map[string][]byte{}
+	files := map[string][]byte{sealedBy: []byte("SHA-256 at the end of the file")}
 	for _, name := range beside {
 		content, err := os.ReadFile(filepath.Join(dataDir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -66,35 +66,52 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 	if err := db.Check(ctx, tmp); err != nil {
 		return nil, fmt.Errorf("the backup is not whole: %w", err)
 	}
+	if err := seal(tmp); err != nil {
+		return nil, fmt.Errorf("write the checksum of the backup: %w", err)
+	}
 	if err := db.Settle(tmp, file); err != nil {
 		return nil, fmt.Errorf("write the backup %s: %w", file, err)
 	}
 	return with, nil
 }
 
+// Restored is what a restore did.
+type Restored struct {
+	Files []string
+	// Checked says that the backup had its checksum. Those of versions before it, and plain copies of a database, have none.
+	Checked bool
+}
+
 // Restore puts the backup in file in place of what the data folder holds, which is kept
-// under names that end in .before-restore, and answers which files it restored. A plain copy of
+// under names that end in .before-restore. A plain copy of
 // a database restores that alone. It returns db.ErrLocked while a service runs on the
-// folder, and an error that says what is wrong with the backup; the folder is then as it
+// folder, and an error that says what is wrong with the backup, such as ErrChanged; the folder is then as it
 // was. When it is interrupted, restore again.
-func Restore(ctx context.Context, dataDir, file string) (restored []string, err error) {
+func Restore(ctx context.Context, dataDir, file string) (restored Restored, err error) {
 	unlock, err := db.Lock(dataDir)
 	if err != nil {
-		return nil, err
+		return Restored{}, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	tmp, err := copied(file, dataDir)
 	if err != nil {
-		return nil, fmt.Errorf("read the backup %s: %w", file, err)
+		return Restored{}, fmt.Errorf("read the backup %s: %w", file, err)
 	}
 	defer func() { _ = os.Remove(tmp) }() // gone already after the rename
-	files, err := db.Take(ctx, tmp)
+	restored.Checked, err = unseal(tmp)
+	var files map[string][]byte
+	if err == nil {
+		files, err = db.Take(ctx, tmp)
+	}
+	if _, must := files[sealedBy]; err == nil && must && !restored.Checked {
+		err = ErrChanged
+	}
 	if err != nil {
-		return nil, fmt.Errorf("the backup %s cannot be restored: %w", file, err)
+		return Restored{}, fmt.Errorf("the backup %s cannot be restored: %w", file, err)
 	}
 	database := filepath.Join(dataDir, db.FileName)
 	if err := putAside(ctx, database); err != nil {
-		return nil, err
+		return Restored{}, err
 	}
 	for _, name := range beside {
 		content, inBackup := files[name]
@@ -102,14 +119,15 @@ func Restore(ctx context.Context, dataDir, file string) (restored []string, err 
 			continue
 		}
 		if err := write(filepath.Join(dataDir, name), content); err != nil {
-			return nil, fmt.Errorf("restore %s: %w", name, err)
+			return Restored{}, fmt.Errorf("restore %s: %w", name, err)
 		}
-		restored = append(restored, name)
+		restored.Files = append(restored.Files, name)
 	}
 	if err := db.Settle(tmp, database); err != nil {
-		return nil, fmt.Errorf("restore the database: %w", err)
+		return Restored{}, fmt.Errorf("restore the database: %w", err)
 	}
-	return append(restored, db.FileName), nil
+	restored.Files = append(restored.Files, db.FileName)
+	return restored, nil
 }
 
 // putAside keeps the database that is there, with what its journal holds, under another

@@ -2,9 +2,11 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -54,19 +56,35 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// CheckAfterCrash reads the whole database when the last run on it did not close it, and
-// returns ErrDamaged when it is not sound. That takes the time to read the file, and a
-// quarter of a second for 200 MB.
-func (d *DB) CheckAfterCrash(ctx context.Context) error {
-	if !d.crashed {
-		return nil
-	}
+// Crashed reports whether the last run on the database did not close it.
+func (d *DB) Crashed() bool { return d.crashed }
+
+// CheckWhole reads the whole database, and returns ErrDamaged when it is not sound. That takes the time to read the file, and a
+// quarter of a second for 200 MB. Others may use it meanwhile.
+func (d *DB) CheckWhole(ctx context.Context) error {
 	var verdict string
 	if err := d.reader.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		return fmt.Errorf("check the database: %w", err)
+		return fmt.Errorf("check the database: %w", explained(err))
 	}
 	if verdict != "ok" {
 		return fmt.Errorf("%w (%s)", ErrDamaged, verdict)
 	}
 	return nil
+}
+
+// Empty reports whether there is no database in dataDir, or one without any table. A journal that was left counts as one: Open
+// says what to do about it.
+func Empty(ctx context.Context, dataDir string) (bool, error) {
+	path := filepath.Join(dataDir, FileName)
+	if size(path) == 0 {
+		return size(path+"-wal") == 0, nil
+	}
+	var tables int
+	err := withFile(path, func(file *sql.DB) error {
+		return file.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master").Scan(&tables)
+	})
+	if err != nil {
+		return false, nil //nolint:nilerr // Open says what is wrong with it
+	}
+	return tables == 0, nil
 }

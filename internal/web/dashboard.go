@@ -132,6 +132,10 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 		return nil, err
 	}
 	var needs []need
+	checking, damaged := s.Integrity()
+	if damaged {
+		needs = append(needs, need{look: look{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
+	}
 	for _, a := range accounts {
 		if h := healthOf(a, now); a.Enabled && (lookOf(h).Tone == "bad" || h == expiring) {
 			needs = append(needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
@@ -168,6 +172,9 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 	}
 	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
 		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})
+	}
+	if checking {
+		needs = append(needs, need{look: look{"quiet", "loader", "need.checking"}, Kind: "database"})
 	}
 	return needs, nil
 }

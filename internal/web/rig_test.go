@@ -55,6 +55,8 @@ const (
 // rig is the pages over a real database, with an API that answers what a test tells
 // it to and remembers what it was asked.
 type rig struct {
+	checking, damaged bool // as the check of the database at the start stands
+
 	db        *db.DB
 	records   *record.Store
 	mappings  *mapping.Store
@@ -159,6 +161,7 @@ func newRig(t testing.TB, options ...option) *rig {
 			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
 		},
 		TestMatch: g.testMatch,
+		Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
 		Network: func() []diagnose.Result {
 			g.mu.Lock()
 			defer g.mu.Unlock()

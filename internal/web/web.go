@@ -132,6 +132,8 @@ type Deps struct {
 	// Backups is how backups stand, Update what is known of newer versions.
 	Backups func() backup.Status
 	Update  func() update.Status
+	// Integrity tells whether the check of the database that began with the start is under way, or has found it damaged.
+	Integrity func() (checking, damaged bool)
 	// Network is how the services outside were found last.
 	Network func() []diagnose.Result
 	// Logs are the newest lines of the log, LogLevel is the least important level that it keeps.
