@@ -37,6 +37,8 @@ type KeeperConfig struct {
 	Marker   *catalog.Marker
 	// Known reports whether an account's list had an entry for a subject before, as far as is known.
 	Known func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
+	// Left reports whether an account's entry for a subject was dropped because it was taken back.
+	Left func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
 	// Masker learns every token that is used.
 	Masker *secret.Masker
 	// App is this service's registration with the catalog, without a redirect address. It
@@ -380,6 +382,7 @@ func (k *Keeper) entry(a Account, s catalog.Session, subject catalog.SubjectID) 
 			known, err := k.Known(ctx, a.ID, subject)
 			return known || err != nil // not to know is no reason to believe
 		},
+		Left: func(ctx context.Context) (bool, error) { return k.Left(ctx, a.ID, subject) },
 	}
 }
 

@@ -80,7 +80,7 @@ func newRig(t *testing.T) *rig {
 	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out, slog.New(slog.DiscardHandler))
 	must(t, err)
 	r.keeper = account.NewKeeper(account.KeeperConfig{
-		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Masker: masker, Log: log,
+		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
 		App: func() catalog.App {
 			r.mu.Lock()
 			defer r.mu.Unlock()

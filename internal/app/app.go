@@ -180,7 +180,7 @@ func (a *App) makeWebhookKey(ctx context.Context) error {
 func (a *App) buildEngine() {
 	a.queue = replay.NewQueue(a.db)
 	a.keeper = account.NewKeeper(account.KeeperConfig{
-		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Masker: a.masker, Log: a.log,
+		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
 			c := a.Settings.Current().Catalog
 			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,6 +139,21 @@ func TestAnEntryThatWasCreatedIsToldAndTakenBack(t *testing.T) {
 	now := s.list.Collections()
 	if len(now) != 1 || now[0].Type != catalog.Dropped || !now[0].Private || s.list.Timeline() != 0 || len(s.list.Marks()) != 1 {
 		t.Errorf("on the list %+v with %+v, %d entries of the timeline", now, s.list.Marks(), s.list.Timeline())
+	}
+	// A retry takes the entry up again; what the person drops stays dropped.
+	s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/retry", first.ID), "", http.StatusAccepted, nil)
+	if r := s.until(first.ID, func(r recordView) bool { return r.Status == "success" }); r.Message != first.Message {
+		t.Errorf("retried, the record is %+v", r)
+	}
+	if now := s.list.Collections(); now[0].Type != catalog.Doing || now[0].Private {
+		t.Errorf("after a retry there is %+v on the list", now)
+	}
+	if err := s.list.Collect("mira", 900001, catalog.Dropped, false); err != nil {
+		t.Fatal(err)
+	}
+	s.settled(s.custom(strings.Replace(body, `"episode":1`, `"episode":2`, 1)))
+	if now := s.list.Collections(); now[0].Type != catalog.Dropped || len(s.list.Marks()) != 2 {
+		t.Errorf("what the person dropped is %+v, with %+v", now, s.list.Marks())
 	}
 }
 

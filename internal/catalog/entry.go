@@ -21,6 +21,9 @@ type ListEntry struct {
 	// Known reports whether the entry was on the list before, as far as the caller knows. It is asked when
 	// the catalog says that there is none. nil knows of none.
 	Known func(ctx context.Context) bool
+	// Left reports whether it was this service that dropped the entry, by Leave. It is asked when the entry is dropped,
+	// which is otherwise the person's word and stays. nil dropped none.
+	Left func(ctx context.Context) (bool, error)
 }
 
 // The things that a 404 of an entry may say are missing (upstreams/catalog.md section 9).
@@ -97,4 +100,18 @@ func (e *ListEntry) entry(ctx context.Context) (listed, error) {
 		return listed{}, &Error{Op: fmt.Sprintf("read the list entry of subject %d", e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
 	}
 	return listed{}, nil
+}
+
+// resume is the entry as it is now, taken up again as doing when this service had left it.
+func (e *ListEntry) resume(ctx context.Context) (now listed, resumed bool, err error) {
+	now, err = e.entry(ctx)
+	if err != nil || now.Type != Dropped || e.Left == nil {
+		return now, false, err
+	}
+	left, err := e.Left(ctx)
+	if err != nil || !left {
+		return now, false, err
+	}
+	now.Type = Doing
+	return now, true, e.settle(ctx, Doing, e.Session.changeEntry(ctx, e.Subject, Doing, e.Private))
 }

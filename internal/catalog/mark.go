@@ -31,6 +31,8 @@ type MarkResult struct {
 	// Created: the entry was made, as doing. Moved: it went from wish or on hold
 	// to doing. Completed: it went to done.
 	Created, Moved, Completed bool
+	// Resumed: the entry that was Created is one that this service had left.
+	Resumed bool
 	// NotMoved is the refusal to make the entry of a locked subject doing; the episodes are marked all the same,
 	// for which its state does not matter.
 	NotMoved error
@@ -71,12 +73,12 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (result MarkResult, 
 }
 
 func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
-	entry, err := req.entry(ctx)
+	entry, resumed, err := req.resume(ctx)
 	if err != nil {
 		return MarkResult{}, err
 	}
 	req.Episodes = unique(req.Episodes)
-	result := MarkResult{Was: entry.Type, Username: req.Username}
+	result := MarkResult{Was: entry.Type, Username: req.Username, Created: resumed, Resumed: resumed}
 	if entry.Type == Done {
 		for _, id := range req.Episodes {
 			result.Episodes = append(result.Episodes, MarkedEpisode{ID: id, Already: true})
@@ -133,13 +135,13 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 // entry is created, wish becomes doing, every other state stays. Result.Episodes is empty.
 func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (result MarkResult, err error) {
 	err = m.turn(ctx, &e, func() error {
-		entry, err := e.entry(ctx)
+		entry, resumed, err := e.resume(ctx)
 		if err != nil {
 			return err
 		}
-		result = MarkResult{Was: entry.Type, Username: e.Username, Created: entry.Type == 0, Moved: entry.Type == Wish}
+		result = MarkResult{Was: entry.Type, Username: e.Username, Created: entry.Type == 0 || resumed, Resumed: resumed, Moved: entry.Type == Wish}
 		switch {
-		case result.Created:
+		case entry.Type == 0:
 			return e.create(ctx, true) // told when it is watched
 		case result.Moved:
 			return e.begin(ctx)

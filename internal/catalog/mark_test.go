@@ -518,3 +518,19 @@ func TestDebugLogHoldsNoToken(t *testing.T) {
 		}
 	}
 }
+
+// An entry that this service had left is taken up again, and seen by others as before.
+func TestAnEntryThatWasLeftIsTakenUpAgain(t *testing.T) {
+	for name, left := range map[string]bool{"by this service": true, "by the person": false} {
+		s, c := house(t, catalogtest.Config{})
+		must(t, s.Collect("mira", 100, catalog.Dropped, true))
+		entry := entryOf(c, 100)
+		entry.Left = func(context.Context) (bool, error) { return left, nil }
+		got, err := catalog.NewMarker().Mark(t.Context(), catalog.MarkRequest{ListEntry: entry, Episodes: []catalog.EpisodeID{1001}})
+		must(t, err)
+		now := s.Collections()[0]
+		if got.Resumed != left || got.Created != left || (now.Type == catalog.Doing) != left || now.Private == left || len(s.Marks()) != 1 {
+			t.Errorf("dropped %s: %+v, the entry %+v", name, got, now)
+		}
+	}
+}

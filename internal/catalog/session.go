@@ -143,12 +143,12 @@ func (s Session) moveEntry(ctx context.Context, subject SubjectID, state Collect
 	}, http.StatusNoContent)
 }
 
-// leaveEntry drops an entry and hides it from others, whom it is so not shown to. ErrNotFound as moveEntry's.
-func (s Session) leaveEntry(ctx context.Context, subject SubjectID) error {
+// changeEntry is moveEntry that also says who sees the entry; to nobody else is told what becomes private with it.
+func (s Session) changeEntry(ctx context.Context, subject SubjectID, state CollectionType, private bool) error {
 	body := struct {
 		Type    CollectionType `json:"type"`
 		Private bool           `json:"private"`
-	}{Dropped, true}
+	}{state, private}
 	return s.write(ctx, call{
 		op:     fmt.Sprintf("change the list entry of subject %d", subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,

@@ -83,7 +83,7 @@ func (req *UnmarkRequest) unmark(ctx context.Context) (UnmarkResult, error) {
 	}
 	if req.Leave && (was == Doing || was == Done && req.Reopen) {
 		result.Left = true
-		return result, req.settle(ctx, Dropped, req.Session.leaveEntry(ctx, req.Subject))
+		return result, req.settle(ctx, Dropped, req.Session.changeEntry(ctx, req.Subject, Dropped, true))
 	}
 	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
 		if err := req.begin(ctx); err != nil {

@@ -29,6 +29,8 @@ type settled struct {
 	cause error
 	// found is set when the list held the mark already, so that nothing was written.
 	found bool
+	// resumed is set when an entry that had been left was taken up again for it.
+	resumed bool
 	// online is set when the match was made without the archive because the catalog
 	// refused what the archive had led to.
 	online bool
@@ -152,6 +154,11 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	}
 	if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
 		return o, err
+	}
+	if s.resumed {
+		if err := record.ResumedTx(ctx, tx, o.AccountID, o.SubjectID); err != nil {
+			return o, err
+		}
 	}
 	if s.trace.Steps != nil {
 		if o.Trace, err = json.Marshal(s.trace); err != nil {

@@ -178,6 +178,11 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		if err := end(ctx, tx, taken); err != nil {
 			return err
 		}
+		if result.Left {
+			if err := record.LeftTx(ctx, tx, first.AccountID, first.SubjectID); err != nil {
+				return err
+			}
+		}
 		if !result.Reopened && !result.Left {
 			return nil
 		}

@@ -169,3 +169,31 @@ func ReopenedTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.
 	}
 	return nil
 }
+
+// LeftTx notes within tx that an entry was dropped because it was taken back.
+func LeftTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.SubjectID) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO left_entries (account_id, subject_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, account, subject)
+	if err != nil {
+		return fmt.Errorf("keep that the entry of subject %d was left: %w", subject, err)
+	}
+	return nil
+}
+
+// ResumedTx forgets within tx that an entry was left: it was taken up again, and if it is dropped from now on, the person has done that.
+func ResumedTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.SubjectID) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM left_entries WHERE account_id = ? AND subject_id = ?`, account, subject)
+	if err != nil {
+		return fmt.Errorf("forget that the entry of subject %d was left: %w", subject, err)
+	}
+	return nil
+}
+
+// Left reports whether the account's entry of a subject was dropped because it was taken back.
+func (s *Store) Left(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error) {
+	var left bool
+	err := s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM left_entries WHERE account_id = ? AND subject_id = ?)`, account, subject).Scan(&left)
+	if err != nil {
+		return false, fmt.Errorf("look whether the entry of subject %d was left: %w", subject, err)
+	}
+	return left, nil
+}

@@ -131,7 +131,7 @@ func newAiringRig(t *testing.T) *airingRig {
 	r.airing = summary.NewAiring(summary.AiringConfig{
 		DB: r.db, Accounts: accounts, Log: log, Language: func() string { return "en" }, Wake: func() {},
 		Lists: lists{account.NewKeeper(account.KeeperConfig{
-			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
+			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
 		}), r},
 		Guide: func() (summary.Guide, summary.Reason) {
 			if r.reason != "" {
