@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -96,10 +97,11 @@ func doubled(writes []catalogtest.Write) (lines []string) {
 	for _, w := range writes {
 		if w.Episodes == nil {
 			at := entry{w.Username, w.SubjectID}
-			if states[at] == w.Type {
-				lines = append(lines, fmt.Sprintf("%s %s by %s at %v: the entry was in state %d", w.Method, w.Path, w.Username, w.At, w.Type))
+			state := cmp.Or(w.Type, int(catalog.Doing)) // what an entry is put on the list as when nobody is to be told
+			if states[at] == state {
+				lines = append(lines, fmt.Sprintf("%s %s by %s at %v: the entry was in state %d", w.Method, w.Path, w.Username, w.At, state))
 			}
-			states[at] = w.Type
+			states[at] = state
 			continue
 		}
 		for _, id := range w.Episodes {

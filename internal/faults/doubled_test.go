@@ -25,6 +25,8 @@ func TestAWriteThatRepeatsAnEpisodeCountsAsDoubled(t *testing.T) {
 		"cleared to be watched again":  {[]catalogtest.Write{watch("mira", 1), clear1, watch("mira", 1)}, 1},
 		"a whole batch again":          {[]catalogtest.Write{watch("mira", 1, 2), watch("mira", 1, 2)}, 2},
 		"one of an earlier batch":      {[]catalogtest.Write{watch("mira", 1, 2, 3), watch("mira", 2)}, 1},
+		"an entry made quietly":        {[]catalogtest.Write{entry(0), watch("mira", 1), entry(catalog.Done)}, 0},
+		"an entry made quietly again":  {[]catalogtest.Write{entry(0), entry(0)}, 1},
 		"an entry in the state it has": {[]catalogtest.Write{entry(catalog.Doing), entry(catalog.Doing)}, 1},
 	} {
 		if lines := doubled(c.writes); len(lines) != c.want {
