@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/account"
 	"watchmark/internal/browsertest"
 	"watchmark/internal/importer"
 	"watchmark/internal/tracker"
@@ -191,6 +192,9 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 func TestBrowserWorksWithTheTracker(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
+	if _, err := g.accounts.Create(t.Context(), account.Draft{Username: "mira", Method: account.ByToken, Enabled: true, MediaUserNames: []string{"mira"}}); err != nil {
+		t.Fatal(err)
+	}
 	g.fillSources(t)
 	browsertest.Complaints(t, tab)
 	_, end := g.begin(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 1})
@@ -213,12 +217,14 @@ func TestBrowserWorksWithTheTracker(t *testing.T) {
 		browsertest.Until(`document.querySelector("#device-code a").href === "https://tracker.example/activate" && document.activeElement.id === "device-code"`),
 		browsertest.Click("#forecast .after button"), browsertest.Until(browsertest.Says("#confirm", "Take in all of the history?")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(`performance.getEntriesByType("resource").filter((one) => one.name.endsWith("/sync/manual")).length === 2`),
-		browsertest.Click("#person-2 form button"), browsertest.Until(browsertest.Says("#confirm", "Disconnect stranger")), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Until(browsertest.Says("#person-2 .offer", "No account lists stranger yet")), browsertest.Until(`!document.querySelector("#person-1 .offer")`),
+		browsertest.Click("#person-2 .offer button"), browsertest.Until(browsertest.Says("#toasts", "What stranger watches is marked for mira from now on.")),
+		browsertest.Click("#person-2 form[data-api=DELETE] button"), browsertest.Until(browsertest.Says("#confirm", "Disconnect stranger")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(browsertest.Says("#toasts", "Disconnected, at Trakt too.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 	)
 	mustCall(t, g, apiCall{"POST", "/api/tracker/sync/manual", `{"preview":true,"user_id":1}`}, apiCall{"POST", "/api/tracker/device/start", ""},
-		apiCall{"POST", "/api/tracker/sync/manual", `{"full_sync":true,"user_id":1}`}, apiCall{"DELETE", "/api/tracker/credential", ""})
+		apiCall{"POST", "/api/tracker/sync/manual", `{"full_sync":true,"user_id":1}`}, apiCall{"POST", "/api/accounts/1/media_user_names", `{"name":"stranger"}`}, apiCall{"DELETE", "/api/tracker/credential", ""})
 	if diff := cmp.Diff([]string{"user_id=2"}, g.queries); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/account"
 	"watchmark/internal/task"
 	"watchmark/internal/tracker"
 	"watchmark/internal/watch"
@@ -42,9 +43,11 @@ type trackerPage struct {
 type personView struct {
 	tracker.User
 	Accounts []string
-	Sync     tracker.UserSync
-	Look     look
-	Path     string // of their records
+	// Adds are the accounts to which the user's name can be added, where none lists it.
+	Adds []account.Account
+	Sync tracker.UserSync
+	Look look
+	Path string // of their records
 }
 
 // trackerProblems are the values of ?tracker_error= that have words of their own; the API says
@@ -65,6 +68,11 @@ func (s *site) tracker(r *http.Request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	accounts = slices.DeleteFunc(accounts, func(a account.Account) bool { return !a.Enabled })
 	public := s.PublicURL(r)
 	page := trackerPage{
 		Status: status, Look: trackerLook(status), Settings: s.controls("tracker"), NextRun: history.NextRun, Running: history.Running,
@@ -76,6 +84,9 @@ func (s *site) tracker(r *http.Request) (content, error) {
 		person := personView{User: u, Accounts: leads(u.Name), Look: personLook(u), Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name})}
 		if at := slices.IndexFunc(history.Users, func(one tracker.UserSync) bool { return one.ID == u.ID }); at >= 0 {
 			person.Sync = history.Users[at]
+		}
+		if len(person.Accounts) == 0 && u.Name != "" && u.State != tracker.Disconnected {
+			person.Adds = accounts
 		}
 		page.CanSync = page.CanSync || status.Enabled && u.State.Usable()
 		if strconv.FormatInt(u.ID, 10) == connected {
