@@ -542,7 +542,11 @@ func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper 
 	return summary.NewKeeper(summary.Config{
 		DB: r.db, Records: r.records, Model: model, Language: func() string { return r.settings.Current().Notification.Language }, Next: settings.NextRun,
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
-			r.told = append(r.told, notices...)
+			for _, n := range notices {
+				if !n.Over {
+					r.told = append(r.told, n)
+				}
+			}
 			return nil
 		},
 		Wake: func() {}, Log: log,

@@ -40,7 +40,7 @@ type ByName struct {
 type summaryTriggered struct {
 	Status string          `json:"status" enum:"done,failed,skipped" doc:"skipped: the job is running already, here or in another process."`
 	Result *summary.Result `json:"result,omitempty" doc:"What the run brought; not there when it was skipped."`
-	Told   bool            `json:"told" doc:"Whether the summary goes to a channel, by the job or by a rule; else it stands in the inbox alone."`
+	Told   bool            `json:"told,omitempty" doc:"Whether the summary goes to a channel, by the job or by a rule; else it is left out, and what was made stands in the inbox alone."`
 }
 
 func (s *server) registerSummaries() {
