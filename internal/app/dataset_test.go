@@ -119,6 +119,22 @@ func TestDatasetMayNeverBeRefreshedByItself(t *testing.T) {
 	}
 }
 
+// refreshTable runs a refresh of the id table to its end.
+func (s *service) refreshTable() {
+	s.t.Helper()
+	running, err := s.app.Dataset.Refresh()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for {
+		_, more := running.After(0)
+		if running.Status().State != task.Running {
+			break
+		}
+		<-more
+	}
+}
+
 // A table as it is since 0.3.219, with entries that begin inside a season, is fetched and read rightly; one in
 // which the first part of a season is gone is refused, and told, and the one before goes on to serve.
 func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
@@ -145,17 +161,7 @@ func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
 		Entries int
 		Moved   []struct{ Kind string }
 	}) {
-		running, err := s.app.Dataset.Refresh()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			_, more := running.After(0)
-			if running.Status().State != task.Running {
-				break
-			}
-			<-more
-		}
+		s.refreshTable()
 		s.api(http.MethodGet, "/api/dataset/status", "", http.StatusOK, &status)
 		return status
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -202,7 +203,11 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	history.Users = append(history.Users, servertest.User{ID: "u3", Name: "bench"})
 	jellyfin := servertest.Start(t, history)
 	bare := servertest.Start(t, servertest.Config{Source: "plex", Token: importToken, Users: []servertest.User{{ID: "1", Name: "bench"}}})
-	s := startEmpty(t, "WATCHMARK_NAS_DATABASE_PATH="+shows.Path, "WATCHMARK_TRACKER_AUTH_URL="+trackerURL, "WATCHMARK_TRACKER_API_URL="+trackerURL,
+	tables := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // it leads a known show elsewhere
+		_, _ = w.Write([]byte(strings.Replace(tableOf(9000), `"sites":[`, `"sites":[{"site":"tmdb","id":"tv/890"},`, 1)))
+	}))
+	t.Cleanup(tables.Close)
+	s := startEmpty(t, "WATCHMARK_MATCHING_DATASET_URL="+tables.URL, "WATCHMARK_NAS_DATABASE_PATH="+shows.Path, "WATCHMARK_TRACKER_AUTH_URL="+trackerURL, "WATCHMARK_TRACKER_API_URL="+trackerURL,
 		"WATCHMARK_TRACKER_CLIENT_ID=web-client", "WATCHMARK_DEVICE_ADDRESSES="+boxAt, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
 	l := listsOf(s)
 	at := func(source string, remote *servertest.Server) string {
@@ -271,6 +276,7 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	}
 	l.calls(call{post, "/api/device/debug/scan", "", ""})
 	s.imports("preview", importBody("jellyfin", jellyfin.URL, "Mira"))
+	s.refreshTable()
 	l.everyRead(map[string]string{"/api/catalog_archive/search": "/api/catalog_archive/search?q=" + url.QueryEscape("雨中图书馆"), "/api/catalog_archive/subjects/{id}": "/api/catalog_archive/subjects/501",
 		"/api/catalog_archive/airing": "/api/catalog_archive/airing?from=2026-04-05", "/api/subjects": "/api/subjects?q=" + url.QueryEscape("灯塔守望者"),
 		"/api/settings/schedule": "/api/settings/schedule?key=nas.cron&cron=" + url.QueryEscape("0 * * * *"), "/api/notification/rules/{id}": "/api/notification/rules/2",
