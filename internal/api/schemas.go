@@ -161,6 +161,7 @@ func typeName(path string) string {
 var fieldDocs = map[string]map[string]string{
 	"Record": {
 		"status":         "Where the record stands. received and processing are on their way, queued waits for the catalog, review waits for a person.",
+		"source_label":   "What a script called itself; empty for media servers.",
 		"test":           "Whether it came from the test endpoint.",
 		"season":         "0 is specials; null is not told.",
 		"episode":        "null for films.",

@@ -502,6 +502,21 @@ func TestMovingInTellsWhatADatabaseLacks(t *testing.T) {
 	}
 }
 
+// What a script called itself is kept: of a record that comes in, and of one that was taken over.
+func TestTheSourceOfAScriptIsKept(t *testing.T) {
+	s := startEmpty(t)
+	s.moveIn(movetest.Newest(t))
+	id := s.custom(`{"title":"灯塔守望者","season":2,"episode":7,"user_name":"Mira","source":"my-player"}`)
+	s.settled(id)
+	page := s.get(fmt.Sprintf("/records/%d", id)).body
+	if records := s.api(http.MethodGet, "/api/records?limit=200", "", http.StatusOK, nil).body; !strings.Contains(records, `"source_label":"my-player"`) || !strings.Contains(records, `"source_label":"my-script"`) {
+		t.Errorf("the records are %s", records)
+	}
+	if !strings.Contains(page, "my-player") {
+		t.Errorf("the page of the record has no source: %.300s", page)
+	}
+}
+
 func TestMovingInTakesHowOftenTheTrackerIsRead(t *testing.T) {
 	s, folder := startEmpty(t), t.TempDir()
 	movetest.Write(t, folder, "config.ini", "[trakt]\nclient_id = app\nclient_secret = word\n")

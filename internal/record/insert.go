@@ -37,11 +37,11 @@ func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
 	err = tx.QueryRowContext(ctx, `
 		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
 			season, episode, release_date, account_id, account_name, subject_id, subject_name, episode_id, episode_sort,
-			method, confidence, message, error_kind, attempts, event, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?) RETURNING id`,
+			method, confidence, message, error_kind, attempts, event, source_label, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) RETURNING id`,
 		o.Status, p.Test, e.Source, e.Action, e.Media, e.UserName, e.Title, e.OriginalTitle,
 		e.Season, e.Episode, e.AirDate.String(), o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort,
-		o.Method, o.Confidence, o.Message, o.ErrorKind, string(text), p.At.UnixMilli(), p.At.UnixMilli()).Scan(&id)
+		o.Method, o.Confidence, o.Message, o.ErrorKind, string(text), e.Label, p.At.UnixMilli(), p.At.UnixMilli()).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("insert a past record: %w", err)
 	}
@@ -57,10 +57,10 @@ func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, statu
 	var id int64
 	err = tx.QueryRowContext(ctx, `
 		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
-			season, episode, release_date, account_id, lease_until, event, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?) RETURNING id`,
+			season, episode, release_date, account_id, lease_until, event, source_label, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?) RETURNING id`,
 		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
-		event.Season, event.Episode, event.AirDate.String(), accountID, leaseUntil, string(text),
+		event.Season, event.Episode, event.AirDate.String(), accountID, leaseUntil, string(text), event.Label,
 		now.UnixMilli(), now.UnixMilli()).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("insert record: %w", err)

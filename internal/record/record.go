@@ -63,6 +63,7 @@ type Record struct {
 	Status        Status       `json:"status"`
 	Test          bool         `json:"test"`
 	Source        watch.Source `json:"source"`
+	SourceLabel   string       `json:"source_label"`
 	Action        watch.Action `json:"action"`
 	MediaType     watch.Media  `json:"media_type"`
 	UserName      string       `json:"user_name"`
