@@ -159,7 +159,7 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
 	}
 	if unrouted > 0 {
-		needs = append(needs, need{look: lookOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records#unrouted"})
+		needs = append(needs, need{look: lookOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records?unrouted="})
 	}
 	if open > 0 {
 		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})

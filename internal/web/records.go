@@ -25,8 +25,9 @@ type recordsPage struct {
 	Records        []record.Record
 	// Unrouted are the users without an account, whose records the list leaves out unless they are asked for, and
 	// Ignored those whose records are left alone.
-	Unrouted []unroutedLine
-	Ignored  []account.IgnoredUser
+	Unrouted     []unroutedLine
+	OpenUnrouted bool
+	Ignored      []account.IgnoredUser
 	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
 	Older  string
 	Newest string
@@ -60,6 +61,7 @@ func (s *site) records(r *http.Request) (content, error) {
 	}
 	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, retryFailedKind)}
 	page.readDays(&f, q)
+	page.OpenUnrouted = q.Has("unrouted")
 	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {
 		f.Routed = true
 		if err := s.withUnrouted(r.Context(), &page); err != nil {
