@@ -56,7 +56,7 @@ func (s *server) registerNetwork() {
 
 // oneAddress is the only address to diagnose.
 type oneAddress struct {
-	URL string `json:"url,omitempty" maxLength:"2000" doc:"Look at the host of this address alone; left out it is every service of the settings." example:"https://api.example"`
+	URL string `json:"url,omitempty" maxLength:"2000" doc:"Look at the host of this address alone; left out it is every service of the settings."`
 }
 
 // diagnose goes on when the caller leaves: the page shows how it came out to whoever comes back.
