@@ -230,7 +230,7 @@ func TestBackupsAreMadeKeptAndDownloaded(t *testing.T) {
 	s.stop()
 	// What was downloaded is put back by the command.
 	restored, err := backup.Restore(t.Context(), s.dir, filepath.Join(s.dir, "backups", names[0]))
-	if err != nil || !!restored.Checked || !slices.Contains(restored.Files, "secret.key") || !slices.Contains(restored.Files, "watchmark.db") {
+	if err != nil || !restored.Checked || !slices.Contains(restored.Files, "secret.key") || !slices.Contains(restored.Files, "watchmark.db") {
 		t.Errorf("restore: %v, %v", restored, err)
 	}
 	s.run(append([]string{"WATCHMARK_AUTH_ENABLED=false"}, s.catalog...))
