@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +10,6 @@ import (
 	"watchmark/internal/match"
 )
 
-// stepNames are the steps of a trace as a person reads them.
-var stepNames = map[string]string{
-	"block": "Blocked keywords", "mapping": "Your mappings", "payload_id": "IDs of the catalog", "dataset": "ID table", "archive": "Archive",
-	"api": "Catalog", "live_action": "Live action", "arbiter": "Arbiter", "episode": "Episode", "decision": "Decision",
-}
-
 // printTrace writes the trace for a person: what was asked, what each layer found and why, and what came of it.
 func printTrace(out io.Writer, t match.Trace) error {
 	var b strings.Builder
@@ -24,7 +17,7 @@ func printTrace(out io.Writer, t match.Trace) error {
 		printInput(&b, t.Steps[0].Input)
 	}
 	for _, step := range t.Steps {
-		fmt.Fprintf(&b, "%-18s %s\n", cmp.Or(stepNames[step.Name], step.Name), told(step))
+		fmt.Fprintf(&b, "%-18s %s (%.1f ms)\n", step.Title(), told(step), step.ElapsedMS)
 		for _, c := range step.Candidates {
 			printCandidate(&b, c)
 		}
@@ -83,40 +76,14 @@ func printCandidate(b *strings.Builder, c match.Candidate) {
 	b.WriteString("\n")
 }
 
-// told is what there is to say of a step in one line.
+// told is what there is to say of a step; of the decision it is by what it was made, for its reason stands at the end.
 func told(step match.Step) string {
-	said := func(key string) string {
-		if text, is := step.Output[key]; is {
-			return fmt.Sprint(text)
-		}
-		return ""
+	if step.Name != "decision" {
+		return step.Said()
 	}
-	var words []string
-	switch step.Name {
-	case "block":
-		words = append(words, map[bool]string{true: "stops it: " + said("keyword"), false: "none stops it"}[step.Status == "hit"])
-	case "mapping", "payload_id":
-		words = append(words, map[bool]string{true: "decides", false: "none"}[step.Status == "hit"])
-	case "episode":
-		words = append(words, said("how"))
-	case "arbiter":
-		words = append(words, said("verdict"))
-	case "decision":
-		words = append(words, fmt.Sprintf("certain from %v, asked from %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"]))
-		if ahead := said("ahead"); ahead != "" {
-			words = append(words, "ahead by "+ahead)
-		}
-	default:
-		if because := said("because"); because != "" {
-			return "not asked: " + because
-		}
-		words = append(words, map[bool]string{true: "1 candidate", false: fmt.Sprintf("%d candidates", len(step.Candidates))}[len(step.Candidates) == 1])
+	words := fmt.Sprintf("certain from %v, asked from %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"])
+	if ahead, is := step.Output["ahead"]; is {
+		words += fmt.Sprintf("; ahead by %v", ahead)
 	}
-	for _, key := range []string{"error", "passed_over"} {
-		if text := said(key); text != "" {
-			words = append(words, text)
-		}
-	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	return fmt.Sprintf("%s (%.1f ms)", strings.Join(words, "; "), step.ElapsedMS)
+	return words
 }

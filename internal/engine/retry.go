@@ -271,13 +271,13 @@ func (e *Engine) followed(ctx context.Context, ids ...int64) context.Context {
 	return ctx
 }
 
-// tell logs the steps of a trace, for whoever follows a retry.
+// tell logs the steps of a trace, a line each, for whoever follows a retry.
 func (e *Engine) tell(ctx context.Context, steps ...match.Step) {
 	if !e.Log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	for _, step := range steps {
-		e.Log.DebugContext(ctx, "step", "name", step.Name, "status", step.Status,
+		e.Log.DebugContext(ctx, step.Title()+": "+step.Said(), "step", step.Name, "status", step.Status,
 			"input", step.Input, "output", step.Output, "candidates", len(step.Candidates), "elapsed_ms", step.ElapsedMS)
 	}
 }

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
@@ -42,6 +43,23 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{m: h.m, next: h.next.WithGroup(name)}
 }
 
+// value is x as JSON writes it, so that what pointers lead to is logged and not where they lead.
+func (m *Masker) value(x any) slog.Value {
+	encoded, err := json.Marshal(x)
+	if err != nil {
+		return slog.StringValue(m.text(fmt.Sprintf("%+v", x), 0, math.MaxInt))
+	}
+	var text string
+	if encoded[0] == '"' && json.Unmarshal(encoded, &text) == nil {
+		return slog.StringValue(m.text(text, 0, math.MaxInt))
+	}
+	masked := m.text(string(encoded), 0, math.MaxInt)
+	if !json.Valid([]byte(masked)) {
+		return slog.StringValue(masked)
+	}
+	return slog.AnyValue(json.RawMessage(masked))
+}
+
 func (m *Masker) attr(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	if v.Kind() == slog.KindGroup {
@@ -70,8 +88,10 @@ func (m *Masker) attr(a slog.Attr) slog.Attr {
 			v = slog.StringValue(m.Mask(x.Error()))
 		case []byte:
 			v = slog.StringValue(m.body("", x, math.MaxInt))
-		default:
+		case fmt.Stringer:
 			v = slog.StringValue(m.text(fmt.Sprintf("%+v", x), 0, math.MaxInt))
+		default:
+			v = m.value(x)
 		}
 	}
 	return slog.Attr{Key: a.Key, Value: v}

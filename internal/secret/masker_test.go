@@ -261,3 +261,29 @@ func BenchmarkMask(b *testing.B) {
 		m.Body("application/json", body, 4<<10)
 	}
 }
+
+// TestWhatPointersLeadToIsLogged: neither where they lead nor how Go writes a map helps who reads a log.
+func TestWhatPointersLeadToIsLogged(t *testing.T) {
+	season, pi := 2, 7.5
+	type named string
+	var out bytes.Buffer
+	log := slog.New(new(secret.Masker).Handler(slog.NewJSONHandler(&out, nil)))
+	log.Info("step", "input", map[string]any{"season": &season, "episode": &pi, "title": `a "b"`, "token": "hunter2secret"}, "one", &season, "list", []int64{1, 2}, "source", named("plex"),
+		"shape", struct {
+			Season *int `json:"season"`
+		}{&season}, "secret", []secret.Text{"hunter2secret"}, "nothing", (*int)(nil), "odd", func() {})
+	line := map[string]any{}
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"input": `{"episode":7.5,"season":2,"title":"a \"b\"","token":"***"}`, "one": `2`, "list": `[1,2]`, "source": `"plex"`, "shape": `{"season":2}`, "nothing": `null`,
+	} {
+		if got, _ := json.Marshal(line[name]); string(got) != want {
+			t.Errorf("%s is logged as %s, want %s", name, got, want)
+		}
+	}
+	if text := out.String(); strings.Contains(text, "hunter2") || strings.Contains(text, "map[") {
+		t.Errorf("logged: %s", text)
+	}
+}

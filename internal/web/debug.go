@@ -236,16 +236,27 @@ type logPage struct {
 	Kept string
 }
 
-// logLine is a line with its facts in one text.
+// logLine is a line with what goes with it, each fact a line.
 type logLine struct {
 	logring.Entry
 	Facts string
+	// Why is what went wrong, which stands beside the message.
+	Why string
 }
 
 func newLogLine(line logring.Line) logLine {
 	e := line.Entry()
-	return logLine{e, logFacts(e.Facts)}
+	shown := logLine{Entry: e, Facts: logFacts(e.Facts)}
+	for _, name := range whyFacts {
+		if why, is := e.Facts[name].(string); is && shown.Why == "" {
+			shown.Why = why
+		}
+	}
+	return shown
 }
+
+// whyFacts name the facts that say what went wrong, as for the script.
+var whyFacts = []string{"error", "problem", "reason"}
 
 // Tone is how the line looks.
 func (l logLine) Tone() string {
@@ -267,9 +278,9 @@ func logFacts(values map[string]any) string {
 			encoded, _ := json.Marshal(values[name]) // what came from JSON goes back
 			text = string(encoded)
 		}
-		all = append(all, name+"="+text)
+		all = append(all, name+": "+text)
 	}
-	line := []rune(strings.Join(all, " "))
+	line := []rune(strings.Join(all, "\n"))
 	if len(line) > longestFacts {
 		return string(line[:longestFacts]) + "…"
 	}

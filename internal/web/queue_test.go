@@ -210,7 +210,7 @@ func TestTaskPages(t *testing.T) {
 		}
 	}
 	path := fmt.Sprintf("/tasks/%d", running.Status().ID)
-	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url=https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed=1s", `href="/archive"`, `data-stream="/api`+path+`/stream"`)
+	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url: https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed: 1s", `href="/archive"`, `data-stream="/api`+path+`/stream"`)
 	mustContain(t, g.get(t, in, "/queue", "en").body, "1 task running")
 	for _, missing := range []string{"/tasks/99", "/tasks/x"} {
 		if status := g.get(t, in, missing, "en").status; status != http.StatusNotFound {

@@ -101,12 +101,21 @@ function entryOf(data) {
 
 const tones = { ERROR: "bad", WARN: "warn" };
 
+function folded(words, content) {
+  const part = document.createElement("details");
+  part.append(line("summary", words), line("pre", content));
+  return part;
+}
+
 /** Puts a line at the end of a log that keeps so many of them; marks stand before its message. Whoever reads the end goes on reading it. */
 export function write(list, kept, { time, level, message, facts }, ...marks) {
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   const item = line("li", "", tones[level] ?? "");
-  const rest = Object.keys(facts).sort().map((name) => `${name}=${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join(" ");
-  item.append(timeAs("clock", time), ...marks, line("strong", message), line("span", rest.length > longest ? `${rest.slice(0, longest)}…` : rest, "muted"));
+  item.append(timeAs("clock", time), ...marks, line("strong", message));
+  const reason = facts.error ?? facts.problem ?? facts.reason;
+  if (typeof reason === "string") item.append(line("span", reason, "muted"));
+  const rest = Object.keys(facts).sort().map((name) => `${name}: ${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join("\n");
+  if (rest) item.append(folded(list.dataset.details, rest.length > longest ? `${rest.slice(0, longest)}…` : rest));
   list.append(item);
   while (list.children.length > kept) list.firstElementChild.remove();
   if (atEnd) list.scrollTop = list.scrollHeight;
