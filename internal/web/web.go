@@ -372,7 +372,8 @@ func (s *site) render(f frame) (*bytes.Buffer, error) {
 		return nil, err
 	}
 	f.Content = template.HTML(inside.String()) //nolint:gosec // it was escaped when it was made
-	return page, set.ExecuteTemplate(page, "layout", f)
+	err = set.ExecuteTemplate(page, "layout", f)
+	return bytes.NewBuffer(visible(page.Bytes())), err
 }
 
 // errNoPage is returned by pages that do not exist.

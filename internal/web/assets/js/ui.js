@@ -15,9 +15,23 @@ export function toast(message, { tone = "good", detail = "" } = {}) {
   if (tone !== "bad") setTimeout(() => box.remove(), 6000);
 }
 
+// Characters that are not seen, or turn text around; the pages are made without them.
+const controls = /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb])/;
+
+/** The parts of a text in which such characters are symbols with their code. */
+export function visible(content) {
+  return String(content ?? "").split(controls).map((part, i) => {
+    if (i % 2 === 0) return part;
+    const symbol = document.createElement("span");
+    symbol.className = "control";
+    symbol.textContent = symbol.title = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    return symbol;
+  });
+}
+
 export function line(tag, content, className = "") {
   const element = document.createElement(tag);
-  element.textContent = content;
+  element.append(...visible(content));
   element.className = className;
   return element;
 }

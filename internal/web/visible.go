@@ -1,0 +1,68 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// isControl reports whether a character of somebody else's text would not be seen, or would turn around what stands
+// beside it: control characters but for line breaks and tabs, those that override the direction of text, invisible
+// separators and tags. Joiners are none, for scripts and emoji need them.
+func isControl(r rune) bool {
+	switch {
+	case r == '\n', r == '\r', r == '\t':
+		return false
+	case unicode.IsControl(r), r == 0x061c, r == 0x200b, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r == 0xfeff, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// kept are the attributes that hold a text for the service and not for people: it must come back as it is.
+var kept = map[string]bool{"value": true, "href": true, "src": true, "action": true, "name": true, "data-name": true, "data-body": true, "data-text": true, "data-url": true, "data-level": true}
+
+// visible is a page on which control characters are shown as such: a symbol with their code in text, their code in brackets where
+// there can be no element. What people edit stays as it is. Every page goes through it, so that no template can forget to.
+func visible(page []byte) []byte {
+	if bytes.IndexFunc(page, isControl) < 0 {
+		return page
+	}
+	var out bytes.Buffer
+	attribute, inTag, inValue, whole := "", false, false, ""
+	for at := 0; at < len(page); {
+		r, size := utf8.DecodeRune(page[at:])
+		rest := page[at:]
+		switch {
+		case !inTag && r == '<':
+			for _, name := range []string{"textarea", "option", "title", "script"} {
+				if bytes.HasPrefix(rest, []byte("<"+name)) {
+					whole = name
+				} else if bytes.HasPrefix(rest, []byte("</"+name)) {
+					whole = ""
+				}
+			}
+			inTag = true
+		case inTag && r == '"':
+			if inValue = !inValue; inValue {
+				before := bytes.TrimSuffix(page[:at], []byte("="))
+				attribute = string(before[bytes.LastIndexAny(before, " \n\t<")+1:])
+			}
+		case inTag && !inValue && r == '>':
+			inTag = false
+		case isControl(r) && (inTag && !kept[attribute] || whole == "option" || whole == "title"):
+			fmt.Fprintf(&out, "[U+%04X]", r)
+			at += size
+			continue
+		case isControl(r) && !inTag && whole == "":
+			fmt.Fprintf(&out, `<span class="control" title="U+%04[1]X">U+%04[1]X</span>`, r)
+			at += size
+			continue
+		}
+		out.Write(page[at : at+size])
+		at += size
+	}
+	return out.Bytes()
+}
