@@ -1,4 +1,4 @@
-# The program as "go run ./internal/release" builds it, and nothing else: no shell, no packages.
+# The program as "go run ./internal/tools/release" builds it, and nothing else: no shell, no packages.
 # Certificates and time zones are inside it.
 FROM scratch
 ARG TARGETARCH

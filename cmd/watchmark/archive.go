@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/app"
-	"watchmark/internal/archive"
+	"watchmark/internal/catalog/archive"
 )
 
 type archiveCommand struct {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/archive/dumptest"
+	"watchmark/internal/testkit/dumptest"
 )
 
 // syntheticDump is a dump of that scale, with one of its titles that stands alone.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"watchmark/internal/backup"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/upkeep/backup"
 )
 
 type backupCommand struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/auth/totptest"
+	"watchmark/internal/testkit/totptest"
 )
 
 func TestLostPhoneIsNoEnd(t *testing.T) {

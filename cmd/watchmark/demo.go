@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"watchmark/internal/demo"
+	"watchmark/internal/app/demo"
 )
 
 type demoCommand struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"watchmark/internal/app"
-	"watchmark/internal/diagnose"
+	"watchmark/internal/upkeep/diagnose"
 )
 
 type doctorCommand struct {

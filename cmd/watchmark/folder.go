@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"watchmark/internal/app"
-	"watchmark/internal/rights"
+	"watchmark/internal/upkeep/rights"
 )
 
 // folderFlag names the data folder.

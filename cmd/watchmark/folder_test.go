@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/movein/movetest"
+	"watchmark/internal/testkit/movetest"
 )
 
 func TestAMistypedFolderIsNotMade(t *testing.T) {

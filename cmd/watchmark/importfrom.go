@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"watchmark/internal/app"
-	"watchmark/internal/movein"
+	"watchmark/internal/upkeep/movein"
 )
 
 type importFromCommand struct {

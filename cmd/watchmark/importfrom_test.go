@@ -11,7 +11,7 @@ import (
 
 	_ "modernc.org/sqlite" // looks into the data folder of a running command
 
-	"watchmark/internal/movein/movetest"
+	"watchmark/internal/testkit/movetest"
 )
 
 // moveIn runs the command to its end, with text on its standard input.

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"watchmark/internal/app"
-	"watchmark/internal/rights"
+	"watchmark/internal/upkeep/rights"
 )
 
 // How much the heap may grow before garbage is collected, in percent. On a small server memory is dearer than the few percent of

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"watchmark/internal/app"
-	"watchmark/internal/install"
+	"watchmark/internal/upkeep/install"
 )
 
 type serviceCommand struct {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/llm/llmtest"
-	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/llmtest"
+	"watchmark/internal/testkit/trackertest"
 )
 
 type simulateCommand struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/netip"
 
-	"watchmark/internal/auth"
-	"watchmark/internal/auth/oidc"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
 )
 
 func (d *Data) policy() auth.Policy {

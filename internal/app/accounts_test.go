@@ -8,9 +8,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/account"
-	"watchmark/internal/browsertest"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // TestAWrongTokenIsToldWhenItIsSaved saves tokens by the API.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // Adult titles do not exist for look-ups without an account, nor for young accounts: the account of who watched decides.

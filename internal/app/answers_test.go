@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // What is no answer of the catalog's, or cannot be true, marks nothing wrong and loses nothing.

@@ -1,5 +1,3 @@
-// Package app builds the service from its settings, and starts and stops it in order.
-// It is the only package that knows all the others.
 package app
 
 import (
@@ -9,36 +7,36 @@ import (
 	"net/http"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/archive"
-	"watchmark/internal/backup"
 	"watchmark/internal/catalog"
-	"watchmark/internal/certfile"
-	"watchmark/internal/cover"
-	"watchmark/internal/db"
-	"watchmark/internal/diagnose"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/catalog/cover"
 	"watchmark/internal/engine"
-	"watchmark/internal/llm"
+	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
-	"watchmark/internal/notify"
-	"watchmark/internal/replay"
-	"watchmark/internal/settings"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/tlsfile"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/summary"
-	"watchmark/internal/tracker"
-	"watchmark/internal/update"
-	"watchmark/internal/webhook"
+	"watchmark/internal/source/tracker"
+	"watchmark/internal/tell/llm"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/summary"
+	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/update"
 )
 
 // App is the whole service, built and not yet running.
 type App struct {
 	*Data
-	webhooks *webhook.Log
-	queue    *replay.Queue
+	webhooks *webhooklog.Log
+	queue    *queue.Queue
 	keeper   *account.Keeper
 	engine   *engine.Engine
-	replay   *replay.Scheduler
+	replay   *queue.Scheduler
 	// archiver imports the offline archive.
 	archiver *archive.Keeper
 	nas      *nas.Keeper
@@ -68,7 +66,7 @@ type App struct {
 	say     func(lang, said string) string
 	handler http.Handler
 	// tls is the own certificate; nil where the service speaks plain HTTP.
-	tls      *certfile.Pair
+	tls      *tlsfile.Pair
 	stopping chan struct{}
 	unlock   func() error
 	// folder is the data folder; container is as in Options.
@@ -127,11 +125,11 @@ func (a *App) build(ctx context.Context, o Options) error {
 		a.log.WarnContext(ctx, "a setting from before still holds, and should be changed", "setting", weak.Key, "set_by", weak.Where, "problem", weak.Problem)
 	}
 	if own := a.Settings.Current().Server; own.TLSCert != "" {
-		if a.tls, err = certfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {
+		if a.tls, err = tlsfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {
 			return fmt.Errorf("the service cannot speak TLS: %w", err)
 		}
 	}
-	a.webhooks = webhook.NewLog(a.db)
+	a.webhooks = webhooklog.NewLog(a.db)
 	a.doctor = a.Doctor()
 	if err := a.buildNotices(ctx); err != nil {
 		return err
@@ -178,7 +176,7 @@ func (a *App) makeWebhookKey(ctx context.Context) error {
 
 // buildEngine makes what turns events into marks, and what does it again when the catalog was down.
 func (a *App) buildEngine() {
-	a.queue = replay.NewQueue(a.db)
+	a.queue = queue.NewQueue(a.db)
 	a.keeper = account.NewKeeper(account.KeeperConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
@@ -199,7 +197,7 @@ func (a *App) buildEngine() {
 			}
 		},
 	})
-	a.replay = replay.New(replay.Config{
+	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,
 		Enabled:      func() bool { return a.Settings.Current().CatalogReplay.Enabled },
 		Next:         a.schedule("catalog_replay.cron", func(s settings.Settings) string { return s.CatalogReplay.Cron }),
@@ -226,7 +224,7 @@ func (a *App) publish(ids []int64) {
 func (a *App) probe(ctx context.Context) error {
 	_, err := a.keeper.Probe(ctx)
 	if errors.Is(err, account.ErrNotFound) || errors.Is(err, account.ErrNoToken) {
-		return fmt.Errorf("%w: %w", replay.ErrNoProbe, err)
+		return fmt.Errorf("%w: %w", queue.ErrNoProbe, err)
 	}
 	return err
 }

@@ -3,11 +3,11 @@ package app
 import (
 	"path/filepath"
 
-	"watchmark/internal/archive"
-	"watchmark/internal/archive/fetch"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/catalog/archive/fetch"
 	"watchmark/internal/match"
-	"watchmark/internal/settings"
-	"watchmark/internal/task"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/task"
 )
 
 // archive is the offline archive for the matcher; nil, and why, when it is not to be asked.

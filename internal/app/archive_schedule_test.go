@@ -14,7 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/archive/dumptest"
+	"watchmark/internal/testkit/dumptest"
 )
 
 // weekly publishes dumps, and notes when it was asked for the newest one.

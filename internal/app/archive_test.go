@@ -14,10 +14,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/archive"
-	"watchmark/internal/browsertest"
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // weekOld is the dump of a week ago, of shows that the catalog has changed since.

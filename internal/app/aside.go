@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"watchmark/internal/db"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
 )
 
 // HasData reports whether there is a database in the data folder. One that cannot be looked at is there:

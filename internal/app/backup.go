@@ -3,9 +3,9 @@ package app
 import (
 	"path/filepath"
 
-	"watchmark/internal/backup"
-	"watchmark/internal/secret"
-	"watchmark/internal/settings"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/upkeep/backup"
 )
 
 // backupDir is the folder of the backups. The default follows the data folder.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/account"
-	"watchmark/internal/browsertest"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"watchmark/internal/app"
-	"watchmark/internal/db/dbtest"
-	"watchmark/internal/logtest"
-	"watchmark/internal/memnet"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/logtest"
+	"watchmark/internal/testkit/memnet"
 )
 
 // bubble is a world with a clock and a network of its own, where services are reached by name. It begins on Saturday,

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/api"
-	"watchmark/internal/backup"
-	"watchmark/internal/db"
-	"watchmark/internal/disk"
-	"watchmark/internal/secret"
+	"watchmark/internal/door/api"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/disk"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/upkeep/backup"
 )
 
 // Check is what a look at one thing on this machine found.

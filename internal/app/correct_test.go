@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/browsertest"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // seasonInstead leads season 1 of the sample's series to its season 2.

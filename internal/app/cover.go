@@ -3,7 +3,7 @@ package app
 import (
 	"path/filepath"
 
-	"watchmark/internal/cover"
+	"watchmark/internal/catalog/cover"
 )
 
 // buildCovers makes what gets the covers that the pages show.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // cover asks for a cover with the API key.

@@ -13,24 +13,22 @@ import (
 	"time"
 	_ "time/tzdata" // dumps are published by the clock of a zone that small systems do not know
 
-	"watchmark/internal/account"
-	"watchmark/internal/archive"
-	"watchmark/internal/auth"
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/dataset"
-	"watchmark/internal/db"
-	"watchmark/internal/httpx"
-	"watchmark/internal/logfile"
-	"watchmark/internal/logring"
-	"watchmark/internal/mapping"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
-	"watchmark/internal/metrics"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/secret"
-	"watchmark/internal/settings"
-	"watchmark/internal/task"
-	"watchmark/internal/trail"
 )
 
 // Options say where a service lives and what overrides its settings.
@@ -70,7 +68,7 @@ type Data struct {
 	Records   *record.Store
 	Accounts  *account.Store
 	Mappings  *mapping.Store
-	Questions *candidate.Store
+	Questions *review.Store
 
 	db     *db.DB
 	box    *secret.Box
@@ -79,9 +77,9 @@ type Data struct {
 	level  *slog.LevelVar
 	// out is where the log goes; logFile is a part of it, or nil.
 	out     io.Writer
-	logFile *logfile.File
+	logFile *logs.File
 	// lines are the newest of the log.
-	lines *logring.Ring
+	lines *logs.Ring
 	http  *httpx.Client
 	// calls counts the requests to other services, by service and class of the answer; callTime is how long
 	// those took, by service.
@@ -91,7 +89,7 @@ type Data struct {
 	// tasks are the work that people wait for; a command has none of them running.
 	tasks *task.Registry
 	// Dataset is the id table, whether it is switched on or not.
-	Dataset *dataset.Keeper
+	Dataset *idmap.Keeper
 	// Archive is the offline archive, whether it is switched on or not.
 	Archive *archive.Archive
 }
@@ -137,16 +135,16 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	now := d.Settings.Current()
 	d.masker = &secret.Masker{}
 	d.level = new(slog.LevelVar)
-	d.lines = logring.New(logBytes)
+	d.lines = logs.NewRing(logBytes)
 	d.out = o.Logs
 	if o.keepLog && now.Log.File {
-		file, err := logfile.Open(filepath.Join(o.DataDir, "logs", "watchmark.log"))
+		file, err := logs.OpenFile(filepath.Join(o.DataDir, "logs", "watchmark.log"))
 		if err != nil {
 			return fmt.Errorf("setting log.file: %w; give the service's user write access to the data folder", err)
 		}
 		d.logFile, d.out = file, both{o.Logs, file}
 	}
-	d.log = slog.New(trail.Handler(d.masker.Handler(task.Handler(slog.NewMultiHandler(logHandler(d.out, now.Log.Format, d.level), d.lines.Handler(d.level))))))
+	d.log = slog.New(logs.Handler(d.masker.Handler(task.Handler(slog.NewMultiHandler(logHandler(d.out, now.Log.Format, d.level), d.lines.Handler(d.level))))))
 	if d.http, err = httpx.New(d.outbound(now), d.masker, d.log); err != nil {
 		return fmt.Errorf("setting network.proxy: %w", err)
 	}
@@ -159,7 +157,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 		d.log.Warn("the offline archive cannot be used", "error", err)
 	}
 	d.tasks = &task.Registry{Log: d.log}
-	d.Dataset = dataset.NewKeeper(dataset.KeeperConfig{
+	d.Dataset = idmap.NewKeeper(idmap.KeeperConfig{
 		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.schedule("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
 		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },
@@ -167,7 +165,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
-	d.Questions = candidate.NewStore(d.db, d.Mappings)
+	d.Questions = review.NewStore(d.db, d.Mappings)
 	d.Auth = auth.NewStore(d.db, box, d.policy)
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)

@@ -14,10 +14,10 @@ import (
 	"github.com/chromedp/chromedp"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/browsertest"
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/task"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // tableOf is a document of bangumi-data with n subjects.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"watchmark/internal/source/device"
-	"watchmark/internal/source/device/devicetest"
+	"watchmark/internal/testkit/devicetest"
 )
 
 // looks asks a box while it shows m, and answers what was decided.

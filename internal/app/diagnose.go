@@ -4,8 +4,8 @@ import (
 	"crypto/x509"
 	"time"
 
-	"watchmark/internal/auth/oidc"
-	"watchmark/internal/diagnose"
+	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/upkeep/diagnose"
 )
 
 // Doctor looks at the services that the settings name.

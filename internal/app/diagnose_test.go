@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"watchmark/internal/app"
-	"watchmark/internal/diagnose"
+	"watchmark/internal/upkeep/diagnose"
 )
 
 // TestNetworkIsDiagnosed goes through the whole service: its settings name what is looked at.

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"watchmark/internal/api"
-	"watchmark/internal/auth"
-	"watchmark/internal/auth/oidc"
 	"watchmark/internal/catalog"
-	"watchmark/internal/web"
+	"watchmark/internal/door/api"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/web"
 )
 
 // buildHandler puts pages and API behind one door.

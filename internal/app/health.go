@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/api"
+	"watchmark/internal/door/api"
 )
 
 // addressFile holds, in the data folder, where the service that runs on it is asked for its

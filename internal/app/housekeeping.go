@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"watchmark/internal/llm"
+	"watchmark/internal/tell/llm"
 )
 
 // startGrace is how long the start may take with what it does beside the first requests.

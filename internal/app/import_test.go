@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/importer/servertest"
+	"watchmark/internal/testkit/servertest"
 )
 
 const importToken = "server-token-5e1c7d9b"

@@ -1,6 +1,6 @@
 package app
 
-import "watchmark/internal/importer"
+import "watchmark/internal/source/importer"
 
 // newImporter imports the histories of media servers. The engine is built before it.
 func (a *App) newImporter() *importer.Keeper {

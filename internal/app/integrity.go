@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/db"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
 )
 
 // checkWait is how long the start waits for the check of a database that was closed as it should be.

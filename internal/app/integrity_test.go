@@ -13,8 +13,8 @@ import (
 	_ "modernc.org/sqlite"
 
 	"watchmark/internal/app"
-	"watchmark/internal/db"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
 )
 
 // closed is a data folder that was in use and closed as it should be.

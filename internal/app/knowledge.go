@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/mapping"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/watch"
 )
 

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/archive"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/importer/servertest"
-	"watchmark/internal/source/device/devicetest"
-	"watchmark/internal/source/nas/nastest"
-	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/devicetest"
+	"watchmark/internal/testkit/nastest"
+	"watchmark/internal/testkit/servertest"
+	"watchmark/internal/testkit/trackertest"
 )
 
 // listed looks for lists in answers of the API, by the document that it serves.

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/archive"
-	"watchmark/internal/auth"
-	"watchmark/internal/backup"
-	"watchmark/internal/dataset"
-	"watchmark/internal/importer"
-	"watchmark/internal/notify"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
-	"watchmark/internal/task"
-	"watchmark/internal/tracker"
+	"watchmark/internal/source/importer"
+	"watchmark/internal/source/tracker"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/upkeep/backup"
 )
 
 const (
@@ -215,7 +215,7 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 		return nil
 	}
 	problem := ""
-	if s.LastOutcome == dataset.Failed || s.LastOutcome == dataset.Refused {
+	if s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused {
 		problem = s.LastError
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)

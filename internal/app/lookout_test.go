@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/account"
 	"watchmark/internal/app"
-	"watchmark/internal/auth"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/notify"
-	"watchmark/internal/secret"
-	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/trackertest"
 )
 
 // home is a service in a bubble, with the catalog that it asks.

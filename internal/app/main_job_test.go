@@ -18,8 +18,8 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // form is body as the one field of a multipart form.

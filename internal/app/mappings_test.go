@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 func TestMappingsAreTriedAndShown(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/archive"
-	"watchmark/internal/auth"
-	"watchmark/internal/dataset"
-	"watchmark/internal/metrics"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/metrics"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
-	"watchmark/internal/tracker"
+	"watchmark/internal/source/tracker"
 )
 
 // meters is what GET /metrics answers.
@@ -37,7 +37,7 @@ type counted struct {
 	at      time.Time
 	took    time.Duration
 	records map[record.Status]int
-	queue   map[replay.Status]int
+	queue   map[queue.Status]int
 	oldest  time.Time
 	jobs    jobs
 }
@@ -107,9 +107,9 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 	for _, status := range record.Statuses {
 		records = append(records, metrics.Sample{Labels: []string{string(status)}, Value: float64(now.records[status])})
 	}
-	queue := []metrics.Sample{}
-	for _, state := range []replay.Status{replay.Pending, replay.Synced, replay.Abandoned} {
-		queue = append(queue, metrics.Sample{Labels: []string{string(state)}, Value: float64(now.queue[state])})
+	waiting := []metrics.Sample{}
+	for _, state := range []queue.Status{queue.Pending, queue.Synced, queue.Abandoned} {
+		waiting = append(waiting, metrics.Sample{Labels: []string{string(state)}, Value: float64(now.queue[state])})
 	}
 	oldest := 0.0
 	if !now.oldest.IsZero() {
@@ -135,7 +135,7 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		counter("watchmark_record_runs_total", "Runs of records, by source and by the status they ended in. One that waits for the catalog counts at each try.", &m.engine.Runs, "source", "status"),
 		{Name: "watchmark_match_seconds", Help: "How long finding the entry of an event takes.", Histogram: &m.engine.Matching},
 		gauge("watchmark_records", "Records by status.", []string{"status"}, records...),
-		gauge("watchmark_queue_marks", "Marks that wait for the catalog (pending), were sent within a week (synced), or were given up (abandoned).", []string{"state"}, queue...),
+		gauge("watchmark_queue_marks", "Marks that wait for the catalog (pending), were sent within a week (synced), or were given up (abandoned).", []string{"state"}, waiting...),
 		gauge("watchmark_queue_oldest_seconds", "How long the oldest pending mark waits; 0 when none does.", nil, metrics.Sample{Value: oldest}),
 		gauge("watchmark_catalog_reachable", "1 while the catalog answers, or was not asked yet; 0 while requests to it are held back.", nil, metrics.Sample{Value: truth(reach.Reachable)}),
 		gauge("watchmark_catalog_unreachable_seconds", "How long the catalog has not answered; 0 while it does.", nil, metrics.Sample{Value: down}),
@@ -197,14 +197,14 @@ func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	b := m.backups.Status()
 	j.add("backup", b.LastRun, b.LastError != "", b.LastError == "")
 	d := m.Dataset.Status()
-	j.add("id_table", d.LastRun, d.LastOutcome == dataset.Failed || d.LastOutcome == dataset.Refused, d.LastOutcome == dataset.Refreshed || d.LastOutcome == dataset.UpToDate)
+	j.add("id_table", d.LastRun, d.LastOutcome == idmap.Failed || d.LastOutcome == idmap.Refused, d.LastOutcome == idmap.Refreshed || d.LastOutcome == idmap.UpToDate)
 	n, err := m.nas.Status(ctx)
 	if err != nil {
 		return jobs{}, err
 	}
 	j.add("nas", n.LastScan, n.LastError != "", n.LastError == "")
 	q := m.replay.Standing().Last
-	j.add("queue", q.At, q.Outcome == replay.Failed, q.Outcome != replay.Failed)
+	j.add("queue", q.At, q.Outcome == queue.Failed, q.Outcome != queue.Failed)
 	t, err := m.tracker.SyncStatus(ctx)
 	if err != nil {
 		return jobs{}, err

@@ -1,24 +1,24 @@
 package app
 
 import (
-	"watchmark/internal/archive"
-	"watchmark/internal/backup"
-	"watchmark/internal/dataset"
+	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine"
-	"watchmark/internal/importer"
-	"watchmark/internal/notify"
-	"watchmark/internal/notify/channel"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
-	"watchmark/internal/task"
-	"watchmark/internal/tracker"
-	"watchmark/internal/webhook"
+	"watchmark/internal/source/importer"
+	"watchmark/internal/source/tracker"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/channel"
+	"watchmark/internal/upkeep/backup"
 )
 
 // taskKinds are those of all tasks.
 var taskKinds = []string{
-	archive.TaskKind, backup.TaskKind, dataset.TaskKind, device.TaskKind, engine.AnswerKind, engine.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
+	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, engine.AnswerKind, engine.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
 	importer.PreviewTask, importer.RunTask, tracker.DeviceTask, tracker.PreviewTask, tracker.SyncTask,
 }
 
@@ -30,11 +30,11 @@ var refusals = []string{"400", "401", "404", "408", "413", "415", "429", "500", 
 
 // begin has every counter there at zero, so that the first event of its kind shows as an increase.
 func (m *meters) begin() {
-	push, outcome := names(source.Push), func(o webhook.Outcome) []string { return []string{string(o)} }
-	m.requests.Begin(push, outcome(webhook.Accepted), []string{"202"})
-	m.requests.Begin(push, outcome(webhook.Ignored), []string{"200"})
-	m.requests.Begin(push, outcome(webhook.Refused), refusals)
-	m.requests.Begin([]string{"unknown"}, outcome(webhook.Refused), []string{"404"})
+	push, outcome := names(source.Push), func(o webhooklog.Outcome) []string { return []string{string(o)} }
+	m.requests.Begin(push, outcome(webhooklog.Accepted), []string{"202"})
+	m.requests.Begin(push, outcome(webhooklog.Ignored), []string{"200"})
+	m.requests.Begin(push, outcome(webhooklog.Refused), refusals)
+	m.requests.Begin([]string{"unknown"}, outcome(webhooklog.Refused), []string{"404"})
 	m.engine.Runs.Begin(names(source.All), names([]record.Status{record.Success, record.Ignored, record.Review, record.Queued, record.Failed}))
 	m.calls.Begin(services, []string{"2xx", "3xx", "4xx", "5xx", "failed"})
 	m.callTime.Begin(services)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"watchmark/internal/movein"
+	"watchmark/internal/upkeep/movein"
 )
 
 // MoveIn takes over what Bangumi-syncer left in a folder, where agree, which is shown what would be taken, says so.

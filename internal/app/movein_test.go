@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/app"
-	"watchmark/internal/movein"
-	"watchmark/internal/movein/movetest"
+	"watchmark/internal/testkit/movetest"
+	"watchmark/internal/upkeep/movein"
 )
 
 // moveIn stops the service, takes a folder over, and starts the service again.

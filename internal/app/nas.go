@@ -1,7 +1,7 @@
 package app
 
 import (
-	"watchmark/internal/settings"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/source/nas"
 )
 

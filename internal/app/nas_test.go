@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/testkit/nastest"
 )
 
 // nasStatus is what the tests look at of the status.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/browsertest"
-	"watchmark/internal/notify/channel/channeltest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/channeltest"
 )
 
 // TestBrowserTellsTheHousehold goes the way from a failure to a telephone: a channel is added and tested, a wrong key is mended, a

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"watchmark/internal/notify"
-	"watchmark/internal/notify/channel"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/channel"
 )
 
 // buildNotices makes what tells people, and what it sends with.

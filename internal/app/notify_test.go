@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/notify/channel/channeltest"
+	"watchmark/internal/testkit/channeltest"
 )
 
 // What fails reaches every channel by the rule that is there at first, and says who, what and why.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/backup"
+	"watchmark/internal/upkeep/backup"
 )
 
 const episode7 = `{"title":"灯塔守望者","season":2,"episode":7,"user_name":"Mira","release_date":"2024-05-19"}`

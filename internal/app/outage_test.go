@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/secret"
 	"watchmark/internal/record"
-	"watchmark/internal/secret"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // The long outage: 25 shows of 40 episodes, watched by two people.

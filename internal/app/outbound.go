@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/cover"
-	"watchmark/internal/httpx"
-	"watchmark/internal/lan"
-	"watchmark/internal/llm"
-	"watchmark/internal/settings"
+	"watchmark/internal/catalog/cover"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/tell/llm"
 )
 
 // way is a client by which the service reaches others; it keeps to the settings while it is used.

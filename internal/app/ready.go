@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/disk"
+	"watchmark/internal/platform/disk"
 )
 
 const (

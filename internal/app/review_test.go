@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/browsertest"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // teahouse is an event of a title that two shows of the sample share, without a date.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // TestNoSecretIsSeen uses the service in every way, failures included, and then looks for

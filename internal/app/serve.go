@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/auth"
-	"watchmark/internal/listen"
-	"watchmark/internal/settings"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/platform/listen"
+	"watchmark/internal/platform/settings"
 )
 
 // A stopping service may finish requests for requestGrace, then work in hand for workGrace.

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/account"
 	"watchmark/internal/app"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/db/dbtest"
-	"watchmark/internal/logtest"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/logtest"
 )
 
 // Secrets of the tests. None may ever be seen in clear.

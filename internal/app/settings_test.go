@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/browsertest"
+	"watchmark/internal/testkit/browsertest"
 )
 
 // TestBrowserSettingsOfTheService changes settings of the running service on their page, with

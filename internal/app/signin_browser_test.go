@@ -15,9 +15,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/auth/oidctest"
-	"watchmark/internal/auth/totptest"
-	"watchmark/internal/browsertest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/oidctest"
+	"watchmark/internal/testkit/totptest"
 )
 
 // signedInAs signs the tab in with the password.

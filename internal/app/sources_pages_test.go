@@ -9,10 +9,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/browsertest"
-	"watchmark/internal/importer/servertest"
-	"watchmark/internal/source/nas/nastest"
-	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/nastest"
+	"watchmark/internal/testkit/servertest"
+	"watchmark/internal/testkit/trackertest"
 	"watchmark/internal/watch"
 )
 

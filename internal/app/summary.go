@@ -3,9 +3,9 @@ package app
 import (
 	"encoding/json"
 
-	"watchmark/internal/llm"
-	"watchmark/internal/settings"
-	"watchmark/internal/summary"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/tell/llm"
+	"watchmark/internal/tell/summary"
 )
 
 // buildSummaries makes what writes summaries and tells what airs today.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/browsertest"
-	"watchmark/internal/llm/llmtest"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/llmtest"
 )
 
 // TestBrowserHasTheDayTold sets up a language model, is refused with a wrong key, makes a first summary, tries it, and sends it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/llm/llmtest"
+	"watchmark/internal/testkit/llmtest"
 )
 
 // TestASummaryOfWhatWasMarked goes the whole way: an event, its mark, a text by a model at home.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"watchmark/internal/app"
-	"watchmark/internal/auth"
-	"watchmark/internal/logtest"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/testkit/logtest"
 )
 
 // certificate writes one for 127.0.0.1 and its key into dir, and returns who trusts it.

@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 
-	"watchmark/internal/settings"
-	"watchmark/internal/tracker"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/source/tracker"
 	"watchmark/internal/watch"
 )
 

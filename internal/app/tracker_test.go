@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/tracker/trackertest"
+	"watchmark/internal/testkit/trackertest"
 )
 
 // TestWhatTheTrackerKnowsIsMarked goes the whole way: a sign-in by mail, a sync by hand, marks.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/browsertest"
+	"watchmark/internal/testkit/browsertest"
 )
 
 // plays sends so many plays of a user, and waits for them.

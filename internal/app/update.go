@@ -1,6 +1,6 @@
 package app
 
-import "watchmark/internal/update"
+import "watchmark/internal/upkeep/update"
 
 // newUpdates looks for newer versions of the program, while the settings say so.
 func (a *App) newUpdates() *update.Checker {

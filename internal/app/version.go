@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/web"
+	"watchmark/internal/door/web"
 )
 
-// version and commit are set by the build of a release (internal/release): -ldflags "-X watchmark/internal/app.version=1.2.3".
+// version and commit are set by the build of a release (internal/tools/release): -ldflags "-X watchmark/internal/app.version=1.2.3".
 var version, commit = "dev", ""
 
 // Version is the release, or dev.

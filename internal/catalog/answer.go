@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
 )
 
 // maxDescription bounds what an error repeats of the catalog's words, in runes.

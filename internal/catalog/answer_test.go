@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // What is not an answer of the catalog's is an outage, whatever its status.

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/httpx"
-	"watchmark/internal/secret"
-	"watchmark/internal/simulated"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/simulated"
 	"watchmark/internal/watch"
 )
 

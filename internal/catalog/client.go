@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"watchmark/internal/httpx"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
 )
 
 // The public catalog, for settings that name no other.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // A 404 tells what is missing, and only that there is no entry makes one.

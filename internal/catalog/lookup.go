@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
 	"watchmark/internal/watch"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/logtest"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/logtest"
 )
 
 // entryOf is mira's entry of a subject of the house.

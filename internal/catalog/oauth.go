@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"watchmark/internal/httpx"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
 )
 
 // ErrGrantInvalid is a kind of *Error: the code or refresh token is used up,

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // authorize does what the person's browser does, and gives the code.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
 )
 
 // errNotAsked is the cause of an *Error for a request that was not sent.

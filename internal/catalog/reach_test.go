@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/httpx"
-	"watchmark/internal/memnet"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/testkit/memnet"
 )
 
 // site is a catalog in a bubble that answers what the test says.

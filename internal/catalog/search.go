@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
 	"watchmark/internal/watch"
 )
 

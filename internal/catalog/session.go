@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/secret"
 )
 
 // marksPage is the server's maximum for the list of marks (upstreams/catalog.md section 9).

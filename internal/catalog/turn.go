@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/httpx"
+	"watchmark/internal/platform/httpx"
 )
 
 // restAfterLost is how long a list entry rests after a write whose answer was lost and that is not seen on the

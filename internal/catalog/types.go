@@ -1,12 +1,3 @@
-// Package catalog is the client of the catalog that keeps people's lists: the
-// Bangumi v0 API, its legacy search and its OAuth, as upstreams/catalog.md
-// describes them.
-//
-// What it promises: look-ups are anonymous unless an account's token is given;
-// marking reads before it writes, so a repeated mark causes no request that
-// writes; writes of one account on one subject never overlap; rating, tags and
-// comment are never sent; what is not documented as an answer is an outage, and no
-// host but the one that is set is asked. Every error is an *Error whose Kind a caller can branch on.
 package catalog
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 func TestUnmark(t *testing.T) {

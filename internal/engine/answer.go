@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"watchmark/internal/candidate"
-	"watchmark/internal/task"
+	"watchmark/internal/engine/review"
+	"watchmark/internal/platform/task"
 )
 
 // undoWait is how long Undo waits for records that the answer set going.
@@ -17,7 +17,7 @@ const undoWait = 10 * time.Second
 // Answered is an answer to a question, with the task that follows the records which are
 // run again because of it: nil when there are none, or the service is stopping.
 type Answered struct {
-	candidate.Answer
+	review.Answer
 	Task *task.Task
 	// Unmarked are the records whose marks an undo took back from lists. Shared is how many
 	// marks it left there, because a record of another title relies on them.
@@ -27,7 +27,7 @@ type Answered struct {
 
 // Confirm answers a question with a subject that the caller has checked, and runs the
 // records that wait for it again. Errors are those of candidate.Store.Confirm.
-func (e *Engine) Confirm(ctx context.Context, id int64, c candidate.Choice) (Answered, error) {
+func (e *Engine) Confirm(ctx context.Context, id int64, c review.Choice) (Answered, error) {
 	a, err := e.Questions.Confirm(ctx, id, c)
 	return e.answered(ctx, a, err)
 }
@@ -53,7 +53,7 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 	var taken []takenBack
 	for {
 		a, err := e.Questions.Undo(ctx, id)
-		var marked *candidate.MarkedError
+		var marked *review.MarkedError
 		if errors.As(err, &marked) {
 			some, err := e.takeBackAll(ctx, marked.RecordIDs, "the answer about this title was undone")
 			if err != nil {
@@ -62,7 +62,7 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 			taken = append(taken, some...)
 			continue
 		}
-		if !errors.Is(err, candidate.ErrInWork) {
+		if !errors.Is(err, review.ErrInWork) {
 			back, err := e.answered(ctx, a, err)
 			for i, t := range taken {
 				if t.sharer != 0 {
@@ -84,7 +84,7 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 }
 
 // answered has the records of an answer worked on, and followed by a task.
-func (e *Engine) answered(ctx context.Context, a candidate.Answer, err error) (Answered, error) {
+func (e *Engine) answered(ctx context.Context, a review.Answer, err error) (Answered, error) {
 	if err != nil {
 		return Answered{}, err
 	}

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/logs"
 	"watchmark/internal/record"
-	"watchmark/internal/trail"
 	"watchmark/internal/watch"
 )
 
@@ -26,9 +26,9 @@ func unsure() match.Trace {
 }
 
 // pending is the questions that wait.
-func (h *house) pending(t *testing.T) []candidate.Question {
+func (h *house) pending(t *testing.T) []review.Question {
 	t.Helper()
-	questions, _, err := h.questions.List(t.Context(), candidate.Filter{Statuses: []candidate.Status{candidate.Pending}})
+	questions, _, err := h.questions.List(t.Context(), review.Filter{Statuses: []review.Status{review.Pending}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (h *house) confirm(t *testing.T, subject catalog.SubjectID) engine.Answered
 	if len(open) != 1 {
 		t.Fatalf("questions are %+v", open)
 	}
-	a, err := h.Confirm(t.Context(), open[0].ID, candidate.Choice{SubjectID: subject})
+	a, err := h.Confirm(t.Context(), open[0].ID, review.Choice{SubjectID: subject})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestARecordThatIsGivenBackAndClaimedInHandIsWorkedOn(t *testing.T) {
 	})
 	var late atomic.Int64
 	var once sync.Once
-	h.Log = slog.New(trail.Handler(atLog{slog.DiscardHandler, func(r slog.Record) {
+	h.Log = slog.New(logs.Handler(atLog{slog.DiscardHandler, func(r slog.Record) {
 		about := false
 		r.Attrs(func(a slog.Attr) bool {
 			about = about || a.Key == "record_id" && a.Value.Any() == late.Load()

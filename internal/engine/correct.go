@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/task"
 	"watchmark/internal/watch"
 )
 

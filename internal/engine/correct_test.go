@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
-	"watchmark/internal/mapping"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
-	"watchmark/internal/task"
 	"watchmark/internal/watch"
 )
 
@@ -240,7 +240,7 @@ func TestADryRunMarksNothing(t *testing.T) {
 		}
 	}
 	dry(true)
-	scheduler := replay.New(replay.Config{
+	scheduler := queue.New(queue.Config{
 		Queue: h.queue, Log: slog.New(slog.DiscardHandler),
 		Reachability: func() catalog.Reachability { return catalog.Reachability{Reachable: true} },
 		Probe:        func(context.Context) error { return nil },

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/task"
 )
 
 // stepCorrect is the step that a correction adds to the trace of a record, and

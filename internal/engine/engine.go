@@ -1,9 +1,3 @@
-// Package engine turns events into records and records into marks: intake, workers,
-// the pipeline (route, block, match, mark, settle), coalescing of bursts, retry.
-//
-// What it promises: an event whose Accept returned is in the database and survives
-// kill -9; every record ends in a settled state; every step may run twice with the
-// same outcome, because work is held by leases and the marker reads before it writes.
 package engine
 
 import (
@@ -14,17 +8,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/bell"
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
-	"watchmark/internal/mapping"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
-	"watchmark/internal/metrics"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
-	"watchmark/internal/task"
 	"watchmark/internal/watch"
 )
 
@@ -113,7 +107,7 @@ type Config struct {
 	DB      *db.DB
 	Records *record.Store
 	// Questions are what review records wait for.
-	Questions *candidate.Store
+	Questions *review.Store
 	Accounts  Accounts
 	Matcher   Matcher
 	// MatchBy is Matcher.Match by other rules than those that are kept.
@@ -123,7 +117,7 @@ type Config struct {
 	Lists    Lists
 	// View is the catalog as an account sees it.
 	View    func(account.Account) match.Viewer
-	Queue   *replay.Queue
+	Queue   *queue.Queue
 	Tasks   *task.Registry
 	Options func() Options
 	// Queued is told that something waits in the queue now.
@@ -145,7 +139,7 @@ type Engine struct {
 
 	intake    chan *arrival
 	lastBurst atomic.Pointer[time.Time] // nil before the first
-	bell      bell.Bell
+	wake      schedule.Signal
 	jobs      chan *record.Work
 
 	mu       sync.Mutex
@@ -171,7 +165,7 @@ func New(c Config) *Engine {
 	return &Engine{
 		Config:   c,
 		intake:   make(chan *arrival, intakeMost),
-		bell:     bell.New(),
+		wake:     schedule.NewSignal(),
 		jobs:     make(chan *record.Work, inHandMost),
 		inHand:   map[int64]chan struct{}{},
 		again:    map[int64]record.Work{},
@@ -185,7 +179,7 @@ func New(c Config) *Engine {
 }
 
 // Wake makes the engine look for received records now.
-func (e *Engine) Wake() { e.bell.Ring() }
+func (e *Engine) Wake() { e.wake.Raise() }
 
 // Run works until ctx ends, then finishes what is in hand for up to grace; what is
 // not finished by then is given back to be taken up at the next start.
@@ -232,7 +226,7 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		if claimed == claimMost {
 			continue
 		}
-		e.bell.Wait(ctx, idle)
+		e.wake.Wait(ctx, idle)
 	}
 }
 

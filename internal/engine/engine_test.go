@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
-	"watchmark/internal/forecast"
-	"watchmark/internal/logtest"
-	"watchmark/internal/mapping"
+	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
-	"watchmark/internal/notify"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source/preview"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/testkit/logtest"
 	"watchmark/internal/watch"
-	"watchmark/internal/webhook"
 )
 
 func TestEventEndsAsAMarkOfTheAccountThatNamesTheUser(t *testing.T) {
@@ -100,7 +100,7 @@ func TestABlockedTitleNeedsNoAccount(t *testing.T) {
 		if trace, err := h.Preview(t.Context(), event); err != nil || trace.Result.Status != match.Blocked {
 			t.Errorf("%s: the preview says %+v (%v)", name, trace.Result, err)
 		}
-		if verdict, err := h.Forecast()(t.Context(), event); err != nil || verdict.Status != forecast.Blocked || verdict.Reason != "because" {
+		if verdict, err := h.Forecast()(t.Context(), event); err != nil || verdict.Status != preview.Blocked || verdict.Reason != "because" {
 			t.Errorf("%s: the forecast says %+v (%v)", name, verdict, err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestOutcomesOfMatching(t *testing.T) {
 			t.Errorf("%s: %s %s %q, want %s %s", status, r.Status, r.ErrorKind, r.Message, c.status, c.kind)
 		}
 	}
-	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 1 {
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 1 {
 		t.Errorf("queue %v (%v), want the unreachable one", counts, err)
 	}
 }
@@ -213,7 +213,7 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Unauthorized || !strings.Contains(r.Message, "no access token") {
 		t.Errorf("no token: %s %q", r.ErrorKind, r.Message)
 	}
-	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 {
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 0 {
 		t.Errorf("queue %v (%v), want nothing", counts, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 		}
 	}
 	answer := outage
-	scheduler := replay.New(replay.Config{
+	scheduler := queue.New(queue.Config{
 		Queue: h.queue, Log: slog.New(slog.DiscardHandler),
 		Reachability: func() catalog.Reachability { return catalog.Reachability{} },
 		Probe:        func(context.Context) error { return answer },
@@ -263,7 +263,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 			t.Errorf("replayed record is %s %q", r.Status, r.Message)
 		}
 	}
-	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 0 || counts[replay.Synced] != 2 {
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 0 || counts[queue.Synced] != 2 {
 		t.Errorf("queue %v (%v), want both synced", counts, err)
 	}
 }
@@ -319,10 +319,10 @@ func TestTheMarkOfAnAccountThatIsDeletedMeanwhileWaits(t *testing.T) {
 	h.matcher.hold(nil)
 	h.list.fail(nil)
 	h.retry(t, id)
-	if r := h.settled(t, id); r.Status != record.Queued || r.ErrorKind != record.NoAccount || r.Message != replay.Gone {
+	if r := h.settled(t, id); r.Status != record.Queued || r.ErrorKind != record.NoAccount || r.Message != queue.Gone {
 		t.Errorf("retried without an account the record is %s %s %q", r.Status, r.ErrorKind, r.Message)
 	}
-	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[replay.Pending] != 1 {
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 1 {
 		t.Errorf("queue %v (%v), want one that waits", counts, err)
 	}
 	h.account(t, "two", true, "mira")
@@ -446,11 +446,11 @@ func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
 func TestIgnoredRequestIsLoggedWithoutARecord(t *testing.T) {
 	h := newHouse(t)
 	h.run(t)
-	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhook.Entry{Source: watch.Plex, Status: 200, Reason: "a pause"}})
+	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhooklog.Entry{Source: watch.Plex, Status: 200, Reason: "a pause"}})
 	if err != nil || len(ids) != 0 {
 		t.Fatalf("ids %v (%v)", ids, err)
 	}
-	entries, _, err := h.log.List(t.Context(), webhook.Filter{})
+	entries, _, err := h.log.List(t.Context(), webhooklog.Filter{})
 	if err != nil || len(entries) != 1 || entries[0].Reason != "a pause" {
 		t.Errorf("log %+v (%v)", entries, err)
 	}

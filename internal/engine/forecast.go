@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
-	"watchmark/internal/forecast"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
 
@@ -24,7 +24,7 @@ func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, pr
 // Forecast tells what would become of events, as Preview does, and what of it is on the lists
 // already. It remembers what it read of lists, so one serves one table. The error of the
 // function it returns is that of the database, or of its context.
-func (e *Engine) Forecast() forecast.Of {
+func (e *Engine) Forecast() preview.Of {
 	f := forecaster{e, map[listed]read{}}
 	return f.of
 }
@@ -44,44 +44,44 @@ type (
 	}
 )
 
-func (f *forecaster) of(ctx context.Context, event watch.Event) (forecast.Verdict, error) {
+func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict, error) {
 	r, err := f.e.route(ctx, event.UserName, false)
 	if err != nil {
-		return forecast.Verdict{}, err
+		return preview.Verdict{}, err
 	}
 	if len(r.accounts) == 0 {
 		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
-			return forecast.Verdict{Status: forecast.Blocked, Reason: trace.Result.Reason}, nil
+			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason}, nil
 		}
-		return forecast.Verdict{Status: forecast.NoAccount, Reason: r.message}, nil
+		return preview.Verdict{Status: preview.NoAccount, Reason: r.message}, nil
 	}
 	result := f.e.Matcher.Match(match.SeenBy(ctx, f.e.View(r.accounts[0])), event).Result
 	if ctx.Err() != nil {
-		return forecast.Verdict{}, ctx.Err()
+		return preview.Verdict{}, ctx.Err()
 	}
-	v := forecast.Verdict{Status: forecast.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason}
+	v := preview.Verdict{Status: preview.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason}
 	if result.Status != match.Matched {
 		return v, nil
 	}
-	v.Status = forecast.Marked
+	v.Status = preview.Marked
 	for _, a := range r.accounts {
 		on, err := f.on(ctx, a, result)
 		switch {
 		case ctx.Err() != nil:
-			return forecast.Verdict{}, ctx.Err()
+			return preview.Verdict{}, ctx.Err()
 		case errors.Is(err, db.ErrStorage):
-			return forecast.Verdict{}, err
+			return preview.Verdict{}, err
 		case errors.Is(err, catalog.ErrUnreachable):
-			v.Status, v.Reason = forecast.Unreachable, "the catalog cannot be reached, so the list of "+a.Username+" is not known"
+			v.Status, v.Reason = preview.Unreachable, "the catalog cannot be reached, so the list of "+a.Username+" is not known"
 			return v, nil
 		case err != nil:
-			v.Status, v.Reason = forecast.Refused, markFailure(a, err).Message
+			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message
 			return v, nil
 		case on:
-		case a.DryRun && v.Status == forecast.Marked:
-			v.Status = forecast.DryRun
+		case a.DryRun && v.Status == preview.Marked:
+			v.Status = preview.DryRun
 		case !a.DryRun:
-			v.Status = forecast.Mark
+			v.Status = preview.Mark
 		}
 	}
 	return v, nil

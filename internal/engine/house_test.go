@@ -10,20 +10,20 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db/dbtest"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
-	"watchmark/internal/mapping"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
-	"watchmark/internal/notify"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
-	"watchmark/internal/secret"
-	"watchmark/internal/task"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
-	"watchmark/internal/webhook"
 )
 
 // house is an engine on a real database; matcher and lists are the test's, so that it
@@ -32,12 +32,12 @@ type house struct {
 	*engine.Engine
 	records   *record.Store
 	mappings  *mapping.Store
-	questions *candidate.Store
+	questions *review.Store
 	accounts  *account.Store
-	queue     *replay.Queue
+	queue     *queue.Queue
 	tasks     *task.Registry
 	notices   *notify.Notifier
-	log       *webhook.Log
+	log       *webhooklog.Log
 	list      *list
 	matcher   *matcher
 	options   atomic.Pointer[engine.Options]
@@ -259,10 +259,10 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: replay.NewQueue(d), log: webhook.NewLog(d), tasks: &task.Registry{},
+		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
 	}
-	h.questions = candidate.NewStore(d, h.mappings)
+	h.questions = review.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Language: func() notify.Language { return notify.English }, Base: func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
@@ -332,7 +332,7 @@ func (h *house) enable(t *testing.T, id int64, on bool) {
 
 func (h *house) accept(t *testing.T, events ...watch.Event) []int64 {
 	t.Helper()
-	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhook.Entry{Source: watch.Plex, Status: 202}})
+	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhooklog.Entry{Source: watch.Plex, Status: 202}})
 	if err != nil {
 		t.Fatal(err)
 	}

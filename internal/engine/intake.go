@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/watch"
-	"watchmark/internal/webhook"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // or refused; Entry is its line in the webhook log, without RecordIDs.
 type Arrival struct {
 	Events []watch.Event
-	Entry  webhook.Entry
+	Entry  webhooklog.Entry
 }
 
 type arrival struct {
@@ -126,7 +126,7 @@ func (e *Engine) commit(batch []*arrival) {
 			}
 			entry := a.Entry
 			entry.At, entry.RecordIDs = now, ids
-			if err := webhook.InsertTx(ctx, tx, entry); err != nil {
+			if err := webhooklog.InsertTx(ctx, tx, entry); err != nil {
 				return err
 			}
 			results[i].ids = ids

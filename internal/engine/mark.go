@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
 )
 
 // markKey is what marks are gathered by: everything one account does to one subject
@@ -279,7 +279,7 @@ func markFailure(a account.Account, err error) record.Outcome {
 	}
 	switch {
 	case errors.Is(err, account.ErrNotFound):
-		return record.Outcome{Status: record.Queued, ErrorKind: record.NoAccount, Message: replay.Gone}
+		return record.Outcome{Status: record.Queued, ErrorKind: record.NoAccount, Message: queue.Gone}
 	case errors.Is(err, account.ErrNoToken):
 		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username))
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"watchmark/internal/notify"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/watch"
 )
 

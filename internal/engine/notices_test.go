@@ -7,8 +7,8 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
-	"watchmark/internal/notify"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 )
 
 // told are the kinds of the notices of a record, the oldest first.

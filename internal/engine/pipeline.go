@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/db"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"watchmark/internal/match"
+	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/task"
-	"watchmark/internal/trail"
 )
 
 // The kinds of task that the engine starts.
@@ -257,9 +257,9 @@ func (e *Engine) follow(id int64, t *task.Task) (end func()) {
 // tasks of those that are retried.
 func (e *Engine) followed(ctx context.Context, ids ...int64) context.Context {
 	if len(ids) == 1 {
-		ctx = trail.With(ctx, "record_id", ids[0])
+		ctx = logs.With(ctx, "record_id", ids[0])
 	} else {
-		ctx = trail.With(ctx, "record_ids", ids)
+		ctx = logs.With(ctx, "record_ids", ids)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

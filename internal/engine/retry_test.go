@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/account"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
-	"watchmark/internal/task"
 	"watchmark/internal/watch"
 )
 

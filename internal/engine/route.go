@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/account"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 )

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
-	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/watch"
 )
 

@@ -3,7 +3,7 @@ package engine_test
 import (
 	"testing"
 
-	"watchmark/internal/mapping"
+	"watchmark/internal/match/mapping"
 )
 
 func TestRulesTellWhereAnEventLeads(t *testing.T) {

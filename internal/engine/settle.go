@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/account"
-	"watchmark/internal/candidate"
 	"watchmark/internal/catalog"
-	"watchmark/internal/db"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
 )
 
 // settled is a record on its way out: what was found, and how it comes out.
@@ -129,13 +129,13 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	if o.Status == record.Queued {
 		before.waited, err = s.queueTx(ctx, tx, &o, maxRetries)
 	} else {
-		before.waited, err = replay.DoneTx(ctx, tx, o.RecordID)
+		before.waited, err = queue.DoneTx(ctx, tx, o.RecordID)
 	}
 	if err != nil {
 		return o, err
 	}
 	if o.Status == record.Review {
-		asked, err := candidate.AskTx(ctx, tx, s.work, s.trace)
+		asked, err := review.AskTx(ctx, tx, s.work, s.trace)
 		if err != nil {
 			return o, err
 		}
@@ -171,7 +171,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 // queueTx has the record of an outcome wait for the catalog, within tx. The outcome becomes a
 // failure when the task is given up. waited says that it waited before.
 func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, maxRetries int) (waited bool, err error) {
-	task := replay.Task{
+	task := queue.Task{
 		RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
 		LastError: o.Message,
 	}
@@ -186,8 +186,8 @@ func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, max
 	if o.EpisodeID != 0 {
 		task.Episodes = []catalog.EpisodeID{o.EpisodeID}
 	}
-	put, err := replay.PutTx(ctx, tx, task, maxRetries)
-	if put.Status == replay.Abandoned {
+	put, err := queue.PutTx(ctx, tx, task, maxRetries)
+	if put.Status == queue.Abandoned {
 		o.Status, o.ErrorKind = record.Failed, record.Abandoned
 		o.Message = fmt.Sprintf("given up after %d retries: %s; revive it in the queue, or retry it here", put.Retries, strings.TrimSuffix(o.Message, waits))
 	}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"watchmark/internal/account"
 	"watchmark/internal/catalog"
-	"watchmark/internal/mapping"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/record"
-	"watchmark/internal/replay"
 	"watchmark/internal/watch"
 )
 
@@ -223,7 +223,7 @@ func (t takenBack) store(ctx context.Context, tx *sql.Tx, a account.Account, mes
 			return "", err
 		}
 	}
-	_, err := replay.DoneTx(ctx, tx, t.RecordID)
+	_, err := queue.DoneTx(ctx, tx, t.RecordID)
 	return message, err
 }
 

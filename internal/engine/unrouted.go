@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
-	"watchmark/internal/account"
-	"watchmark/internal/notify"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 )
 
 func noAccount(user string) string {

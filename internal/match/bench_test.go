@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/match"
+	"watchmark/internal/testkit/catalogtest"
 )
 
 // BenchmarkMatch is one match after the other of the labelled cases against the archive,

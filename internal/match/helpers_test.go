@@ -5,16 +5,16 @@ import (
 	"os"
 	"testing"
 
-	"watchmark/internal/archive"
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/dataset"
-	"watchmark/internal/db/dbtest"
-	"watchmark/internal/httpx"
-	"watchmark/internal/mapping"
+	"watchmark/internal/catalog/archive"
 	"watchmark/internal/match"
-	"watchmark/internal/secret"
-	"watchmark/internal/settings"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // newCatalog is an empty catalog on the loopback and the real client of it, without a rate limit.
@@ -73,7 +73,7 @@ func importDump(t testing.TB, path string) *archive.Archive {
 }
 
 // noTable is a service whose id table is switched off.
-func noTable() (*dataset.Table, string) { return nil, "matching.dataset_enabled is off" }
+func noTable() (*idmap.Table, string) { return nil, "matching.dataset_enabled is off" }
 
 // asItComes are the thresholds that the settings have by default.
 var asItComes = func() match.Thresholds {

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/dataset"
-	"watchmark/internal/title"
+	"watchmark/internal/match/idmap"
 	"watchmark/internal/watch"
+	"watchmark/internal/watch/title"
 )
 
 // providerIDs are the ids of the event that stand for what the table lists: those of a film
@@ -24,7 +24,7 @@ func (s *session) providerIDs() watch.IDs {
 // reading is what the ids of the event may mean: a part of a season whose episodes are counted
 // from the first one of the part.
 type reading struct {
-	dataset.Part
+	idmap.Part
 	// dated is set for a reading that counts only when the air date agrees.
 	dated bool
 }
@@ -32,7 +32,7 @@ type reading struct {
 // readings are what the ids of the event may mean, the likeliest first.
 func (s *session) readings() []reading {
 	ids := s.providerIDs()
-	var entries []dataset.Entry
+	var entries []idmap.Entry
 	if s.event.IsFilm() {
 		entries = s.table.Film(ids["tmdb"])
 	} else if readings := s.ofShow(s.table.Show(ids["tmdb"])); len(readings) > 0 {
@@ -46,20 +46,20 @@ func (s *session) readings() []reading {
 	if len(entries) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(entries, func(a, b dataset.Entry) int { return a.Begin.Time().Compare(b.Begin.Time()) })
-	return []reading{{Part: dataset.Part{First: 1, Entries: entries}}}
+	slices.SortStableFunc(entries, func(a, b idmap.Entry) int { return a.Begin.Time().Compare(b.Begin.Time()) })
+	return []reading{{Part: idmap.Part{First: 1, Entries: entries}}}
 }
 
 // ofShow reads the season and the number of the event by the entries of its show, and notes which of
 // them are other parts of it. A library that keeps a season or a part as a show by itself says season 1 and
 // the title of that: then the title tells, and the number counts in that, unless it lies behind its end.
-func (s *session) ofShow(show []dataset.Entry) []reading {
-	parts := dataset.Parts(show, s.season)
-	part, found := dataset.PartOf(parts, s.number)
+func (s *session) ofShow(show []idmap.Entry) []reading {
+	parts := idmap.Parts(show, s.season)
+	part, found := idmap.PartOf(parts, s.number)
 	var readings []reading
 	if titled := s.namesakes(show, parts); len(titled) > 0 {
-		readings = append(readings, reading{Part: dataset.Part{First: 1, Entries: titled}})
-		found = found && slices.ContainsFunc(parts, func(p dataset.Part) bool { return p.First > 1 && p.First <= part.First && hasAny(p.Entries, titled) })
+		readings = append(readings, reading{Part: idmap.Part{First: 1, Entries: titled}})
+		found = found && slices.ContainsFunc(parts, func(p idmap.Part) bool { return p.First > 1 && p.First <= part.First && hasAny(p.Entries, titled) })
 	}
 	if found {
 		readings = append(readings, reading{Part: part})
@@ -67,35 +67,35 @@ func (s *session) ofShow(show []dataset.Entry) []reading {
 	for _, p := range parts {
 		// The date alone may tell that a part is counted anew, and specials are in no order.
 		if found && p.First != part.First {
-			readings = append(readings, reading{Part: dataset.Part{First: 1, Entries: p.Entries}, dated: true})
+			readings = append(readings, reading{Part: idmap.Part{First: 1, Entries: p.Entries}, dated: true})
 		}
 	}
 	if len(readings) == 0 {
 		return nil // the server counts seasons in another way
 	}
 	for _, e := range show {
-		s.elsewhere[e.Subject] = !slices.ContainsFunc(readings, func(r reading) bool { return !r.dated && hasAny(r.Entries, []dataset.Entry{e}) })
+		s.elsewhere[e.Subject] = !slices.ContainsFunc(readings, func(r reading) bool { return !r.dated && hasAny(r.Entries, []idmap.Entry{e}) })
 	}
 	return readings
 }
 
 // namesakes are the entries of a show that have the very title of an event of season 1, when the one that begins the season does not.
-func (s *session) namesakes(show []dataset.Entry, parts []dataset.Part) []dataset.Entry {
+func (s *session) namesakes(show []idmap.Entry, parts []idmap.Part) []idmap.Entry {
 	if s.season != 1 || len(parts) > 0 && parts[0].First == 1 && slices.ContainsFunc(parts[0].Entries, s.bears) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(show), func(e dataset.Entry) bool { return e.Season == 0 || !s.bears(e) })
+	return slices.DeleteFunc(slices.Clone(show), func(e idmap.Entry) bool { return e.Season == 0 || !s.bears(e) })
 }
 
 // hasAny reports whether two lists share a subject.
-func hasAny(a, b []dataset.Entry) bool {
-	return slices.ContainsFunc(a, func(e dataset.Entry) bool {
-		return slices.ContainsFunc(b, func(f dataset.Entry) bool { return e.Subject == f.Subject })
+func hasAny(a, b []idmap.Entry) bool {
+	return slices.ContainsFunc(a, func(e idmap.Entry) bool {
+		return slices.ContainsFunc(b, func(f idmap.Entry) bool { return e.Subject == f.Subject })
 	})
 }
 
 // bears reports whether an entry has the very title of the event.
-func (s *session) bears(e dataset.Entry) bool {
+func (s *session) bears(e idmap.Entry) bool {
 	return slices.ContainsFunc(e.Titles, func(text string) bool {
 		key := title.Key(text)
 		return slices.ContainsFunc(s.names, func(n name) bool { return n.full == key })
@@ -159,7 +159,7 @@ func (s *session) proposeNamed(ctx context.Context, readings []reading) (p propo
 }
 
 // shown are the subjects of entries, and the last one that the catalog does not show; 0 when it shows all.
-func (s *session) shown(ctx context.Context, entries []dataset.Entry) (subjects []catalog.Subject, hidden catalog.SubjectID, err error) {
+func (s *session) shown(ctx context.Context, entries []idmap.Entry) (subjects []catalog.Subject, hidden catalog.SubjectID, err error) {
 	for _, e := range entries {
 		subject, err := s.look.subject(ctx, e.Subject)
 		if errors.Is(err, catalog.ErrNotFound) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/mapping"
+	"watchmark/internal/match/mapping"
 )
 
 // findByMapping obeys what a person decided: their subject is taken, right or wrong.

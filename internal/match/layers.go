@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/dataset"
-	"watchmark/internal/mapping"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/match/mapping"
 )
 
 // The names of the steps, in the order they are taken.
@@ -93,7 +93,7 @@ type session struct {
 	offline, online *look
 	noArchive       string
 	// table is nil when there is none; noTable says why.
-	table   *dataset.Table
+	table   *idmap.Table
 	noTable string
 	// viewed is set where an account is asked for what the catalog hides from look-ups without one.
 	viewed bool

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/dataset"
 	"watchmark/internal/match"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 
 // tableOf is an id table of items of bangumi-data: subject, TMDB id, first day, titles.
-func tableOf(t *testing.T, items ...[]string) func() (*dataset.Table, string) {
+func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, string) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(`{"siteMeta":{},"items":[`)
@@ -32,15 +32,15 @@ func tableOf(t *testing.T, items ...[]string) func() (*dataset.Table, string) {
 			item[3], strings.Join(translated, ","), item[2], item[0], item[1])
 	}
 	b.WriteString(`]}`)
-	packed, err := dataset.Pack(strings.NewReader(b.String()), dataset.Head{Version: "test"})
+	packed, err := idmap.Pack(strings.NewReader(b.String()), idmap.Head{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.Read(bytes.NewReader(packed))
+	table, err := idmap.Read(bytes.NewReader(packed))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() (*dataset.Table, string) { return table, "" }
+	return func() (*idmap.Table, string) { return table, "" }
 }
 
 func ofShow(id string) func(*watch.Event) {

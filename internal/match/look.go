@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/title"
+	"watchmark/internal/watch/title"
 )
 
 // look asks the catalog, or the archive, and remembers every answer for the length of one match.

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 

@@ -1,9 +1,3 @@
-// Package match finds out which subject and which episode of the catalog an event
-// is about, and keeps account of how it came to that.
-//
-// Layers propose, one place decides: each layer is a file with one idea, a
-// proposal's score is made of named parts, and decide alone turns scores into a
-// result. A wrong mark is worse than no mark: what is not certain goes to a person.
 package match
 
 import (
@@ -14,8 +8,8 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/dataset"
-	"watchmark/internal/mapping"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/watch"
 )
 
@@ -61,7 +55,7 @@ type Config struct {
 	Archive func() (archive Catalog, why string)
 	// Dataset is asked before every match for the community table. It answers nil, and why,
 	// while it is switched off.
-	Dataset func() (table *dataset.Table, why string)
+	Dataset func() (table *idmap.Table, why string)
 	Rules   Rules
 	// Options is asked before every match, so that a change of settings applies at once.
 	Options func() Options

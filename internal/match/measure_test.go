@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/dataset"
 	"watchmark/internal/match"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 
@@ -149,16 +149,16 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	offline := importDump(t, dumpFile)
-	table, err := dataset.Snapshot()
+	table, err := idmap.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	on := func() (match.Catalog, string) { return offline, "" }
-	withTable := func() (*dataset.Table, string) { return table, "" }
+	withTable := func() (*idmap.Table, string) { return table, "" }
 	for _, mode := range []struct {
 		name    string
 		archive func() (match.Catalog, string)
-		table   func() (*dataset.Table, string)
+		table   func() (*idmap.Table, string)
 		arbiter bool
 		ids     bool // the event carries the TMDB id of its show or film
 		down    bool // the catalog refuses connections

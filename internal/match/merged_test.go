@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
-	"watchmark/internal/mapping"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/title"
 	"watchmark/internal/watch"
+	"watchmark/internal/watch/title"
 )
 
 // proposal is a subject that a layer proposes, with the episode it leads to.

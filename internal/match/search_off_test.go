@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/catalogtest"
 	"watchmark/internal/match"
+	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 

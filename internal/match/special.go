@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/title"
+	"watchmark/internal/watch/title"
 )
 
 const (

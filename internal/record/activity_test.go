@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )

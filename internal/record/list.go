@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 )
 
 // List is the newest records that pass the filter, and the cursor of the next page (0 = none).

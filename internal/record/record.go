@@ -1,5 +1,3 @@
-// Package record keeps what became of every event for every account: the row a
-// person looks at, and its trace.
 package record
 
 import (

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/db"
-	"watchmark/internal/db/dbtest"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
 )
 

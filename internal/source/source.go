@@ -1,6 +1,3 @@
-// Package source turns the webhook requests of media servers into watch.Events.
-// It is pure: bytes in, events or a reason out. Each push source has a package
-// below this one and a line in Adapters; all else follows from what its adapter says.
 package source
 
 import (

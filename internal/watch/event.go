@@ -1,6 +1,3 @@
-// Package watch holds the neutral report of a media server: who watched what,
-// and when. Every source adapter produces an Event; everything after the intake
-// works on Events alone. The package imports nothing of ours.
 package watch
 
 import (

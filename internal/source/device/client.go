@@ -18,9 +18,9 @@ import (
 	"strconv"
 	"time"
 
-	"watchmark/internal/httpx"
-	"watchmark/internal/lan"
-	"watchmark/internal/secret"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/secret"
 	"watchmark/internal/source/payload"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/httpx"
-	"watchmark/internal/lan"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/lan"
 )
 
 // What an address turned out to be.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/lan"
-	"watchmark/internal/secret"
-	"watchmark/internal/source/device/devicetest"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/testkit/devicetest"
 )
 
 // The boxes are at the ports that players take, on addresses of loopback that nobody else has.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/bell"
-	"watchmark/internal/lan"
-	"watchmark/internal/secret"
-	"watchmark/internal/task"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/watch"
 )
 
@@ -77,8 +77,8 @@ type Keeper struct {
 	KeeperConfig
 	client *client // to boxes that are known
 	quick  *client // to addresses at which there may be one
-	bell   bell.Bell
-	rescan bell.Bell
+	wake   schedule.Signal
+	rescan schedule.Signal
 	polls  chan struct{} // holds a token for each poll under way
 
 	mu        sync.Mutex
@@ -119,7 +119,7 @@ func (p *place) isMain() bool { return p.player == nil || p.player.place == p }
 
 // NewKeeper is a Keeper that asks nobody until Run, or until it is told to.
 func NewKeeper(c KeeperConfig) (*Keeper, error) {
-	k := &Keeper{KeeperConfig: c, bell: bell.New(), rescan: bell.New(), polls: make(chan struct{}, pollsAtOnce)}
+	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), rescan: schedule.NewSignal(), polls: make(chan struct{}, pollsAtOnce)}
 	var err error
 	if k.client, err = newClient(pollTimeout, c.Loopback, c.Masker, c.Log); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func NewKeeper(c KeeperConfig) (*Keeper, error) {
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.bell.Ring() }
+func (k *Keeper) Kick() { k.wake.Raise() }
 
 // Run asks the boxes until ctx ends, and returns when nothing is under way any more.
 func (k *Keeper) Run(ctx context.Context) {
@@ -148,7 +148,7 @@ func (k *Keeper) Run(ctx context.Context) {
 			}
 			wait = min(wait, k.untilDue(time.Now()))
 		}
-		k.bell.Wait(ctx, wait)
+		k.wake.Wait(ctx, wait)
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/db"
-	"watchmark/internal/db/dbtest"
-	"watchmark/internal/secret"
-	"watchmark/internal/source/device/devicetest"
-	"watchmark/internal/task"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/devicetest"
 	"watchmark/internal/watch"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"watchmark/internal/title"
+	"watchmark/internal/watch/title"
 )
 
 // number is an episode number as labels write it; han is one in Chinese numerals.

@@ -138,7 +138,7 @@ func (k *Keeper) missed(p *place, now time.Time, err error) {
 		}
 	}
 	if p.failures == 2 {
-		k.rescan.Ring()
+		k.rescan.Raise()
 	}
 }
 

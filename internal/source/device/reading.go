@@ -10,8 +10,8 @@ import (
 	"unicode"
 
 	"watchmark/internal/source/payload"
-	"watchmark/internal/title"
 	"watchmark/internal/watch"
+	"watchmark/internal/watch/title"
 )
 
 // Kind is what a playback is of.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/lan"
+	"watchmark/internal/platform/lan"
 )
 
 // Outcome is what became of something that a box played.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"watchmark/internal/db"
-	"watchmark/internal/title"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/watch/title"
 )
 
 // rearmAfter is when something that was counted may count again without anything else

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"watchmark/internal/source/payload"
-	"watchmark/internal/title"
 	"watchmark/internal/watch"
+	"watchmark/internal/watch/title"
 )
 
 // event is the watch that a finished play is; why says why it is none, in words that fit

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/testkit/nastest"
 )
 
 // onLinux skips a test of how the files are opened: elsewhere they are always copied.

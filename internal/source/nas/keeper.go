@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"watchmark/internal/bell"
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/watch"
 )
 
@@ -56,7 +56,7 @@ type Config struct {
 type Keeper struct {
 	Config
 	store store
-	bell  bell.Bell
+	wake  schedule.Signal
 
 	// scanning is held during a scan, or while the state is changed.
 	scanning sync.Mutex
@@ -71,7 +71,7 @@ type Keeper struct {
 
 // NewKeeper is a Keeper that reads nothing by itself until Run.
 func NewKeeper(c Config) *Keeper {
-	return &Keeper{Config: c, store: store{c.DB}, bell: bell.New(), reading: make(chan struct{}, 1)}
+	return &Keeper{Config: c, store: store{c.DB}, wake: schedule.NewSignal(), reading: make(chan struct{}, 1)}
 }
 
 // read opens the library at path for with, when nobody else has it open. Opening and reading
@@ -93,7 +93,7 @@ func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Co
 }
 
 // Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.bell.Ring() }
+func (k *Keeper) Kick() { k.wake.Raise() }
 
 // Run works until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
@@ -103,7 +103,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			k.Log.Error("the state of the NAS cannot be read or written", "error", err)
 		}
-		k.bell.Wait(ctx, wait)
+		k.wake.Wait(ctx, wait)
 	}
 }
 

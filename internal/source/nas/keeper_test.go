@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/source/nas"
-	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/testkit/nastest"
 )
 
 // on switches the source on as if that had been so long ago.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/source/nas"
-	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/testkit/nastest"
 	"watchmark/internal/watch"
 )
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"watchmark/internal/db"
-	"watchmark/internal/db/dbtest"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/source/nas/nastest"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/nastest"
 	"watchmark/internal/watch"
 )
 

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"watchmark/internal/db"
+	"watchmark/internal/platform/db"
 )
 
 // state is how far the library was read. The zero state is that of a source which is

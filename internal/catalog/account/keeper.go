@@ -1,0 +1,398 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/platform/secret"
+)
+
+const (
+	// refreshRound is how often tokens are looked at when nobody uses them; a refresh
+	// token dies when it is left alone for about two weeks (upstreams/catalog.md section 10).
+	refreshRound = time.Hour
+	// refreshEarly is how long before its end an access token is replaced. It must stay far
+	// below the shortest life seen, one day: each refresh adds a token to the person's list of tokens.
+	refreshEarly = 2 * refreshRound
+)
+
+// Subjects tells what a subject is; *catalog.Cached is one.
+type Subjects interface {
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+}
+
+// KeeperConfig is what a Keeper needs; every field must be set.
+type KeeperConfig struct {
+	Store   *Store
+	Catalog *catalog.Client
+	// Subjects is asked whether a subject is a film and how many episodes it will have.
+	Subjects Subjects
+	Marker   *catalog.Marker
+	// Known reports whether an account's list had an entry for a subject before, as far as is known.
+	Known func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
+	// Left reports whether an account's entry for a subject was dropped because it was taken back.
+	Left func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
+	// Masker learns every token that is used.
+	Masker *secret.Masker
+	// App is this service's registration with the catalog, without a redirect address. It
+	// is asked for at each use; an empty ClientID means OAuth is not set up.
+	App func() catalog.App
+	Log *slog.Logger
+}
+
+// Keeper looks after the tokens of the accounts and writes to their lists: it
+// refreshes early under a lock per account, stores both new tokens before using one,
+// and keeps the old pair until then.
+type Keeper struct {
+	KeeperConfig
+	states *secret.Tickets[oauthState]
+
+	mu    sync.Mutex
+	locks map[int64]*sync.Mutex
+}
+
+// NewKeeper is a keeper; Run keeps unused tokens alive.
+func NewKeeper(c KeeperConfig) *Keeper {
+	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost), locks: map[int64]*sync.Mutex{}}
+}
+
+// lock is the lock of one account's tokens.
+func (k *Keeper) lock(id int64) *sync.Mutex {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.locks[id] == nil {
+		k.locks[id] = new(sync.Mutex)
+	}
+	return k.locks[id]
+}
+
+// tokens are the account's credentials, refreshed when they end soon. With force they
+// are refreshed unless another caller replaced stale meanwhile. When nothing but a person
+// can give the account a token that works, its problem is stored and the error is
+// ErrUnauthorized of package catalog.
+func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
+	lock := k.lock(id)
+	lock.Lock()
+	defer lock.Unlock()
+	t, err := k.Store.Tokens(ctx, id)
+	if errors.Is(err, secret.ErrWrongKey) {
+		problem := "the token was sealed with a key that is gone: connect the account again or enter a new token"
+		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problem))
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	k.Masker.Add(t.Access.Reveal())
+	k.Masker.Add(t.Refresh.Reveal())
+	if t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) {
+		return t, nil
+	}
+	fresh, err := k.refresh(ctx, id, t)
+	if err == nil {
+		return fresh, nil
+	}
+	problem := renewalProblem(err)
+	if problem != "" {
+		// What is left to the caller is a dead token, whatever killed it.
+		err = &catalog.Error{Op: "renew the sign-in", Kind: catalog.ErrUnauthorized, Err: err}
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, problem))
+	}
+	if !force && time.Until(t.ExpiresAt) > 0 {
+		k.Log.WarnContext(ctx, "cannot refresh the token of an account; the old one is still good", "account_id", id, "error", err)
+		return t, nil // the next use tries again
+	}
+	return Tokens{}, err
+}
+
+// renewalProblem is in plain words what a person must do after a refresh that failed;
+// empty when trying again may help.
+func renewalProblem(err error) string {
+	switch {
+	case errors.Is(err, catalog.ErrGrantInvalid):
+		return "the catalog does not renew the sign-in of this account any more: connect it again"
+	case errors.Is(err, ErrOAuthNotConfigured), errors.Is(err, catalog.ErrRefused):
+		return "the sign-in of this account cannot be renewed: set catalog.oauth_client_id and catalog.oauth_client_secret to those of your application at the catalog"
+	}
+	return ""
+}
+
+// refresh trades the refresh token for a new pair and stores both before either is used.
+func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
+	app := k.App()
+	if app.ClientID == "" {
+		return Tokens{}, ErrOAuthNotConfigured
+	}
+	app.RedirectURL = t.RedirectURL
+	got, err := k.Catalog.Refresh(ctx, app, t.Refresh)
+	if err != nil {
+		return Tokens{}, err
+	}
+	fresh := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: t.RedirectURL}
+	if fresh.Refresh == "" {
+		fresh.Refresh = t.Refresh
+	}
+	k.Masker.Add(fresh.Access.Reveal())
+	k.Masker.Add(fresh.Refresh.Reveal())
+	// The old refresh token may be dead already, so this must be stored even when the caller has gone.
+	if err := k.Store.SetOAuth(context.WithoutCancel(ctx), id, fresh); err != nil {
+		return Tokens{}, fmt.Errorf("store refreshed tokens: %w", err)
+	}
+	return fresh, nil
+}
+
+// Run refreshes tokens that end soon, used or not, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	for {
+		accounts, err := k.Store.List(ctx)
+		if err != nil && ctx.Err() == nil {
+			k.Log.ErrorContext(ctx, "cannot list accounts to keep their tokens", "error", err)
+		}
+		for _, a := range accounts {
+			if a.Method != ByOAuth || !a.Enabled || !a.HasToken {
+				continue
+			}
+			if _, err := k.tokens(ctx, a.ID, false, ""); err != nil && ctx.Err() == nil {
+				k.Log.WarnContext(ctx, "the token of an account cannot be used", "account", a.Username, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(refreshRound):
+		}
+	}
+}
+
+// as runs fn in the name of the account. A token that the catalog refuses is refreshed
+// once and fn run again; when that does not help, the account shows the problem and the
+// error is ErrUnauthorized. A problem that it shows goes when fn succeeds.
+func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
+	t, err := k.tokens(ctx, a.ID, false, "")
+	if err != nil {
+		return err
+	}
+	err = fn(k.Catalog.As(t.Access))
+	if errors.Is(err, catalog.ErrUnauthorized) && t.Refresh != "" {
+		if t, err = k.tokens(ctx, a.ID, true, t.Access); err != nil {
+			return err
+		}
+		err = fn(k.Catalog.As(t.Access))
+	}
+	if errors.Is(err, catalog.ErrUnauthorized) {
+		problem := "the catalog refuses the token: it has expired or was revoked; connect the account again or enter a new token"
+		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problem))
+	}
+	if err == nil && a.Problem != "" && (t.Refresh == "" || !t.endsSoon()) { // else what is wrong may be that it cannot be renewed
+		if err := k.Store.settleProblem(ctx, a.ID, a.Problem); err != nil {
+			k.Log.WarnContext(ctx, "cannot store that the problem of an account is settled", "account", a.Username, "error", err)
+		}
+	}
+	return err
+}
+
+// endsSoon reports whether the access token is to be replaced.
+func (t Tokens) endsSoon() bool {
+	return !t.ExpiresAt.IsZero() && time.Until(t.ExpiresAt) < refreshEarly
+}
+
+// Check asks the catalog who owns the account's token, and stores the answer or, in
+// plain words, the problem. It asks a catalog that is known to be unreachable too. The
+// error is one of package catalog, ErrNoToken, ErrNotFound, ErrOtherUser, or ErrTaken
+// when another account is that catalog user already.
+func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
+	return k.check(catalog.Probing(ctx), id)
+}
+
+func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
+	a, err := k.Store.Get(ctx, id)
+	if err != nil {
+		return Account{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		me, err := s.Me(ctx)
+		if err != nil {
+			return err
+		}
+		return k.Store.SetOwner(ctx, id, me)
+	})
+	if errors.Is(err, ErrOtherUser) || errors.Is(err, ErrTaken) {
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, err.Error()))
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	return k.Store.Get(ctx, id)
+}
+
+// Probe checks the token of the preferred account, or of the first enabled one that has a token, to see whether the
+// catalog answers. It returns ErrNotFound when no account is enabled, and otherwise what Check does.
+func (k *Keeper) Probe(ctx context.Context) (Account, error) {
+	accounts, err := k.Store.List(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	accounts = slices.DeleteFunc(accounts, func(a Account) bool { return !a.Enabled })
+	if len(accounts) == 0 {
+		return Account{}, ErrNotFound
+	}
+	with := slices.IndexFunc(accounts, func(a Account) bool { return a.HasToken })
+	if with < 0 {
+		return accounts[0], ErrNoToken
+	}
+	_, err = k.Check(ctx, accounts[with].ID)
+	return accounts[with], err
+}
+
+// checked is the account after its token was checked once. A token that is not the
+// account's must not write, and with a wrong user name somebody else's list would be read.
+func (k *Keeper) checked(ctx context.Context, a Account) (Account, error) {
+	if a.CheckedAt != nil {
+		return a, nil
+	}
+	return k.check(ctx, a.ID)
+}
+
+// Mark marks episodes of a subject on the account's list with the catalog's mark
+// sequence; without episodes, the subject itself, which must have none. Errors are those of Check.
+func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.MarkResult{}, err
+	}
+	complete := func(ctx context.Context) (bool, int, error) { return k.completes(ctx, a, subject) }
+	if !a.CompleteSeries && !a.CompleteFilms {
+		complete = nil
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Complete: complete})
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
+// completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
+func (k *Keeper) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
+	about, err := k.Subjects.Subject(ctx, subject)
+	if errors.Is(err, catalog.ErrNotFound) { // hidden from look-ups, perhaps not from the account
+		about, err = k.View(a).Subject(ctx, subject)
+	}
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return false, 0, err
+	}
+	if about.IsFilm() {
+		return a.CompleteFilms, about.Eps, nil
+	}
+	return a.CompleteSeries, about.Eps, nil
+}
+
+// MarkDoing puts a subject on the list of what is being watched, and changes no entry
+// that is beyond wish. Errors as Mark's.
+func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.MarkResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.MarkDoing(ctx, k.entry(a, s, subject))
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
+// Unmark takes back what was written of a subject on the account's list, and nothing else; see
+// catalog.Marker. Errors as Mark's.
+func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, back catalog.TakeBack) (result catalog.UnmarkResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.UnmarkResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Unmark(ctx, catalog.UnmarkRequest{ListEntry: k.entry(a, s, subject), TakeBack: back})
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
+// Watched reads what is marked on a subject of the account's list. Errors as Mark's.
+func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.SubjectID) (watched catalog.Watched, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.Watched{}, err
+	}
+	e := k.entry(a, catalog.Session{}, subject)
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		e.Session = s
+		watched, err = e.Watched(ctx)
+		return err
+	})
+	k.rename(ctx, a, e.Username)
+	return watched, err
+}
+
+// Doing reads what the account's list has as being watched: anime and live action, as far as the
+// person wants others to know. Entries that they hid themselves are left out; where the account
+// makes every entry private, that says nothing. Errors as Mark's.
+func (k *Keeper) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return nil, err
+	}
+	username := a.Username
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		entries, err := doingOf(ctx, s, username)
+		if errors.Is(err, catalog.ErrNotFound) { // the person may have another name now
+			me, failed := s.Me(ctx)
+			if failed != nil {
+				return failed
+			}
+			if username = me.Username; username != a.Username {
+				entries, err = doingOf(ctx, s, username)
+			}
+		}
+		doing = nil
+		for _, e := range entries {
+			if !e.Private || a.Private {
+				doing = append(doing, e.Subject)
+			}
+		}
+		return err
+	})
+	k.rename(ctx, a, username)
+	return doing, err
+}
+
+func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog.Collection, error) {
+	anime, err := s.Collections(ctx, username, catalog.Anime, catalog.Doing)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.Collections(ctx, username, catalog.Real, catalog.Doing)
+	return append(anime, live...), err
+}
+
+func (k *Keeper) entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
+	return catalog.ListEntry{
+		AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject,
+		Known: func(ctx context.Context) bool {
+			known, err := k.Known(ctx, a.ID, subject)
+			return known || err != nil // not to know is no reason to believe
+		},
+		Left: func(ctx context.Context) (bool, error) { return k.Left(ctx, a.ID, subject) },
+	}
+}
+
+// rename keeps the name the marker learnt of the catalog. A failure costs another
+// request the next time, nothing else.
+func (k *Keeper) rename(ctx context.Context, a Account, username string) {
+	if username == "" || username == a.Username {
+		return
+	}
+	if err := k.Store.SetOwner(ctx, a.ID, catalog.User{ID: a.CatalogUserID, Username: username, Nickname: a.Nickname}); err != nil {
+		k.Log.WarnContext(ctx, "cannot store the catalog's name of an account", "account", a.Username, "username", username, "error", err)
+	}
+}

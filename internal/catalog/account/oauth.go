@@ -1,0 +1,117 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/platform/secret"
+)
+
+var (
+	// ErrState is returned by FinishOAuth for a state that was not given out, was used, or is too old.
+	ErrState = errors.New("this sign-in was not started here, or too long ago: start it again")
+	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.
+	ErrOAuthNotConfigured = errors.New("signing in at the catalog is not set up: set catalog.oauth_client_id and catalog.oauth_client_secret, or enter a token by hand")
+	// ErrOtherUser is returned when a token is another catalog user's than the account's: marks
+	// would go to the wrong list. The error that wraps it names both.
+	ErrOtherUser = errors.New("this is another catalog user than the one of the account: " +
+		"sign in as the account's user or enter a token of theirs, or add an account for the other one")
+)
+
+const (
+	// stateLife is how long a person may take to sign in at the catalog.
+	stateLife = 10 * time.Minute
+	// statesMost bounds how many sign-ins may be under way.
+	statesMost = 100
+)
+
+// oauthState is one sign-in under way.
+type oauthState struct {
+	redirectURI string
+	account     int64 // 0 = a new one
+}
+
+// StartOAuth is the address at the catalog where a person allows this service to
+// write to their list. accountID 0 connects a new account. It returns
+// ErrOAuthNotConfigured or ErrNotFound.
+func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID int64) (string, error) {
+	app := k.App()
+	if app.ClientID == "" {
+		return "", ErrOAuthNotConfigured
+	}
+	if accountID != 0 {
+		if _, err := k.Store.Get(ctx, accountID); err != nil {
+			return "", err
+		}
+	}
+	state := k.states.Give(oauthState{redirectURI, accountID})
+	app.RedirectURL = redirectURI
+	return k.Catalog.AuthorizeURL(app, state), nil
+}
+
+// FinishOAuth takes what the catalog sent back: it checks the state, trades the code
+// for tokens, asks whose they are, and stores them with the account, a new one where
+// none was named and none is that catalog user. It returns ErrState, ErrOAuthNotConfigured,
+// ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
+// when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
+func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
+	s, found := k.states.Take(state, func(oauthState) bool { return true })
+	if !found {
+		return Account{}, ErrState
+	}
+	app := k.App()
+	if app.ClientID == "" {
+		return Account{}, ErrOAuthNotConfigured
+	}
+	app.RedirectURL = s.redirectURI
+	got, err := k.Catalog.Exchange(ctx, app, secret.Text(code))
+	if err != nil {
+		return Account{}, err
+	}
+	k.Masker.Add(got.Access.Reveal())
+	k.Masker.Add(got.Refresh.Reveal())
+	me, err := k.Catalog.As(got.Access).Me(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	tokens := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: s.redirectURI}
+	id := s.account
+	if id == 0 {
+		if id, err = k.accountOf(ctx, me); err != nil {
+			return Account{}, err
+		}
+	}
+	if id == 0 {
+		return k.Store.Create(ctx, Draft{
+			Username: me.Username, Nickname: me.Nickname, CatalogUserID: me.ID, Method: ByOAuth, Tokens: tokens,
+			Enabled: true, CompleteFilms: true,
+		})
+	}
+	lock := k.lock(id)
+	lock.Lock()
+	defer lock.Unlock()
+	if err := k.Store.Connect(ctx, id, tokens, me); err != nil {
+		return Account{}, err
+	}
+	return k.Store.Get(ctx, id)
+}
+
+// accountOf is the account that is the catalog user, or else the one that has their name
+// and may be them; 0 = none.
+func (k *Keeper) accountOf(ctx context.Context, user catalog.User) (id int64, err error) {
+	accounts, err := k.Store.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range accounts {
+		switch {
+		case user.ID != 0 && a.CatalogUserID == user.ID:
+			return a.ID, nil
+		case a.Username == user.Username:
+			id = a.ID
+		}
+	}
+	return id, nil
+}

@@ -1,0 +1,348 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/platform/db"
+)
+
+// sealer seals tokens at rest; *secret.Box is one.
+type sealer interface {
+	Seal(plain, place string) string
+	Open(sealed, place string) (string, error)
+}
+
+// Store keeps accounts in the database, their tokens sealed.
+type Store struct {
+	db  *db.DB
+	box sealer
+}
+
+// NewStore is the store over d; box seals the tokens.
+func NewStore(d *db.DB, box sealer) *Store { return &Store{db: d, box: box} }
+
+const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
+	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.checked_at, a.problem, a.created_at, a.updated_at`
+
+// List is every account, the preferred one first, then by name.
+func (s *Store) List(ctx context.Context) ([]Account, error) {
+	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a ORDER BY a.preferred DESC, a.username`)
+}
+
+// Get is the account with id, or ErrNotFound.
+func (s *Store) Get(ctx context.Context, id int64) (Account, error) {
+	return get(ctx, s.db.Read(), id)
+}
+
+// ForUser is every account, disabled ones included, that names the media-server user exactly.
+func (s *Store) ForUser(ctx context.Context, mediaUser string) ([]Account, error) {
+	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a
+		JOIN account_media_users u ON u.account_id = a.id WHERE u.name = ? ORDER BY a.preferred DESC, a.id`, mediaUser)
+}
+
+// Preferred is the preferred enabled account, else the first enabled one, else ErrNotFound.
+func (s *Store) Preferred(ctx context.Context) (Account, error) {
+	found, err := query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a WHERE a.enabled = 1 ORDER BY a.preferred DESC, a.id LIMIT 1`)
+	if err != nil {
+		return Account{}, err
+	}
+	if len(found) == 0 {
+		return Account{}, ErrNotFound
+	}
+	return found[0], nil
+}
+
+// Create adds an account. The first account becomes the preferred one by itself.
+// It returns a *FieldError for a bad draft and ErrTaken for a name in use or
+// a catalog user who has an account.
+func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
+	if err := errors.Join(checkUsername(d.Username), checkUserNames(d.MediaUserNames), checkToken(d.Tokens.Access)); err != nil {
+		return Account{}, err
+	}
+	var created Account
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := checkFree(ctx, tx, d.Username, d.CatalogUserID, 0); err != nil {
+			return err
+		}
+		var others int
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts`).Scan(&others); err != nil {
+			return fmt.Errorf("count accounts: %w", err)
+		}
+		now := time.Now().UnixMilli()
+		var checked, id int64
+		if d.CatalogUserID != 0 {
+			checked = now
+		}
+		err := tx.QueryRowContext(ctx, `
+			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, checked_at, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, checked, now, now).Scan(&id)
+		if err != nil {
+			return fmt.Errorf("create account: %w", err)
+		}
+		if err := s.setTokens(ctx, tx, id, d.Tokens); err != nil {
+			return err
+		}
+		if err := setUserNames(ctx, tx, id, d.MediaUserNames); err != nil {
+			return err
+		}
+		if d.Preferred || others == 0 {
+			if err := prefer(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		created, err = get(ctx, tx, id)
+		return err
+	})
+	return created, err
+}
+
+// Update changes an account. It returns a *FieldError, ErrTaken or ErrNotFound.
+// A new token clears what was known of the old one, and a new user name also which catalog
+// user the account is: both are checked before the next mark.
+func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error) {
+	var changed Account
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		now, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if c.Username != nil {
+			if err := errors.Join(checkUsername(*c.Username), checkFree(ctx, tx, *c.Username, 0, id)); err != nil {
+				return err
+			}
+		}
+		if c.MediaUserNames != nil {
+			if err := checkUserNames(*c.MediaUserNames); err != nil {
+				return err
+			}
+			if err := setUserNames(ctx, tx, id, *c.MediaUserNames); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, dry_run = ?, updated_at = ? WHERE id = ?`,
+			or(c.Username, now.Username), or(c.Enabled, now.Enabled), or(c.Private, now.Private),
+			or(c.CompleteSeries, now.CompleteSeries), or(c.CompleteFilms, now.CompleteFilms), or(c.DryRun, now.DryRun), time.Now().UnixMilli(), id)
+		if err != nil {
+			return fmt.Errorf("update account %d: %w", id, err)
+		}
+		if c.AccessToken != nil {
+			if err := checkToken(*c.AccessToken); err != nil {
+				return err
+			}
+			if err := s.setTokens(ctx, tx, id, Tokens{Access: *c.AccessToken}); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET auth_method = ?, checked_at = 0 WHERE id = ?`, ByToken, id); err != nil {
+				return fmt.Errorf("update account %d: %w", id, err)
+			}
+		}
+		if c.Username != nil && *c.Username != now.Username {
+			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET catalog_user_id = 0, checked_at = 0 WHERE id = ?`, id); err != nil {
+				return fmt.Errorf("update account %d: %w", id, err)
+			}
+		}
+		changed, err = get(ctx, tx, id)
+		return err
+	})
+	return changed, err
+}
+
+// Delete removes an account; its records stay, without it. It returns ErrNotFound.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		a, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM accounts WHERE id = ?`, id); err != nil {
+			return fmt.Errorf("delete account %d: %w", id, err)
+		}
+		if !a.Preferred {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE accounts SET preferred = 1 WHERE id = (SELECT MIN(id) FROM accounts)`)
+		if err != nil {
+			return fmt.Errorf("prefer another account: %w", err)
+		}
+		return nil
+	})
+}
+
+// Prefer makes the account the preferred one. It returns ErrNotFound.
+func (s *Store) Prefer(ctx context.Context, id int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := get(ctx, tx, id); err != nil {
+			return err
+		}
+		return prefer(ctx, tx, id)
+	})
+}
+
+// AddUserName lets an account name one more media-server user; one that it names already stays. It returns a
+// *FieldError of the field name, or ErrNotFound.
+func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account, error) {
+	var changed Account
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		now, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(now.MediaUserNames, name) {
+			changed = now
+			return nil
+		}
+		names := append(now.MediaUserNames, name)
+		if err := checkUserNames(names); err != nil {
+			return nameError(err)
+		}
+		if err := setUserNames(ctx, tx, id, names); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), id); err != nil {
+			return fmt.Errorf("update account %d: %w", id, err)
+		}
+		changed, err = get(ctx, tx, id)
+		return err
+	})
+	return changed, err
+}
+
+// nameError is an error of a list of names as one of the field name.
+func nameError(err error) error {
+	var field *FieldError
+	if errors.As(err, &field) {
+		field.Field = "name"
+	}
+	return err
+}
+
+func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM account_media_users WHERE account_id = ?`, id); err != nil {
+		return fmt.Errorf("replace media user names of account %d: %w", id, err)
+	}
+	for _, name := range names {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO account_media_users (account_id, name) VALUES (?, ?)`, id, name); err != nil {
+			return fmt.Errorf("add media user name to account %d: %w", id, err)
+		}
+		if err := HeedTx(ctx, tx, name); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func prefer(ctx context.Context, tx *sql.Tx, id int64) error {
+	_, err := tx.ExecContext(ctx, `UPDATE accounts SET preferred = CASE WHEN id = ? THEN 1 ELSE 0 END`, id)
+	if err != nil {
+		return fmt.Errorf("prefer account %d: %w", id, err)
+	}
+	return nil
+}
+
+// checkFree returns ErrTaken when another account than id has the name, or is known to
+// be that catalog user; catalogUserID 0 is nobody.
+func checkFree(ctx context.Context, tx *sql.Tx, username string, catalogUserID int, id int64) error {
+	var taken int
+	err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts WHERE (username = ? OR catalog_user_id <> 0 AND catalog_user_id = ?) AND id <> ?`,
+		username, catalogUserID, id).Scan(&taken)
+	if err != nil {
+		return fmt.Errorf("look for account %q: %w", username, err)
+	}
+	if taken > 0 {
+		return ErrTaken
+	}
+	return nil
+}
+
+// querier is a transaction or the reader pool.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func get(ctx context.Context, q querier, id int64) (Account, error) {
+	found, err := query(ctx, q, `SELECT `+columns+` FROM accounts a WHERE a.id = ?`, id)
+	if err != nil {
+		return Account{}, err
+	}
+	if len(found) == 0 {
+		return Account{}, ErrNotFound
+	}
+	return found[0], nil
+}
+
+// query reads the accounts that statement selects, with their media user names.
+func query(ctx context.Context, q querier, statement string, args ...any) ([]Account, error) {
+	rows, err := q.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	accounts := []Account{}
+	for rows.Next() {
+		var a Account
+		var expires, checked, created, updated int64
+		err := rows.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
+			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &checked, &a.Problem, &created, &updated)
+		if err != nil {
+			return nil, fmt.Errorf("read account: %w", err)
+		}
+		a.ExpiresAt, a.CheckedAt = timeOrNil(expires), timeOrNil(checked)
+		a.CreatedAt, a.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
+		a.MediaUserNames = []string{}
+		accounts = append(accounts, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	return accounts, addUserNames(ctx, q, accounts)
+}
+
+// addUserNames fills in the media user names of all accounts with one query.
+func addUserNames(ctx context.Context, q querier, accounts []Account) error {
+	if len(accounts) == 0 {
+		return nil
+	}
+	index := make(map[int64]int, len(accounts))
+	args := make([]any, len(accounts))
+	for i, a := range accounts {
+		index[a.ID], args[i] = i, a.ID
+	}
+	rows, err := q.QueryContext(ctx, `SELECT account_id, name FROM account_media_users WHERE account_id IN (?`+
+		strings.Repeat(", ?", len(args)-1)+`) ORDER BY name`, args...)
+	if err != nil {
+		return fmt.Errorf("read media user names: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id int64
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return fmt.Errorf("read media user name: %w", err)
+		}
+		a := &accounts[index[id]]
+		a.MediaUserNames = append(a.MediaUserNames, name)
+	}
+	return rows.Err()
+}
+
+func or[T any](p *T, otherwise T) T {
+	if p != nil {
+		return *p
+	}
+	return otherwise
+}
+
+func timeOrNil(ms int64) *time.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := time.UnixMilli(ms)
+	return &t
+}

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/tell/notify"
+)
+
+// accountInput is a new account.
+type accountInput struct {
+	Username       string      `json:"username" doc:"The catalog's user name, as it stands in the address of the person's page." example:"mira"`
+	AccessToken    secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on the catalog's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
+	MediaUserNames []string    `json:"media_user_names,omitempty" doc:"The media-server users whose events go to this account; compared exactly, case and spaces included." example:"[\"mira\",\"Mira TV\"]"`
+	Enabled        *bool       `json:"enabled,omitempty" doc:"Whether events are marked; true when left out."`
+	Preferred      bool        `json:"preferred,omitempty" doc:"Whether test runs for unknown users use it. The first account always is preferred."`
+	Private        bool        `json:"private,omitempty" doc:"Whether new entries of the list are visible to their owner only."`
+	CompleteSeries bool        `json:"complete_series,omitempty" doc:"Whether a series is set to done when every main episode is marked."`
+	CompleteFilms  *bool       `json:"complete_films,omitempty" doc:"The same for films; true when left out."`
+	DryRun         bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked."`
+}
+
+// accountChange is a change of an account. What is left out stays.
+type accountChange struct {
+	Username       *string      `json:"username,omitempty" doc:"The catalog's user name."`
+	AccessToken    *secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
+	MediaUserNames *[]string    `json:"media_user_names,omitempty" doc:"The whole new list."`
+	Enabled        *bool        `json:"enabled,omitempty"`
+	Private        *bool        `json:"private,omitempty"`
+	CompleteSeries *bool        `json:"complete_series,omitempty"`
+	CompleteFilms  *bool        `json:"complete_films,omitempty"`
+	DryRun         *bool        `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
+}
+
+// mediaUserName names a user of a media server.
+type mediaUserName struct {
+	Name string `json:"name" doc:"As the media server spells it; case and spaces count." example:"Mira TV"`
+}
+
+// accountCheck is how asking the catalog with an account's token came out.
+type accountCheck struct {
+	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
+	Message string          `json:"message" doc:"What is wrong and what to do about it, in plain words." example:"The catalog accepts the token of mira."`
+	Account account.Account `json:"account"`
+}
+
+func (s *server) registerAccounts() {
+	const tag = "Accounts"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
+		Summary: "List accounts", Description: "The catalog accounts, the preferred one first.",
+	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
+		all, err := s.Accounts.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return answer(pageOf(all, in.PageQuery))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
+		Summary: "Add an account", Description: "The catalog is asked whose token it is; what is wrong with it is told in problem. While the catalog does not answer, the token is kept unchecked.",
+		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+	}, s.createAccount)
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts/{id}", OperationID: "get-account", Tags: []string{tag},
+		Summary: "Get an account", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
+		return answer(s.Accounts.Get(ctx, in.ID))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPatch, Path: "/api/accounts/{id}", OperationID: "change-account", Tags: []string{tag},
+		Summary: "Change an account", Description: "Fields that are left out stay as they are. A new token is checked as that of a new account.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.changeAccount)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/media_user_names", OperationID: "add-media-user-name", Tags: []string{tag},
+		Summary: "Add a media-server user to an account", Description: "What this user watches from now on is marked for the account too. Nothing changes when the account names the user already.",
+		Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		JSON[mediaUserName]
+	}) (*JSON[account.Account], error) {
+		a, err := s.Accounts.AddUserName(ctx, in.ID, in.Body.Name)
+		return s.usable(ctx, a, err)
+	})
+	registerOther(s, huma.Operation{
+		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
+		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait go on waiting, until an enabled account names the same user.",
+		Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, s.Accounts.Delete(ctx, in.ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/test", OperationID: "test-account", Tags: []string{tag},
+		Summary: "Test an account", Description: "Asks the catalog whose token it is, and keeps the answer with the account.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, s.testAccount)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/activate", OperationID: "activate-account", Tags: []string{tag},
+		Summary: "Make an account the preferred one", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
+		if err := s.Accounts.Prefer(ctx, in.ID); err != nil {
+			return nil, err
+		}
+		return answer(s.Accounts.Get(ctx, in.ID))
+	})
+}
+
+func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JSON[account.Account], error) {
+	b := in.Body
+	method := account.ByToken
+	if b.AccessToken == "" {
+		method = account.ByOAuth
+	}
+	s.Masker.Add(b.AccessToken.Reveal())
+	made, err := s.Accounts.Create(ctx, account.Draft{
+		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
+		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
+		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun,
+	})
+	return s.saved(ctx, made, err, b.AccessToken)
+}
+
+func (s *server) changeAccount(ctx context.Context, in *struct {
+	ByID
+	JSON[accountChange]
+}) (*JSON[account.Account], error) {
+	var given secret.Text
+	if in.Body.AccessToken != nil {
+		given = *in.Body.AccessToken
+		s.Masker.Add(given.Reveal())
+	}
+	changed, err := s.Accounts.Update(ctx, in.ID, account.Change(in.Body))
+	return s.saved(ctx, changed, err, given)
+}
+
+// checkTime is how long whoever saves a token waits for the catalog to say whose it is.
+const checkTime = 10 * time.Second
+
+// saved answers an account that was stored, with what is wrong with the token that it was given; given is empty when it
+// was given none.
+func (s *server) saved(ctx context.Context, a account.Account, err error, given secret.Text) (*JSON[account.Account], error) {
+	if err != nil || given == "" {
+		return s.usable(ctx, a, err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if _, err := s.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
+		s.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
+	}
+	a, err = s.Accounts.Get(ctx, a.ID)
+	return s.usable(ctx, a, err)
+}
+
+// usable answers an account that was changed. Marks may have waited for it, and the inbox may say that nobody names its users.
+func (s *server) usable(ctx context.Context, a account.Account, err error) (*JSON[account.Account], error) {
+	s.Replay.Kick()
+	var over []notify.Notice
+	for _, name := range a.MediaUserNames {
+		if a.Enabled {
+			over = append(over, notify.Notice{Kind: notify.NoAccount, About: name, Over: true})
+		}
+	}
+	if len(over) > 0 {
+		s.Notices.Add(ctx, over...)
+	}
+	return answer(a, err)
+}
+
+func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
+	checked, err := s.Keeper.Check(ctx, in.ID)
+	if err == nil {
+		return answer(accountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
+	}
+	check := accountCheck{}
+	var refused *catalog.Error
+	switch {
+	case errors.As(err, &refused):
+		check.Message = catalogProblem(refused)
+	case errors.Is(err, account.ErrNoToken):
+		check.Message = asSentence(account.ErrNoToken.Error())
+	case errors.Is(err, account.ErrOtherUser):
+		check.Message = asSentence(account.ErrOtherUser.Error())
+	case errors.Is(err, account.ErrTaken):
+		check.Message = asSentence(account.ErrTaken.Error())
+	default:
+		return nil, err
+	}
+	check.Account, err = s.Accounts.Get(ctx, in.ID)
+	return answer(check, err)
+}

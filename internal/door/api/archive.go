@@ -1,0 +1,357 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"syscall"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/watch"
+)
+
+const archiveTag = "Archive"
+
+// archiveStatus is the state of the archive.
+type archiveStatus struct {
+	archive.Status
+	CurrentProgress orNull[archive.Progress] `json:"current_progress" doc:"How far the import is; null while none runs."`
+}
+
+// archiveLog is the log of an import.
+type archiveLog struct {
+	TaskID int64             `json:"task_id"`
+	State  task.State        `json:"state" enum:"running,done,failed,cancelled"`
+	Lines  []json.RawMessage `json:"lines" doc:"Each with time, level, msg and more; the newest 256 KiB."`
+}
+
+// ArchiveSubject is a subject as the archive tells it.
+type ArchiveSubject struct {
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.SubjectType `json:"type" doc:"2 anime, 6 live action."`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	Aliases   []string            `json:"aliases"`
+	Date      watch.Date          `json:"date"`
+	Platform  string              `json:"platform"`
+	Eps       int                 `json:"eps"`
+	NSFW      bool                `json:"nsfw"`
+}
+
+// archiveHit is a subject that was found by a title.
+type archiveHit struct {
+	ArchiveSubject
+	Score float64     `json:"score" doc:"How alike the title is, a ratio 0 to 1."`
+	How   archive.How `json:"how" enum:"equal,begins,alike" doc:"Whether the title is the same, begins with what was looked for, or is similar."`
+	By    string      `json:"by" enum:"name,name_cn,alias" doc:"Which of its titles it was found by."`
+}
+
+// ArchiveEpisode is a chapter as the archive tells it.
+type ArchiveEpisode struct {
+	EpisodeID catalog.EpisodeID   `json:"episode_id"`
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.EpisodeType `json:"type" doc:"0 main, 1 special, 2 opening, 3 ending, and others."`
+	Sort      float64             `json:"sort"`
+	Ep        float64             `json:"ep"`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	AirDate   watch.Date          `json:"air_date"`
+}
+
+// archiveDetail is all that the archive holds of a subject.
+type archiveDetail struct {
+	ArchiveSubject
+	Episodes  []ArchiveEpisode  `json:"episodes"`
+	Relations []archiveRelation `json:"relations"`
+	Seasons   []ArchiveSubject  `json:"seasons" doc:"What prequels and sequels lead to, the subject among them, by date."`
+}
+
+// archiveRelation is a neighbour of a subject.
+type archiveRelation struct {
+	SubjectID catalog.SubjectID   `json:"subject_id"`
+	Type      catalog.SubjectType `json:"type"`
+	Name      string              `json:"name"`
+	NameCN    string              `json:"name_cn"`
+	Relation  string              `json:"relation" doc:"What the neighbour is to the subject, in the catalog's words." example:"续集"`
+}
+
+// archiveAiring is an episode with its subject's titles.
+type archiveAiring struct {
+	ArchiveEpisode
+	SubjectName   string `json:"subject_name"`
+	SubjectNameCN string `json:"subject_name_cn"`
+}
+
+func (s *server) registerArchive() {
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
+		Summary: "Get the state of the offline archive",
+	}, func(context.Context, *none) (*JSON[archiveStatus], error) {
+		status := s.ArchiveKeeper.Status()
+		return answer(archiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/catalog_archive/trigger", OperationID: "update-archive", Tags: []string{archiveTag},
+		Summary: "Import the newest dump",
+		Description: "Starts a task, or answers the one that runs already; /api/catalog_archive/progress follows it, too. " +
+			"When the newest dump is in use, there is nothing to do unless force is set.",
+		DefaultStatus: http.StatusAccepted,
+	}, func(_ context.Context, in *struct {
+		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
+	}) (*JSON[startedTask], error) {
+		return started(s.ArchiveKeeper.Update(in.Force))
+	})
+	registerOther(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
+		Summary: "Cancel the import", DefaultStatus: http.StatusAccepted,
+		Description: "The archive in use stays; a download goes on where it was at the next import.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+	}, func(context.Context, *none) (*none, error) {
+		t, err := s.Tasks.Newest(archive.TaskKind, 0)
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.Tasks.Cancel(t.Status().ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/progress_log", OperationID: "get-archive-log", Tags: []string{archiveTag},
+		Summary: "Get the log of an import", Errors: []int{http.StatusNotFound},
+	}, func(_ context.Context, in *struct {
+		TaskID int64 `query:"task_id" minimum:"0" doc:"The task; 0 is the newest import."`
+	}) (*JSON[archiveLog], error) {
+		t, err := s.archiveTask(in.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		lines, _ := t.After(0)
+		log := archiveLog{TaskID: t.Status().ID, State: t.Status().State, Lines: make([]json.RawMessage, 0, len(lines))}
+		for _, line := range lines {
+			log.Lines = append(log.Lines, json.RawMessage(line.Text))
+		}
+		return answer(log, nil)
+	})
+	s.stream("/api/catalog_archive/progress", "stream-archive-import", archiveTag, "Follow an import",
+		"Server-sent events until the import ends: log (a line of its log), progress and result (the task).", taskInQuery, s.archiveTask)
+	s.registerArchiveLookUps()
+	s.registerUpload()
+}
+
+// archiveTask is an import by its id, or the newest one.
+func (s *server) archiveTask(id int64) (*task.Task, error) {
+	if id == 0 {
+		return s.Tasks.Newest(archive.TaskKind, 0)
+	}
+	t, err := s.Tasks.Get(id)
+	if err == nil && t.Status().Kind != archive.TaskKind {
+		err = task.ErrNotFound
+	}
+	return t, err
+}
+
+func (s *server) registerArchiveLookUps() {
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/search", OperationID: "search-archive", Tags: []string{archiveTag},
+		Summary:     "Find titles in the offline archive",
+		Description: "Equal titles first, then those that begin with the text; when none is equal, those that are similar too.",
+		Errors:      []int{http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		Text  string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The title."`
+		Type  string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
+		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
+	}) (*JSON[Page[archiveHit]], error) {
+		found, err := s.Archive.Find(ctx, archive.Query{Text: in.Text, Types: typesOf(in.Type), Limit: in.Limit})
+		page := Page[archiveHit]{Items: []archiveHit{}}
+		for _, f := range found {
+			page.Items = append(page.Items, archiveHit{archiveSubject(f.Subject), f.Likeness, f.How, f.By()})
+		}
+		return answer(page, err)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/subjects/{id}", OperationID: "get-archive-subject", Tags: []string{archiveTag},
+		Summary: "Get a subject from the offline archive", Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *ByID) (*JSON[archiveDetail], error) {
+		return answer(s.archiveDetail(ctx, catalog.SubjectID(in.ID)))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/catalog_archive/airing", OperationID: "list-airing", Tags: []string{archiveTag},
+		Summary: "List the episodes that air in some days", Errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		From string `query:"from" required:"true" format:"date" doc:"The first day, such as 2026-01-05." example:"2026-01-05"`
+		To   string `query:"to" format:"date" doc:"The last day; left out it is the first. At most 31 days after it." example:"2026-01-11"`
+	}) (*JSON[Page[archiveAiring]], error) {
+		from, to := watch.ParseDate(in.From), watch.ParseDate(in.To)
+		if in.To == "" {
+			to = from
+		}
+		if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 31 {
+			return nil, fieldProblem("query.to", "it must be a day from the first on, at most 31 days after it")
+		}
+		list, err := s.Archive.Airing(ctx, from, to)
+		page := Page[archiveAiring]{Items: []archiveAiring{}}
+		for _, a := range list {
+			page.Items = append(page.Items, archiveAiring{archiveEpisode(a.Episode), a.Subject.Name, a.Subject.NameCN})
+		}
+		return answer(page, err)
+	})
+}
+
+func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (archiveDetail, error) {
+	subject, err := s.Archive.Subject(ctx, id)
+	if err != nil {
+		return archiveDetail{}, archiveMiss(err)
+	}
+	d := archiveDetail{ArchiveSubject: archiveSubject(subject), Episodes: []ArchiveEpisode{}, Relations: []archiveRelation{}, Seasons: []ArchiveSubject{}}
+	episodes, err := s.Archive.Episodes(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, e := range episodes {
+		d.Episodes = append(d.Episodes, archiveEpisode(e))
+	}
+	relations, err := s.Archive.Relations(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, r := range relations {
+		d.Relations = append(d.Relations, archiveRelation{r.ID, r.Type, r.Name, r.NameCN, r.Label})
+	}
+	chain, err := s.Archive.Chain(ctx, id)
+	if err != nil {
+		return d, archiveMiss(err)
+	}
+	for _, season := range chain {
+		d.Seasons = append(d.Seasons, archiveSubject(season))
+	}
+	return d, nil
+}
+
+// archiveMiss makes "not in the archive" a 404.
+func archiveMiss(err error) error {
+	if errors.Is(err, catalog.ErrNotFound) {
+		return problem(http.StatusNotFound, "The offline archive has no such subject: it may be newer than the archive, or merged into another one.")
+	}
+	return err
+}
+
+func archiveSubject(s catalog.Subject) ArchiveSubject {
+	if s.Aliases == nil {
+		s.Aliases = []string{}
+	}
+	return ArchiveSubject{s.ID, s.Type, s.Name, s.NameCN, s.Aliases, s.Date, s.Platform, s.Eps, s.NSFW}
+}
+
+func archiveEpisode(e catalog.EpisodeInfo) ArchiveEpisode {
+	return ArchiveEpisode{e.ID, e.Subject, e.Type, e.Sort, e.Ep, e.Name, e.NameCN, e.AirDate}
+}
+
+// registerUpload registers the upload of a dump, which huma does not do.
+func (s *server) registerUpload() {
+	const upload = "/api/catalog_archive/import_local"
+	s.mux.HandleFunc("POST "+upload, func(w http.ResponseWriter, r *http.Request) {
+		id, err := s.upload(w, r)
+		if err != nil {
+			s.problemOf(r.Context(), "POST "+upload, err).write(w)
+			return
+		}
+		writeJSON(w, http.StatusAccepted, "application/json", startedTask{id})
+	})
+	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	s.api.OpenAPI().AddOperation(&huma.Operation{
+		Method: http.MethodPost, Path: upload, OperationID: "upload-archive", Tags: []string{archiveTag}, Summary: "Import a dump from a file",
+		Description: fmt.Sprintf("The body is the zip itself, or a form with it as a file. It may have %d MiB. Starts a task.", archive.MaxDump>>20),
+		Parameters: []*huma.Param{{Name: "force", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean},
+			Description: "Import it even if it holds much less than the archive in use."}},
+		RequestBody: &huma.RequestBody{Required: true, Content: binary},
+		Responses: map[string]*huma.Response{
+			"202": s.response("Accepted", startedTask{}),
+			"400": s.response("Bad Request", &Problem{}),
+			"401": s.response("Unauthorized", &Problem{}),
+			"403": s.response("Forbidden", &Problem{}),
+			"409": s.response("Conflict", &Problem{}),
+			"413": s.response("Request Entity Too Large", &Problem{}),
+			"415": s.response("Unsupported Media Type", &Problem{}),
+			"507": s.response("Insufficient Storage", &Problem{}),
+		},
+	})
+}
+
+// upload takes the zip in a request into a file and starts its import.
+func (s *server) upload(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
+	if !s.uploading.TryLock() {
+		return 0, problem(http.StatusConflict, "Another upload is under way: wait for it to end.")
+	}
+	defer s.uploading.Unlock()
+	if s.ArchiveKeeper.Status().ImportInProgress {
+		return 0, archive.ErrBusy
+	}
+	body, err := zipIn(r, http.MaxBytesReader(w, r.Body, archive.MaxDump))
+	if err != nil {
+		return 0, err
+	}
+	file, err := s.ArchiveKeeper.NewUpload()
+	if err != nil {
+		return 0, err
+	}
+	if err := receive(file, body); err != nil {
+		s.ArchiveKeeper.Discard(file)
+		return 0, err
+	}
+	t, err := s.ArchiveKeeper.ImportFile(file, r.URL.Query().Get("force") == "true")
+	if err != nil {
+		return 0, err
+	}
+	return t.Status().ID, nil
+}
+
+// zipIn is the zip in a request: the body, or the first file of a form. The name of
+// the file is never looked at.
+func zipIn(r *http.Request, body io.ReadCloser) (io.Reader, error) {
+	r.Body = body
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "multipart/form-data":
+		form, err := r.MultipartReader()
+		for err == nil {
+			part, next := form.NextPart()
+			if err = next; err == nil && part.FileName() != "" {
+				return part, nil
+			}
+		}
+		return nil, problem(http.StatusBadRequest, "The form has no file.")
+	case err == nil && (kind == "application/zip" || kind == "application/octet-stream" || kind == "application/x-zip-compressed"):
+		return body, nil
+	}
+	return nil, problem(http.StatusUnsupportedMediaType, "Send the zip itself as application/zip, or a form with it as a file.")
+}
+
+// receive writes a body to a file. listen.Handler ends it when nothing comes for a while.
+func receive(file *os.File, body io.Reader) error {
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := body.Read(buf)
+		switch _, failed := file.Write(buf[:n]); {
+		case errors.Is(failed, syscall.ENOSPC):
+			return fmt.Errorf("store the upload: %w", archive.ErrNoSpace)
+		case failed != nil:
+			return fmt.Errorf("store the upload: %w", failed)
+		}
+		var large *http.MaxBytesError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &large):
+			return problem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The file is larger than %d MiB, so it is no dump.", archive.MaxDump>>20))
+		case err != nil:
+			return problem(http.StatusBadRequest, "The upload broke off: send it again.")
+		}
+	}
+}

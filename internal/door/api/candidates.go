@@ -1,0 +1,167 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
+	"watchmark/internal/match/mapping"
+)
+
+// confirmInput is the subject that a person confirms.
+type confirmInput struct {
+	SubjectID     catalog.SubjectID `json:"subject_id" minimum:"1" doc:"One of the candidates, or any other subject: the number in the address of the catalog's page." example:"265"`
+	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the subject which the season begins with, and one of a special is led to by the offset from its number; given, also as 0, the mapping leads to subject_id itself."`
+}
+
+// AnsweredCandidate is what every answer to a question tells.
+type AnsweredCandidate struct {
+	Candidate review.Question `json:"pending_candidate"`
+	RecordIDs []int64         `json:"record_ids" doc:"The records that are run again." example:"[42]"`
+	TaskID    int64           `json:"task_id" doc:"The id of the task that follows them; 0 when there are none." example:"7"`
+}
+
+// confirmedCandidate is what confirming did.
+type confirmedCandidate struct {
+	AnsweredCandidate
+	Mapping mapping.Mapping `json:"mapping"`
+}
+
+// rejectedCandidate is what rejecting did.
+type rejectedCandidate struct {
+	AnsweredCandidate
+	Blocked mapping.Blocked `json:"blocked_keyword"`
+}
+
+// undoneCandidate is what undoing did.
+type undoneCandidate struct {
+	AnsweredCandidate
+	UnmarkedIDs []int64 `json:"unmarked_record_ids" doc:"The records whose marks were taken back: what they themselves had written to a list."`
+	Left        int     `json:"marks_left" doc:"How many marks stay: a record of another title relies on them, or they are older than those of the newest 500 records."`
+	Kept        bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
+}
+
+func (s *server) registerCandidates() {
+	const tag = "Candidates"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/pending-candidates", OperationID: "list-pending-candidates", Tags: []string{tag},
+		Summary:     "List the titles that wait for a person",
+		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed.",
+	}, func(ctx context.Context, in *struct {
+		PageQuery
+		Status string `query:"status" enum:"pending,confirmed,rejected" default:"pending" doc:"Questions in this state."`
+	}) (*JSON[Page[review.Question]], error) {
+		before, err := in.position()
+		if err != nil {
+			return nil, err
+		}
+		questions, next, err := s.Questions.List(ctx, review.Filter{Statuses: []review.Status{review.Status(in.Status)}, Before: before, Limit: in.Limit})
+		return answer(Page[review.Question]{questions, cursorOf(next)}, err)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/pending-candidates/{id}", OperationID: "get-pending-candidate", Tags: []string{tag},
+		Summary: "Get a question", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[review.Question], error) {
+		return answer(s.Questions.Get(ctx, in.ID))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/confirm", OperationID: "confirm-pending-candidate", Tags: []string{tag},
+		Summary:       "Confirm a subject",
+		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. A subject that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+	}, s.confirmCandidate)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/reject", OperationID: "reject-pending-candidate", Tags: []string{tag},
+		Summary:       "Reject a title",
+		Description:   "Blocks exactly this title, and nothing that only has it inside, and runs the records that wait again, which ignores them. Other seasons of the title are blocked with it.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *ByID) (*JSON[rejectedCandidate], error) {
+		a, err := s.Engine.Reject(ctx, in.ID)
+		return answer(rejectedCandidate{answerView(a), a.Blocked}, err)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/undo", OperationID: "undo-pending-candidate", Tags: []string{tag},
+		Summary:       "Undo an answer",
+		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When the catalog cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+	}, s.undoCandidate)
+	registerOther(s, huma.Operation{
+		Method: http.MethodDelete, Path: "/api/pending-candidates/{id}", OperationID: "delete-pending-candidate", Tags: []string{tag},
+		Summary: "Put a question off", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "The question is gone until the next event of its title comes in. The records that waited for it stay uncertain; they are part of the question when it is asked again.",
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, s.Questions.Delete(ctx, in.ID)
+	})
+}
+
+func answerView(a engine.Answered) AnsweredCandidate {
+	view := AnsweredCandidate{Candidate: a.Question, RecordIDs: append([]int64{}, a.RecordIDs...)}
+	if a.Task != nil {
+		view.TaskID = a.Task.Status().ID
+	}
+	return view
+}
+
+func (s *server) confirmCandidate(ctx context.Context, in *struct {
+	ByID
+	JSON[confirmInput]
+}) (*JSON[confirmedCandidate], error) {
+	q, err := s.Questions.Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if q.Status != review.Pending {
+		return nil, review.ErrAnswered
+	}
+	choice, err := s.choose(ctx, q, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.Engine.Confirm(ctx, in.ID, choice)
+	return answer(confirmedCandidate{answerView(a), a.Mapping}, err)
+}
+
+// choose is the choice that an input means. A subject that is no candidate must exist and be
+// an anime or live action.
+func (s *server) choose(ctx context.Context, q review.Question, in confirmInput) (review.Choice, error) {
+	if c, known := q.Candidate(in.SubjectID); known {
+		if in.EpisodeOffset != nil {
+			return review.Choice{SubjectID: c.SubjectID, Name: review.Choose(c).Name, EpisodeOffset: *in.EpisodeOffset}, nil
+		}
+		choice, err := q.Choose(c)
+		if err != nil {
+			return review.Choice{}, err
+		}
+		if choice.SubjectID != c.SubjectID {
+			// Only its name is missing, and the candidate's tells enough where it cannot be had.
+			if first, err := s.subject(ctx, choice.SubjectID); err == nil {
+				choice.Name = first.DisplayName()
+			}
+		}
+		return choice, nil
+	}
+	subject, err := s.Engine.Chosen(ctx, in.SubjectID)
+	if err != nil {
+		return review.Choice{}, notAsked(err)
+	}
+	choice := review.Choice{SubjectID: subject.ID, Name: cmp.Or(subject.DisplayName(), fmt.Sprint(subject.ID))}
+	if in.EpisodeOffset != nil {
+		choice.EpisodeOffset = *in.EpisodeOffset
+	}
+	return choice, nil
+}
+
+func (s *server) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
+	a, err := s.Engine.UndoAnswer(ctx, in.ID)
+	if errors.Is(err, catalog.ErrUnreachable) {
+		return nil, later("The catalog cannot be reached, so the marks that this answer led to cannot be taken back. The answer stays: undo it again later.")
+	}
+	return answer(undoneCandidate{answerView(a), append([]int64{}, a.Unmarked...), a.Shared + a.Left, a.Kept}, err)
+}

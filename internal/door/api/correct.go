@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
+	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/record"
+)
+
+// correctionInput is what a record should have led to.
+type correctionInput struct {
+	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The right subject: the number in the address of the catalog's page." example:"265"`
+	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
+	EverySeason   bool              `json:"every_season,omitempty" doc:"Whether the mapping is for every season of the title, not that of the record alone."`
+	Unmark        *bool             `json:"unmark,omitempty" doc:"Whether what was marked and is not right is taken back; true when left out."`
+	Mark          *bool             `json:"mark,omitempty" doc:"Whether the records are run again, so that the right episode is marked; true when left out."`
+	AllOfTitle    bool              `json:"all_of_title,omitempty" doc:"Whether all records that the mapping is for are corrected: the newest 500, without ignored ones. Those that came out right, and those that the mapping leads to no episode, stay as they are."`
+}
+
+// startedCorrection answers that a correction is on its way.
+type startedCorrection struct {
+	Mapping   mapping.Mapping `json:"mapping" doc:"The mapping that was written."`
+	RecordIDs []int64         `json:"record_ids" doc:"The records that are corrected." example:"[42]"`
+	TaskID    int64           `json:"task_id" doc:"The id of the task that takes back and marks anew." example:"7"`
+}
+
+// correctionPreview is what there is to correct, and what a correction would do.
+type correctionPreview struct {
+	Marks        []markedEntry   `json:"marks" doc:"What the record itself wrote to a list. What it found there is not among it."`
+	Others       int             `json:"others" doc:"How many other records all_of_title would correct."`
+	OthersMarked int             `json:"others_marked" doc:"How many of them wrote a mark."`
+	OthersChange int             `json:"others_change" doc:"With all_of_title, how many of them would be run again."`
+	OthersStay   int             `json:"others_stay" doc:"How many would stay as they are: they came out right, or the mapping leads them to no episode."`
+	OthersUntold int             `json:"others_untold" doc:"How many it cannot be told of now: the catalog cannot be asked, they are being worked on, or there are too many to look at."`
+	Leads        *correctionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no subject."`
+	Same         bool            `json:"same" doc:"Whether that is what the record marked already: then nothing is taken back."`
+}
+
+// markedEntry is a mark that a record wrote.
+type markedEntry struct {
+	AccountID int64             `json:"account_id"`
+	SubjectID catalog.SubjectID `json:"subject_id"`
+	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for a subject without episodes, which was set done, and for the entry of the list alone."`
+	Completed bool              `json:"completed" doc:"Whether the subject was set done with it."`
+	Created   bool              `json:"created" doc:"Whether it is the entry of the list, which was missing."`
+}
+
+// correctionGoal is where a record would come out.
+type correctionGoal struct {
+	Status      match.Status      `json:"status" enum:"matched,review,not_found,episode_not_found,blocked,no_account,unreachable"`
+	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The subject; a sequel of the one asked for when the episode is counted on into it."`
+	SubjectName string            `json:"subject_name"`
+	EpisodeID   catalog.EpisodeID `json:"episode_id"`
+	EpisodeSort *float64          `json:"episode_sort"`
+	EpisodeName string            `json:"episode_name" doc:"The title of the episode; may be empty."`
+	Reason      string            `json:"reason"`
+}
+
+func (s *server) registerCorrections() {
+	const tag = "Records"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/records/{id}/correction", OperationID: "preview-correction", Tags: []string{tag},
+		Summary:     "Preview a correction",
+		Description: "What the record marked, and with a subject_id what a correction would lead to. Nothing is written.",
+		Errors:      []int{http.StatusNotFound, http.StatusBadGateway},
+	}, s.previewCorrection)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/records/{id}/correct", OperationID: "correct-record", Tags: []string{tag},
+		Summary: "Correct the match of a record",
+		Description: "Writes the mapping of the title and season to the right subject in the place of the one there is, then starts a task that takes back what the record marked where the mapping does not lead, and runs it again. " +
+			"Taken back is only what the record itself wrote: its episode, and \"done\" of the subject where this service set that; the entry stays on the list. " +
+			"A record whose mark cannot be taken back keeps it, and the task fails; correct it again later.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
+	}, s.correctRecord)
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/records/{id}/unmark", OperationID: "unmark-record", Tags: []string{tag},
+		Summary:     "Take back what a record marked",
+		Description: "Removes the mark that the record itself wrote; the record becomes ignored, and a retry marks again. 409 when it wrote nothing.",
+		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
+	}, func(ctx context.Context, in *ByID) (*JSON[record.Record], error) {
+		return answer(s.Engine.Unmark(ctx, in.ID, "taken back by a person"))
+	})
+}
+
+func (s *server) correctRecord(ctx context.Context, in *struct {
+	ByID
+	JSON[correctionInput]
+}) (*JSON[startedCorrection], error) {
+	b := in.Body
+	started, err := s.Engine.Correct(ctx, in.ID, engine.Correction{
+		SubjectID: b.SubjectID, EpisodeOffset: b.EpisodeOffset, EverySeason: b.EverySeason,
+		Unmark: orTrue(b.Unmark), Mark: orTrue(b.Mark), AllOfTitle: b.AllOfTitle,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(startedCorrection{started.Mapping, started.RecordIDs, started.Task.Status().ID}, nil)
+}
+
+func (s *server) previewCorrection(ctx context.Context, in *struct {
+	ByID
+	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right subject; left out, only what there is to correct is told."`
+	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
+	EverySeason   bool `query:"every_season" doc:"As in the correction."`
+	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
+}) (*JSON[correctionPreview], error) {
+	p, err := s.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
+		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
+	})
+	var field *mapping.FieldError
+	if errors.As(err, &field) {
+		return nil, fieldProblem("query."+field.Field, field.Problem)
+	}
+	if err != nil {
+		return nil, err
+	}
+	preview := correctionPreview{Marks: []markedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
+	for _, m := range p.Marks {
+		preview.Marks = append(preview.Marks, markedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created})
+	}
+	if p.Leads != nil {
+		goal := goalOf(*p.Leads, p.EpisodeName)
+		preview.Leads = &goal
+	}
+	return answer(preview, nil)
+}
+
+func goalOf(r match.Result, episodeName string) correctionGoal {
+	return correctionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason}
+}

@@ -1,0 +1,28 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/match/idmap"
+)
+
+func (s *server) registerDataset() {
+	const tag = "ID table"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/dataset/status", OperationID: "get-dataset-status", Tags: []string{tag},
+		Summary: "Get the state of the id table",
+	}, func(context.Context, *none) (*JSON[idmap.Status], error) {
+		return answer(s.Dataset.Status(), nil)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/dataset/refresh", OperationID: "refresh-dataset", Tags: []string{tag},
+		Summary:       "Fetch the newest id table",
+		Description:   "Starts a task. The table in use stays until a newer one was read whole.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
+	}, func(context.Context, *none) (*JSON[startedTask], error) {
+		return started(s.Dataset.Refresh())
+	})
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/match/mapping"
+)
+
+// MappingInput is a mapping as a person enters it.
+type MappingInput struct {
+	Title         string            `json:"title" doc:"The title, compared whole and without regard to case, or a regular expression (RE2) to be found in it." example:"灯塔守望者"`
+	Regex         bool              `json:"is_regex,omitempty" doc:"Whether title is a regular expression."`
+	Season        *int              `json:"season,omitempty" nullable:"true" doc:"The season this holds for; leave it out or give null for every season." example:"2"`
+	FirstSeason   bool              `json:"first_season,omitempty" doc:"Without a season: holds for events that tell none, and for season 1, alone; not for specials and later seasons."`
+	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its subject."`
+	Episode       *float64          `json:"episode,omitempty" nullable:"true" doc:"The episode number this holds for alone; leave it out or give null for all. One for a single episode goes first."`
+	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of the catalog's page." example:"265"`
+	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
+	Note          string            `json:"note,omitempty" doc:"For people."`
+}
+
+func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
+	return mapping.Mapping{
+		ID: id, Title: m.Title, Regex: m.Regex, Season: m.Season, FirstSeason: m.FirstSeason && m.Season == nil, Form: m.Form, Episode: m.Episode,
+		SubjectID: m.SubjectID, EpisodeOffset: m.EpisodeOffset, Origin: origin, Note: m.Note,
+	}
+}
+
+// named is m with the name of its subject. It returns a *mapping.FieldError for a subject that
+// is none; where the catalog cannot tell, only the name is missing.
+func (s *server) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
+	subject, err := s.Engine.Chosen(ctx, m.SubjectID)
+	var field *mapping.FieldError
+	if errors.As(err, &field) {
+		return m, err
+	}
+	m.SubjectName = subject.DisplayName()
+	return m, nil
+}
+
+func (s *server) registerMappings() {
+	const tag = "Mappings"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
+		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. The newest first.",
+	}, func(ctx context.Context, in *struct {
+		PageQuery
+		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the subject or the note, or with this number as the subject."`
+	}) (*JSON[Page[mapping.Mapping]], error) {
+		before, err := in.position()
+		if err != nil {
+			return nil, err
+		}
+		mappings, next, err := s.Mappings.List(ctx, mapping.Filter{Text: in.Text, Before: before, Limit: in.Limit})
+		return answer(Page[mapping.Mapping]{mappings, cursorOf(next)}, err)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/mappings", OperationID: "create-mapping", Tags: []string{tag},
+		Summary: "Add a mapping", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+		Description: "The subject is looked up; while the catalog does not answer it is taken as it is.",
+	}, func(ctx context.Context, in *JSON[MappingInput]) (*JSON[mapping.Mapping], error) {
+		m, err := s.named(ctx, in.Body.mapping(0, mapping.ByPerson))
+		if err != nil {
+			return nil, err
+		}
+		return answer(s.Mappings.Create(ctx, m))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/mappings/{id}", OperationID: "get-mapping", Tags: []string{tag},
+		Summary: "Get a mapping", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[mapping.Mapping], error) {
+		return answer(s.Mappings.Get(ctx, in.ID))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPut, Path: "/api/mappings/{id}", OperationID: "replace-mapping", Tags: []string{tag},
+		Summary: "Replace a mapping", Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		JSON[MappingInput]
+	}) (*JSON[mapping.Mapping], error) {
+		m, err := s.named(ctx, in.Body.mapping(in.ID, mapping.ByPerson))
+		if err != nil {
+			return nil, err
+		}
+		return answer(s.Mappings.Update(ctx, m))
+	})
+	registerOther(s, huma.Operation{
+		Method: http.MethodDelete, Path: "/api/mappings/{id}", OperationID: "delete-mapping", Tags: []string{tag},
+		Summary: "Remove a mapping", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, s.Mappings.Delete(ctx, in.ID)
+	})
+	s.registerMappingImport()
+	s.registerMappingTest()
+}

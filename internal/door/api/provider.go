@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
+)
+
+const (
+	providerPath         = "/api/login/oidc"
+	providerCallbackPath = providerPath + "/callback"
+	// providerCookie binds a sign-in that is at the provider to the browser that began it.
+	providerCookie     = "watchmark_oidc"
+	providerCookieLife = 10 * time.Minute
+)
+
+// providerStatus is how signing in by a provider stands.
+type providerStatus struct {
+	oidc.Status
+	Last        orNull[oidc.Attempt] `json:"last" doc:"The last account that came back from the provider since the start of the service; null before the first."`
+	RedirectURI string               `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
+}
+
+type providerStart struct {
+	Next string `json:"next,omitempty" maxLength:"2000" doc:"The page of this service to go to afterwards, without the base path." example:"/records"`
+}
+
+// startedProvider is where to go, and the cookie that must come back with the browser.
+type startedProvider struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+	Body      oauthAddress
+}
+
+// provided sends a browser on from the provider.
+type provided struct {
+	Location  string        `header:"Location"`
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+}
+
+func (s *server) registerProvider() {
+	const tag = "Login"
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: providerPath, OperationID: "get-login-provider", Tags: []string{tag},
+		Summary: "See how signing in by a provider stands",
+	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
+		status := s.OIDC.Status()
+		return answer(providerStatus{status, orNull[oidc.Attempt]{status.Last}, s.PublicURL(ctx) + providerCallbackPath}, nil)
+	})
+	registerOther(s, huma.Operation{
+		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
+		Summary:     "Begin to sign in by the OpenID Connect provider",
+		Description: "Answers the address of the provider where the person signs in, which leads back to the callback, and sets a cookie that must come along. Good for ten minutes.",
+		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
+	}, s.startProvider)
+	registerOther(s, huma.Operation{
+		Method: http.MethodGet, Path: providerCallbackPath, OperationID: "finish-login-provider", Tags: []string{tag},
+		Summary: "The way back from the provider",
+		Description: "Browsers come here from the provider and are sent on signed in, or to the sign-in page, with problem=" +
+			"denied, state (too late, or begun in another browser), stranger (not in auth.oidc_allowed), refused (the answer cannot be used; the log says why), unreachable, off, no_admin, locked or internal. A browser that is signed in already is sent to the page Access instead.",
+		DefaultStatus: http.StatusSeeOther, Errors: []int{http.StatusForbidden},
+	}, s.finishProvider)
+}
+
+func (s *server) startProvider(ctx context.Context, in *struct {
+	Browser
+	Body *providerStart
+}) (*startedProvider, error) {
+	if !s.OIDC.Status().On {
+		return nil, oidc.ErrOff
+	}
+	if err := s.Guard.Store.Begin(in.visitor(ctx)); err != nil {
+		return nil, err
+	}
+	// The cookie is of the host that the browser shows, and the provider leads to that of the setting.
+	public, err := url.Parse(s.PublicURL(ctx))
+	if err == nil && !strings.EqualFold(public.Host, auth.ClientOf(ctx).Host) {
+		return nil, problem(http.StatusConflict, "Signing in by the provider works at the public address only: open "+s.PublicURL(ctx))
+	}
+	next := "/"
+	if in.Body != nil {
+		next = auth.LocalPath(in.Body.Next)
+	}
+	address, browser, err := s.OIDC.Start(ctx, s.PublicURL(ctx)+providerCallbackPath, next)
+	if err != nil {
+		return nil, s.providerProblem(ctx, err)
+	}
+	return &startedProvider{SetCookie: s.providerCookie(ctx, browser, int(providerCookieLife/time.Second)), Body: oauthAddress{address}}, nil
+}
+
+// providerCookie is Lax, not Strict: the way back begins at another site.
+func (s *server) providerCookie(ctx context.Context, value string, maxAge int) http.Cookie {
+	return http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
+		Name: providerCookie, Value: value, Path: s.Guard.BasePath + providerPath, MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(ctx).HTTPS,
+	}
+}
+
+// providerProblem is what to tell whom the provider cannot be reached for, or who cannot use it.
+func (s *server) providerProblem(ctx context.Context, err error) error {
+	if errors.Is(err, oidc.ErrRefused) || errors.Is(err, oidc.ErrUnreachable) {
+		s.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
+		return problem(http.StatusBadGateway, asSentence(err.Error()))
+	}
+	return err
+}
+
+func (s *server) finishProvider(ctx context.Context, in *struct {
+	Browser
+	State   string `query:"state" maxLength:"200" doc:"What start gave the provider to bring back."`
+	Code    string `query:"code" maxLength:"4000" doc:"The code to be exchanged for tokens."`
+	Error   string `query:"error" maxLength:"200" doc:"Set when the provider gives no code."`
+	Started string `cookie:"watchmark_oidc" hidden:"true"`
+	Mode    string `header:"Sec-Fetch-Mode" hidden:"true"`
+	Dest    string `header:"Sec-Fetch-Dest" hidden:"true"`
+}) (*provided, error) {
+	if in.Mode != "" && (in.Mode != "navigate" || in.Dest != "document") {
+		return nil, problem(http.StatusForbidden, "This is where the provider leads people back to: pages cannot load it.")
+	}
+	out := &provided{}
+	opened, next, err := s.enterByProvider(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))
+	if !errors.Is(err, oidc.ErrState) && !errors.Is(err, oidc.ErrOff) {
+		// Any page can lead a browser here, which must not end a sign-in that is under way.
+		out.SetCookie = []http.Cookie{s.providerCookie(ctx, "", -1)}
+	}
+	if err == nil {
+		out.Location = s.Guard.BasePath + next
+		out.SetCookie = append(out.SetCookie, *s.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *s.Guard.DeviceCookie(ctx, opened.Device))
+		return out, nil
+	}
+	reason := providerReason(err)
+	s.logWayBack(ctx, providerCallbackPath, "nobody came in by the provider", reason, err)
+	page := "/login"
+	if _, known := auth.IdentityOf(ctx); known { // who tries it out while setting it up
+		page = "/settings/access"
+	}
+	out.Location = s.toPage(page, "problem", reason).Location
+	return out, nil
+}
+
+// enterByProvider counts the attempt once it belongs to a sign-in that began here, and takes it back where nothing can have been guessed.
+func (s *server) enterByProvider(ctx context.Context, a oidc.Answer, v auth.Visitor) (opened auth.Opened, next string, err error) {
+	counted := false
+	entry, next, err := s.OIDC.Finish(ctx, a, func() error {
+		err := s.Guard.Store.Knock(v)
+		counted = err == nil
+		return err
+	})
+	if err == nil {
+		opened, err = s.Guard.Store.Enter(ctx, entry, v)
+	}
+	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrStranger) {
+		s.Guard.Store.Withdraw(v)
+	}
+	return opened, next, err
+}
+
+// providerReason is the word by which the pages know what went wrong.
+func providerReason(err error) string {
+	var locked *auth.LockedError
+	switch {
+	case errors.Is(err, oidc.ErrState):
+		return "state"
+	case errors.Is(err, oidc.ErrOff):
+		return "off"
+	case errors.Is(err, oidc.ErrDenied):
+		return "denied"
+	case errors.Is(err, oidc.ErrStranger):
+		return "stranger"
+	case errors.Is(err, oidc.ErrRefused):
+		return "refused"
+	case errors.Is(err, auth.ErrNoAdmin):
+		return "no_admin"
+	case errors.As(err, &locked):
+		return "locked"
+	case errors.Is(err, oidc.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return "unreachable"
+	}
+	return unforeseen
+}

@@ -1,0 +1,319 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"watchmark/internal/door/auth"
+	"watchmark/internal/engine"
+	"watchmark/internal/platform/listen"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source"
+	"watchmark/internal/watch"
+)
+
+const (
+	// intakeTime is how long a webhook waits for its events to be stored.
+	intakeTime = 10 * time.Second
+	// bodiesMost bounds the webhook bodies in memory at once, in bytes; more wait their turn. Those that anybody may send
+	// wait for openBodiesMost.
+	bodiesMost     = 64 << 20
+	openBodiesMost = 16 << 20
+	// bodyFirst is for how many bytes every body waits; a larger one waits for the rest of its room once those are there, so that
+	// senders who promise much and send little keep nobody waiting.
+	bodyFirst = 64 << 10
+	// loggedBody is how many bytes of a masked body the webhook log keeps.
+	loggedBody = 8 << 10
+	// strangersPerSecond and strangersAtOnce bound what the log keeps of requests without
+	// the key, which anybody may send.
+	strangersPerSecond = 1
+	strangersAtOnce    = 60
+	// openPerSecond and openAtOnce bound the webhooks of an address where no key is asked for: a series that is marked as watched in
+	// a media server comes at once.
+	openPerSecond = 10
+	openAtOnce    = 1000
+)
+
+func (s *server) registerWebhooks() {
+	s.mux.HandleFunc("POST /webhook/{source}", s.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{$}", s.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{key}", s.webhook)
+	s.describeWebhooks()
+	for _, path := range LegacyPaths {
+		source := watch.Source(strings.ToLower(path[1:]))
+		take := func(w http.ResponseWriter, r *http.Request) { s.legacy(w, r, source) }
+		s.mux.HandleFunc("POST "+path, take)
+		s.mux.HandleFunc("POST "+path+"/{$}", take)
+		s.mux.HandleFunc("POST "+path+"/{key}", take)
+	}
+}
+
+// LegacyPaths are where Bangumi-syncer takes webhooks, alone or with a key as one more segment (docs/moving.md).
+// They are answered while server.legacy_paths is on.
+var LegacyPaths = []string{"/Plex", "/Emby", "/Jellyfin", "/Custom"}
+
+// outcome is how a webhook is answered, and what the log keeps of the request.
+type outcome struct {
+	status int
+	answer any // the JSON body: webhookIgnored or a *Problem; nil for accepted records
+	events []watch.Event
+	reason string
+	title  string
+	label  string
+	user   string
+	body   []byte // nil when it is not kept
+	// stranger is set when the sender did not show that it knows the service.
+	stranger bool
+}
+
+// webhookIgnored answers an event that is not a watch.
+type webhookIgnored struct {
+	Ignored string `json:"ignored" doc:"Why nothing is marked." example:"media.pause is not the end of an episode or a film."`
+}
+
+// webhook takes one request of a media server that shows the key. It is answered from the intake only:
+// what it brings is stored before the answer, and worked on after it.
+func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
+	src := watch.Source(r.PathValue("source"))
+	current := s.Settings.Current().Auth
+	switch {
+	case !slices.Contains(source.Push, src):
+		s.conclude(w, r, "", unknownSource) // what stands there may be anything, a key in the wrong place too
+	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
+		s.conclude(w, r, src, wrongKey)
+	default:
+		if current.WebhookAuthEnabled {
+			listen.Known(r.Context())
+		}
+		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
+	}
+}
+
+// legacy is webhook for the paths of Bangumi-syncer, which have a key of their own or none. Where anybody may send something,
+// that has a room of its own and a bound by address: it must not keep those waiting who have a key.
+func (s *server) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) {
+	current := s.Settings.Current().Server
+	key := current.LegacyKey.Reveal()
+	switch {
+	case !current.LegacyPaths:
+		s.conclude(w, r, src, legacyOff)
+	case key != "" && !rightKey(givenKey(r), key):
+		s.conclude(w, r, src, wrongLegacyKey)
+	case settings.StrongKey(key):
+		listen.Known(r.Context())
+		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
+	case !s.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
+		s.conclude(w, r, src, tooManyOpen)
+	default:
+		s.conclude(w, r, src, s.receive(w, r, src, s.openBodies))
+	}
+}
+
+// conclude stores what a request brought, with its line in the log, and answers it.
+func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Source, o outcome) {
+	status := o.status
+	defer func() { s.count(src, status) }()
+	if o.stranger && !s.strangers.Allow() {
+		o.answer.(*Problem).write(w)
+		return
+	}
+	entry := webhooklog.Entry{
+		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
+		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title, Label: o.label,
+		Body: s.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
+	}
+	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
+		entry.Remote = addr.String()
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), intakeTime)
+	defer cancel()
+	ids, err := s.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
+	switch {
+	case err == nil:
+	case len(o.events) > 0:
+		p := s.problemOf(r.Context(), "POST /webhook/"+string(src), err)
+		status = p.Status
+		p.write(w)
+		return
+	default:
+		// The answer stays right without its line in the log.
+		s.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
+	}
+	s.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
+	switch answer := o.answer.(type) {
+	case *Problem:
+		answer.write(w)
+	case nil:
+		writeJSON(w, o.status, "application/json", acceptedRecords{ids})
+	default:
+		writeJSON(w, o.status, "application/json", answer)
+	}
+}
+
+// count adds an answered request to Requests.
+func (s *server) count(src watch.Source, status int) {
+	if src == "" {
+		src = "unknown"
+	}
+	s.Requests.Add(1, string(src), string(webhooklog.OutcomeOf(status)), strconv.Itoa(status))
+}
+
+// receive reads and judges a request that may come in. Its body takes its place in room.
+func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
+	current := s.Settings.Current()
+	body, release, err := readBody(w, r, current.Server.MaxBody, room)
+	defer release()
+	if err != nil {
+		return refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
+	}
+	delivery, err := source.Parse(src, source.Request{ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
+	if err != nil {
+		o := refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
+		o.body = body
+		return o
+	}
+	o := outcome{title: delivery.Title, label: delivery.Label, user: delivery.UserName, body: body}
+	o.events, o.reason = wanted(delivery, current.Sync.FilmStartMarksDoing)
+	if len(o.events) == 0 {
+		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason}
+		return o
+	}
+	o.status, o.reason = http.StatusAccepted, "accepted"
+	return o
+}
+
+// wanted are the events of a delivery that become records, or why there are none.
+func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored string) {
+	for _, e := range d.Events {
+		switch {
+		case e.Action == watch.Watched, e.IsFilm() && filmStarts:
+			events = append(events, e)
+		case e.IsFilm():
+			ignored = "Playback of a film began: only its end is marked, unless the setting sync.film_start_marks_doing is on."
+		default:
+			ignored = "Playback began: only its end is marked."
+		}
+	}
+	if d.Ignored != "" {
+		ignored = d.Ignored
+	}
+	return events, ignored
+}
+
+// unknownSource answers a path that names none of the sources.
+var unknownSource = refuseStranger(http.StatusNotFound,
+	fmt.Sprintf("There is no such source: the path is /webhook/ and then one of %s.", listed(source.Push)))
+
+func listed(sources []watch.Source) string {
+	names := make([]string, len(sources))
+	for i, src := range sources {
+		names[i] = string(src)
+	}
+	return strings.Join(names, ", ")
+}
+
+var (
+	wrongKey = refuseStranger(http.StatusUnauthorized,
+		"The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
+	legacyOff = refuseStranger(http.StatusNotFound,
+		"This is an address of Bangumi-syncer, which is not answered: switch on the setting server.legacy_paths, or enter the address from the page of this service into your media server.")
+	wrongLegacyKey = refuseStranger(http.StatusUnauthorized,
+		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key.")
+)
+
+// tooManyOpen answers whoever sends much where no key is asked for.
+var tooManyOpen = func() outcome {
+	o := refuseStranger(http.StatusTooManyRequests, "Too many webhooks without a key from this address: wait a second, or set server.legacy_key, which lifts this bound.")
+	o.answer.(*Problem).RetryAfter = 1
+	return o
+}()
+
+func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
+
+func refuseStranger(status int, detail string) outcome {
+	o := refuse(problem(status, detail))
+	o.stranger = true
+	return o
+}
+
+// givenKey is the key of a request: the last segment of the path, ?key= or a header.
+func givenKey(r *http.Request) string {
+	for _, key := range []string{r.PathValue("key"), r.URL.Query().Get("key")} {
+		if key != "" {
+			return key
+		}
+	}
+	return r.Header.Get("X-Webhook-Key")
+}
+
+// rightKey compares in constant time. No key is right while none is set.
+func rightKey(given, want string) bool {
+	g, w := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""
+}
+
+// bodyRoom is for how many bytes of bodies there is room at once.
+type bodyRoom struct {
+	*semaphore.Weighted
+	most int64
+}
+
+func newBodyRoom(most int64) *bodyRoom { return &bodyRoom{semaphore.NewWeighted(most), most} }
+
+// readBody reads at most limit bytes, which take their place in room until release is called. listen.Handler bounds how long
+// that takes. The error is a *Problem, or engine.ErrBusy.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, room *bodyRoom) (body []byte, release func(), err error) {
+	var taken int64
+	release = func() { room.Release(taken) }
+	take := func(bytes int64) error {
+		wait, cancel := context.WithTimeout(r.Context(), intakeTime)
+		defer cancel()
+		if err := room.Acquire(wait, bytes); err != nil {
+			return engine.ErrBusy
+		}
+		taken += bytes
+		return nil
+	}
+	whole := limit
+	if r.ContentLength >= 0 {
+		whole = min(whole, r.ContentLength)
+	}
+	first := min(whole, bodyFirst)
+	if err := take(first); err != nil {
+		return nil, release, err
+	}
+	from := http.MaxBytesReader(w, r.Body, limit)
+	body, err = io.ReadAll(io.LimitReader(from, first))
+	if err == nil && int64(len(body)) == first {
+		if err := take(min(whole, room.most) - first); err != nil {
+			return nil, release, err
+		}
+		var rest []byte
+		rest, err = io.ReadAll(from)
+		body = append(body, rest...)
+	}
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body, release, nil
+	case errors.As(err, &large):
+		return nil, release, problem(http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("The body is larger than %d MiB, which the setting server.max_body_mb allows.", limit>>20))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, release, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
+	}
+	return nil, release, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
+}

@@ -1,0 +1,114 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/door/auth"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/testkit/dbtest"
+)
+
+const (
+	admin    = "mira"
+	password = "correct horse battery"
+)
+
+var here = netip.MustParseAddr("192.0.2.7")
+
+func defaultPolicy() auth.Policy {
+	return auth.Policy{SessionLife: 30 * 24 * time.Hour, LockoutAttempts: 5, LockoutTime: 15 * time.Minute}
+}
+
+// plain seals by writing the place before it, so that a secret moved elsewhere does not open.
+type plain struct{}
+
+func (plain) Seal(text, place string) string { return place + ":" + text }
+
+func (plain) Open(sealed, place string) (string, error) {
+	text, ok := strings.CutPrefix(sealed, place+":")
+	if !ok {
+		return "", errors.New("sealed for another place")
+	}
+	return text, nil
+}
+
+// fresh is a store without an administrator.
+func fresh(t *testing.T) *auth.Store {
+	t.Helper()
+	return auth.NewStore(dbtest.Open(t), plain{}, defaultPolicy)
+}
+
+// withAdmin is a store in which mira is the administrator.
+func withAdmin(t *testing.T, dir string, policy func() auth.Policy) (*auth.Store, *db.DB) {
+	t.Helper()
+	d := dbtest.OpenIn(t, dir)
+	store := auth.NewStore(d, plain{}, policy)
+	setup(t, store)
+	return store, d
+}
+
+func setup(t *testing.T, store *auth.Store) {
+	t.Helper()
+	token, err := store.SetupToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Setup(t.Context(), token, admin, password, here); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func login(t *testing.T, store *auth.Store) (token string, expires time.Time) {
+	t.Helper()
+	opened, err := store.Login(t.Context(), admin, password, "", auth.Visitor{Addr: here, UserAgent: "browser"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened.Token, opened.Expires
+}
+
+// tryLogin is the error of an attempt with the password.
+func tryLogin(ctx context.Context, store *auth.Store, name, password string, from netip.Addr) error {
+	_, err := store.Login(ctx, name, password, "", auth.Visitor{Addr: from})
+	return err
+}
+
+func wantErr(t *testing.T, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Fatalf("got error %v, want %v", got, want)
+	}
+}
+
+func wantField(t *testing.T, err error, field, says string) {
+	t.Helper()
+	var bad *auth.FieldError
+	if !errors.As(err, &bad) || bad.Field != field || !strings.Contains(bad.Problem, says) {
+		t.Fatalf("got error %v, want one for %s that says %q", err, field, says)
+	}
+}
+
+// wantNotStored fails when a file of the data folder contains the secret.
+func wantNotStored(t *testing.T, dir, secret string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files in the data folder (%v)", err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), secret) {
+			t.Errorf("%s contains a secret in clear", filepath.Base(file))
+		}
+	}
+}

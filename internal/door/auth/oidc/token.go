@@ -1,0 +1,166 @@
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	upstream "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"watchmark/internal/platform/httpx"
+)
+
+// skew is how far the clocks of provider and service may be apart.
+const skew = 2 * time.Minute
+
+// algorithms are the signatures that count: those with a key that only the provider has. "none" and
+// those with a shared secret are not among them, whatever discovery lists.
+var algorithms = []string{upstream.RS256, upstream.RS384, upstream.RS512, upstream.ES256, upstream.ES384, upstream.ES512,
+	upstream.PS256, upstream.PS384, upstream.PS512, upstream.EdDSA}
+
+// person trades the code for tokens and reads whose they are.
+func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error) {
+	if a.Error != "" {
+		return Person{}, fmt.Errorf("%w: it says %s", ErrRefused, word(a.Error))
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	e, err := p.endpoints(ctx, f.settings.Issuer)
+	if err != nil {
+		return Person{}, err
+	}
+	ctx = upstream.ClientContext(ctx, p.http)
+	tokens, err := e.oauth(f).Exchange(ctx, a.Code, oauth2.VerifierOption(f.verifier))
+	if err != nil {
+		return Person{}, exchangeError(err)
+	}
+	raw, ok := tokens.Extra("id_token").(string)
+	if !ok {
+		return Person{}, fmt.Errorf("%w: it sent no ID token; let the client use the scope openid", ErrRefused)
+	}
+	keys := &noting{KeySet: e.keys}
+	verifier := upstream.NewVerifier(e.issuer, keys, &upstream.Config{
+		ClientID: f.settings.ClientID, SupportedSigningAlgs: algorithms, Now: func() time.Time { return time.Now().Add(-skew) },
+	})
+	token, err := verifier.Verify(ctx, raw)
+	if failure := reach(keys.err); failure != nil {
+		return Person{}, failure
+	}
+	if err != nil {
+		return Person{}, fmt.Errorf("%w: %s", ErrRefused, tokenProblem(err))
+	}
+	var claims struct {
+		Email         string `json:"email"`
+		EmailVerified truth  `json:"email_verified"`
+		Authorized    string `json:"azp"`
+	}
+	if err := token.Claims(&claims); err != nil {
+		return Person{}, fmt.Errorf("%w: its claims cannot be read", ErrRefused)
+	}
+	switch {
+	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.nonce)) != 1:
+		return Person{}, fmt.Errorf("%w: the token is of another sign-in", ErrRefused)
+	case len(token.Audience) > 1 && claims.Authorized != f.settings.ClientID:
+		return Person{}, fmt.Errorf("%w: the token is for another client", ErrRefused)
+	case token.Subject == "":
+		return Person{}, fmt.Errorf("%w: the token names nobody", ErrRefused)
+	}
+	person := Person{Subject: token.Subject, Email: claims.Email, EmailVerified: bool(claims.EmailVerified)}
+	if person.Email == "" && e.UserInfoURL != "" {
+		return p.askEmail(ctx, e, tokens, person)
+	}
+	return person, nil
+}
+
+// askEmail asks for the e-mail address where the token does not tell it, as some providers do.
+func (p *Provider) askEmail(ctx context.Context, e *endpoints, tokens *oauth2.Token, person Person) (Person, error) {
+	info, err := e.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if failure := reach(err); failure != nil {
+		return Person{}, failure
+	}
+	if err != nil {
+		return person, nil //nolint:nilerr // the subject is known, and that is enough for many
+	}
+	if info.Subject != person.Subject { // OpenID Connect Core 1.0, section 5.3.2
+		return Person{}, fmt.Errorf("%w: it tells of another account than the one that signed in", ErrRefused)
+	}
+	person.Email, person.EmailVerified = info.Email, info.EmailVerified
+	return person, nil
+}
+
+// truth is a boolean, which some providers send as text.
+type truth bool
+
+// UnmarshalJSON takes true and "true" for true, and all else for false.
+func (t *truth) UnmarshalJSON(text []byte) error {
+	*t = string(text) == "true" || string(text) == `"true"`
+	return nil
+}
+
+// noting is a set of keys that keeps the error of the last use, which the library makes a text of.
+type noting struct {
+	upstream.KeySet
+	err error
+}
+
+// VerifySignature is that of the set.
+func (n *noting) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
+	var payload []byte
+	payload, n.err = n.KeySet.VerifySignature(ctx, jwt)
+	return payload, n.err
+}
+
+// reach wraps ErrUnreachable around the *httpx.Error in the chain of err; nil when there is none.
+func reach(err error) error {
+	var failure *httpx.Error
+	if errors.As(err, &failure) {
+		return fmt.Errorf("%w: %w", ErrUnreachable, failure)
+	}
+	return nil
+}
+
+// exchangeError is what went wrong with the code.
+func exchangeError(err error) error {
+	if failure := reach(err); failure != nil {
+		return failure
+	}
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		switch refused.ErrorCode {
+		case "invalid_client", "unauthorized_client":
+			return fmt.Errorf("%w: it does not know the client: check auth.oidc_client_id and auth.oidc_client_secret", ErrRefused)
+		case "":
+			return fmt.Errorf("%w: it answered %d to the code", ErrRefused, refused.Response.StatusCode)
+		}
+		return fmt.Errorf("%w: it says %s", ErrRefused, word(refused.ErrorCode))
+	}
+	return fmt.Errorf("%w: it sent no tokens for the code", ErrRefused)
+}
+
+// tokenProblem says what is wrong with a token.
+func tokenProblem(err error) string {
+	var expired *upstream.TokenExpiredError
+	text := err.Error()
+	switch {
+	case errors.As(err, &expired), strings.Contains(text, "nbf"):
+		return "the token is of another time: check the clocks of this machine and of the provider"
+	case strings.Contains(text, "audience"):
+		return "the token is for another client"
+	case strings.Contains(text, "issued by a different provider"):
+		return "the token is of another issuer: set auth.oidc_issuer to the one that the provider calls itself"
+	}
+	return "the token is not signed as it should be"
+}
+
+// word is a code of the protocol (RFC 6749, 4.1.2.1), which is all that is shown of what came.
+func word(code string) string {
+	const longest = 60
+	if len(code) > longest || strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }) {
+		return "what it should not"
+	}
+	return code
+}

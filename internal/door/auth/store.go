@@ -1,0 +1,158 @@
+// Package auth keeps strangers out: the administrator and the first-start setup,
+// the second factor, sessions of browsers, API keys of scripts, the lockout after
+// repeated failures, and the HTTP middleware that asks for all of them.
+//
+// What it promises: the database holds no password, session token, API key or recovery
+// code, only an argon2id hash of the first and SHA-256 hashes of the random others, and
+// the secret of the second factor sealed; a code is good once; every
+// request looks them up anew, so a password changed or a key made by the command
+// line counts at once in the running service; guessing is bounded per address, per
+// name and over all, and by itself in a browser of the administrator's, whom strangers so
+// cannot shut out. The counts of failures live in memory and end with the process.
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"watchmark/internal/platform/db"
+)
+
+// The errors a caller branches on; see also FieldError and LockedError.
+var (
+	// ErrBadCredentials is returned by Login; it does not tell whether the name exists.
+	ErrBadCredentials = errors.New("the name or the password is wrong")
+	// ErrCodeNeeded is returned by Login when the password is right and the code is missing.
+	ErrCodeNeeded = errors.New("a code of the authenticator app is needed too")
+	// ErrBadCode is returned for a code that is wrong, too old, or was used before.
+	ErrBadCode = errors.New("the code is wrong or was used already: take the one that the app shows now; if it is refused again, compare the clocks of this machine and of the phone")
+	// ErrTwoFactorOn is returned by StartTwoFactor when it is on.
+	ErrTwoFactorOn = errors.New("signing in asks for a code already: turn that off first to use another app")
+	// ErrTwoFactorOff is returned when there is no second factor to change.
+	ErrTwoFactorOff = errors.New("signing in asks for no code")
+	// ErrNoEnrolment is returned by ConfirmTwoFactor when nothing is being set up, or no longer.
+	ErrNoEnrolment = errors.New("this was begun too long ago, or not at all: begin again")
+	// ErrNoAdmin is returned by Enter while there is no administrator.
+	ErrNoAdmin = errors.New("there is no administrator yet: open the setup link that the service printed when it started")
+	// ErrBadSetupToken is returned by Setup when the token is not the one of this process.
+	ErrBadSetupToken = errors.New("this setup link is not valid: open the one the service printed when it last started")
+	// ErrSetupDone is returned when there is an administrator already.
+	ErrSetupDone = errors.New("an administrator exists already: sign in instead")
+	// ErrUnknownAdmin is returned by SetPassword when nobody has the name.
+	ErrUnknownAdmin = errors.New("no administrator has this name")
+	// ErrKeyTaken is returned by CreateKey when an API key has the name already.
+	ErrKeyTaken = errors.New("an API key with this name exists already: choose another name or delete that key")
+	// ErrKeyNotFound is returned by DeleteKey when no API key has the id.
+	ErrKeyNotFound = errors.New("API key not found")
+)
+
+// FieldError says which input is wrong, and how.
+type FieldError struct {
+	// Field is "name" or "password".
+	Field   string
+	Problem string
+}
+
+// Error is the field and what is wrong with it.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Policy is what the settings say about signing in. It is read anew at each use.
+type Policy struct {
+	// SessionLife is how long a session lives after it was last used.
+	SessionLife time.Duration
+	// LockoutAttempts is how many failures in a row an address or a name has (at least 1)
+	// before it is refused for LockoutTime after the last of them.
+	LockoutAttempts int
+	LockoutTime     time.Duration
+	// Entries are what sessions that were opened by a provider are noted by, of those it may open.
+	Entries []string
+}
+
+// Store keeps the administrator, sessions and API keys in the database and counts
+// failed attempts in memory. It is safe for concurrent use.
+type Store struct {
+	db         *db.DB
+	box        Sealer
+	policy     func() Policy
+	setupToken string
+	hasher     hasher
+	decoy      string
+	door       *door
+	strangers  *Allowances
+	starts     *Allowances // of sign-ins by a provider
+
+	mu        sync.Mutex
+	enrolling *enrolling // nil while no second factor is being set up
+}
+
+// NewStore is the store over d under the policy that the function tells. box seals the secret of the
+// second factor. A new setup token is made with it.
+func NewStore(d *db.DB, box Sealer, policy func() Policy) *Store {
+	return &Store{
+		db:         d,
+		box:        box,
+		policy:     policy,
+		setupToken: newToken(),
+		hasher:     newHasher(),
+		decoy:      decoyHash(),
+		door:       newDoor(),
+		strangers:  NewAllowances(strangerBurst, strangerPace),
+		starts:     NewAllowances(startBurst, 1/startWait.Seconds()),
+	}
+}
+
+// touchEvery is how much time passes before the last use of a session or a key is written again.
+const touchEvery = time.Minute
+
+const tokenBytes = 32
+
+// newToken is 32 random bytes in URL-safe base64, 43 characters.
+func newToken() string {
+	return base64.RawURLEncoding.EncodeToString(randomBytes(tokenBytes))
+}
+
+// randomBytes are n bytes of the system's generator, which does not fail (it ends the process).
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // documented never to return an error
+	return b
+}
+
+// digest is what the tables keep of a random token: it needs no salt and no slow
+// hash, nobody can try 2^256 values.
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+const maxName = 100
+
+// checkName holds the rule for names of the administrator and of API keys.
+func checkName(name string) error {
+	if !utf8.ValidString(name) {
+		return &FieldError{"name", "is not valid UTF-8 text"}
+	}
+	runes := []rune(name)
+	switch {
+	case len(runes) == 0:
+		return &FieldError{"name", "give a name"}
+	case len(runes) > maxName:
+		return &FieldError{"name", fmt.Sprintf("has more than %d characters", maxName)}
+	case unicode.IsSpace(runes[0]) || unicode.IsSpace(runes[len(runes)-1]):
+		return &FieldError{"name", "remove the spaces around it"}
+	}
+	for _, r := range runes {
+		if !unicode.IsPrint(r) {
+			return &FieldError{"name", "contains a character that cannot be printed"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"net/http"
+	"runtime"
+
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/upkeep/update"
+)
+
+// aboutPage is what the program is made of, and the state of the id table.
+type aboutPage struct {
+	Table   idmap.Status
+	Look    look
+	Go      string // the version
+	Credits []credit
+	Modules []Module
+	Update  update.Status
+}
+
+// credit is somebody whose work is part of the program or used by it. What for is the
+// text "about.credit." and Key.
+type credit struct{ Key, Name, URL, Licence string }
+
+var credits = []credit{
+	{"catalog", "Bangumi 番组计划", "https://bgm.tv", ""},
+	{"dataset", "bangumi-data", "https://github.com/bangumi-data/bangumi-data", "CC BY 4.0"},
+	{"opencc", "OpenCC", "https://github.com/BYVoid/OpenCC", "Apache-2.0"},
+	{"lucide", "Lucide", "https://lucide.dev", "ISC"},
+}
+
+func (s *site) about(*http.Request) (content, error) {
+	table := s.DatasetStatus()
+	return content{Title: "about.title", Data: aboutPage{
+		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: s.Modules, Update: s.Update(),
+	}}, nil
+}
+
+// tableLook is how the id table stands, in one word.
+func tableLook(s idmap.Status) look {
+	switch {
+	case !s.Enabled:
+		return look{"quiet", "power", "about.table.off"}
+	case s.Version == "":
+		return look{"bad", "circle-x", "about.table.missing"}
+	case s.LastOutcome == idmap.Refused:
+		return look{"warn", "triangle-alert", "about.table.refused"}
+	case s.LastOutcome == idmap.Failed:
+		return look{"warn", "triangle-alert", "about.table.old"}
+	}
+	return look{"good", "circle-check", "about.table.good"}
+}

@@ -1,0 +1,46 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"watchmark/internal/catalog/archive"
+)
+
+// archivePage is the state of the offline archive, and what was looked for in it.
+type archivePage struct {
+	archive.Status
+	Look look
+	// Text was looked for; Found is nil when nothing was.
+	Text  string
+	Found []archive.Found
+}
+
+// foundMost is how many subjects a search shows.
+const foundMost = 20
+
+func (s *site) archive(r *http.Request) (content, error) {
+	page := archivePage{Status: s.ArchiveStatus(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
+	page.Look = archiveLook(page.Status)
+	if page.Text == "" || !page.IndexReady {
+		return content{Title: "archive.title", Data: page}, nil
+	}
+	var err error
+	page.Found, err = s.FindInArchive(r.Context(), archive.Query{Text: page.Text, Limit: foundMost})
+	return content{Title: "archive.title", Data: page}, err
+}
+
+// archiveLook is how the archive stands, in one word.
+func archiveLook(s archive.Status) look {
+	switch {
+	case s.ImportInProgress && !s.IndexReady:
+		return look{"busy", "download", "archive.is.first"}
+	case !s.Enabled:
+		return look{"quiet", "power", "archive.is.off"}
+	case !s.IndexReady:
+		return look{"bad", "circle-x", "archive.is.missing"}
+	case s.LastOutcome == archive.Failed, s.LastOutcome == archive.Skipped:
+		return look{"warn", "triangle-alert", "archive.is.old"}
+	}
+	return look{"good", "circle-check", "archive.is.good"}
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"watchmark/internal/upkeep/backup"
+)
+
+// backupsPage is how backups stand, and those there are.
+type backupsPage struct {
+	backup.Status
+	Look look
+	// Command puts the newest one back.
+	Command string
+	// Open is set where nobody signs in, so that nothing can be downloaded.
+	Open bool
+}
+
+func (s *site) backups(r *http.Request) (content, error) {
+	status := s.Backups()
+	user, _ := s.Viewer(r)
+	page := backupsPage{Status: status, Look: backupsLook(status), Open: user == "", Command: "watchmark restore FILE --data DIR"}
+	if len(status.Items) > 0 {
+		page.Command = fmt.Sprintf("watchmark restore %q --data DIR", filepath.Join(status.Dir, status.Items[0].Name))
+	}
+	return content{Title: "backups.title", Data: page}, nil
+}
+
+// backupsLook is how backups stand, in one word.
+func backupsLook(s backup.Status) look {
+	switch {
+	case s.Running:
+		return look{"busy", "loader", "backups.is.running"}
+	case s.LastError != "":
+		return look{"bad", "circle-x", "backups.is.failed"}
+	case s.NextRun == nil:
+		return look{"quiet", "power", "backups.is.off"}
+	case len(s.Items) == 0:
+		return look{"quiet", "hourglass", "backups.is.planned"}
+	}
+	return look{"good", "circle-check", "backups.is.good"}
+}
+
+// megabytes is a size on a disk for people.
+func megabytes(bytes int64) string {
+	if bytes < 10e6 {
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%d MB", bytes/1e6)
+}

@@ -1,0 +1,276 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/match"
+	"watchmark/internal/record"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/watch"
+)
+
+func TestBrowserSignIn(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t, underPath("/wm"))
+	g.answer = func(c apiCall) (int, string) {
+		if strings.Contains(c.Body, "wrong") {
+			return http.StatusUnauthorized, `{"status":401,"detail":"no"}`
+		}
+		return http.StatusOK, `{}`
+	}
+	browsertest.Run(t, tab,
+		chromedp.Navigate(g.server.URL+"/wm/accounts"),
+		browsertest.Until(`location.pathname === "/wm/login"`),
+		browsertest.Type("#name", "mira"), browsertest.Type("#password", "wrong"), browsertest.Click("form[data-api] button"),
+		browsertest.Until(browsertest.Says(".form-error", "Name or password is wrong.")),
+		browsertest.Type("#password", "right and long"), browsertest.Click("form[data-api] button"),
+		browsertest.Until(`location.pathname === "/wm/accounts" && document.readyState === "complete"`),
+		browsertest.Until(browsertest.Says("h1", "Accounts")),
+	)
+	want := []apiCall{{"POST", "/api/login", `{"name":"mira","password":"wrong"}`}, {"POST", "/api/login", `{"name":"mira","password":"right and long"}`}}
+	if diff := cmp.Diff(want, g.asked()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")))
+
+	browsertest.Run(t, tab, chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
+	id := g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
+	g.records.Feed.Publish(id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#dashboard .shelf", "迷宫饭")), browsertest.Until(browsertest.Says("#dashboard .shelf", "Received")), browsertest.Until(`window.notReloaded`))
+
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#record", "There is no trace yet")))
+	trace := encode(t, match.Trace{Steps: []match.Step{{Name: "api", Status: "hit"}}})
+	g.settle(t, record.Outcome{RecordID: id, Status: record.Failed, ErrorKind: record.EpisodeNotFound, Trace: trace})
+	g.records.Feed.Publish(id)
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#record .verdict h2", "Episode not found")), browsertest.Until(browsertest.Says("#record .story", "Search on Bangumi")), browsertest.Until(browsertest.Says("#nav .badge", "1")))
+
+	g.answer = func(apiCall) (int, string) {
+		return http.StatusConflict, `{"status":409,"detail":"The record is being worked on already."}`
+	}
+	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts .bad", "being worked on already")))
+	g.answer = nil
+	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")))
+	if last := g.asked()[1]; last.Path != fmt.Sprintf("/api/records/%d/retry", id) || last.Method != http.MethodPost || last.Body != "" {
+		t.Errorf("retry calls %+v", last)
+	}
+}
+
+func TestBrowserFilters(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening),
+		chromedp.Evaluate[chromedp.Void](`{
+			const field = document.querySelector("#status");
+			field.value = "error";
+			field.dispatchEvent(new Event("change", { bubbles: true }));
+		}`),
+		browsertest.Until(`location.search === "?status=error" && document.readyState === "complete"`),
+		browsertest.Until(`[...document.querySelectorAll("#records .is")].every((e) => e.innerText.includes("Failed"))`),
+	)
+}
+
+func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.insert(t, episode(watch.Plex, " Mira TV", "迷宫饭", "", 1, 1, ""), time.Now())
+	g.answer = func(c apiCall) (int, string) {
+		switch {
+		case strings.Contains(c.Body, `"username":"nobody"`):
+			return http.StatusUnprocessableEntity, `{"status":422,"errors":[{"location":"body.username","message":"the catalog does not know this user"}]}`
+		case c.Method == http.MethodPost:
+			g.addAccount(t, account.Draft{Username: "mira", Method: account.ByToken, Tokens: token("x"), MediaUserNames: []string{" Mira TV"}, Enabled: true})
+		case c.Method == http.MethodDelete:
+			if err := g.accounts.Delete(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		}
+		return http.StatusOK, `{}`
+	}
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+		browsertest.Click("#by-token summary"),
+		browsertest.Type("#username-new", "nobody"), browsertest.Type("#token-new", "abc"),
+		browsertest.Click("#by-token [data-name]"), browsertest.Until(`document.querySelector("#by-token [data-name]").ariaPressed === "true"`),
+		browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says("#by-token .field-error", "the catalog does not know this user")),
+		browsertest.Until(`document.activeElement.id === "username-new" && document.activeElement.ariaInvalid === "true"`),
+		browsertest.Type("#username-new", "mira"), browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says(".account h2", "mira")), browsertest.Until(browsertest.Says(".account .names", " Mira TV")),
+		browsertest.Until(`document.querySelector("#token-new").value === ""`),
+	)
+	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true,"dry_run":false}`
+	if diff := cmp.Diff(apiCall{"POST", "/api/accounts", want}, g.asked()[1]); diff != "" {
+		t.Errorf("adding calls (-want +got):\n%s", diff)
+	}
+
+	deleteButton := "form[data-api=DELETE] button"
+	browsertest.Run(t, tab, browsertest.Click(deleteButton), browsertest.Until(browsertest.Says("#confirm", "Delete the account mira?")), browsertest.Click("#confirm button[value=no]"), browsertest.Until(`!document.querySelector("#confirm").open`))
+	if n := len(g.asked()); n != 2 {
+		t.Errorf("saying no makes %d calls", n-2)
+	}
+	browsertest.Run(t, tab, browsertest.Click(deleteButton), browsertest.Click("#confirm button[value=yes]"), browsertest.Until(browsertest.Says("main", "No account yet")))
+	if last := g.asked()[2]; last.Method != http.MethodDelete || last.Path != "/api/accounts/1" {
+		t.Errorf("deleting calls %+v", last)
+	}
+}
+
+// TestBrowserKeepsToThePolicy opens every page and finds what the content policy or the
+// script complains about, and pages wider than a phone.
+func TestBrowserKeepsToThePolicy(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	s := g.fill(t)
+	g.fillQueue(t)
+	running := g.fillTasks(t).Status().ID
+	g.fillSources(t)
+	notice := g.fillNotices(t)
+	g.fillSummaries(t)
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, g.signIn())
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), fmt.Sprintf("/records/%d", s.hostile), "/review", "/accounts", "/queue", "/queue?status=abandoned", "/tasks", fmt.Sprintf("/tasks/%d", running), "/mappings", "/mappings/1", "/mappings/new", "/mappings/import", "/mappings/blocked",
+		"/connect?source=plex", "/connect?source=tautulli", "/connect?source=emby", "/connect?source=jellyfin", "/connect?source=custom",
+		"/debug", "/debug?title=" + url.QueryEscape("葬送的芙莉莲"), "/debug/webhooks", "/debug/network", "/debug/log", "/settings?q=e", "/settings/access", "/settings/backups", "/inbox", "/inbox?q=Mira", fmt.Sprintf("/inbox/%d", notice), "/notifications", "/notifications/channels/1", "/notifications/channels/2", "/notifications/channels/new?type=wecom", "/notifications/rules/2", "/debug/notifications", "/nas", "/device", "/tracker", "/import", "/summaries", "/summaries/daily", "/llm", "/nowhere"} {
+		browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
+		fits(t, tab, path, 390)
+		browsertest.Run(t, tab, browsertest.Sized(1280, 844))
+		fits(t, tab, path, 1280)
+	}
+	empty := newRig(t)
+	browsertest.Run(t, tab, empty.signIn(), browsertest.Sized(390, 844))
+	for _, path := range []string{"/", "/records", "/review", "/accounts", "/queue", "/mappings", "/mappings/blocked", "/debug", "/inbox", "/notifications", "/nas", "/device", "/tracker", "/import", "/archive", "/summaries", "/llm", "/about", "/settings/access", "/settings/backups"} {
+		browsertest.Run(t, tab, chromedp.Navigate(empty.server.URL+path), browsertest.Until(browsertest.Listening))
+		fits(t, tab, path, 390)
+	}
+}
+
+// TestBrowserShowsTheMenuAboveThePage: covers beside it are positioned, and come later.
+func TestBrowserShowsTheMenuAboveThePage(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	for range 12 {
+		g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
+	}
+	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(1280, 844), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Click("details.menu summary"))
+	hidden, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`(() => {
+		const menu = document.querySelector(".menu-body"), { left, right, top, bottom } = menu.getBoundingClientRect(), hidden = [];
+		for (let x = left + 4; x < right; x += 12) for (let y = top + 4; y < bottom; y += 12) {
+			const there = document.elementFromPoint(x, y);
+			if (!menu.contains(there)) hidden.push(there.outerHTML.slice(0, 80));
+		}
+		return hidden;
+	})()`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(hidden) > 0 {
+		t.Errorf("the menu lies below %q", hidden[0])
+	}
+}
+
+// fits finds what is wider than the window of a page, and fields too narrow to type in.
+func fits(t *testing.T, tab context.Context, path string, width int) {
+	t.Helper()
+	wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](fmt.Sprintf(`[
+		...(document.documentElement.scrollWidth > %d ? ["the page"] : []),
+		...[...document.querySelectorAll("details:not([data-menu])")].map((fold) => { fold.open = true; }).filter(Boolean),
+		...[...document.querySelectorAll("#main :is(input:not([type=checkbox], [type=radio], .hidden), select, textarea)")].filter((field) => {
+			const { width, right } = field.getBoundingClientRect();
+			return width > 0 && (width < 64 || right > %d);
+		}).map((field) => field.id || field.name),
+	]`, width, width)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(wrong) > 0 {
+		t.Errorf("at %d px %s has no room for %q", width, path, wrong)
+	}
+}
+
+// TestBrowserRefreshesAroundAForm renews a page with a form that is half filled in; a chosen file no script may put back.
+func TestBrowserRefreshesAroundAForm(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.archive = archive.Status{Enabled: true}
+	g.answer = func(c apiCall) (int, string) {
+		g.archive.Enabled = c.Method != http.MethodPatch
+		return http.StatusOK, `{}`
+	}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/archive"), browsertest.Until(browsertest.Listening),
+		chromedp.Evaluate[chromedp.Void](`{
+			const chosen = new DataTransfer();
+			chosen.items.add(new File(["dump"], "dump.zip"));
+			document.getElementById("dump").files = chosen.files;
+			window.ticked = document.getElementById("smaller");
+			window.ticked.checked = true;
+		}`),
+		browsertest.Click("#archive form button"), browsertest.Until(browsertest.Says("#archive", "Switched off")), browsertest.Until(`!document.querySelector("#archive-update form")`),
+		browsertest.Until(`document.getElementById("smaller") !== window.ticked`), browsertest.Until(`document.getElementById("smaller").checked`),
+	)
+}
+
+func TestBrowserCorrectsAWrongMark(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	s := g.fill(t)
+	path := fmt.Sprintf("/api/records/%d", s.success)
+	g.answer = func(c apiCall) (int, string) {
+		switch c.Path {
+		case path + "/correction":
+			return 200, `{"marks":[{"account_id":1,"subject_id":400602,"episode_id":1227112,"completed":false}],"others":3,"others_marked":2,"same":false,
+				"leads":{"status":"matched","subject_id":265,"subject_name":"灯塔守望者","episode_id":1,"episode_sort":14,"episode_name":"第七夜","reason":"because"}}`
+		case "/api/subjects":
+			return 200, `{"items":[{"id":265,"name":"灯台守のうた","name_cn":"灯塔守望者","date":"2024-01-10","platform":"TV","eps":12,"type":2}],"next_cursor":""}`
+		case path + "/correct":
+			return 202, fmt.Sprintf(`{"record_ids":[%d],"task_id":7}`, s.success)
+		}
+		return 200, "{}"
+	}
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", s.success)),
+		browsertest.Until(browsertest.Listening), browsertest.Until(`document.getElementById("correct").hidden`),
+		browsertest.Until(browsertest.Says("#record .mark", "made by this record")),
+		browsertest.Click("#record-head [data-opens]"), browsertest.Type("#correct-subject", "灯塔"),
+		chromedp.KeyEvent(kb.Enter), browsertest.Until(browsertest.Says("#correct-subject-found", "灯台守のうた · TV · 2024-01-10 · #265")),
+		chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter),
+		browsertest.Until(browsertest.Says("#correct-subject-found", "Chosen")), browsertest.Until(`document.getElementById("correct-subject").value === "265"`),
+		browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者")),
+		browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"), browsertest.Until(`!document.querySelector("#correct-subject-found").childElementCount`),
+		browsertest.Type("#correct-offset", "-12"),
+		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · chapter 14 第七夜.")),
+		browsertest.Until(browsertest.Says("#correct .preview", "3, of which 2")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("#correct [name=all_of_title]"), browsertest.Until(`document.querySelector("#correct .preview").hidden`),
+		browsertest.Click("#correct button.primary"), browsertest.Until(`!document.getElementById("run").hidden && document.getElementById("correct").hidden`),
+		browsertest.Click("form[data-url$='/unmark'] button"), browsertest.Until(`document.getElementById("confirm").open`), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Until(browsertest.Says("#toasts", "The mark is taken back.")),
+	)
+	var wrote []apiCall
+	for _, c := range g.asked() {
+		if c.Method == http.MethodPost {
+			wrote = append(wrote, c)
+		}
+	}
+	want := []apiCall{
+		{"POST", path + "/correct", `{"subject_id":265,"episode_offset":-12,"unmark":true,"mark":true,"all_of_title":true,"every_season":false}`},
+		{"POST", path + "/unmark", ""},
+	}
+	if diff := cmp.Diff(want, wrote); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,292 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source"
+	"watchmark/internal/watch"
+)
+
+// need is something that waits for a person, the most urgent first.
+type need struct {
+	look
+	Kind   string // of the texts need.<kind>…
+	Count  int
+	Name   string    // of the account, when it is about one
+	Detail string    // in plain words, when it is about a source
+	Since  time.Time // of an outage
+	Path   string    // where to do something about it; empty when no page does
+}
+
+// tile is one count of today.
+type tile struct {
+	look
+	Count int
+	Path  string
+}
+
+// shown is a show or film that was watched lately, by its newest record.
+type shown struct {
+	record.Record
+	// Cover is the subject of it or of one of those before; 0 when none is known.
+	Cover catalog.SubjectID
+	// More is how many other episodes of it are among the newest records. What several people watched counts once.
+	More int
+}
+
+// sourceLine is a source and when it was last heard of; nil = never.
+type sourceLine struct {
+	Source watch.Source
+	Seen   *time.Time
+	Look   look // of what it was answered
+	// Silent is for how many days nothing came, where that is unusual.
+	Silent int
+	Path   string
+}
+
+// lineOf is the line of a push source, by the newest request of each.
+func lineOf(source watch.Source, newest map[watch.Source]webhooklog.Entry) sourceLine {
+	line := sourceLine{Source: source, Look: look{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
+	if entry, heard := newest[source]; heard {
+		line.Seen, line.Look = &entry.At, heardLook(entry.Status)
+	}
+	return line
+}
+
+type dashboardPage struct {
+	Needs   []need
+	Latest  []shown
+	Today   []tile
+	Figures figures
+	Sources []sourceLine
+	Catalog catalog.Reachability
+	Queue   int
+
+	HasAccount bool
+	HasEvent   bool
+	HasSuccess bool
+}
+
+const (
+	// latestShown is how many shows the dashboard lists, of the newest latestRead records.
+	latestShown = 8
+	latestRead  = 60
+)
+
+func (s *site) dashboard(r *http.Request) (content, error) {
+	ctx, now := r.Context(), time.Now()
+	activity, err := s.Records.Activity(ctx, firstDay(now), now, trendDays)
+	if err != nil {
+		return content{}, err
+	}
+	newest, _, err := s.Records.List(ctx, record.Filter{Limit: latestRead})
+	if err != nil {
+		return content{}, err
+	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	polled, err := s.polled(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	page := dashboardPage{
+		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: s.Reachability(),
+		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
+		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
+	}
+	tasks, err := s.Queue.Counts(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	page.Queue = tasks[queue.Pending]
+	if page.Needs, err = s.needs(ctx, now, accounts, polled, page.Queue); err != nil {
+		return content{}, err
+	}
+	page.Sources, err = s.sourceLines(ctx, now, polled)
+	// What was heard of comes first.
+	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
+	return content{Title: "dashboard.title", Data: page}, err
+}
+
+// needs are the things that wait for a person: first what keeps marks from being made at
+// all, then what failed, then what waits, last what mends itself.
+func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
+	failed, unrouted, err := s.Records.FailedLately(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	open, err := s.Questions.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var needs []need
+	checking, damaged := s.Integrity()
+	if damaged {
+		needs = append(needs, need{look: look{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
+	}
+	for _, a := range accounts {
+		if h := healthOf(a, now); a.Enabled && (lookOf(h).Tone == "bad" || h == expiring) {
+			needs = append(needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
+		}
+	}
+	for _, p := range polled {
+		if p.Problem != "" {
+			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: roomPath(p.Source)})
+		}
+	}
+	channels, err := s.Notices.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range channels {
+		if c.Enabled && c.Paused != "" {
+			needs = append(needs, need{look: channelLook(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
+		}
+	}
+	if failed > 0 {
+		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
+	}
+	if unrouted > 0 {
+		needs = append(needs, need{look: lookOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records?unrouted="})
+	}
+	if open > 0 {
+		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
+	}
+	if known := s.Reachability(); !known.Reachable {
+		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
+	}
+	if queue > 0 {
+		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
+	}
+	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
+		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})
+	}
+	if checking {
+		needs = append(needs, need{look: look{"quiet", "loader", "need.checking"}, Kind: "database"})
+	}
+	return needs, nil
+}
+
+// latest are the shows and films of the newest records, each once, the newest first. An
+// episode on its way has no subject yet; it joins the others of its title and season.
+func latest(newest []record.Record) []shown {
+	type title struct {
+		name   string
+		season int
+	}
+	type chapter struct {
+		show, season int
+		episode      float64
+	}
+	var list []shown
+	counted, chapters := map[chapter]bool{}, map[int]int{} // chapters of each show
+	bySubject, byTitle := map[catalog.SubjectID]int{}, map[title]int{}
+	for _, r := range newest {
+		named := title{name: r.Title}
+		if r.Season != nil {
+			named.season = *r.Season
+		}
+		i, known := bySubject[r.SubjectID]
+		if !known {
+			i, known = byTitle[named]
+		}
+		if known && r.SubjectID != 0 && list[i].Cover != 0 && list[i].Cover != r.SubjectID {
+			known = false // a part of a season that the catalog keeps as an entry of its own
+		}
+		if !known {
+			i, list = len(list), append(list, shown{Record: r})
+		}
+		if r.Episode != nil {
+			seen := chapter{i, named.season, *r.Episode}
+			if !counted[seen] {
+				counted[seen] = true
+				chapters[i]++
+			}
+		}
+		byTitle[named] = i
+		if r.SubjectID != 0 {
+			list[i].Cover, bySubject[r.SubjectID] = r.SubjectID, i
+		}
+	}
+	for i, n := range chapters {
+		list[i].More = n - 1
+	}
+	return list[:min(len(list), latestShown)]
+}
+
+// sourceLines are the sources that push, in the order of source.Push, and those of polled after them.
+func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
+	requests, err := s.WebhookLog.LastSeen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lines []sourceLine
+	for _, src := range source.Push {
+		lines = append(lines, lineOf(src, requests))
+	}
+	for _, p := range polled {
+		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: roomPath(p.Source)}
+		if p.Problem != "" {
+			line.Look = look{"bad", "circle-x", "source.failing"}
+		}
+		lines = append(lines, line)
+	}
+	var sources []watch.Source
+	for _, line := range lines {
+		sources = append(sources, line.Source)
+	}
+	records, err := s.Records.Heard(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	for i := range lines {
+		line := &lines[i]
+		heard, known := records[line.Source]
+		if !known {
+			continue
+		}
+		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is not kept for long
+			line.Seen = &heard.Last
+			if line.Look.Tone == "quiet" {
+				line.Look = look{"good", "circle-check", "source.works"}
+			}
+		}
+		heard.Last = *line.Seen
+		if days := heard.Silent(now, s.SilentAfter()); days > 0 && line.Look.Tone != "bad" {
+			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, days
+		}
+	}
+	return lines, nil
+}
+
+// rank puts sources that need a look first, and those that never were heard of last.
+func rank(l sourceLine) int {
+	switch {
+	case l.Look.Tone == "bad" || l.Silent > 0:
+		return 0
+	case l.Seen != nil:
+		return 1
+	}
+	return 2
+}
+
+// todayTiles are the counts of today; the two states on the way count as one.
+func todayTiles(today map[record.Status]int) []tile {
+	var tiles []tile
+	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored} {
+		tiles = append(tiles, tile{lookOf(status), today[status], "/records?status=" + string(status)})
+	}
+	return append(tiles, tile{lookOf(record.Processing), today[record.Received] + today[record.Processing], "/records?status=processing"})
+}

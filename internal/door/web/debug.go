@@ -1,0 +1,313 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/match"
+	"watchmark/internal/platform/logs"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source"
+	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/watch"
+)
+
+// trialForm is what a person says was watched, as they typed it.
+type trialForm struct {
+	Title, Original, Season, Episode, Date, User string
+	// Media is empty for a word that stands for no kind.
+	Media watch.Media
+}
+
+type trialPage struct {
+	Form trialForm
+	// Wrong are the keys of what is wrong with a field, by its name.
+	Wrong map[string]string
+	Media []watch.Media
+	// Names are the media-server users that accounts list.
+	Names []string
+	// Lists are the accounts that the event would be marked for.
+	Lists []account.Account
+	// The story has no trace before something was tried.
+	story
+	Look look
+}
+
+// mediaKinds are the kinds of items in the order people see them.
+var mediaKinds = []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction}
+
+// trial matches what the address says was watched, and marks nothing.
+func (s *site) trial(r *http.Request) (content, error) {
+	accounts, err := s.Accounts.List(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	q := r.URL.Query()
+	media, _ := watch.MediaOf(cmp.Or(strings.TrimSpace(q.Get("media_type")), string(watch.Episode)))
+	page := trialPage{
+		Media: mediaKinds,
+		Form: trialForm{
+			Title: strings.TrimSpace(q.Get("title")), Original: strings.TrimSpace(q.Get("ori_title")), Media: media,
+			Season: cmp.Or(strings.TrimSpace(q.Get("season")), "1"), Episode: cmp.Or(strings.TrimSpace(q.Get("episode")), "1"), Date: strings.TrimSpace(q.Get("release_date")), User: q.Get("user_name"),
+		},
+	}
+	for _, a := range accounts {
+		page.Names = append(page.Names, a.MediaUserNames...)
+		if a.Enabled && slices.Contains(a.MediaUserNames, page.Form.User) {
+			page.Lists = append(page.Lists, a)
+		}
+	}
+	slices.Sort(page.Names)
+	page.Names = slices.Compact(page.Names)
+	if !q.Has("title") {
+		if len(page.Names) > 0 {
+			page.Form.User = page.Names[0]
+		}
+		return content{Title: "debug.title", Data: page}, nil
+	}
+	event, wrong := page.Form.event()
+	if page.Wrong = wrong; len(wrong) > 0 {
+		return content{Title: "debug.title", Data: page}, nil
+	}
+	trace, err := s.TestMatch(r.Context(), event)
+	if err != nil {
+		return content{}, err
+	}
+	raw, err := json.Marshal(trace)
+	if err != nil {
+		return content{}, err
+	}
+	page.story, err = storyOf(raw)
+	page.Look = resultLooks[trace.Result.Status]
+	return content{Title: "debug.title", Data: page}, err
+}
+
+var resultLooks = map[match.Status]look{
+	match.Matched:         {"good", "circle-check", "debug.result.matched"},
+	match.Review:          {"warn", "circle-question-mark", "debug.result.review"},
+	match.NotFound:        {"bad", "circle-x", "debug.result.not_found"},
+	match.EpisodeNotFound: {"bad", "circle-x", "debug.result.episode_not_found"},
+	match.Blocked:         {"quiet", "circle-slash", "debug.result.blocked"},
+	match.NoAccount:       {"bad", "users", "debug.result.no_account"},
+	match.Unreachable:     {"warn", "hourglass", "debug.result.unreachable"},
+}
+
+// event is what the form describes, or what is wrong with it by field.
+func (f trialForm) event() (e watch.Event, wrong map[string]string) {
+	wrong = map[string]string{}
+	e = watch.Event{Source: watch.Custom, Action: watch.Watched, Media: f.Media, Title: f.Title, OriginalTitle: f.Original, UserName: f.User, AirDate: watch.ParseDate(f.Date)}
+	if f.Title == "" {
+		wrong["title"] = "debug.wrong.title"
+	}
+	if f.Date != "" && e.AirDate.IsZero() {
+		wrong["release_date"] = "debug.wrong.date"
+	}
+	if f.Media == "" {
+		wrong["media_type"] = "debug.wrong.media"
+	}
+	for name, text := range map[string]string{"title": f.Title, "ori_title": f.Original, "user_name": f.User} {
+		if len(text) > watch.MaxText {
+			wrong[name] = "debug.wrong.long"
+		}
+	}
+	if e.IsFilm() {
+		return e, wrong
+	}
+	season, err := strconv.Atoi(f.Season)
+	if err != nil || season < 0 || season > watch.MaxSeason {
+		wrong["season"] = "debug.wrong.season"
+	}
+	episode, err := strconv.ParseFloat(f.Episode, 64)
+	if err != nil || !(episode >= 0 && episode <= watch.MaxEpisode) {
+		wrong["episode"] = "debug.wrong.episode"
+	}
+	e.Season, e.Episode = &season, &episode
+	return e, wrong
+}
+
+type webhooksPage struct {
+	Filter   webhooklog.Filter
+	Sources  []watch.Source
+	Outcomes []webhooklog.Outcome
+	Requests []request
+	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
+	Older  string
+	Newest string
+}
+
+// Filtered reports whether something restricts the list.
+func (p webhooksPage) Filtered() bool {
+	return p.Filter.Source != "" || p.Filter.Outcome != "" || p.Filter.Text != ""
+}
+
+// request is one that arrived, with its body made readable.
+type request struct {
+	webhooklog.Entry
+	Text string
+}
+
+// requestsAPage is how many requests a page of the webhook log has; each may have a body of some kilobytes.
+const requestsAPage = 25
+
+// webhooks lists what arrived. What a filter in the address cannot mean is left out.
+func (s *site) webhooks(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	f := webhooklog.Filter{Text: strings.TrimSpace(q.Get("q")), Before: cursor(r, "before"), Limit: requestsAPage}
+	if src := watch.Source(q.Get("source")); slices.Contains(source.Push, src) {
+		f.Source = src
+	}
+	if outcome := webhooklog.Outcome(q.Get("outcome")); slices.Contains(webhooklog.Outcomes, outcome) {
+		f.Outcome = outcome
+	}
+	entries, next, err := s.WebhookLog.List(r.Context(), f)
+	if err != nil {
+		return content{}, err
+	}
+	page := webhooksPage{Filter: f, Sources: source.Push, Outcomes: webhooklog.Outcomes}
+	for _, e := range entries {
+		page.Requests = append(page.Requests, request{e, indented(e.Body)})
+	}
+	if next > 0 {
+		page.Older = webhooksPath(f, next)
+	}
+	if f.Before > 0 {
+		page.Newest = webhooksPath(f, 0)
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}
+
+func webhooksPath(f webhooklog.Filter, before int64) string {
+	return fromCursor("/debug/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, "before", before)
+}
+
+type networkPage struct {
+	Targets []diagnose.Result
+	// Done of the targets were looked at by the diagnosis that runs.
+	Running bool
+	Done    int
+	Stages  []diagnose.StageName
+	// Problems are all there are, for the script to show.
+	Problems []diagnose.Problem
+}
+
+func (s *site) network(*http.Request) (content, error) {
+	page := networkPage{Targets: s.Network(), Stages: diagnose.StageNames, Problems: slices.Sorted(maps.Keys(diagnose.Problems))}
+	for _, t := range page.Targets {
+		if t.Running {
+			page.Running = true
+		} else {
+			page.Done++
+		}
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}
+
+// targetLook is how a target was found.
+func targetLook(r diagnose.Result) look {
+	switch {
+	case r.Running:
+		return look{"busy", "loader", "network.is.running"}
+	case r.CheckedAt == nil:
+		return look{"quiet", "circle", "network.is.unknown"}
+	case !r.OK && r.InUse:
+		return look{"bad", "circle-x", "network.is.failed"}
+	case !r.OK:
+		return look{"warn", "triangle-alert", "network.is.failed"}
+	case r.Routes[0].Problem != "":
+		return look{"warn", "triangle-alert", "network.is.warned"}
+	}
+	return look{"good", "circle-check", "network.is.ok"}
+}
+
+type logPage struct {
+	Level  string // least important that is shown
+	Levels []string
+	Text   string
+	Lines  []logLine
+	// Last is the number of the newest line there is, shown or not.
+	Last int
+	// Kept is the level from which the service keeps lines.
+	Kept string
+}
+
+// logLine is a line with what goes with it, each fact a line.
+type logLine struct {
+	logs.Entry
+	Facts string
+	// Why is what went wrong, which stands beside the message.
+	Why string
+}
+
+func newLogLine(line logs.Line) logLine {
+	e := line.Entry()
+	shown := logLine{Entry: e, Facts: logFacts(e.Facts)}
+	for _, name := range whyFacts {
+		if why, is := e.Facts[name].(string); is && shown.Why == "" {
+			shown.Why = why
+		}
+	}
+	return shown
+}
+
+// whyFacts name the facts that say what went wrong, as for the script.
+var whyFacts = []string{"error", "problem", "reason"}
+
+// Tone is how the line looks.
+func (l logLine) Tone() string {
+	switch l.Level {
+	case "ERROR":
+		return "bad"
+	case "WARN":
+		return "warn"
+	}
+	return ""
+}
+
+// logFacts are the facts of a line, as the script shows them.
+func logFacts(values map[string]any) string {
+	all := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text, is := values[name].(string)
+		if !is {
+			encoded, _ := json.Marshal(values[name]) // what came from JSON goes back
+			text = string(encoded)
+		}
+		all = append(all, name+": "+text)
+	}
+	line := []rune(strings.Join(all, "\n"))
+	if len(line) > longestFacts {
+		return string(line[:longestFacts]) + "…"
+	}
+	return string(line)
+}
+
+// longestFacts is how many characters of the facts of a line are shown.
+const longestFacts = 600
+
+// linesShown is how many lines the page begins with.
+const linesShown = 300
+
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func (s *site) logs(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(s.LogLevel().String())}
+	if slices.Contains(logLevels, q.Get("level")) {
+		page.Level = q.Get("level")
+	}
+	filter := logs.Filter{Text: page.Text}
+	_ = filter.Level.UnmarshalText([]byte(page.Level)) // one of those above
+	page.Last = s.Logs.Size()
+	lines, _ := s.Logs.After(0, filter)
+	for _, line := range lines[max(0, len(lines)-linesShown):] {
+		page.Lines = append(page.Lines, newLogLine(line))
+		page.Last = max(page.Last, line.ID)
+	}
+	return content{Title: "debug.title", Data: page}, nil
+}

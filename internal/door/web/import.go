@@ -1,0 +1,87 @@
+package web
+
+import (
+	"net/http"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+	"watchmark/internal/source/importer"
+	"watchmark/internal/watch"
+)
+
+// importPage is the form that imports what a media server remembers, and what the newest
+// preview and import brought.
+type importPage struct {
+	Sources []importSource
+	// Accounts are those that could be marked.
+	Accounts []account.Account
+	// Following is the task that is under way; 0 while none is.
+	Following int64
+	Preview   *forecastView
+	Of        importer.Preview
+	// Last is the newest import that ended; nil when there was none since the start.
+	Last *importView
+}
+
+// importView is what an import brought.
+type importView struct {
+	task.Status
+	importer.Result
+	Look   look
+	Counts []importCount
+	Path   string // of its user's records
+}
+
+// importCount is how many records of an import have a status.
+type importCount struct {
+	look
+	Count int
+	Path  string
+}
+
+// importSource is a media server whose history can be read, and what its address is like.
+type importSource struct {
+	Source  watch.Source
+	Example string
+}
+
+var importSources = []importSource{
+	{watch.Plex, "http://192.168.1.5:32400"}, {watch.Emby, "http://192.168.1.5:8096"}, {watch.Jellyfin, "http://192.168.1.5:8096"},
+}
+
+func (s *site) importHistory(r *http.Request) (content, error) {
+	accounts, err := s.Accounts.List(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), Following: s.following(0, importer.PreviewTask, importer.RunTask)}
+	preview, run := s.newest(importer.PreviewTask), s.newest(importer.RunTask)
+	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
+		page.Last = importViewOf(run, result)
+	}
+	// What was imported after the preview is not what the preview tells any more.
+	if result, is := preview.Result.(importer.Preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
+		page.Of = result
+		page.Preview = forecastOf(r, preview, result.Table)
+		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "forecast.skipped", result.Some
+	}
+	return content{Title: "import.title", Data: page}, nil
+}
+
+func importViewOf(t task.Status, result importer.Result) *importView {
+	view := &importView{Status: t, Result: result, Look: taskEnds[t.State], Path: withQuery("/records", map[string]string{"user": result.User})}
+	for _, status := range record.Statuses {
+		if n := result.Records[status]; n > 0 {
+			view.Counts = append(view.Counts, importCount{lookOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
+		}
+	}
+	return view
+}
+
+// taskEnds are the looks of how a task ended.
+var taskEnds = map[task.State]look{
+	task.Done:      {"good", "circle-check", "import.is.done"},
+	task.Failed:    {"bad", "circle-x", "import.is.failed"},
+	task.Cancelled: {"warn", "circle-slash", "import.is.cancelled"},
+}

@@ -1,0 +1,264 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/tell/notify"
+)
+
+// Notices is what the pages read of what people are told; *notify.Notifier is one.
+type Notices interface {
+	List(ctx context.Context, f notify.Filter) (entries []notify.Entry, next int64, err error)
+	Get(ctx context.Context, id int64) (notify.Entry, error)
+	Deliveries(ctx context.Context, noticeID int64) ([]notify.Delivery, error)
+	Unread(ctx context.Context) (notify.Unread, error)
+	Channels(ctx context.Context) ([]notify.Channel, error)
+	Channel(ctx context.Context, id int64) (notify.Channel, error)
+	Rules(ctx context.Context) ([]notify.Rule, error)
+	Rule(ctx context.Context, id int64) (notify.Rule, error)
+	// Reaches are the channels that a notice goes to as things stand.
+	Reaches(notice notify.Notice) []int64
+}
+
+// inboxView is which notices a list shows.
+type inboxView string
+
+// Without what is routine, those that want somebody's attention, those that nobody has read, all of them.
+const (
+	viewNotices   inboxView = ""
+	viewAttention inboxView = "attention"
+	viewUnread    inboxView = "unread"
+	viewAll       inboxView = "all"
+)
+
+type inboxPage struct {
+	View   inboxView
+	Kind   notify.Kind
+	Text   string
+	Tabs   []inboxTab
+	Groups []kindGroup
+	// Notices are in the reader's language.
+	Notices []noticeView
+	// Read is the body of the request that marks as read what is shown, or with All everything up to the newest shown;
+	// empty when there is nothing unread.
+	Read string
+	All  bool
+	// Older and Newest are paths of this list; empty when there is nothing there.
+	Older, Newest string
+}
+
+// Filtered reports whether something restricts the list.
+func (p inboxPage) Filtered() bool { return p.View != viewNotices || p.Kind != "" || p.Text != "" }
+
+// inboxTab leads to a view.
+type inboxTab struct {
+	Path    string
+	Key     string
+	Count   int
+	Current bool
+}
+
+// noticeView is a notice in words.
+type noticeView struct {
+	notify.Entry
+	Look        look
+	Name        string // of its kind
+	Title, Text string
+	// Page is where more of it is, and PageKey what that is called; empty when no page is about it.
+	Page, PageKey string
+	// Unrouted is what can be done about the user of an open notice that no account names; nil for any other.
+	Unrouted *unroutedUser
+}
+
+var severityLooks = map[notify.Severity]look{
+	notify.Info:    {"quiet", "info", "inbox.severity.info"},
+	notify.Success: {"good", "circle-check", "inbox.severity.success"},
+	notify.Warning: {"warn", "triangle-alert", "inbox.severity.warning"},
+	notify.Failure: {"bad", "circle-x", "inbox.severity.error"},
+}
+
+func (s *site) noticeOf(e notify.Entry, lang string) noticeView {
+	e = e.Retold(func(said string) string { return s.say(lang, said) })
+	v := noticeView{Entry: e, Look: severityLooks[e.Severity], Name: notify.InfoOf(e.Kind).Name(notify.Language(lang)), Page: e.Page()}
+	v.Title, v.Text = e.Words(notify.Language(lang))
+	if v.Page != "" {
+		v.PageKey = "inbox.open"
+	}
+	for _, group := range navGroups {
+		for _, door := range group.Doors {
+			if v.Page != "" && door.Current(v.Page) {
+				v.PageKey = door.Key
+			}
+		}
+	}
+	if e.RecordID != 0 && v.PageKey == "nav.records" {
+		v.PageKey = "inbox.record"
+	}
+	return v
+}
+
+// withUnrouted adds what can be done about a user without an account.
+func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
+	if v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced {
+		unrouted := unroutedOf(v.User, accounts)
+		v.Unrouted = &unrouted
+	}
+	return v
+}
+
+// noticesShown is how many notices a page shows.
+const noticesShown = 50
+
+// inbox lists what happened. What a filter in the address cannot mean is left out.
+func (s *site) inbox(r *http.Request) (content, error) {
+	ctx, q, lang := r.Context(), r.URL.Query(), s.language(r)
+	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(lang)}
+	if !slices.Contains([]inboxView{viewAttention, viewUnread, viewAll}, page.View) {
+		page.View = viewNotices
+	}
+	f := notify.Filter{Open: page.View == viewAttention, Attention: page.View == viewAttention, Unread: page.View == viewUnread, Standing: page.View != viewAll, Text: page.Text, Before: cursor(r, "before"), Limit: noticesShown}
+	if slices.ContainsFunc(notify.Kinds(), func(k notify.KindInfo) bool { return k.Kind == page.Kind }) {
+		f.Kinds = []notify.Kind{page.Kind}
+	} else {
+		page.Kind = ""
+		f.Notable = page.View == viewNotices
+	}
+	unread, err := s.Notices.Unread(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	entries, next, err := s.Notices.List(ctx, f)
+	if err != nil {
+		return content{}, err
+	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	for _, e := range entries {
+		page.Notices = append(page.Notices, s.noticeOf(e, lang).withUnrouted(accounts))
+	}
+	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
+		tab := inboxTab{inboxPath(inboxPage{View: view, Kind: page.Kind, Text: page.Text}, 0), "inbox.view", 0, view == page.View}
+		if view != viewNotices {
+			tab.Key += "." + string(view)
+		}
+		if view == viewUnread {
+			tab.Count = unread.All
+		}
+		page.Tabs = append(page.Tabs, tab)
+	}
+	page.All = page.Kind == "" && page.Text == "" && page.View != viewAttention && f.Before == 0
+	page.Read = readBody(entries, page.All && unread.All > 0)
+	if next > 0 {
+		page.Older = inboxPath(page, next)
+	}
+	if f.Before > 0 {
+		page.Newest = inboxPath(page, 0)
+	}
+	return content{Title: "inbox.title", Data: page}, nil
+}
+
+// ReadBody is the body of the request that marks the notice as read.
+func (v noticeView) ReadBody() string { return fmt.Sprintf(`{"ids":[%d]}`, v.ID) }
+
+// readBody is what marks entries as read: with all everything up to the newest of them. It is empty when all are read.
+func readBody(entries []notify.Entry, all bool) string {
+	if all && len(entries) > 0 {
+		return fmt.Sprintf(`{"up_to":%d}`, entries[0].ID)
+	}
+	var unread []string
+	for _, e := range entries {
+		if e.Unread {
+			unread = append(unread, strconv.FormatInt(e.ID, 10))
+		}
+	}
+	if unread == nil {
+		return ""
+	}
+	return `{"ids":[` + strings.Join(unread, ",") + `]}`
+}
+
+func inboxPath(p inboxPage, before int64) string {
+	return fromCursor("/inbox", map[string]string{"view": string(p.View), "kind": string(p.Kind), "q": p.Text}, "before", before)
+}
+
+// kindGroup is kinds that stand together.
+type kindGroup struct {
+	Key   string // of its name
+	Kinds []kindView
+}
+
+// kindView is a kind in the reader's language.
+type kindView struct {
+	notify.KindInfo
+	Name string
+	Look look
+}
+
+// kindGroups are all kinds, in the order people see them.
+func kindGroups(lang string) []kindGroup {
+	var groups []kindGroup
+	for _, k := range notify.Kinds() {
+		key := "notify.group." + string(k.Group)
+		if len(groups) == 0 || groups[len(groups)-1].Key != key {
+			groups = append(groups, kindGroup{Key: key})
+		}
+		last := &groups[len(groups)-1]
+		last.Kinds = append(last.Kinds, kindView{k, k.Name(notify.Language(lang)), severityLooks[k.Severity]})
+	}
+	return groups
+}
+
+type noticePage struct {
+	noticeView
+	Deliveries []deliveryView
+	// Moving is set while something is on its way.
+	Moving bool
+}
+
+type deliveryView struct {
+	notify.Delivery
+	Look look
+	// Again is set for what a person may send again.
+	Again bool
+}
+
+var deliveryLooks = map[notify.State]look{
+	notify.Waiting: {"busy", "hourglass", "inbox.state.waiting"},
+	notify.Sending: {"busy", "send", "inbox.state.sending"},
+	notify.Sent:    {"good", "circle-check", "inbox.state.sent"},
+	notify.Failed:  {"bad", "circle-x", "inbox.state.failed"},
+	notify.Unsure:  {"warn", "circle-question-mark", "inbox.state.unsure"},
+	notify.Dropped: {"quiet", "circle-minus", "inbox.state.dropped"},
+}
+
+// notice shows a notice, and what became of it at each channel.
+func (s *site) notice(r *http.Request) (content, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return content{}, err
+	}
+	e, err := s.Notices.Get(r.Context(), id)
+	if err != nil {
+		return content{}, err
+	}
+	deliveries, err := s.Notices.Deliveries(r.Context(), id)
+	if err != nil {
+		return content{}, err
+	}
+	accounts, err := s.Accounts.List(r.Context())
+	page := noticePage{noticeView: s.noticeOf(e, s.language(r)).withUnrouted(accounts)}
+	for _, d := range deliveries {
+		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped
+		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryLooks[d.State], again})
+		page.Moving = page.Moving || d.State == notify.Waiting || d.State == notify.Sending
+	}
+	return content{Heading: page.Title, Data: page}, err
+}

@@ -1,0 +1,115 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"watchmark/internal/testkit/browsertest"
+)
+
+// TestBrowserOpensEveryDoorByKeys goes through every door with Tab and Enter alone, wide and on a phone, where some are in a menu.
+func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	// tabTo presses Tab until what a condition tells has the focus, at most as often as there are things that can have it.
+	tabTo := func(condition string) {
+		t.Helper()
+		for range 300 {
+			browsertest.Run(t, tab, chromedp.KeyEvent(kb.Tab))
+			there, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`((focus) => %s)(document.activeElement)`, condition)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				return
+			}
+		}
+		t.Fatalf("Tab never leads to where %s", condition)
+	}
+	for _, width := range []int64{1280, 390} {
+		browsertest.Run(t, tab, g.signIn(), browsertest.Sized(width, 844), chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+		tabTo(`focus.matches(".skip") && focus.getBoundingClientRect().top >= 0`)
+		browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(`document.activeElement.id === "main"`))
+		doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a")].map((door) => door.getAttribute("href"))`))
+		if err != nil || len(doors) == 0 {
+			t.Fatalf("doors %v: %v", doors, err)
+		}
+		for _, door := range doors {
+			browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+			behind, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`document.querySelector('#nav a[href="%s"]').checkVisibility() === false`, door)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if behind {
+				tabTo(`focus.matches(".menu summary")`)
+				browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(`document.querySelector(".menu").open`))
+			}
+			tabTo(fmt.Sprintf(`focus.getAttribute("href") === %q`, door))
+			browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(fmt.Sprintf(`location.pathname === %q && document.readyState === "complete"`, door)))
+		}
+	}
+}
+
+// TestBrowserShowsTheOpenRoomAmongTheOthers opens the last room in windows of some heights: the list of rooms has
+// room in all but low ones, and there the open one is scrolled into sight.
+func TestBrowserShowsTheOpenRoomAmongTheOthers(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	browsertest.Run(t, tab, g.signIn())
+	const (
+		whole = `document.querySelector("#nav").scrollHeight === document.querySelector("#nav").clientHeight`
+		// A scroll position is a whole pixel, a room is not.
+		seen = `document.querySelector("#nav [aria-current]").getBoundingClientRect().bottom <= document.querySelector("#nav").getBoundingClientRect().bottom + 1`
+	)
+	for height, want := range map[int64]string{640: seen, 844: whole, 961: whole, 1080: whole} {
+		t.Run(fmt.Sprint(height), func(t *testing.T) {
+			browsertest.Run(t, tab, browsertest.Sized(1280, height), chromedp.Navigate(g.server.URL+"/debug"), browsertest.Until(browsertest.Listening))
+			if holds, err := chromedp.Run(tab, chromedp.Evaluate[bool](want)); err != nil || !holds {
+				t.Errorf("does not hold: %s (%v)", want, err)
+			}
+		})
+	}
+}
+
+// TestBrowserShowsFocusAndHoldsStill looks in every room whether what has the focus shows it and is
+// in sight, and whether nothing moves for readers who want less motion.
+func TestBrowserShowsFocusAndHoldsStill(t *testing.T) {
+	const look = `(() => {
+		const wrong = [];
+		const name = (e) => e.id ? "#" + e.id : e.outerHTML.slice(0, 120);
+		const shows = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+		const place = document.querySelector("dialog[open]") ?? document;
+		for (const element of place.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")) {
+			if (!element.checkVisibility({ visibilityProperty: true }) || element.disabled) continue;
+			element.focus();
+			if (document.activeElement !== element) { wrong.push("cannot have the focus: " + name(element)); continue; }
+			// The link of a row shows it around the whole row.
+			if (!element.matches(":focus-visible") || !shows(getComputedStyle(element)) && !shows(getComputedStyle(element, "::after"))) wrong.push("does not show the focus: " + name(element));
+		}
+		for (const element of document.querySelectorAll("*")) for (const part of [null, "::before", "::after"]) {
+			const style = getComputedStyle(element, part);
+			if (style.animationName !== "none" || style.transitionDuration.split(", ").some((time) => parseFloat(time) > 0)) wrong.push("moves: " + name(element) + (part ?? ""));
+		}
+		return wrong;
+	})()`
+	tab := browsertest.Start(t)
+	browsertest.Run(t, tab, themed("light"))
+	for _, shot := range shots(t) {
+		// After a key was pressed the browser shows the focus wherever it goes.
+		browsertest.Run(t, tab, append(shot.open(), chromedp.KeyEvent(kb.Tab))...)
+		for _, width := range []int64{1280, 390} {
+			browsertest.Run(t, tab, browsertest.Sized(width, 844))
+			wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](look))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, what := range wrong {
+				t.Errorf("%s (%s, %d px) %s", shot.name, shot.path, width, what)
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/source/nas"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/summary"
+	"watchmark/internal/testkit/browsertest"
+)
+
+// overflows tells what of the page does not fit where it stands: text that runs over its card, a hint that is longer than
+// its field, and what is squeezed.
+const overflows = `(() => {
+	const wrong = [];
+	const boxes = ".card, .note, .verdict, .empty, .tile, .box, td, .line";
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const range = document.createRange();
+	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+		const element = node.parentElement;
+		if (!node.data.trim() || element.matches("option, script") || element.closest(".hidden") || !element.checkVisibility({ visibilityProperty: true })) continue;
+		const box = element.closest(boxes);
+		if (!box) continue;
+		let cut = false;
+		for (let e = element; e !== box; e = e.parentElement) cut ||= getComputedStyle(e).overflowX !== "visible";
+		if (cut) continue;
+		range.selectNodeContents(node);
+		const text = range.getBoundingClientRect(), limits = box.getBoundingClientRect();
+		if (text.right > limits.right + 1 || text.left < limits.left - 1) wrong.push("runs over its card: " + node.data.trim());
+	}
+	const pen = document.createElement("canvas").getContext("2d");
+	for (const field of document.querySelectorAll("input[placeholder]")) {
+		if (!field.checkVisibility() || field.value) continue;
+		const style = getComputedStyle(field);
+		pen.font = style.font;
+		if (pen.measureText(field.placeholder).width > field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) wrong.push("cuts its hint off: " + field.placeholder);
+	}
+	for (const logo of document.querySelectorAll(".logo")) {
+		const { width, height } = logo.getBoundingClientRect();
+		if (Math.abs(width - height) > .5) wrong.push("squeezes the logo: " + width + " x " + height);
+	}
+	for (const badge of document.querySelectorAll(".badge")) {
+		const { left, right, width } = badge.getBoundingClientRect();
+		if (width && badge.checkVisibility() && (left < 0 || right > innerWidth)) wrong.push("cuts a badge off: " + badge.textContent);
+	}
+	return wrong;
+})()`
+
+// TestBrowserShowsTextWhole looks in every room, wide and on a phone and in both languages, whether all of it fits.
+func TestBrowserShowsTextWhole(t *testing.T) {
+	tab := browsertest.Start(t)
+	all := shots(t)
+	// The longest words there are.
+	waiting := newRig(t, asDemo)
+	waiting.airing = summary.AiringStatus{Reason: summary.ArchiveMissing}
+	off := newRig(t)
+	off.airing = summary.AiringStatus{Reason: summary.ArchiveOff}
+	many := make([]notify.Notice, 120)
+	for i := range many {
+		many[i] = notify.Notice{Kind: notify.SourceSilent, About: fmt.Sprint(i)}
+	}
+	off.notices.Add(t.Context(), many...)
+	all = append(all, shot{"airing-missing", waiting, "/summaries", true, ""}, shot{"airing-off", off, "/summaries", true, ""})
+	for _, shot := range all {
+		for _, lang := range []string{"en", "zh-CN"} {
+			browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(1280, 844), themed("light")}, shot.open()...)...)
+			for _, width := range []int64{1280, 390, 320} {
+				browsertest.Run(t, tab, browsertest.Sized(width, 844))
+				wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](overflows))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, what := range wrong {
+					t.Errorf("%s (%s, %d px, %s) %s", shot.name, shot.path, width, lang, what)
+				}
+			}
+		}
+	}
+}
+
+// TestBrowserShowsListsFirstOnAPhone looks whether a list begins on the first screen of a phone, below what filters it.
+func TestBrowserShowsListsFirstOnAPhone(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	browsertest.Run(t, tab, g.signIn(), browsertest.Sized(390, 844))
+	for _, room := range []struct {
+		path, first string
+		most        float64 // of the screen, above the list
+	}{
+		{"/mappings", ".rules > li", .6},
+		{"/mappings/blocked", ".rules > li", .6},
+		{"/records", ".records tbody tr", .25},
+		{"/inbox", ".notices > li, #inbox", .5},
+	} {
+		browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+room.path), browsertest.Until(browsertest.Listening))
+		top, err := chromedp.Run(tab, chromedp.Evaluate[float64](fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top / innerHeight`, room.first)))
+		if err != nil || top > room.most {
+			t.Errorf("the list of %s begins at %.0f %% of the screen, at most %.0f wanted (%v)", room.path, 100*top, 100*room.most, err)
+		}
+	}
+	// What is folded away is a press away, and stands open where it restricts the list.
+	const chosen = `document.querySelector("#status").checkVisibility()`
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Until(`!`+chosen),
+		browsertest.Click("[data-unfolds]"), browsertest.Until(chosen+` && document.querySelector("[data-unfolds]").getAttribute("aria-expanded") === "true"`),
+		chromedp.Navigate(g.server.URL+"/records?status=error"), browsertest.Until(browsertest.Listening), browsertest.Until(chosen))
+	// Without a script nothing is folded.
+	if body := g.get(t, g.client(t, true), "/records", "en").body; strings.Contains(body, `id="status" hidden`) {
+		t.Error("the filters are folded without a script")
+	}
+}
+
+// TestBrowserAsksBeforeWhatWasEnteredIsLost types into a field of every form and leaves.
+func TestBrowserAsksBeforeWhatWasEnteredIsLost(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	g.fillSources(t)
+	g.fillNotices(t)
+	g.fillSummaries(t)
+	const leaving = `(() => { const leaves = new Event("beforeunload", { cancelable: true }); dispatchEvent(leaves); return leaves.defaultPrevented; })()`
+	browsertest.Run(t, tab, g.signIn())
+	for path, field := range map[string]string{
+		"/accounts":             "#username-new",
+		"/mappings/new":         "#title",
+		"/mappings/3":           "#note",
+		"/mappings/blocked":     "#keyword-1",
+		"/mappings/import":      "#rules-import textarea",
+		"/nas":                  "#nas-path",
+		"/import":               "#import [name=url]",
+		"/llm":                  "#llm-form input:not([type=hidden], [type=checkbox])",
+		"/summaries":            "#job-name",
+		"/settings?section=log": "#section-server input[type=number]",
+		"/settings/access":      "#password-change input[type=password]",
+		"/notifications/channels/new?type=webhook": "input[name=name]",
+		"/notifications/rules/new":                 "input[name=name]",
+		"/records/1":                               "#correct-subject",
+	} {
+		t.Run(path, func(t *testing.T) {
+			asks := func() bool {
+				t.Helper()
+				asks, err := chromedp.Run(tab, chromedp.Evaluate[bool](leaving))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return asks
+			}
+			browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+path), browsertest.Until(browsertest.Listening))
+			if asks() {
+				t.Error("it asks before anything was entered")
+			}
+			browsertest.Run(t, tab, browsertest.Type(field, "77"))
+			if !asks() {
+				t.Error("what was entered is lost")
+			}
+		})
+	}
+	// What was looked for, and what the service took, is not lost.
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Type("#q", "x"), browsertest.Until(`!`+leaving),
+		chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+		browsertest.Type("#username-new", "alex"), browsertest.Type("#token-new", "x"), browsertest.Until(leaving),
+		browsertest.Click("#by-token form .primary"), browsertest.Until(`!`+leaving),
+		chromedp.Navigate(g.server.URL+"/mappings/3"), browsertest.Until(browsertest.Listening), browsertest.Type("#note", "77"),
+		chromedp.Evaluate[chromedp.Void](`addEventListener("beforeunload", (event) => sessionStorage.setItem("asked", String(event.defaultPrevented)))`),
+		browsertest.Click("#mapping-form .primary"), browsertest.Until(`location.pathname === "/mappings" && sessionStorage.getItem("asked") === "false"`))
+}
+
+// TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp reads the page without and with an application at the catalog.
+func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
+	for name, ready := range map[string]bool{"not set up": false, "set up": true} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, func(g *rig) { g.deps.OAuthReady = func() bool { return ready } })
+			body := g.get(t, g.client(t, true), "/accounts", "en").body
+			form, other := strings.Index(body, `id="username-new"`), strings.Index(body, "catalog.oauth_client_id")
+			open := strings.Contains(body, `id="by-token" open`)
+			if open == ready || form < 0 || (other < 0) != ready || !ready && other < form {
+				t.Errorf("the form stands at %d, open %v, what is to be set at %d", form, open, other)
+			}
+		})
+	}
+}
+
+// TestNASSaysNothingIsWrongBeforeItIsSetUp reads the page of a library that is not there.
+func TestNASSaysNothingIsWrongBeforeItIsSetUp(t *testing.T) {
+	missing := &nas.Problem{Kind: nas.Missing, Detail: "open /usr/local/apps/trimmedia.db: no such file or directory"}
+	for name, enabled := range map[string]bool{"before it is set up": false, "afterwards": true} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t)
+			g.nas = nasStub{status: nas.Status{Enabled: enabled}, err: missing}
+			body := g.get(t, g.client(t, true), "/nas", "en").body
+			if says := strings.Contains(body, "no such file"); says != enabled {
+				t.Errorf("the page says what is wrong: %v", says)
+			}
+			if later := strings.Contains(body, "Listed once the library can be read"); later == enabled {
+				t.Errorf("the page says that users are listed later: %v", later)
+			}
+		})
+	}
+}

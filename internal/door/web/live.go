@@ -1,0 +1,77 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"watchmark/internal/platform/sse"
+	"watchmark/internal/record"
+)
+
+const (
+	// gather is how long changes gather before a page hears of them: a burst is one message.
+	gather = 250 * time.Millisecond
+	// toldMost bounds one message; a page reloads its list whatever the number.
+	toldMost = 200
+)
+
+// live answers server-sent events named "records": the ids of records that changed,
+// as a JSON array, and "requests" when requests came to a webhook. It ends when the reader leaves or the service stops.
+func (s *site) live(w http.ResponseWriter, r *http.Request) {
+	if _, signedIn := s.Viewer(r); !signedIn {
+		http.Error(w, "Sign in first.", http.StatusUnauthorized)
+		return
+	}
+	changes, cancel := s.Feed.Subscribe()
+	defer cancel()
+	stream, there := sse.Start(w)
+	if !there {
+		return
+	}
+	beat := time.NewTicker(sse.Heartbeat)
+	defer beat.Stop()
+	changed, arrived := map[int64]bool{}, false
+	var due <-chan time.Time
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.Shutdown:
+			return
+		case id, open := <-changes:
+			if !open {
+				return
+			}
+			if due == nil {
+				due = time.After(gather)
+			}
+			if id == record.Arrival {
+				arrived = true
+			} else if len(changed) < toldMost {
+				changed[id] = true
+			}
+		case <-due:
+			due = nil
+			if arrived && !stream.Send("requests", "", "") || len(changed) > 0 && !stream.Send("records", "", ids(changed)) {
+				return
+			}
+			clear(changed)
+			arrived = false
+		case <-beat.C:
+			if !stream.Beat() {
+				return
+			}
+		}
+	}
+}
+
+// ids are the numbers of changed as a JSON array.
+func ids(changed map[int64]bool) string {
+	numbers := make([]int64, 0, len(changed))
+	for id := range changed {
+		numbers = append(numbers, id)
+	}
+	text, _ := json.Marshal(numbers) // numbers always encode
+	return string(text)
+}

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"watchmark/internal/tell/llm"
+)
+
+// llmPage is the language model: whether there is one, and what it was used for.
+type llmPage struct {
+	Look     look
+	Settings map[string]control
+	// Host is where it is asked; empty while there is none.
+	Host  string
+	Model string
+	Usage llm.Report
+	Rows  []usageRow
+	Chart bars
+}
+
+// usageRow is what a job used on a day; Each is how long an answer took on average, in milliseconds.
+type usageRow struct {
+	llm.Used
+	Each float64
+}
+
+// usageDays is how many days the use is told of.
+const usageDays = 30
+
+func (s *site) llm(r *http.Request) (content, error) {
+	now := time.Now()
+	usage, err := s.ModelUsage(r.Context(), now, usageDays)
+	if err != nil {
+		return content{}, err
+	}
+	page := llmPage{Settings: s.controls("llm"), Usage: usage, Chart: usageOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
+	for _, u := range usage.Days {
+		page.Rows = append(page.Rows, usageRow{u, float64(u.LatencyMS) / float64(max(1, u.Requests))})
+	}
+	page.Model, _ = page.Settings["model"].Value.(string)
+	if s.hasModel() {
+		page.Look = look{"good", "circle-check", "llm.is.on"}
+		if usage.LastErrorAt != nil {
+			page.Look = look{"quiet", "sparkles", "llm.is.on"}
+		}
+		base, _ := page.Settings["base_url"].Value.(string)
+		if address, err := url.Parse(base); err == nil {
+			page.Host = address.Host
+		}
+	}
+	return content{Title: "llm.title", Data: page}, nil
+}
+
+// usageOf draws the requests of the last days: what was answered, and on it what failed.
+func usageOf(used []llm.Used, now time.Time) bars {
+	first := now.AddDate(0, 0, 1-usageDays)
+	days := make([][]int, usageDays)
+	at := map[string][]int{}
+	for i := range days {
+		days[i] = make([]int, 2)
+		at[first.AddDate(0, 0, i).Format(time.DateOnly)] = days[i]
+	}
+	for _, u := range used {
+		if counts := at[u.Day]; counts != nil {
+			counts[0], counts[1] = counts[0]+u.Requests-u.Failed, counts[1]+u.Failed
+		}
+	}
+	return barsOf(first, days, "good", "bad")
+}

@@ -1,0 +1,196 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+
+	"golang.org/x/text/language"
+
+	"watchmark/internal/door/auth"
+	"watchmark/internal/source"
+)
+
+// languages are the languages of the pages by the tag that stands in <html lang>, in the
+// order people see them; the first is used for readers who want neither.
+var languages = []struct{ Tag, Name string }{
+	{"en", "English"},
+	{"zh-CN", "简体中文"},
+}
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese})
+
+// catalogue is every text of the pages by language and key.
+type catalogue map[string]map[string]string
+
+// loadCatalogue reads the texts, which are kept in a file for each room, but those of push sources by their adapters.
+// A key that one language has and another lacks is an error.
+func loadCatalogue() (catalogue, error) {
+	c := catalogue{}
+	for _, lang := range languages {
+		words := map[string]string{}
+		paths, err := fs.Glob(files, "locales/"+lang.Tag+"/*.json")
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			text, err := files.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			room := map[string]string{}
+			if err := json.Unmarshal(text, &room); err != nil {
+				return nil, fmt.Errorf("read %s: %w", path, err)
+			}
+			for key, text := range room {
+				if words[key] != "" {
+					return nil, fmt.Errorf("%s has %q, which another file has too", path, key)
+				}
+				words[key] = text
+			}
+		}
+		for _, a := range source.Adapters {
+			for key, text := range adapterTexts(a) {
+				words[key] = choose(lang.Tag, text.English, text.Chinese)
+			}
+		}
+		c[lang.Tag] = words
+	}
+	for tag, words := range c {
+		for key := range words {
+			for other, theirs := range c {
+				if theirs[key] == "" {
+					return nil, fmt.Errorf("locales/%s lacks %q, which locales/%s has", other, key, tag)
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// adapterTexts are the texts of a push source by key.
+func adapterTexts(a source.Adapter) map[string]source.Text {
+	guide := "connect." + string(a.Source)
+	texts := map[string]source.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
+	for i, step := range a.Guide.Steps {
+		texts[stepKey(a.Source, i)] = step
+	}
+	if a.Guide.Body != "" {
+		texts[guide+".body"] = a.Guide.BodyTitle
+	}
+	return texts
+}
+
+// choose is the one of two texts that is in the language of the page.
+func choose(lang, en, zh string) string {
+	if lang == "zh-CN" {
+		return zh
+	}
+	return en
+}
+
+// text is the text of key, with args put in as fmt does, but numbers with their thousands apart.
+// Numbers that name something, such as a record, are handed in as strings. An unknown key is an error.
+func (c catalogue) text(lang, key string, args ...any) (string, error) {
+	text, known := c[lang][key]
+	if !known {
+		return "", fmt.Errorf("no text %q in language %s", key, lang)
+	}
+	if len(args) == 0 {
+		return text, nil
+	}
+	for i, arg := range args {
+		switch n := arg.(type) {
+		case int:
+			args[i] = figure(n)
+		case int64:
+			args[i] = figure(n)
+		}
+	}
+	return fmt.Sprintf(text, args...), nil
+}
+
+// count is the text of key for n things: key.one for one, else key.other. n is its first argument.
+func (c catalogue) count(lang, key string, n int, args ...any) (string, error) {
+	form := ".other"
+	if n == 1 {
+		form = ".one"
+	}
+	return c.text(lang, key+form, append([]any{n}, args...)...)
+}
+
+// figure is a number as people write it: 12345 is 12,345 in both languages.
+type figure int64
+
+func (f figure) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, f.String()) } // of fmt's own buffer
+
+func (f figure) String() string {
+	digits := strconv.FormatInt(int64(f), 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// word is the text of prefix.name, or name itself where it is unknown, as names of
+// layers that a newer service stored are.
+func (c catalogue) word(lang, prefix, name string) string {
+	if text, known := c[lang][prefix+"."+name]; known {
+		return text
+	}
+	return name
+}
+
+// Cookies that keep how somebody likes the pages. They are no secret.
+const (
+	langCookie  = "watchmark_lang"
+	themeCookie = "watchmark_theme"
+)
+
+// themes are the choices of colours; "system" follows the device.
+var themes = []struct{ ID, Icon string }{{"system", "monitor"}, {"light", "sun"}, {"dark", "moon"}}
+
+// language is the language chosen by switch, else the best of what the browser asks for.
+func (s *site) language(r *http.Request) string {
+	if cookie, err := r.Cookie(langCookie); err == nil && s.words[cookie.Value] != nil {
+		return cookie.Value
+	}
+	_, index := language.MatchStrings(matcher, r.Header.Get("Accept-Language"))
+	return languages[index].Tag
+}
+
+func themeOf(r *http.Request) string {
+	if cookie, err := r.Cookie(themeCookie); err == nil {
+		for _, theme := range themes {
+			if theme.ID == cookie.Value {
+				return theme.ID
+			}
+		}
+	}
+	return themes[0].ID
+}
+
+// preferences keeps a choice of language or colours in a cookie and leads back.
+func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "This form cannot be read. Go back and try again.", http.StatusBadRequest)
+		return
+	}
+	keep := func(name, value string) {
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
+			Name: name, Value: value, Path: s.BasePath() + "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(r.Context()).HTTPS})
+	}
+	if lang := r.PostForm.Get("lang"); s.words[lang] != nil {
+		keep(langCookie, lang)
+	}
+	for _, theme := range themes {
+		if theme.ID == r.PostForm.Get("theme") {
+			keep(themeCookie, theme.ID)
+		}
+	}
+	http.Redirect(w, r, s.BasePath()+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther)
+}

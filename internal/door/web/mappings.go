@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"watchmark/internal/match/mapping"
+)
+
+// Mappings is what the pages read of mappings and blocked keywords; *mapping.Store is one.
+type Mappings interface {
+	List(ctx context.Context, f mapping.Filter) (mappings []mapping.Mapping, next int64, err error)
+	Get(ctx context.Context, id int64) (mapping.Mapping, error)
+	ListBlocked(ctx context.Context, f mapping.Filter) (blocked []mapping.Blocked, next int64, err error)
+	Count(ctx context.Context) (mapping.Counts, error)
+}
+
+// ruleTabs are the lists of rules, of which one is shown.
+type ruleTabs struct {
+	mapping.Counts
+	BlockedShown bool
+}
+
+// rulesPage is a list of mappings, or of blocked keywords.
+type rulesPage[T any] struct {
+	Tabs  ruleTabs
+	Text  string
+	Rules []T
+	// Older and Newest are paths of this list; empty when there is nothing there.
+	Older  string
+	Newest string
+	Trial  trial
+}
+
+// trial is the form that tries the rules on a title, which the template trial makes.
+type trial struct {
+	Title  string
+	Season string
+	// Draft is the id of the form with a mapping that is tried with the others; may be empty.
+	Draft string
+}
+
+// mappingView is a mapping in a list.
+type mappingView struct{ mapping.Mapping }
+
+// From is an episode number of an event, To the one that the offset makes of it.
+func (v mappingView) From() int { return max(1, 1-v.EpisodeOffset) }
+
+// To is what becomes of From.
+func (v mappingView) To() int { return v.From() + v.EpisodeOffset }
+
+// mappings lists the mappings.
+func (s *site) mappings(r *http.Request) (content, error) {
+	page, f, err := rulesPageOf[mappingView](s, r, false)
+	if err != nil {
+		return content{}, err
+	}
+	list, next, err := s.Mappings.List(r.Context(), f)
+	for _, m := range list {
+		page.Rules = append(page.Rules, mappingView{m})
+	}
+	page.turn("/mappings", f, next)
+	return content{Title: "mappings.title", Data: page}, err
+}
+
+// blockedPage is the list of blocked keywords, and New what the form for one more begins with.
+type blockedPage struct {
+	rulesPage[blockedView]
+	New blockedView
+}
+
+// blockedView is a blocked keyword in a form; its ID is 0 for a new one.
+type blockedView struct{ mapping.Blocked }
+
+// Kinds are the ways to compare a keyword.
+func (blockedView) Kinds() []mapping.BlockKind {
+	return []mapping.BlockKind{mapping.Contains, mapping.Exact, mapping.Regex}
+}
+
+// blocked lists the blocked keywords.
+func (s *site) blocked(r *http.Request) (content, error) {
+	page, f, err := rulesPageOf[blockedView](s, r, true)
+	if err != nil {
+		return content{}, err
+	}
+	list, next, err := s.Mappings.ListBlocked(r.Context(), f)
+	for _, b := range list {
+		page.Rules = append(page.Rules, blockedView{b})
+	}
+	page.turn("/mappings/blocked", f, next)
+	return content{Title: "blocked.title", Data: blockedPage{rulesPage: page}}, err
+}
+
+// rulesPageOf is a page without its rules, and the filter for these.
+func rulesPageOf[T any](s *site, r *http.Request, blocked bool) (rulesPage[T], mapping.Filter, error) {
+	counts, err := s.Mappings.Count(r.Context())
+	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
+	return rulesPage[T]{Tabs: ruleTabs{counts, blocked}, Text: f.Text, Trial: trial{Season: "1"}}, f, err
+}
+
+// turn sets where the list at a path goes on, and where it begins.
+func (p *rulesPage[T]) turn(path string, f mapping.Filter, next int64) {
+	fields := map[string]string{"q": f.Text}
+	if f.Before > 0 {
+		p.Newest = withQuery(path, fields)
+	}
+	if next > 0 {
+		p.Older = fromCursor(path, fields, "before", next)
+	}
+}
+
+// mappingPage is the form of a mapping; Mapping is nil for a new one.
+type mappingPage struct {
+	Mapping *mappingView
+	// Title and Season are what the form begins with.
+	Title, Season string
+	Search        subjectSearch
+	Trial         trial
+	Forms         []mapping.Form
+}
+
+// draftForm is the id of the form of a mapping.
+const draftForm = "mapping-form"
+
+// newMapping shows the form of a new mapping, for the title and season of the query if there are some.
+func (s *site) newMapping(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	page := mappingPageOf(q.Get("title"), q.Get("season"))
+	page.Trial.Season = page.Season
+	if page.Trial.Season == "" {
+		page.Trial.Season = "1"
+	}
+	return content{Title: "mapping.new", Data: page}, nil
+}
+
+// mapping shows the form of a mapping.
+func (s *site) mapping(r *http.Request) (content, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return content{}, err
+	}
+	m, err := s.Mappings.Get(r.Context(), id)
+	if err != nil {
+		return content{}, err
+	}
+	page := mappingPageOf(m.Title, "")
+	page.Mapping = &mappingView{m}
+	page.Search.Value = strconv.Itoa(int(m.SubjectID))
+	page.Trial.Season = "1"
+	if m.Season != nil {
+		page.Season = strconv.Itoa(*m.Season)
+		page.Trial.Season = page.Season
+	}
+	if m.Regex {
+		page.Trial.Title = ""
+	}
+	return content{Title: "mapping.change", Data: page}, nil
+}
+
+func mappingPageOf(title, season string) mappingPage {
+	return mappingPage{Title: title, Season: season, Search: subjectSearch{ID: "subject", Pick: "find.choose"}, Trial: trial{Title: title, Draft: draftForm},
+		Forms: []mapping.Form{mapping.AnyForm, mapping.ShowForm, mapping.FilmForm}}
+}
+
+// importRules shows where a document of rules is imported.
+func (s *site) importRules(*http.Request) (content, error) {
+	return content{Title: "import_rules.title"}, nil
+}

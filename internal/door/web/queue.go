@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+)
+
+// Queue is what the pages read of the marks that wait; *replay.Queue is one.
+type Queue interface {
+	List(ctx context.Context, f queue.Filter) (entries []queue.Entry, next int64, err error)
+	Counts(ctx context.Context) (map[queue.Status]int, error)
+}
+
+type queuePage struct {
+	Catalog   catalog.Reachability
+	Look      look
+	Scheduler queue.Standing
+	// Again is in how many seconds the page is to be fetched anew.
+	Again int
+	Tabs  []queueTab
+	// Waiting is how many marks wait.
+	Waiting int
+	Status  queue.Status
+	Entries []queueEntry
+	// MaxRetries is after how many failed tries a mark is given up.
+	MaxRetries int
+	// Next and First are paths of this list; empty when there is nothing there.
+	Next  string
+	First string
+	// Running is how many tasks of the service run.
+	Running int
+}
+
+// queueTab leads to the marks in one state.
+type queueTab struct {
+	Path    string
+	Key     string
+	Count   int
+	Current bool
+}
+
+type queueEntry struct {
+	queue.Entry
+	Look look
+	// Of is what it is about, for its label.
+	Of record.Record
+	// Due is when it is tried again; nil when that is not a matter of time.
+	Due *time.Time
+}
+
+// queueStates are the states in the order people see them.
+var queueStates = []queue.Status{queue.Pending, queue.Abandoned, queue.Synced}
+
+const (
+	// queueShown is how many marks a page shows.
+	queueShown = 50
+	// The queue's page is fetched anew after so many seconds: the outage ends, or the next
+	// round comes, without any record changing.
+	againSoon  = 5
+	againLater = 20
+)
+
+// queue lists the marks that wait for the catalog, and how that and the scheduler stand.
+func (s *site) queue(r *http.Request) (content, error) {
+	ctx := r.Context()
+	counts, err := s.Queue.Counts(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	page := queuePage{Catalog: s.Reachability(), Scheduler: s.Scheduler(), Again: againLater, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: s.MaxRetries()}
+	if status := queue.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
+		page.Status = status
+	}
+	switch {
+	case !page.Catalog.Reachable:
+		page.Look, page.Again = look{"warn", "triangle-alert", "queue.silent"}, againSoon
+	case page.Waiting > 0:
+		page.Look = look{"warn", "hourglass", "queue.behind"}
+	case page.Status == queue.Abandoned && counts[queue.Abandoned] > 0:
+		page.Look = look{"warn", "triangle-alert", "queue.given_up"}
+	case page.Catalog.Answered.IsZero():
+		page.Look = look{"quiet", "circle", "queue.unasked"}
+	default:
+		page.Look = look{"good", "circle-check", "queue.answers"}
+	}
+	for _, status := range queueStates {
+		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
+	}
+	after := cursor(r, "after")
+	entries, next, err := s.Queue.List(ctx, queue.Filter{Status: page.Status, Newest: page.Status != queue.Pending, After: after, Limit: queueShown})
+	if err != nil {
+		return content{}, err
+	}
+	for _, e := range entries {
+		page.Entries = append(page.Entries, page.entry(e, time.Now()))
+	}
+	if next > 0 {
+		page.Next = queuePath(page.Status, next)
+	}
+	if after > 0 {
+		page.First = queuePath(page.Status, 0)
+	}
+	for _, t := range s.Tasks.List() {
+		if t.State == task.Running {
+			page.Running++
+		}
+	}
+	return content{Title: "queue.title", Data: page}, nil
+}
+
+// entry is a mark with what it waits for.
+func (p queuePage) entry(e queue.Entry, now time.Time) queueEntry {
+	v := queueEntry{Entry: e, Of: record.Record{MediaType: e.MediaType, Season: e.Season, Episode: e.Episode}}
+	switch {
+	case e.Status == queue.Synced:
+		v.Look = look{"good", "circle-check", "queue.is.synced"}
+	case e.InWork:
+		v.Look = look{"busy", "loader", "queue.is.in_work"}
+	case e.Status == queue.Abandoned:
+		v.Look = look{"bad", "circle-x", "queue.is.abandoned"}
+	case e.Held:
+		v.Look = look{"warn", "users", "queue.is.held"}
+	case !p.Scheduler.Enabled:
+		v.Look = look{"warn", "power", "queue.is.off"}
+	case !p.Catalog.Reachable:
+		v.Look = look{"warn", "hourglass", "queue.is.silent"}
+	case e.NextAttempt.After(now):
+		v.Look, v.Due = look{"warn", "hourglass", "queue.is.resting"}, &e.NextAttempt
+	default:
+		v.Look = look{"warn", "hourglass", "queue.is.due"}
+	}
+	return v
+}
+
+// queuePath is the path of the marks in one state, from a cursor on.
+func queuePath(status queue.Status, after int64) string {
+	fields := map[string]string{}
+	if status != queue.Pending {
+		fields["status"] = string(status)
+	}
+	return fromCursor("/queue", fields, "after", after)
+}

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/record"
+	"watchmark/internal/source"
+	"watchmark/internal/watch"
+)
+
+type recordsPage struct {
+	Filter record.Filter
+	// From and To are the first and the last day of the list, as dates in the zone Zone; empty ones
+	// do not restrict. An empty Zone is that of the service.
+	From, To, Zone string
+	Statuses       []record.Status
+	Sources        []watch.Source
+	Users          []string
+	Records        []record.Record
+	// Unrouted are the users without an account, whose records the list leaves out unless they are asked for, and
+	// Ignored those whose records are left alone.
+	Unrouted     []unroutedLine
+	OpenUnrouted bool
+	Ignored      []account.IgnoredUser
+	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
+	Older  string
+	Newest string
+	// RetryPath is where the API runs all failed records of the filter again; empty unless
+	// failed ones are listed.
+	RetryPath string
+	// Following is the task that runs failed records again now; 0 when none does.
+	Following int64
+}
+
+// Filtered reports whether something restricts the list.
+func (p recordsPage) Filtered() bool {
+	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != ""
+}
+
+// Narrowed reports whether the list is restricted by what a phone folds away.
+func (p recordsPage) Narrowed() bool {
+	p.Filter.Text = ""
+	return p.Filtered()
+}
+
+// records lists records. What a filter in the address cannot mean is left out.
+func (s *site) records(r *http.Request) (content, error) {
+	q := r.URL.Query()
+	f := record.Filter{User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
+	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
+		f.Status = status
+	}
+	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
+		f.Source = src
+	}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, retryFailedKind)}
+	page.readDays(&f, q)
+	page.OpenUnrouted = q.Has("unrouted")
+	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {
+		f.Routed = true
+		if err := s.withUnrouted(r.Context(), &page); err != nil {
+			return content{}, err
+		}
+	}
+	users, err := s.Records.UserNames(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	if f.User != "" && !slices.Contains(users, f.User) {
+		users = append(users, f.User)
+	}
+	list, next, err := s.Records.List(r.Context(), f)
+	if err != nil {
+		return content{}, err
+	}
+	page.Filter, page.Users, page.Records = f, users, list
+	if next > 0 {
+		page.Older = page.path(next)
+	}
+	if f.Before > 0 {
+		page.Newest = page.path(0)
+	}
+	if f.Status == record.Failed && len(list) > 0 {
+		page.RetryPath = page.retryPath()
+	}
+	return content{Title: "records.title", Data: page}, nil
+}
+
+// withUnrouted adds the users without an account to a page.
+func (s *site) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
+	if page.Unrouted, err = s.unrouted(ctx); err != nil {
+		return err
+	}
+	page.Ignored, err = s.Accounts.Ignored(ctx)
+	return err
+}
+
+// readDays takes the days of a query into the filter. They are days of the reader's zone, which
+// the script tells.
+func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
+	zone := time.Local
+	if named, err := time.LoadLocation(q.Get("zone")); err == nil && q.Get("zone") != "" {
+		zone, p.Zone = named, q.Get("zone")
+	}
+	noon := func(day string) (time.Time, error) { return time.ParseInLocation(time.DateOnly+" 15", day+" 12", zone) }
+	if from, err := noon(q.Get("from")); err == nil {
+		f.Since, p.From = watch.DayStart(from, 0), q.Get("from")
+	}
+	if to, err := noon(q.Get("to")); err == nil {
+		f.Until, p.To = watch.DayStart(to, 1), q.Get("to")
+	}
+}
+
+// path is the path of this list from a cursor on.
+func (p recordsPage) path(before int64) string {
+	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
+		"from": p.From, "to": p.To, "zone": p.Zone}
+	return fromCursor("/records", fields, "before", before)
+}
+
+// retryPath is where the API runs the failed records of this list again.
+func (p recordsPage) retryPath() string {
+	fields := map[string]string{"source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text}
+	if p.From != "" {
+		fields["since"] = p.Filter.Since.Format(time.RFC3339)
+	}
+	if p.To != "" {
+		fields["until"] = p.Filter.Until.Format(time.RFC3339)
+	}
+	return withQuery("/api/records/retry", fields)
+}
+
+// cursor is where the list of a request goes on by its query; 0 is the beginning, and what is no cursor.
+func cursor(r *http.Request, name string) int64 {
+	at, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(at, 0)
+}
+
+// fromCursor is path with those fields that are not empty, from the cursor at on; 0 is the beginning.
+func fromCursor(path string, fields map[string]string, name string, at int64) string {
+	if at > 0 {
+		fields[name] = strconv.FormatInt(at, 10)
+	}
+	return withQuery(path, fields)
+}
+
+// withQuery is path with those fields that are not empty.
+func withQuery(path string, fields map[string]string) string {
+	q := url.Values{}
+	for name, value := range fields {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}

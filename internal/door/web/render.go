@@ -1,0 +1,285 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/record"
+	"watchmark/internal/source/device"
+	"watchmark/internal/source/preview"
+	"watchmark/internal/watch"
+)
+
+// pages are the templates of pages; each defines "content-NAME", which the layout goes around.
+var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "backups", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
+
+// shared are the templates that every page may use.
+var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
+
+// parseTemplates parses all templates into one set for a language: a set for each page would hold
+// the shared ones again and again. A declared template that is missing, and one that nobody
+// declared, is an error.
+func (s *site) parseTemplates(lang string) (*template.Template, error) {
+	present, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range present {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if !slices.Contains(pages, name) && !slices.Contains(shared, name) {
+			return nil, fmt.Errorf("%s is not declared", file)
+		}
+	}
+	set := template.New("").Funcs(s.funcs(lang)).Option("missingkey=error")
+	for _, name := range slices.Concat(shared, pages) {
+		if set, err = set.ParseFS(files, "templates/"+name+".html"); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range pages {
+		if set.Lookup("content-"+name) == nil {
+			return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", name)
+		}
+	}
+	return set, nil
+}
+
+// funcs are the functions of the templates in one language.
+func (s *site) funcs(lang string) template.FuncMap {
+	return template.FuncMap{
+		// t is the text of a key, n that for a number of things, word that of a name that may be unknown.
+		"t":    func(key string, args ...any) (string, error) { return s.words.text(lang, key, args...) },
+		"n":    func(key string, n int, args ...any) (string, error) { return s.words.count(lang, key, n, args...) },
+		"word": func(prefix string, name any) string { return s.words.word(lang, prefix, fmt.Sprint(name)) },
+		// said is what the service says of itself, which it says in English.
+		"said": func(text any) *retold { return s.retell(lang, text) },
+		// rich is t with **strong** and `code` in the text.
+		"rich": func(key string, args ...any) (template.HTML, error) {
+			text, err := s.words.text(lang, key, args...)
+			return rich(text), err
+		},
+		"url":   func(path string) string { return s.BasePath() + path },
+		"asset": s.assetURL,
+		"icon":  s.icon,
+		"logo":  func() template.HTML { return s.assets.logo },
+		"ago":   func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		// day and month are a date in words, in its own time zone.
+		"day":     func(t time.Time) (string, error) { return s.date(lang, "time.day", t) },
+		"month":   func(t time.Time) (string, error) { return s.date(lang, "time.month", t) },
+		"at":      at,
+		"clock":   clock,
+		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
+		"version": func() string { return s.Version },
+		"demo":    func() *DemoLogin { return s.Demo },
+		"nav":     func() []navGroup { return navGroups },
+		"langs":   func() any { return languages },
+		"themes":  func() any { return themes },
+		"percent": percent,
+		// number is for what has decimals, such as an episode; figure for a number of things.
+		"number": number,
+		"figure": func(n int) figure { return figure(n) },
+		"ms":     elapsed,
+		"drift":  func(ahead *float64) (string, error) { return s.drift(lang, *ahead) },
+		"look":   lookOf,
+		"label":  func(r record.Record) (string, error) { return s.label(lang, r) },
+		// specials reports that a season is the one of the specials.
+		"specials": func(season int) bool { return season == 0 },
+		"season": func(season int) (string, error) {
+			if season == 0 {
+				return s.words.text(lang, "record.specials")
+			}
+			return s.words.text(lang, "review.season", season)
+		},
+		"megabytes": megabytes,
+		"subject":   s.SubjectURL,
+		"spans":     spans,
+		// forecastlook is the look of what would become of an event.
+		"forecastlook": func(status preview.Status) look { return forecastLooks[status] },
+		"reading":      func(r device.Reading) string { return s.reading(lang, r) },
+		// pair hands a choice of a question to a template of its own.
+		"pair": func(id int64, c candidateView) any {
+			return struct {
+				ID     int64
+				Choice candidateView
+			}{id, c}
+		},
+	}
+}
+
+// navItem is a door of the navigation.
+type navItem struct {
+	Path string
+	Icon string
+	Key  string // of the catalogue
+	Page string // the template that it opens; its sub-pages are below Path
+	// Needs is what its badge counts, as of the texts need.<kind>; empty when it has none.
+	Needs string
+	// Aside is set for a door that the bar of a phone has no room for.
+	Aside bool
+}
+
+// navGroup is doors that belong together.
+type navGroup struct {
+	Key   string // of its heading in the catalogue; empty for the first group, which has none
+	Doors []navItem
+}
+
+var navGroups = []navGroup{
+	{"", []navItem{
+		{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
+		{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
+		{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
+		{Path: "/inbox", Icon: "bell", Key: "nav.inbox", Page: "inbox", Needs: "notice", Aside: true},
+		{Path: "/queue", Icon: "hourglass", Key: "nav.queue", Page: "queue", Aside: true},
+	}},
+	{"nav.titles", []navItem{
+		{Path: "/mappings", Icon: "signpost", Key: "nav.mappings", Page: "mappings", Aside: true},
+		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
+	}},
+	{"nav.sources", []navItem{
+		{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
+		{Path: "/nas", Icon: "hard-drive", Key: "nav.nas", Page: "nas", Aside: true},
+		{Path: "/device", Icon: "tv", Key: "nav.device", Page: "device", Aside: true},
+		{Path: "/tracker", Icon: "list-video", Key: "nav.tracker", Page: "tracker", Aside: true},
+		{Path: "/import", Icon: "import", Key: "nav.import", Page: "import", Aside: true},
+	}},
+	{"nav.service", []navItem{
+		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
+		{Path: "/notifications", Icon: "send", Key: "nav.notifications", Page: "notifications", Aside: true},
+		{Path: "/summaries", Icon: "newspaper", Key: "nav.summaries", Page: "summaries", Aside: true},
+		{Path: "/llm", Icon: "sparkles", Key: "nav.llm", Page: "llm", Aside: true},
+		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
+		{Path: "/settings", Icon: "settings", Key: "nav.settings", Page: "settings", Aside: true},
+		{Path: "/debug", Icon: "wrench", Key: "nav.debug", Page: "debug", Aside: true},
+	}},
+}
+
+// Current reports whether path is this door or a room behind it.
+func (n navItem) Current(path string) bool {
+	return path == n.Path || n.Path != "/" && strings.HasPrefix(path, n.Path+"/")
+}
+
+func (s *site) assetURL(name string) (string, error) {
+	hashed, known := s.assets.names[name]
+	if !known {
+		return "", fmt.Errorf("no asset %q", name)
+	}
+	return s.BasePath() + staticPrefix + hashed, nil
+}
+
+func (s *site) icon(name string) (template.HTML, error) {
+	icon, known := s.assets.icons[name]
+	if !known {
+		return "", fmt.Errorf("no icon %q", name)
+	}
+	return icon, nil
+}
+
+var (
+	strong = regexp.MustCompile(`\*\*(.+?)\*\*`)
+	code   = regexp.MustCompile("`(.+?)`")
+)
+
+// rich escapes text and then makes **strong** and `code` of it.
+func rich(text string) template.HTML {
+	escaped := template.HTMLEscapeString(text)
+	escaped = strong.ReplaceAllString(escaped, "<strong>$1</strong>")
+	return template.HTML(code.ReplaceAllString(escaped, "<code>$1</code>")) //nolint:gosec // times and escaped words
+}
+
+// ago tells how long ago t was, or in how long it will be, with the exact time on hover.
+// The script retells it in the reader's time zone.
+func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
+	words, err := s.distance(lang, t, now)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339), //nolint:gosec // times and escaped words
+		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words))), nil
+}
+
+// at tells the day and time of t. The script retells it in the reader's language and zone.
+func at(t time.Time) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04"))) //nolint:gosec // times and escaped words
+}
+
+// clock tells the time of t to the millisecond. The script retells it in the reader's zone.
+func clock(t time.Time) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000"))) //nolint:gosec // times and escaped words
+}
+
+// date is t in the form that the text of key shows, as package time takes it.
+func (s *site) date(lang, key string, t time.Time) (string, error) {
+	form, err := s.words.text(lang, key)
+	return t.Format(form), err
+}
+
+// distance is t seen from now in words; beyond a week it is the date.
+func (s *site) distance(lang string, t, now time.Time) (string, error) {
+	gap, direction := now.Sub(t), "time.ago."
+	if gap < 0 {
+		gap, direction = -gap, "time.in."
+	}
+	switch {
+	case gap < 45*time.Second && t.After(now):
+		return s.words.text(lang, "time.soon")
+	case gap < 45*time.Second:
+		return s.words.text(lang, "time.now")
+	case gap < time.Hour:
+		return s.words.count(lang, direction+"minutes", max(1, int(gap.Minutes()+0.5)))
+	case gap < 24*time.Hour:
+		return s.words.count(lang, direction+"hours", int(gap.Hours()))
+	case gap < 7*24*time.Hour:
+		return s.words.count(lang, direction+"days", int(gap.Hours()/24))
+	}
+	return t.Format("2006-01-02"), nil
+}
+
+// drift says how far this machine's clock is ahead, in seconds.
+func (s *site) drift(lang string, ahead float64) (string, error) {
+	switch seconds := int(math.Round(ahead)); {
+	case seconds > 0:
+		return s.words.text(lang, "network.clock_ahead", seconds)
+	case seconds < 0:
+		return s.words.text(lang, "network.clock_behind", -seconds)
+	}
+	return s.words.text(lang, "network.clock_same")
+}
+
+// label is the short name of an episode, such as S2 E7, or the word for a film.
+func (s *site) label(lang string, r record.Record) (string, error) {
+	if r.MediaType == watch.Movie {
+		return s.words.text(lang, "media.movie")
+	}
+	return watch.EpisodeLabel(r.Season, r.Episode), nil
+}
+
+// percent is a ratio in hundredths. What is less than whole is never told as whole.
+func percent(ratio float64) int {
+	if ratio >= 1 {
+		return 100
+	}
+	return min(99, int(math.Round(100*max(0, ratio))))
+}
+
+// number is v without needless digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// elapsed is a duration in milliseconds for people.
+func elapsed(ms float64) string {
+	switch {
+	case ms >= 1000:
+		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
+	case ms >= 10:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+}

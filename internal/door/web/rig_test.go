@@ -1,0 +1,409 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/catalog/cover"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/web"
+	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/sse"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source/device"
+	"watchmark/internal/tell/llm"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/channel"
+	"watchmark/internal/tell/summary"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/update"
+)
+
+const (
+	sessionValue = "good"
+	webhookKey   = "kZ3v9Qm2Tn5xR8wB"
+)
+
+// rig is the pages over a real database, with an API that answers what a test tells
+// it to and remembers what it was asked.
+type rig struct {
+	checking, damaged bool // as the check of the database at the start stands
+
+	db        *db.DB
+	records   *record.Store
+	mappings  *mapping.Store
+	questions *review.Store
+	accounts  *account.Store
+	log       *webhooklog.Log
+	settings  *settings.Manager
+	environ   []string // of the settings
+	auth      *auth.Store
+	deps      web.Deps
+	server    *httptest.Server
+	base      string
+	shutdown  chan struct{}
+	needs     bool // no administrator yet
+	open      bool // sign-in is turned off
+	archive   archive.Status
+	dataset   idmap.Status
+	backups   backup.Status
+	update    update.Status
+	network   []diagnose.Result
+	logs      *logs.Ring
+	notices   *notify.Notifier
+	down      time.Time // since when the catalog does not answer; zero while it does
+	answered  time.Time // when it answered last
+	scheduler queue.Standing
+	tasks     task.Registry
+	covers    map[catalog.SubjectID]cover.Image
+	nas       nasStub
+	device    device.Status
+	tracker   trackerStub
+	summaries *summary.Keeper
+	airing    summary.AiringStatus
+	provider  oidc.Status
+	twoFactor auth.TwoFactor
+	enrolment auth.Enrolment
+
+	mu    sync.Mutex
+	calls []apiCall
+	// queries are those of the calls that had one.
+	queries []string
+	// answer is what the API answers; nil is 200 {}.
+	answer func(apiCall) (status int, body string)
+	// retryAfter is the Retry-After of answers; empty for none.
+	retryAfter string
+	// logStream answers the log of the service; nil is a quiet one.
+	logStream http.HandlerFunc
+}
+
+// apiCall is one request that the page's script made.
+type apiCall struct {
+	Method, Path, Body string
+}
+
+type option func(*rig)
+
+func underPath(base string) option       { return func(g *rig) { g.base = base } }
+func beforeSetup(g *rig)                 { g.needs = true }
+func withEnviron(pairs ...string) option { return func(g *rig) { g.environ = pairs } }
+func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
+
+func newRig(t testing.TB, options ...option) *rig {
+	t.Helper()
+	d := dbtest.Open(t)
+	g := &rig{db: d, records: record.NewStore(d), log: webhooklog.NewLog(d), logs: logs.NewRing(1 << 16), shutdown: make(chan struct{})}
+	g.accounts = account.NewStore(d, plainSeal{})
+	g.mappings = mapping.NewStore(d)
+	g.questions = review.NewStore(d, g.mappings)
+	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
+	g.notices = noticesOn(t, d)
+	g.summaries = g.newSummaries()
+	g.deps = web.Deps{
+		SilentAfter: func() time.Duration { return 14 * 24 * time.Hour },
+		Records:     g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
+		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if image, there := g.covers[id]; there {
+				return image, nil
+			}
+			return cover.Image{}, cover.ErrNone
+		},
+		Reachability:  g.reachability,
+		Queue:         queue.NewQueue(d),
+		Notices:       g.notices,
+		Scheduler:     func() queue.Standing { return g.scheduler },
+		MaxRetries:    func() int { return 50 },
+		Tasks:         &g.tasks,
+		NAS:           &g.nas,
+		Device:        func() device.Status { return g.device },
+		Tracker:       &g.tracker,
+		Summaries:     g.summaries,
+		Airing:        func(context.Context) (summary.AiringStatus, error) { return g.airing, nil },
+		ModelUsage:    llm.NewUsage(d).Report,
+		ArchiveStatus: func() archive.Status { return g.archive },
+		DatasetStatus: func() idmap.Status { return g.dataset },
+		Backups:       func() backup.Status { return g.backups },
+		Update:        func() update.Status { return g.update },
+		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
+			if q.Text != "灯塔守望者" {
+				return []archive.Found{}, nil
+			}
+			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
+		},
+		TestMatch: g.testMatch,
+		Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
+		Network: func() []diagnose.Result {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return slices.Clone(g.network)
+		},
+		Logs:       g.logs,
+		LogLevel:   func() slog.Level { return slog.LevelInfo },
+		WebhookKey: func() string { return webhookKey },
+		PublicURL:  func(r *http.Request) string { return "http://" + r.Host + g.base },
+		BasePath:   func() string { return g.base },
+		Viewer: func(r *http.Request) (string, bool) {
+			if g.open {
+				return "", true
+			}
+			cookie, err := r.Cookie(auth.CookieName)
+			return "mira", err == nil && cookie.Value == sessionValue
+		},
+		ToLogin:    func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
+		NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil },
+		Provider:   func() oidc.Status { return g.provider },
+		TwoFactor:  func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
+		Enrolment:  func(*http.Request) (auth.Enrolment, bool) { return g.enrolment, g.enrolment.URI != "" },
+		SubjectURL: func(id catalog.SubjectID) string {
+			return "https://catalog.example/subject/" + strconv.Itoa(int(id))
+		},
+		TokenURL:   func() string { return "https://catalog.example/token" },
+		OAuthReady: func() bool { return true },
+		Version:    "0.1.0",
+		Modules:    []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}},
+		Shutdown:   g.shutdown,
+		Log:        slog.New(slog.DiscardHandler),
+	}
+	for _, o := range options {
+		o(g)
+	}
+	var err error
+	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
+		t.Fatal(err)
+	}
+	g.deps.Settings = g.settings
+	pages, err := web.New(g.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/", g.serveAPI)
+	mux.HandleFunc("/api/logs/stream", func(w http.ResponseWriter, r *http.Request) {
+		if g.logStream != nil {
+			g.logStream(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-g.shutdown:
+		}
+	})
+	mux.Handle("/", pages)
+	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
+	t.Cleanup(func() {
+		g.stop()
+		g.tasks.Stop()
+		g.server.Close()
+	})
+	return g
+}
+
+// noticesOn is what tells people, on a database, with the real channels.
+func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
+	t.Helper()
+	box, err := secret.OpenBox(t.TempDir(), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := channel.NewTools(httpx.Config{}, time.Now, &secret.Masker{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tools.Close)
+	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
+		Language: func() notify.Language { return notify.English },
+		Base:     func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (g *rig) reachability() catalog.Reachability {
+	if g.down.IsZero() {
+		return catalog.Reachability{Reachable: true, Answered: g.answered}
+	}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)"}
+}
+
+// stop ends the live connections, as the service does before it stops.
+func (g *rig) stop() {
+	select {
+	case <-g.shutdown:
+	default:
+		close(g.shutdown)
+	}
+}
+
+func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a cut body shows in the comparison
+	call := apiCall{r.Method, r.URL.Path, string(body)}
+	if id, streamed := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/api/tasks/"), "/stream"); streamed {
+		g.stream(w, r, id)
+		return
+	}
+	g.mu.Lock()
+	g.calls = append(g.calls, call)
+	if r.URL.RawQuery != "" {
+		g.queries = append(g.queries, r.URL.RawQuery)
+	}
+	answer := g.answer
+	g.mu.Unlock()
+	status, text := http.StatusOK, "{}"
+	if answer != nil {
+		status, text = answer(call)
+	}
+	if r.URL.Path == "/api/login" && status == http.StatusOK {
+		http.SetCookie(w, &http.Cookie{Name: auth.CookieName, Value: sessionValue, Path: g.base + "/"})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if g.retryAfter != "" {
+		w.Header().Set("Retry-After", g.retryAfter)
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+// stream sends the log of a task until it ends, as the API does; tasks that the rig does not have send nothing.
+func (g *rig) stream(w http.ResponseWriter, r *http.Request, text string) {
+	out, _ := sse.Start(w)
+	id, _ := strconv.ParseInt(text, 10, 64)
+	t, err := g.tasks.Get(id)
+	if err != nil {
+		return
+	}
+	for seen := 0; ; {
+		status := t.Status()
+		lines, more := t.After(seen)
+		for _, line := range lines {
+			seen = line.ID
+			out.Send("log", strconv.Itoa(seen), line.Text)
+		}
+		if status.State != task.Running {
+			out.Send("result", strconv.Itoa(seen+1), status.JSON())
+			return
+		}
+		out.Send("progress", "", status.JSON())
+		select {
+		case <-r.Context().Done():
+			return
+		case <-g.shutdown:
+			return
+		case <-more:
+		}
+	}
+}
+
+func (g *rig) asked() []apiCall {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.calls)
+}
+
+// client is a browser without a script; it is signed in when asked to be and follows no redirect.
+func (g *rig) client(t testing.TB, signedIn bool) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signedIn {
+		at, err := url.Parse(g.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jar.SetCookies(at, []*http.Cookie{{Name: auth.CookieName, Value: sessionValue, Path: "/"}})
+	}
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// page is one answer, read whole.
+type page struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (g *rig) get(t testing.TB, client *http.Client, path, lang string) page {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.server.URL+g.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept-Language", lang)
+	return do(t, client, request)
+}
+
+func do(t testing.TB, client *http.Client, request *http.Request) page {
+	t.Helper()
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page{answer.StatusCode, answer.Header, string(body)}
+}
+
+func mustContain(t testing.TB, text string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(text, w) {
+			t.Errorf("the page lacks %q", w)
+		}
+	}
+}
+
+// plainSeal leaves tokens as they are: no page ever reads one.
+type plainSeal struct{}
+
+func (plainSeal) Seal(plain, _ string) string           { return plain }
+func (plainSeal) Open(sealed, _ string) (string, error) { return sealed, nil }
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func token(text string) account.Tokens { return account.Tokens{Access: secret.Text(text)} }

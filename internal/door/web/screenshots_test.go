@@ -1,0 +1,249 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/record"
+	"watchmark/internal/source/importer"
+	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/update"
+)
+
+// shot is a page in a state worth looking at.
+type shot struct {
+	name     string
+	rig      *rig
+	path     string
+	signedIn bool
+	click    string // what is clicked before it is looked at
+}
+
+// shots are all rooms, filled and empty: what is pictured, and what is held against the rules of accessibility.
+func shots(t *testing.T) []shot {
+	t.Helper()
+	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
+	full.year(t)
+	s := full.fill(t)
+	full.fillQueue(t)
+	running := full.fillTasks(t).Status().ID
+	full.fillSettings(t)
+	full.fillSources(t)
+	notice := full.fillNotices(t)
+	full.fillSummaries(t)
+	full.answer = sourceAnswers
+	since := time.Now().Add(-50 * time.Hour)
+	full.twoFactor = auth.TwoFactor{On: true, Since: &since, RecoveryCodes: 2}
+	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: "the provider's answer cannot be used: the token is of another time: check the clocks of this machine and of the provider", Last: &oidc.Attempt{
+		At: time.Now().Add(-5 * time.Minute), Person: oidc.Person{Subject: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30", Email: "mira@example.org"}, Item: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30"}}
+	coded := newRig(t, asDemo)
+	coded.enrolment = auth.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Watchmark:mira?issuer=Watchmark&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+	coded.provider = oidc.Status{On: true, Name: "Authelia"}
+	coded.answer = func(apiCall) (int, string) { return http.StatusOK, `{"needs_code":true}` }
+	imported := newRig(t)
+	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
+	next := time.Now().Add(90 * time.Hour)
+	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
+		LastError: "look for the newest dump: it answered 502 Bad Gateway",
+		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
+	full.dataset = idmap.Status{Enabled: true, LastOutcome: idmap.Refused, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
+		LastError: "too many ids of the fetched table lead to other entries than in the table of this program, so it is not used: update Watchmark, which may know their new meaning, or set matching.dataset_url " +
+			"to a release that is known, such as https://unpkg.com/bangumi-data@0.3.208/dist/data.json (123 of 5464 seasons begin with another entry, 27 may)",
+		Moved: []idmap.Moved{
+			{Kind: idmap.MovedSeason, Count: 123, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/45782", Season: 2, Episode: 1, From: 92382, To: 225604}, {ID: "tmdb:tv/73833", Season: 1, Episode: 1, From: 210864, To: 399820}}},
+			{Kind: idmap.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []idmap.Move{{ID: "tmdb:movie/324443", From: 88595, To: 88596}}},
+		},
+		InUse: idmap.InUse{Version: "0.3.215", Entries: 8_521, Made: idmap.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
+	made := time.Now().Add(-9 * time.Hour)
+	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: "list the backups: permission denied", KeyMissing: true}
+	for i := range 3 {
+		at := made.AddDate(0, 0, -i)
+		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})
+	}
+	empty.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 1, NextRun: &next}
+	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
+	return []shot{
+		{"login", empty, "/login", false, ""},
+		{"login-provider", full, "/login?problem=stranger", false, ""},
+		{"login-code", coded, "/login", false, "#login .primary"},
+		{"setup", fresh, "/setup?token=abc", false, ""},
+		{"dashboard", full, "/", true, ""},
+		{"dashboard-empty", empty, "/", true, ""},
+		{"records", full, "/records", true, ""},
+		{"records-empty", empty, "/records", true, ""},
+		{"record", full, fmt.Sprintf("/records/%d", s.success), true, ""},
+		{"record-correct", full, fmt.Sprintf("/records/%d", s.success), true, "#record-head [data-opens]"},
+		{"record-review", full, fmt.Sprintf("/records/%d", s.review), true, ""},
+		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
+		{"record-unmatched", full, fmt.Sprintf("/records/%d", s.hostile), true, "#record [data-opens]"},
+		{"accounts", full, "/accounts", true, ""},
+		{"accounts-edit", full, "/accounts", true, "details.fold summary"},
+		{"delete", full, "/accounts", true, "form[data-api=DELETE] button"},
+		{"menu", full, "/records?status=error", true, "details.menu summary"},
+		{"accounts-empty", empty, "/accounts", true, ""},
+		{"connect-plex", full, "/connect?source=plex", true, ""},
+		{"connect-tautulli", full, "/connect?source=tautulli", true, ""},
+		{"connect-jellyfin", full, "/connect?source=jellyfin", true, ""},
+		{"connect-custom", full, "/connect?source=custom", true, ""},
+		{"archive", full, "/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
+		{"review", full, "/review", true, ""},
+		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
+		{"review-empty", empty, "/review", true, ""},
+		{"queue", full, "/queue", true, ""},
+		{"queue-abandoned", full, "/queue?status=abandoned", true, ""},
+		{"queue-empty", empty, "/queue", true, ""},
+		{"tasks", full, "/tasks", true, ""},
+		{"tasks-empty", empty, "/tasks", true, ""},
+		{"task", full, fmt.Sprintf("/tasks/%d", running), true, ""},
+		{"record-request", full, fmt.Sprintf("/records/%d", s.success), true, "#raw-request summary"},
+		{"mappings", full, "/mappings", true, ""},
+		{"mapping", full, "/mappings/3", true, ""},
+		{"mapping-new", full, "/mappings/new?title=%E6%B5%B7%E5%9B%BE&season=2", true, ""},
+		{"blocked", full, "/mappings/blocked", true, "#edit-1 summary"},
+		{"mappings-import", full, "/mappings/import", true, ""},
+		{"mappings-empty", empty, "/mappings", true, ""},
+		{"mappings-none-found", full, "/mappings?q=nothing", true, ""},
+		{"blocked-empty", empty, "/mappings/blocked", true, ""},
+		{"nas", full, "/nas", true, "#nas-earlier summary"},
+		{"nas-off", empty, "/nas", true, ""},
+		{"device", full, "/device", true, ""},
+		{"device-scan", full, "/device", true, "#scan button"},
+		{"device-off", empty, "/device", true, ""},
+		{"tracker", full, "/tracker", true, ".box .fold summary"},
+		{"tracker-code", full, "/tracker", true, "form[data-url$='/device/start'] button"},
+		{"tracker-off", empty, "/tracker", true, ""},
+		{"import", full, "/import", true, ""},
+		{"import-done", imported, "/import", true, ""},
+		{"import-empty", empty, "/import", true, ""},
+		{"summaries", full, "/summaries", true, ""},
+		{"summaries-new", full, "/summaries", true, "#new-job summary"},
+		{"summaries-try", full, "/summaries", true, ".job form[data-url$='/test'] button"},
+		{"summaries-empty", empty, "/summaries", true, ""},
+		{"summary", full, "/summaries/daily", true, "#job-edit summary"},
+		{"summary-empty", full, "/summaries/family", true, ""},
+		{"llm", full, "/llm", true, "#usage-days summary"},
+		{"llm-test", full, "/llm", true, "form[data-url$='/llm/test'] button"},
+		{"llm-off", empty, "/llm", true, ""},
+		{"archive-off", empty, "/archive", true, ""},
+		{"settings", full, "/settings", true, ""},
+		{"settings-matching", full, "/settings?section=matching", true, "#setting-matching-arbiter_enabled"},
+		{"settings-archive", full, "/settings?section=catalog_archive", true, "#advanced-catalog_archive summary"},
+		{"settings-server", full, "/settings?section=server", true, "[data-back]"},
+		{"settings-found", full, "/settings?q=proxy", true, "[data-back]"},
+		{"settings-none", empty, "/settings?q=zzz", true, ""},
+		{"access", full, "/settings/access", true, "#password-change summary"},
+		{"backups", full, "/settings/backups", true, ""},
+		{"backups-download", full, "/settings/backups", true, "a[data-confirm]"},
+		{"backups-empty", empty, "/settings/backups", true, ""},
+		{"access-empty", empty, "/settings/access", true, ""},
+		{"access-enrolment", coded, "/settings/access", true, ""},
+		{"access-recovery", full, "/settings/access?problem=stranger", true, "#recovery-renew summary"},
+		{"debug", full, "/debug?title=%E8%91%AC%E9%80%81%E7%9A%84%E8%8A%99%E8%8E%89%E8%8E%B2&episode=26&user_name=mira", true, ""},
+		{"debug-wrong", full, "/debug?title=x&season=a&release_date=soon", true, ""},
+		{"debug-empty", empty, "/debug", true, ""},
+		{"debug-webhooks", full, "/debug/webhooks", true, "#request-6 summary"},
+		{"debug-webhooks-empty", empty, "/debug/webhooks", true, ""},
+		{"debug-network", full, "/debug/network", true, ".targets li:nth-child(1) summary"},
+		{"debug-network-empty", empty, "/debug/network", true, ""},
+		{"debug-log", full, "/debug/log", true, ""},
+		{"debug-log-empty", empty, "/debug/log", true, ""},
+		{"inbox", full, "/inbox", true, ""},
+		{"inbox-all", full, "/inbox?view=all&q=Mira", true, ""},
+		{"inbox-empty", empty, "/inbox", true, ""},
+		{"inbox-read", empty, "/inbox?view=unread", true, ""},
+		{"notice", full, fmt.Sprintf("/inbox/%d", notice), true, ""},
+		{"notifications", full, "/notifications", true, "form[data-tests=tested-3] button"},
+		{"notifications-empty", empty, "/notifications", true, ""},
+		{"channel-webhook", full, "/notifications/channels/1", true, "#more summary"},
+		{"channel-webhook-new", full, "/notifications/channels/new?type=webhook", true, "[data-preset=telegram]"},
+		{"channel-mail", full, "/notifications/channels/2", true, "#more summary"},
+		{"channel-mail-new", full, "/notifications/channels/new?type=email", true, "[data-preset=qq]"},
+		{"channel-wecom", full, "/notifications/channels/3", true, "#more summary"},
+		{"channel-dingtalk-new", full, "/notifications/channels/new?type=dingtalk", true, ""},
+		{"rule", full, "/notifications/rules/2", true, "#placeholders summary"},
+		{"rule-new", empty, "/notifications/rules/new", true, "[data-ticks=none]"},
+		{"debug-notifications", full, "/debug/notifications", true, ""},
+		{"debug-notifications-empty", empty, "/debug/notifications", true, ""},
+		{"about", full, "/about", true, "#modules summary"},
+		{"about-off", empty, "/about", true, ""},
+		{"not-found", full, "/nowhere", true, ""},
+	}
+}
+
+// open is what it takes to look at a shot.
+func (s shot) open() []browsertest.Step {
+	steps := []browsertest.Step{browsertest.Send(network.ClearBrowserCookies, cdp.Empty{})}
+	if s.signedIn {
+		steps = append(steps, s.rig.signIn())
+	}
+	steps = append(steps, chromedp.Navigate(s.rig.server.URL+s.path), browsertest.Until(`document.readyState === "complete"`))
+	if s.click != "" {
+		steps = append(steps, browsertest.Click(s.click))
+	}
+	return steps
+}
+
+// themed has the browser prefer a theme, and no motion: what still fades would be seen halfway.
+func themed(theme string) browsertest.Step {
+	return browsertest.Send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+}
+
+// TestScreenshots writes a picture of every page at two widths, in both themes and both
+// languages, and those of the README, into the folder that WATCHMARK_SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("WATCHMARK_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("set WATCHMARK_SCREENSHOTS to a folder to get pictures of every page")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, picture []byte, err error) {
+		t.Helper()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab := browsertest.Start(t)
+	calm := newRig(t)
+	record := calm.calm(t)
+	for _, shot := range []shot{
+		{"readme-dashboard", calm, "/", true, ""},
+		{"readme-record", calm, fmt.Sprintf("/records/%d", record), true, ""},
+		{"readme-review", calm, "/review", true, ""},
+	} {
+		browsertest.Run(t, tab, append([]browsertest.Step{speak("en"), browsertest.Sized(1280, 900), themed("light")}, shot.open()...)...)
+		picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+		write(shot.name, picture, err)
+	}
+	all := shots(t)
+	for _, width := range []int64{1280, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			for _, lang := range []string{"en", "zh-CN"} {
+				for _, shot := range all {
+					browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(width, 844), themed(theme)}, shot.open()...)...)
+					write(fmt.Sprintf("%s-%d-%s-%s", shot.name, width, theme, lang), browsertest.WholePage(t, tab, width), nil)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/platform/settings"
+)
+
+// Settings is what the pages read of settings; *settings.Manager is one.
+type Settings interface {
+	Schema() []settings.Section
+	View() map[string]map[string]any
+}
+
+type settingsPage struct {
+	Query    string
+	Sections []settingsSection
+	// Found counts the keys that Query finds.
+	Found int
+	// Waiting are the labels of the keys whose change waits for a restart.
+	Waiting []string
+}
+
+// settingsSection is a section in the reader's language. Every key stands in the page; those
+// that the search does not find are hidden, so that a script can widen it.
+type settingsSection struct {
+	Name, Icon      string
+	Label, Help     string
+	Open            bool
+	Changed, Locked int
+	Keys, Advanced  []settingRow
+	// Found and FoundAdvanced count the keys that are not hidden; those found in Advanced are shown at once.
+	Found, FoundAdvanced int
+	ShowAdvanced         bool
+}
+
+// settingRow is one key with its value and its texts in the reader's language.
+type settingRow struct {
+	settings.Key
+	ID          string
+	Label, Help string
+	// Value is the value as the control has it, a list with one item a line; of a secret it
+	// is empty. Set tells of a secret that it has one, Removable that it can be taken away here.
+	Value          string
+	Set, Removable bool
+	// Standard is the default as the control has it; DefaultText is for people.
+	Standard, DefaultText string
+	Unit                  string
+	// LockedText says who sets a locked key.
+	LockedText string
+	// Runs are the next times of a schedule.
+	Runs []time.Time
+	// Changed is set for what was changed here or by the API, and is no secret.
+	Changed bool
+	// Find is what the search looks at, in lower case.
+	Find   string
+	Hidden bool
+}
+
+// Rows is how many lines the control of a list has.
+func (r settingRow) Rows() int { return min(8, max(2, 1+strings.Count(r.Value, "\n"))) }
+
+// Attributes are those that every control has.
+func (r settingRow) Attributes() template.HTMLAttr {
+	attributes := fmt.Sprintf(`id="%s" name="%s" data-standard="%s" aria-describedby="%[1]s-help`, r.ID, r.Path, template.HTMLEscapeString(r.Standard))
+	if r.Locked {
+		return template.HTMLAttr(attributes + " " + r.ID + `-locked" disabled`) //nolint:gosec // names of the settings table, and an escaped value
+	}
+	return template.HTMLAttr(attributes + `"`) //nolint:gosec // names of the settings table, and an escaped value
+}
+
+// Least is the lower bound of a number; empty for what is none.
+func (r settingRow) Least() string { return bound(r.Min) }
+
+// Most is the upper bound of a number; empty for what is none.
+func (r settingRow) Most() string { return bound(r.Max) }
+
+func bound(b *float64) string {
+	if b == nil {
+		return ""
+	}
+	return number(*b)
+}
+
+// sectionIcons are the pictures of sections; one without has that of the page.
+var sectionIcons = map[string]string{
+	"server": "server", "auth": "shield-check", "network": "globe", "catalog": "bookmark-check", "sync": "circle-check", "matching": "target",
+	"catalog_archive": "database", "catalog_replay": "hourglass", "nas": "hard-drive", "device": "tv", "tracker": "history", "notification": "send", "llm": "sparkles", "backup": "hard-drive", "log": "scroll-text",
+}
+
+// runsShown is how many of the next runs of a schedule are shown.
+const runsShown = 3
+
+func (s *site) settings(r *http.Request) (content, error) {
+	lang := s.language(r)
+	page := settingsPage{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	words := strings.Fields(strings.ToLower(page.Query))
+	asked := r.URL.Query().Get("section")
+	view := s.Settings.View()
+	for _, described := range s.Settings.Schema() {
+		section := settingsSection{
+			Name: described.Name, Icon: sectionIcons[described.Name],
+			Label: choose(lang, described.Label, described.LabelZH), Help: choose(lang, described.Help, described.HelpZH),
+		}
+		if section.Icon == "" {
+			section.Icon = "settings"
+		}
+		for _, key := range described.Keys {
+			name := strings.TrimPrefix(key.Path, described.Name+".")
+			row, err := s.settingRow(lang, described, key, view[described.Name][name])
+			if err != nil {
+				return content{}, err
+			}
+			row.Hidden = slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(row.Find, word) })
+			section.add(row)
+			if row.PendingRestart {
+				page.Waiting = append(page.Waiting, row.Label)
+			}
+		}
+		section.Open = section.Name == asked || len(words) > 0 && section.Found > 0
+		section.ShowAdvanced = len(words) > 0 && section.FoundAdvanced > 0
+		page.Found += section.Found
+		page.Sections = append(page.Sections, section)
+	}
+	return content{Title: "settings.title", Data: page}, nil
+}
+
+// add puts a key where it belongs and counts it.
+func (c *settingsSection) add(row settingRow) {
+	if !row.Hidden {
+		c.Found++
+	}
+	if row.Changed {
+		c.Changed++
+	}
+	if row.Locked {
+		c.Locked++
+	}
+	if !row.Advanced {
+		c.Keys = append(c.Keys, row)
+		return
+	}
+	c.Advanced = append(c.Advanced, row)
+	if !row.Hidden {
+		c.FoundAdvanced++
+	}
+}
+
+// settingRow is key as the page shows it.
+func (s *site) settingRow(lang string, section settings.Section, key settings.Key, value any) (settingRow, error) {
+	row := settingRow{
+		Key: key, ID: "setting-" + strings.ReplaceAll(key.Path, ".", "-"),
+		Label: choose(lang, key.Label, key.LabelZH), Help: choose(lang, key.Help, key.HelpZH),
+		Value: controlText(value), Standard: controlText(key.Default), Changed: key.Source == settings.FromDatabase && !key.Secret,
+		Find: strings.ToLower(strings.Join([]string{section.Label, section.LabelZH, key.Label, key.LabelZH, key.Help, key.HelpZH, key.Path}, " ")),
+	}
+	if key.Secret {
+		row.Value, row.Set = "", row.Value != ""
+		row.Removable = row.Set && key.Source == settings.FromDatabase
+	}
+	if key.Form == settings.Cron {
+		// What is stored is valid; a schedule that cannot be read shows none.
+		row.Runs, _ = settings.NextRuns(key.Path, row.Value, time.Now(), runsShown)
+	}
+	var err error
+	if key.Unit != "" {
+		if row.Unit, err = s.words.text(lang, "settings.unit."+string(key.Unit)); err != nil {
+			return row, err
+		}
+	}
+	if key.Locked {
+		row.LockedText, err = s.lockedText(lang, key)
+	}
+	if err == nil && !key.Secret {
+		row.DefaultText, err = s.defaultText(lang, row)
+	}
+	return row, err
+}
+
+// controlText is a value of a setting as its control has it.
+func controlText(value any) string {
+	switch v := value.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return number(v)
+	case []string:
+		return strings.Join(v, "\n")
+	case string:
+		return v
+	}
+	return ""
+}
+
+// defaultText is the default of a key in words.
+func (s *site) defaultText(lang string, row settingRow) (string, error) {
+	for _, choice := range row.Choices {
+		if choice.Value == row.Standard {
+			return choose(lang, choice.Label, choice.LabelZH), nil
+		}
+	}
+	switch {
+	case row.Standard == "":
+		return s.words.text(lang, "settings.empty")
+	case row.Type == settings.Boolean && row.Standard == "true":
+		return s.words.text(lang, "settings.on")
+	case row.Type == settings.Boolean:
+		return s.words.text(lang, "settings.off")
+	case row.Unit != "":
+		return row.Standard + " " + row.Unit, nil
+	}
+	return strings.ReplaceAll(row.Standard, "\n", ", "), nil
+}
+
+// lockedText says who sets a key that the page cannot change.
+func (s *site) lockedText(lang string, key settings.Key) (string, error) {
+	switch key.Source {
+	case settings.FromFile:
+		return s.words.text(lang, "settings.locked.file", key.LockedBy)
+	case settings.FromEnvironment:
+		return s.words.text(lang, "settings.locked.environment", key.Env)
+	default:
+		return s.words.text(lang, "settings.locked.flag")
+	}
+}
+
+// accessPage is who may come in: the password with its second step, the provider, and the API keys.
+type accessPage struct {
+	// User is the name one signs in with; empty where sign-in is turned off.
+	User      string
+	TwoFactor auth.TwoFactor
+	// Enrolment is the second step that is being set up; nil for none.
+	Enrolment *enrolmentView
+	Provider  oidc.Status
+	// Redirect is the redirect URI to register at the provider.
+	Redirect string
+	// Problem is the key of why trying the provider out failed; empty for none.
+	Problem string
+	// Allow is the change of settings that lets the last account in.
+	Allow string
+	Keys  []auth.Key
+}
+
+// enrolmentView is a secret to be read by a phone or typed in.
+type enrolmentView struct {
+	Secret string
+	QR     template.HTML
+}
+
+func (s *site) access(r *http.Request) (content, error) {
+	page := accessPage{Provider: s.Provider(), Redirect: s.PublicURL(r) + "/api/login/oidc/callback", Problem: providerProblem(r)}
+	switch page.Problem {
+	case "login.problem.stranger":
+		page.Problem = "access.problem.stranger"
+	case "login.problem.refused":
+		page.Problem = "" // the provider's status has it in its own words
+	}
+	page.User, _ = s.Viewer(r)
+	var err error
+	if page.Keys, err = s.APIKeys(r.Context()); err != nil {
+		return content{}, err
+	}
+	if page.TwoFactor, err = s.TwoFactor(r.Context()); err != nil {
+		return content{}, err
+	}
+	if made, underWay := s.Enrolment(r); underWay {
+		label, err := s.words.text(s.language(r), "access.qr")
+		if err != nil {
+			return content{}, err
+		}
+		picture, err := qrCode(made.URI, label)
+		if err != nil {
+			return content{}, err
+		}
+		page.Enrolment = &enrolmentView{made.Secret, picture}
+	}
+	if last := page.Provider.Last; last != nil && last.Item != "" {
+		allowed, _ := s.Settings.View()["auth"]["oidc_allowed"].([]string)
+		change, err := json.Marshal(map[string]any{"auth": map[string]any{"oidc_allowed": append(slices.Clone(allowed), last.Item)}})
+		if err != nil {
+			return content{}, err
+		}
+		page.Allow = string(change)
+	}
+	return content{Title: "access.title", Data: page}, nil
+}

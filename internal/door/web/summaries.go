@@ -1,0 +1,322 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/summary"
+)
+
+// Summaries is what the pages read of summary jobs; *summary.Keeper is one.
+type Summaries interface {
+	Jobs(ctx context.Context) ([]summary.Job, error)
+	Job(ctx context.Context, name string) (summary.Job, error)
+	Results(ctx context.Context, name string, before int64, limit int) (results []summary.Result, next int64, err error)
+}
+
+// summariesPage is the jobs, and how telling what airs stands.
+type summariesPage struct {
+	Jobs    []jobView
+	New     jobForm
+	Presets []jobPreset
+	Airing  airingView
+	// Model is set when a language model writes the texts.
+	Model bool
+	Again int
+}
+
+// jobView is a job as people see it.
+type jobView struct {
+	summary.Job
+	Look look
+	// When is its schedule in words; empty for one that is told by its expression.
+	When     string
+	Telling  telling
+	LastLook look
+	// Switched is the job with its switch the other way, as the API takes it.
+	Switched string
+}
+
+// jobForm is the form of a job; its Job has no id when it is a new one.
+type jobForm struct {
+	summary.Job
+	Users    []string
+	Offered  []offeredChannel
+	Standard string // the standard prompt
+	Runs     []time.Time
+	Model    bool
+}
+
+// Elsewhere reports that the job is of a user who is not listed.
+func (f jobForm) Elsewhere() bool { return f.User != "" && !slices.Contains(f.Users, f.User) }
+
+// offeredChannel is a channel that a job may go to.
+type offeredChannel struct {
+	ID          int64
+	Name        string
+	Off, Chosen bool
+}
+
+// jobPreset is a first job that is made by one button.
+type jobPreset struct{ Icon, Key, Body string }
+
+// airingView is how telling what airs stands, and where to change that.
+type airingView struct {
+	summary.AiringStatus
+	Telling   telling
+	Look      look
+	Path, Key string
+}
+
+// jobPage is a job with what it brought.
+type jobPage struct {
+	jobView
+	Form    jobForm
+	Results []resultView
+	Model   bool
+	// Older and Newest are paths of this list; empty when there is nothing there.
+	Older  string
+	Newest string
+	Again  int
+}
+
+// resultView is what a run brought.
+type resultView struct {
+	summary.Result
+	Look look
+}
+
+// resultsShown is how many results a page shows.
+const resultsShown = 20
+
+var firstJobs = []struct {
+	icon, key, name string
+	draft           summary.Draft
+}{
+	{"moon", "summaries.preset.daily", "summaries.preset.daily.name", summary.Draft{Cron: "0 21 * * *", DaysBack: 1}},
+	{"calendar-days", "summaries.preset.weekly", "summaries.preset.weekly.name", summary.Draft{Cron: "0 20 * * 0", DaysBack: 7}},
+}
+
+func (s *site) summaries(r *http.Request) (content, error) {
+	ctx, lang := r.Context(), s.language(r)
+	jobs, err := s.Summaries.Jobs(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	channels, err := s.Notices.Channels(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	page := summariesPage{Model: s.hasModel(), Again: roomCalm}
+	if page.Airing, err = s.airing(ctx, lang, channels); err != nil {
+		return content{}, err
+	}
+	for _, j := range jobs {
+		view, err := s.jobView(lang, j, channels)
+		if err != nil {
+			return content{}, err
+		}
+		page.Jobs = append(page.Jobs, view)
+		if j.Running {
+			page.Again = roomBusy
+		}
+	}
+	for _, first := range firstJobs {
+		name, err := s.words.text(lang, first.name)
+		if err != nil {
+			return content{}, err
+		}
+		d := first.draft
+		d.Name, d.Enabled, d.SkipEmpty = name, true, true
+		body, err := draftJSON(d)
+		if err != nil {
+			return content{}, err
+		}
+		page.Presets = append(page.Presets, jobPreset{first.icon, first.key, body})
+	}
+	page.New, err = s.jobForm(ctx, summary.Job{Draft: summary.Draft{Enabled: true, Cron: "0 21 * * *", DaysBack: 1, SkipEmpty: true}}, channels)
+	return content{Title: "summaries.title", Data: page}, err
+}
+
+func (s *site) summaryJob(r *http.Request) (content, error) {
+	ctx := r.Context()
+	job, err := s.Summaries.Job(ctx, r.PathValue("name"))
+	if err != nil {
+		return content{}, err
+	}
+	channels, err := s.Notices.Channels(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	page := jobPage{Model: s.hasModel(), Again: roomCalm}
+	if page.jobView, err = s.jobView(s.language(r), job, channels); err != nil {
+		return content{}, err
+	}
+	if job.Running {
+		page.Again = roomBusy
+	}
+	if page.Form, err = s.jobForm(ctx, job, channels); err != nil {
+		return content{}, err
+	}
+	before := cursor(r, "before")
+	path := "/summaries/" + url.PathEscape(job.Name)
+	if before > 0 {
+		page.Newest = path
+	}
+	results, next, err := s.Summaries.Results(ctx, job.Name, before, resultsShown)
+	if err != nil {
+		return content{}, err
+	}
+	for _, result := range results {
+		page.Results = append(page.Results, resultView{result, outcomeLook(result.Outcome, result.Problem)})
+	}
+	if next > 0 {
+		page.Older = fromCursor(path, map[string]string{}, "before", next)
+	}
+	return content{Heading: job.Name, Data: page}, nil
+}
+
+// hasModel reports whether a language model is set up.
+func (s *site) hasModel() bool { return s.controls("llm")["base_url"].Value != "" }
+
+func (s *site) jobView(lang string, j summary.Job, channels []notify.Channel) (jobView, error) {
+	view := jobView{Job: j, Look: jobLook(j)}
+	var err error
+	if view.Telling, err = s.tellingOf(lang, channels, j.Notice()); err != nil {
+		return view, err
+	}
+	if j.Last != nil {
+		view.LastLook = outcomeLook(j.Last.Outcome, j.Last.Problem)
+	}
+	if view.When, err = s.scheduleWords(lang, j.Cron); err != nil {
+		return view, err
+	}
+	other := j.Draft
+	other.Enabled = !other.Enabled
+	view.Switched, err = draftJSON(other)
+	return view, err
+}
+
+func (s *site) jobForm(ctx context.Context, j summary.Job, channels []notify.Channel) (jobForm, error) {
+	language, _ := s.controls("notification")["language"].Value.(string)
+	form := jobForm{Job: j, Standard: summary.StandardPrompt(language), Model: s.hasModel()}
+	if form.MaxRecords == 0 {
+		form.MaxRecords = summary.MostRecords
+	}
+	for _, c := range channels {
+		form.Offered = append(form.Offered, offeredChannel{c.ID, c.Name, !c.Enabled, slices.Contains(j.Channels, c.ID)})
+	}
+	var err error
+	if form.Users, err = s.Records.UserNames(ctx); err != nil {
+		return form, err
+	}
+	form.Runs, err = settings.NextRuns("", j.Cron, time.Now(), runsShown)
+	return form, err
+}
+
+// draftJSON is a job as the API takes it.
+func draftJSON(d summary.Draft) (string, error) {
+	if d.Channels == nil {
+		d.Channels = []int64{}
+	}
+	text, err := json.Marshal(d)
+	return string(text), err
+}
+
+// jobLook is how a job stands, in one word.
+func jobLook(j summary.Job) look {
+	switch {
+	case j.Running:
+		return look{"busy", "loader", "summaries.is.running"}
+	case !j.Enabled:
+		return look{"quiet", "power", "summaries.is.off"}
+	}
+	return look{"good", "circle-check", "summaries.is.on"}
+}
+
+// outcomeLook is how a run came out.
+func outcomeLook(outcome summary.Outcome, problem string) look {
+	switch {
+	case outcome == summary.Failed:
+		return look{"bad", "circle-x", "summaries.outcome.failed"}
+	case outcome == summary.Empty:
+		return look{"quiet", "circle-slash", "summaries.outcome.empty"}
+	case problem != "":
+		return look{"warn", "triangle-alert", "summaries.outcome.partly"}
+	}
+	return look{"good", "circle-check", "summaries.outcome.done"}
+}
+
+// airing is how telling what airs stands, and whom it reaches.
+func (s *site) airing(ctx context.Context, lang string, channels []notify.Channel) (airingView, error) {
+	status, err := s.Airing(ctx)
+	if err != nil {
+		return airingView{}, err
+	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return airingView{}, err
+	}
+	var notices []notify.Notice
+	for _, a := range enabledOf(accounts) {
+		notices = append(notices, summary.AiringNotice(a))
+	}
+	view := airingView{AiringStatus: status, Path: "/settings?section=notification#section-notification", Key: "airing.change"}
+	if status.Reason == "" {
+		if view.Telling, err = s.tellingOf(lang, channels, notices...); err != nil {
+			return view, err
+		}
+	}
+	switch status.Reason {
+	case summary.SwitchedOff:
+		view.Look, view.Key = look{"quiet", "power", "airing.is.off"}, "airing.switch_on"
+	case summary.ArchiveOff:
+		view.Look, view.Path, view.Key = look{"warn", "triangle-alert", "airing.is.archive_off"}, "/archive", "airing.to_archive"
+	case summary.ArchiveMissing:
+		view.Look, view.Path, view.Key = look{"warn", "hourglass", "airing.is.archive_missing"}, "/archive", "airing.to_archive"
+	default:
+		view.Look = look{"good", "circle-check", "airing.is.on"}
+		if len(view.Telling.Names) == 0 {
+			view.Look = look{"quiet", "bell", "airing.is.inbox"}
+		}
+	}
+	return view, nil
+}
+
+// weekdayKeys are the words of a schedule on one day of the week, Sunday first.
+var weekdayKeys = []string{"summaries.when.sunday", "summaries.when.monday", "summaries.when.tuesday", "summaries.when.wednesday", "summaries.when.thursday", "summaries.when.friday", "summaries.when.saturday"}
+
+// everyday is a cron expression that runs once on each of its days: minute, hour, day of the month, day of the week.
+var everyday = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[0-7]|1-5)$`)
+
+// scheduleWords tells a cron expression of an everyday kind in words; empty for any other.
+func (s *site) scheduleWords(lang, expression string) (string, error) {
+	parts := everyday.FindStringSubmatch(strings.Join(strings.Fields(expression), " "))
+	if parts == nil {
+		return "", nil
+	}
+	minute, monthday, weekday := parts[1], parts[3], parts[4]
+	if len(minute) == 1 {
+		minute = "0" + minute
+	}
+	at := parts[2] + ":" + minute
+	switch {
+	case monthday == "*" && weekday == "*":
+		return s.words.text(lang, "summaries.when.daily", at)
+	case monthday == "*" && weekday == "1-5":
+		return s.words.text(lang, "summaries.when.workdays", at)
+	case monthday == "*":
+		return s.words.text(lang, weekdayKeys[(weekday[0]-'0')%7], at)
+	case weekday == "*":
+		return s.words.text(lang, "summaries.when.monthly", monthday, at)
+	}
+	return "", nil
+}

@@ -1,0 +1,267 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+	"watchmark/internal/source/device"
+	"watchmark/internal/source/importer"
+	"watchmark/internal/source/tracker"
+	"watchmark/internal/upkeep/backup"
+)
+
+// Tasks is what the pages read of the work that takes longer; *task.Registry is one.
+type Tasks interface {
+	// List is what runs and what ended lately, the newest first.
+	List() []task.Status
+	Get(id int64) (*task.Task, error)
+}
+
+type tasksPage struct {
+	Tasks []taskView
+	// Again is in how many seconds the page is to be fetched anew.
+	Again int
+}
+
+type taskPage struct {
+	taskView
+	// Log is the end of the debug log.
+	Log []logLine
+}
+
+// taskView is a task as people see it.
+type taskView struct {
+	task.Status
+	Look look
+	// Said is how far it is or what it brought, in the reader's language.
+	Said string
+	// Detail is what it says itself, in English: why it failed, or what it is at.
+	Detail string
+	// Room is where what it is about has its page, and RoomKey the word for that; empty when there is none.
+	Room    string
+	RoomKey string
+	// Took is how long it ran, in milliseconds; 0 while it runs.
+	Took float64
+	// Again is in how many seconds it is to be looked at anew; 0 once it ended.
+	Again int
+}
+
+// The kinds of the engine's tasks; what they are about is a record, of an answer its question.
+const (
+	retryKind       = "retry"
+	retryFailedKind = "retry_failed"
+	correctKind     = "correct"
+	answerKind      = "answer"
+)
+
+const (
+	// While a task runs its page is fetched anew after so many seconds, else the list after more.
+	taskRunning = 2
+	tasksCalm   = 10
+	// logShown is how many lines of a log the page holds before its script follows it.
+	logShown = 200
+)
+
+// tasks lists what runs and what ended lately.
+func (s *site) tasks(r *http.Request) (content, error) {
+	page := tasksPage{Again: tasksCalm}
+	for _, t := range s.Tasks.List() {
+		view, err := s.taskView(s.language(r), t)
+		if err != nil {
+			return content{}, err
+		}
+		if view.Again > 0 {
+			page.Again = view.Again
+		}
+		page.Tasks = append(page.Tasks, view)
+	}
+	return content{Title: "tasks.title", Data: page}, nil
+}
+
+// task shows one task with its log.
+func (s *site) task(r *http.Request) (content, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return content{}, err
+	}
+	t, err := s.Tasks.Get(id)
+	if err != nil {
+		return content{}, err
+	}
+	lang := s.language(r)
+	view, err := s.taskView(lang, t.Status())
+	if err != nil {
+		return content{}, err
+	}
+	lines, _ := t.After(0)
+	page := taskPage{taskView: view}
+	for _, line := range lines[max(0, len(lines)-logShown):] {
+		page.Log = append(page.Log, newLogLine(line))
+	}
+	return content{Heading: s.words.word(lang, "task.kind", view.Kind), Data: page}, nil
+}
+
+// following is the newest running task of one of these kinds about a record (0 = none); 0 when none runs.
+func (s *site) following(recordID int64, kinds ...string) int64 {
+	for _, t := range s.Tasks.List() {
+		if t.State == task.Running && t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
+			return t.ID
+		}
+	}
+	return 0
+}
+
+var taskLooks = map[task.State]look{
+	task.Running:   {"busy", "loader", "task.state.running"},
+	task.Done:      {"good", "circle-check", "task.state.done"},
+	task.Failed:    {"bad", "circle-x", "task.state.failed"},
+	task.Cancelled: {"quiet", "circle-slash", "task.state.cancelled"},
+}
+
+func (s *site) taskView(lang string, t task.Status) (taskView, error) {
+	v := taskView{Status: t, Look: taskLooks[t.State]}
+	if t.EndedAt == nil {
+		v.Again = taskRunning
+	} else {
+		v.Took = float64(t.EndedAt.Sub(t.StartedAt).Microseconds()) / 1000
+	}
+	// Retrying is done whatever came of it; what came of it counts.
+	if r, is := t.Result.(record.Record); is && t.State == task.Done {
+		v.Look = lookOf(r.Status)
+	}
+	v.Room, v.RoomKey = roomOf(t)
+	var err error
+	if v.Said, err = s.said(lang, t); err != nil {
+		return taskView{}, err
+	}
+	// An import of the archive says the name of its phase, which is told in words.
+	if t.State == task.Failed || t.State == task.Running && t.Kind != archive.TaskKind {
+		v.Detail, _, _ = strings.Cut(t.Message, "\n") // of a panic the log has the stack
+	}
+	return v, nil
+}
+
+// roomOf is where what a task is about has its page.
+func roomOf(t task.Status) (path, key string) {
+	switch t.Kind {
+	case retryKind, correctKind:
+		return fmt.Sprintf("/records/%d", t.RecordID), "task.room.record"
+	case retryFailedKind:
+		return "/records?status=error", "nav.records"
+	case answerKind:
+		return questionPath(t.RecordID), "nav.review"
+	case archive.TaskKind:
+		return "/archive", "nav.archive"
+	case device.TaskKind:
+		return "/device", "nav.device"
+	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask:
+		return "/tracker", "nav.tracker"
+	case importer.RunTask, importer.PreviewTask:
+		return "/import", "nav.import"
+	case backup.TaskKind:
+		return "/settings/backups", "backups.title"
+	case idmap.TaskKind:
+		return "/about", "task.room.about"
+	}
+	return "", ""
+}
+
+// said is how far a task is, or what it brought; empty when there is nothing to say but its state.
+func (s *site) said(lang string, t task.Status) (string, error) {
+	switch {
+	case t.Kind == archive.TaskKind && t.State == task.Running:
+		percent := 0
+		if t.Total > 0 {
+			percent = int(100 * int64(t.Done) / int64(t.Total))
+		}
+		return s.told(lang, "script.import_"+t.Message, map[string]any{"percent": float64(percent)}), nil
+	case t.State == task.Running && t.Total > 0:
+		return s.told(lang, "script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
+	case t.State == task.Running || t.Result == nil:
+		return "", nil
+	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // its room shows the table that it made
+		return s.told(lang, "task.previewed", nil), nil
+	}
+	values, err := resultOf(t)
+	if err != nil {
+		return "", err
+	}
+	var sentences []string
+	for _, key := range resultKeys[t.Kind] {
+		if sentence := s.told(lang, filled(key, values), values); sentence != "" {
+			sentences = append(sentences, sentence)
+		}
+	}
+	return strings.Join(sentences, " "), nil
+}
+
+// resultKeys are the words for what a task brought, by its kind. A name in braces is a value
+// of the result, in a key as in the words.
+var resultKeys = map[string][]string{
+	retryKind:          {"status.about.{status}", "error_kind.{error_kind}"},
+	retryFailedKind:    {"script.run_tally"},
+	answerKind:         {"script.run_tally"},
+	correctKind:        {"script.run_corrected", "script.run_tally"},
+	archive.TaskKind:   {"script.imported_{outcome}"},
+	idmap.TaskKind:     {"script.refreshed_{outcome}"},
+	backup.TaskKind:    {"script.backup_done"},
+	device.TaskKind:    {"task.devices"},
+	importer.RunTask:   {"task.imported"},
+	tracker.SyncTask:   {"task.tracked"},
+	tracker.DeviceTask: {"task.signed_in"},
+}
+
+// resultOf are the values of a result by their names in JSON; of a list of results, as a
+// sync of several people has, numbers are summed.
+func resultOf(t task.Status) (map[string]any, error) {
+	text, err := json.Marshal(t.Result)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result of task %d: %w", t.ID, err)
+	}
+	var list []map[string]any
+	if json.Unmarshal(text, &list) != nil {
+		one := map[string]any{}
+		if err := json.Unmarshal(text, &one); err != nil {
+			return nil, fmt.Errorf("decode the result of task %d: %w", t.ID, err)
+		}
+		return one, nil
+	}
+	sum := map[string]any{}
+	for _, one := range list {
+		for name, value := range one {
+			if n, counts := value.(float64); counts {
+				before, _ := sum[name].(float64)
+				sum[name] = before + n
+			}
+		}
+	}
+	return sum, nil
+}
+
+// named is where a value stands in the texts that scripts show.
+var named = regexp.MustCompile(`\{(\w+)\}`)
+
+// filled is text with {name} replaced by the value of that name, as the script does it.
+func filled(text string, values map[string]any) string {
+	return named.ReplaceAllStringFunc(text, func(name string) string {
+		value := values[strings.Trim(name, "{}")]
+		if n, is := value.(float64); is {
+			return figure(n).String()
+		}
+		return factText(value)
+	})
+}
+
+// told is the text of a key, filled; empty for a key that no language has, for it was made of
+// what a task said.
+func (s *site) told(lang, key string, values map[string]any) string {
+	return filled(s.words[lang][key], values)
+}

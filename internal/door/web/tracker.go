@@ -1,0 +1,148 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/source/tracker"
+	"watchmark/internal/watch"
+)
+
+// trackerPage is who is connected to the tracker, how reading their histories stands, and the
+// ways to sign in.
+type trackerPage struct {
+	tracker.Status
+	Look     look
+	Settings map[string]control
+	People   []personView
+	NextRun  *time.Time
+	Running  bool
+	CanSync  bool // whether a history could be read
+	// Connected is who came back from the tracker just now; Problem the key of why that failed.
+	Connected *tracker.User
+	Problem   string
+	// Callback is where the tracker sends browsers back to. CallbackFits is set when the
+	// tracker takes such an address.
+	Callback     string
+	CallbackFits bool
+	// Following is the task that is under way; 0 while none is.
+	Following int64
+	// Preview is the table of what a full sync of PreviewOf would do; nil when there is none.
+	Preview   *forecastView
+	PreviewOf tracker.Preview
+	Again     int
+}
+
+// personView is a person whose tracker account was connected.
+type personView struct {
+	tracker.User
+	Accounts []string
+	// Adds are the accounts to which the user's name can be added, where none lists it.
+	Adds []account.Account
+	Sync tracker.UserSync
+	Look look
+	Path string // of their records
+}
+
+// trackerProblems are the values of ?tracker_error= that have words of their own; the API says
+// what they mean (GET /api/tracker/oauth/callback).
+var trackerProblems = []string{"denied", "state", "not_configured", "refused", "unreachable"}
+
+func (s *site) tracker(r *http.Request) (content, error) {
+	ctx := r.Context()
+	status, err := s.Tracker.Status(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	history, err := s.Tracker.SyncStatus(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	leads, err := s.leads(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	accounts, err := s.Accounts.List(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	accounts = slices.DeleteFunc(accounts, func(a account.Account) bool { return !a.Enabled })
+	public := s.PublicURL(r)
+	page := trackerPage{
+		Status: status, Look: trackerLook(status), Settings: s.controls("tracker"), NextRun: history.NextRun, Running: history.Running,
+		Callback: public + "/api/tracker/oauth/callback", CallbackFits: strings.HasPrefix(public, "https://") || onLoopback(public),
+		Following: s.following(0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Again: roomCalm,
+	}
+	connected := r.URL.Query().Get("tracker_connected")
+	for _, u := range status.Users {
+		person := personView{User: u, Accounts: leads(u.Name), Look: personLook(u), Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name})}
+		if at := slices.IndexFunc(history.Users, func(one tracker.UserSync) bool { return one.ID == u.ID }); at >= 0 {
+			person.Sync = history.Users[at]
+		}
+		if len(person.Accounts) == 0 && u.Name != "" && u.State != tracker.Disconnected {
+			person.Adds = accounts
+		}
+		page.CanSync = page.CanSync || status.Enabled && u.State.Usable()
+		if strconv.FormatInt(u.ID, 10) == connected {
+			page.Connected = &u
+		}
+		page.People = append(page.People, person)
+	}
+	if problem := r.URL.Query().Get("tracker_error"); problem != "" {
+		page.Problem = "tracker.error.other"
+		if slices.Contains(trackerProblems, problem) {
+			page.Problem = "tracker.error." + problem
+		}
+	}
+	preview := s.newest(tracker.PreviewTask)
+	if result, is := preview.Result.(tracker.Preview); is && result.Table != nil && preview.State != task.Running {
+		page.PreviewOf = result
+		page.Preview = forecastOf(r, preview, result.Table)
+		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey = result.Known, result.Skipped+result.Unreadable, "forecast.foreign"
+	}
+	return content{Title: "tracker.title", Data: page}, nil
+}
+
+// trackerLook is how the tracker stands, in one word.
+func trackerLook(s tracker.Status) look {
+	states := map[tracker.State]int{}
+	problem := ""
+	for _, u := range s.Users {
+		states[u.State]++
+		if u.State.Usable() {
+			problem = cmp.Or(problem, u.Problem)
+		}
+	}
+	switch {
+	case !s.Enabled:
+		return look{"quiet", "power", "tracker.is.off"}
+	case states[tracker.Dead] > 0:
+		return look{"bad", "circle-x", "tracker.is.dead"}
+	case states[tracker.Connected]+states[tracker.Refused] == 0:
+		return look{"warn", "key-round", "tracker.is.nobody"}
+	case problem != "":
+		return look{"warn", "triangle-alert", "tracker.is.trouble"}
+	}
+	return look{"good", "circle-check", "tracker.is.good"}
+}
+
+// personLook is how a connection stands.
+func personLook(u tracker.User) look {
+	switch {
+	case u.State == tracker.Dead:
+		return look{"bad", "circle-x", "tracker.state.dead"}
+	case u.State == tracker.Refused:
+		return look{"bad", "circle-x", "tracker.state.refused"}
+	case u.State == tracker.Disconnected:
+		return look{"quiet", "circle-slash", "tracker.state.disconnected"}
+	case u.Problem != "":
+		return look{"warn", "triangle-alert", "tracker.state.trouble"}
+	}
+	return look{"good", "circle-check", "tracker.state.connected"}
+}

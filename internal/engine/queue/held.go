@@ -1,0 +1,131 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"watchmark/internal/record"
+)
+
+// usable holds for an account a that marks can be sent for.
+const usable = `a.enabled = 1 AND a.access_token <> ''`
+
+// free holds for a task q with its record r whose account can be used. After the account was deleted, that is any
+// account that names the user of the record: it is routed anew.
+const free = `(EXISTS (SELECT 1 FROM accounts a WHERE a.id = q.account_id AND ` + usable + `)
+	OR q.account_id IS NULL AND EXISTS (SELECT 1 FROM account_media_users u JOIN accounts a ON a.id = u.account_id WHERE u.name = r.user_name AND ` + usable + `))`
+
+// Gone is why the mark of a deleted account waits.
+const Gone = "account not found: it was deleted while its mark waited; this waits until an enabled account names its user"
+
+// reasonOf is why a task waits whose account, if it is still there, cannot be used.
+func reasonOf(name sql.NullString, enabled sql.NullBool) string {
+	switch {
+	case !name.Valid:
+		return Gone
+	case !enabled.Bool:
+		return fmt.Sprintf("the account %s is disabled: this waits until it is enabled", name.String)
+	}
+	return fmt.Sprintf("the account %s has no access token: this waits until it has one", name.String)
+}
+
+// held is why the task of a record waits for its account, and what it says so far; empty when it does not.
+func held(ctx context.Context, q querier, recordID int64) (reason, said string, err error) {
+	var name sql.NullString
+	var enabled sql.NullBool
+	err = q.QueryRowContext(ctx, `SELECT a.username, a.enabled, q.last_error FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+		LEFT JOIN accounts a ON a.id = q.account_id WHERE q.record_id = ? AND q.status <> 'synced' AND NOT `+free, recordID).Scan(&name, &enabled, &said)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("look at the account of the task of record %d: %w", recordID, err)
+	}
+	return reasonOf(name, enabled), said, nil
+}
+
+// Hold gives a record that is worked on back to the queue, if its task waits for an account that is disabled,
+// deleted or without a token, and says so in record and task. It reports false for any other record.
+func (q *Queue) Hold(ctx context.Context, recordID int64) (is bool, err error) {
+	err = q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		reason, _, err := held(ctx, tx, recordID)
+		if is = reason != ""; err != nil || !is {
+			return err
+		}
+		return holdTx(ctx, tx, recordID, record.Processing, reason)
+	})
+	return is, err
+}
+
+// holdTx says in record and task why both wait.
+func holdTx(ctx context.Context, tx *sql.Tx, recordID int64, from record.Status, reason string) error {
+	if err := record.MoveTx(ctx, tx, recordID, from, record.Queued, record.NoAccount, reason); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'pending', last_error = ? WHERE record_id = ?`, reason, recordID); err != nil {
+		return fmt.Errorf("hold the task of record %d: %w", recordID, err)
+	}
+	return nil
+}
+
+// hold says in the waiting tasks whose account cannot be used, and in their records, that they wait for it, and
+// returns the records that said something else before.
+func (q *Queue) hold(ctx context.Context) ([]int64, error) {
+	var found []int64
+	err := func() error {
+		rows, err := q.db.Read().QueryContext(ctx, `SELECT q.record_id, a.username, a.enabled, q.last_error FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+			LEFT JOIN accounts a ON a.id = q.account_id WHERE `+idle+` AND NOT `+free)
+		if err != nil {
+			return fmt.Errorf("look for held tasks: %w", err)
+		}
+		defer func() { _ = rows.Close() }() // its error is that of rows.Err
+		for rows.Next() {
+			var id int64
+			var name sql.NullString
+			var enabled sql.NullBool
+			var said string
+			if err := rows.Scan(&id, &name, &enabled, &said); err != nil {
+				return fmt.Errorf("read held task: %w", err)
+			}
+			if said != reasonOf(name, enabled) {
+				found = append(found, id)
+			}
+		}
+		return rows.Err()
+	}()
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	var told []int64
+	err = q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, id := range found {
+			reason, said, err := held(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			if reason == "" || reason == said {
+				continue
+			}
+			err = holdTx(ctx, tx, id, record.Queued, reason)
+			if errors.Is(err, record.ErrMoved) { // somebody retries it
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			told = append(told, id)
+		}
+		return nil
+	})
+	return told, err
+}
+
+// anyUsable reports whether there is an account that marks can be sent for.
+func (q *Queue) anyUsable(ctx context.Context) (bool, error) {
+	return q.exists(ctx, `SELECT 1 FROM accounts a WHERE `+usable)
+}
+
+// anyFree reports whether a task waits for nothing but the catalog and its time.
+func (q *Queue) anyFree(ctx context.Context) (bool, error) { return q.exists(ctx, `SELECT 1`+waiting) }

@@ -1,0 +1,137 @@
+package review
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/record"
+)
+
+// Confirm answers a question with a subject: it writes a mapping of the title, for films or
+// shows as the question is, for the season if there is one, and of a special for its number, and gives the waiting records back to be run again. The caller
+// has checked the subject. It returns ErrNotFound, ErrAnswered or a *mapping.FieldError.
+func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
+	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+		q := a.Question
+		m := mapping.Mapping{Title: q.Title, Season: q.Season, FirstSeason: q.Season == nil, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, SubjectName: c.Name, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		if q.isSpecial() {
+			m.Episode = q.Episode
+		}
+		var err error
+		if a.Mapping, d.Replaced, err = mapping.PutTx(ctx, tx, m); err != nil {
+			return err
+		}
+		d.SubjectID, d.SubjectName, d.EpisodeOffset, d.Mapping = c.SubjectID, c.Name, c.EpisodeOffset, &a.Mapping
+		a.RecordIDs, err = againTx(ctx, tx, `SELECT id FROM records WHERE question_id = ? AND status = 'review' ORDER BY id`, id)
+		return err
+	})
+}
+
+// Reject answers a question with "leave this title alone": the title is blocked exactly as
+// it is, and what waits is given back to be run again, also for other seasons of the
+// title, which the keyword blocks too. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
+	return s.answer(ctx, id, Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+		standing, added, err := mapping.BlockTx(ctx, tx, mapping.Blocked{Keyword: a.Question.Title, Kind: mapping.Exact, Source: mapping.ByReject})
+		if err != nil {
+			return err
+		}
+		a.Blocked = standing
+		if added {
+			d.Blocked = &standing
+		}
+		a.RecordIDs, err = againTx(ctx, tx, `SELECT r.id FROM pending_candidates q JOIN records r ON `+waits+`
+			WHERE q.title_key = (SELECT title_key FROM pending_candidates WHERE id = ?) ORDER BY r.id`, id)
+		return err
+	})
+}
+
+// answer runs one answer to a pending question.
+func (s *Store) answer(ctx context.Context, id int64, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
+	var a Answer
+	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		a = Answer{}
+		if a.Question, _, err = get(ctx, tx, id); err != nil {
+			return err
+		}
+		switch a.Question.Status {
+		case Pending:
+		case Deferred:
+			return ErrNotFound
+		default:
+			return ErrAnswered
+		}
+		var d decision
+		if err := do(ctx, tx, &a, &d); err != nil {
+			return err
+		}
+		d.RecordIDs = a.RecordIDs
+		return moveTx(ctx, tx, &a, status, d)
+	})
+	return a, err
+}
+
+// Delete puts a question off: it is gone until the next event of its title comes in. The
+// records stay as they are. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	_, err := s.answer(ctx, id, Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
+	return err
+}
+
+// moveTx stores the new state of the question, and reads it as it is now.
+func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
+	text, err := d.stored(a.Question.ID)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET status = ?, decision = ?, updated_at = ? WHERE id = ?`,
+		status, text, time.Now().UnixMilli(), a.Question.ID); err != nil {
+		return fmt.Errorf("store the answer of question %d: %w", a.Question.ID, err)
+	}
+	a.Question, _, err = get(ctx, tx, a.Question.ID)
+	return err
+}
+
+// againTx gives the records that a query names back to the engine.
+func againTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
+	found, err := idsTx(ctx, tx, query, id)
+	if err != nil {
+		return nil, err
+	}
+	return requeueTx(ctx, tx, found)
+}
+
+// requeueTx gives records back to the engine, and lists those that were not on their way.
+func requeueTx(ctx context.Context, tx *sql.Tx, found []int64) ([]int64, error) {
+	ids := []int64{}
+	for _, recordID := range found {
+		requeued, err := record.RequeueTx(ctx, tx, recordID)
+		if err != nil {
+			return nil, err
+		}
+		if requeued {
+			ids = append(ids, recordID)
+		}
+	}
+	return ids, nil
+}
+
+func idsTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, query, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var ids []int64
+	for rows.Next() {
+		var one int64
+		if err := rows.Scan(&one); err != nil {
+			return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+		}
+		ids = append(ids, one)
+	}
+	return ids, rows.Err()
+}

@@ -1,0 +1,133 @@
+package review
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
+	"watchmark/internal/record"
+)
+
+// Asked is what became of a question that a record asks.
+type Asked struct {
+	// Again: the answer came after the record was claimed, so the record is to be run again.
+	Again bool
+	// Before: another record waits for the same answer already.
+	Before bool
+	// Told is what the record says instead of the reason it came out as review; empty when it waits for an answer.
+	Told string
+}
+
+// answeredMessage is what a record says that came out as review although its question has an answer.
+const answeredMessage = "its title was answered on the page Review, and yet it is not sure: retry it; if that does not help, undo the answer, or correct the match of this record"
+
+// AskTx asks the question of a record that comes out as review, within the transaction
+// that settles it. A question that was deleted earlier waits again, and so does one whose
+// answer's rule was changed or removed since. While the rule stands the answer does, with its
+// undo: a record that was claimed before the answer is run again, once; any other stays as
+// it came out and says so, and the undo of the answer runs it again.
+func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (asked Asked, err error) {
+	now := time.Now()
+	key := mapping.Fold(w.Event.Title)
+	var special *float64
+	if w.Event.Season != nil && *w.Event.Season == 0 {
+		special = w.Event.Episode
+	}
+	var id, updated int64
+	var status Status
+	var decided string
+	err = tx.QueryRowContext(ctx, `SELECT id, status, decision, updated_at FROM pending_candidates
+		WHERE title_key = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND film = ?
+			AND COALESCE(CASE WHEN season = 0 THEN episode END, -1) = COALESCE(?, -1)`, key, w.Event.Season, w.Event.IsFilm(), special).Scan(&id, &status, &decided, &updated)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
+	}
+	d, err := decisionOf(id, decided)
+	if err != nil {
+		return Asked{}, err
+	}
+	// An answer of the future was given before the clock was set back, so it tells nothing.
+	answered := status == Confirmed || status == Rejected
+	if answered && updated >= w.UpdatedAt.UnixMilli() && updated <= now.UnixMilli() {
+		return Asked{Again: true}, joinTx(ctx, tx, id, d, w.ID)
+	}
+	if answered {
+		stands, err := standsTx(ctx, tx, d)
+		if err != nil {
+			return Asked{}, err
+		}
+		if stands {
+			return Asked{Told: answeredMessage}, waitTx(ctx, tx, id, w.ID)
+		}
+	}
+	before, err := waitedForTx(ctx, tx, id, w.ID)
+	if err != nil {
+		return Asked{}, err
+	}
+	candidates, err := json.Marshal(of(trace))
+	if err != nil {
+		return Asked{}, fmt.Errorf("encode the candidates of record %d: %w", w.ID, err)
+	}
+	err = tx.QueryRowContext(ctx, `INSERT INTO pending_candidates (title_key, season, film, title, original_title, media_type, episode, candidates, reason, status, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+		ON CONFLICT (title_key, COALESCE(season, -1), film, COALESCE(CASE WHEN season = 0 THEN episode END, -1)) DO UPDATE SET title = excluded.title, original_title = excluded.original_title,
+			media_type = excluded.media_type, episode = excluded.episode, candidates = excluded.candidates, reason = excluded.reason, status = 'pending', decision = '', updated_at = excluded.updated_at
+		RETURNING id`,
+		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), trace.Result.Reason,
+		now.UnixMilli(), now.UnixMilli()).Scan(&id)
+	if err != nil {
+		return Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
+	}
+	return Asked{Before: before}, waitTx(ctx, tx, id, w.ID)
+}
+
+// waitedForTx reports whether another record waits for a question, or recordID did at its last run.
+func waitedForTx(ctx context.Context, tx *sql.Tx, id, recordID int64) (waited bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE question_id = ? AND status = 'review')
+		OR EXISTS (SELECT 1 FROM records WHERE id = ? AND question_id = ?)`, id, recordID, id).Scan(&waited)
+	if err != nil {
+		return false, fmt.Errorf("look who waits for the question of record %d: %w", recordID, err)
+	}
+	return waited, nil
+}
+
+// waitTx has a record wait for a question.
+func waitTx(ctx context.Context, tx *sql.Tx, id, recordID int64) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET question_id = ? WHERE id = ?`, id, recordID); err != nil {
+		return fmt.Errorf("ask the question of record %d: %w", recordID, err)
+	}
+	return nil
+}
+
+// standsTx reports whether the rule that an answer wrote is as it was written.
+func standsTx(ctx context.Context, tx *sql.Tx, d decision) (bool, error) {
+	switch {
+	case d.Mapping != nil:
+		return mapping.StandsTx(ctx, tx, *d.Mapping)
+	case d.Blocked != nil:
+		return mapping.BlockStandsTx(ctx, tx, *d.Blocked)
+	}
+	return false, nil // a keyword that was there before: the answer wrote none
+}
+
+// joinTx counts a record to those that the answer of a question has set going.
+func joinTx(ctx context.Context, tx *sql.Tx, id int64, d decision, recordID int64) error {
+	if slices.Contains(d.RecordIDs, recordID) {
+		return nil
+	}
+	d.RecordIDs = append(d.RecordIDs, recordID)
+	text, err := d.stored(id)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET decision = ? WHERE id = ?`, text, id); err != nil {
+		return fmt.Errorf("store the answer of question %d: %w", id, err)
+	}
+	return nil
+}

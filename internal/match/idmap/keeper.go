@@ -1,0 +1,310 @@
+package idmap
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
+)
+
+const (
+	// TaskKind is the kind of the tasks of refreshes.
+	TaskKind = "dataset_refresh"
+
+	// retryAfter is when a refresh that failed is tried again.
+	retryAfter = time.Hour
+	// longestRefresh bounds a refresh, its download over a slow line included.
+	longestRefresh = 30 * time.Minute
+	// lookEvery is how often the clock is looked at: somebody may set it.
+	lookEvery = time.Minute
+)
+
+// The errors a caller branches on.
+var (
+	ErrOff     = errors.New("the id table is switched off: set matching.dataset_enabled")
+	ErrRunning = errors.New("a refresh of the id table is under way already")
+)
+
+// Outcome is how a refresh ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Refreshed Outcome = "refreshed"
+	UpToDate  Outcome = "up_to_date" // there was no newer table
+	Failed    Outcome = "failed"     // it is tried again in an hour
+	Refused   Outcome = "refused"    // the fetched table may not serve
+	Stopped   Outcome = "cancelled"
+)
+
+// attempt is what is remembered of the last refresh.
+type attempt struct {
+	At      time.Time `json:"at"`
+	Outcome Outcome   `json:"outcome"`
+	Error   string    `json:"error,omitempty"`
+	// Moved is what a table that was refused leads elsewhere.
+	Moved []Moved `json:"moved,omitempty"`
+}
+
+// of is an attempt that ended with an outcome, and err when it failed.
+func (a attempt) of(outcome Outcome, err error) attempt {
+	a.Outcome, a.Error, a.Moved = outcome, "", nil
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		a.Moved = refusal.Moved
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return a
+}
+
+// KeeperConfig is what a Keeper is made of; every field must be set.
+type KeeperConfig struct {
+	// Folder is the data folder, which exists.
+	Folder string
+	HTTP   *httpx.Client
+	Tasks  *task.Registry
+	// Enabled, URL and Next are asked whenever they are needed, so that changed settings
+	// hold at once. Next is when the schedule is due after a time; zero is never.
+	Enabled func() bool
+	URL     func() string
+	Next    func(after time.Time) time.Time
+	Log     *slog.Logger
+}
+
+// Keeper gives out the table in use and keeps it up to date: by schedule, and an hour
+// after a failure. Until a new table was read whole, the old one serves.
+type Keeper struct {
+	KeeperConfig
+	wake  schedule.Signal
+	began time.Time
+
+	// loading is held while the table in use is made or changed.
+	loading sync.Mutex
+	table   *Table // nil while it was not asked for, or is switched off
+
+	mu   sync.Mutex
+	last attempt
+}
+
+// NewKeeper is a Keeper that gives the table out and refreshes nothing until Run.
+func NewKeeper(c KeeperConfig) *Keeper {
+	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), began: time.Now()}
+	k.last = k.readState()
+	return k
+}
+
+// Table is the table in use; nil, and why, when there is none to ask. The first call loads
+// it, which takes some 50 ms. Whoever asks several things of it keeps it meanwhile, so that they are of one state.
+func (k *Keeper) Table() (*Table, string) {
+	k.loading.Lock()
+	defer k.loading.Unlock()
+	if !k.Enabled() {
+		k.table = nil // nobody needs its memory
+		return nil, "the id table is switched off"
+	}
+	if k.table == nil {
+		table, err := k.load()
+		if err != nil { // tests hold that the snapshot can be read
+			k.Log.Error("the id table in the program cannot be used", "error", err)
+			return nil, "the id table cannot be used"
+		}
+		k.table = table
+		debug.FreeOSMemory() // else the service would keep for long what only the loading needed
+	}
+	return k.table, ""
+}
+
+// refuse keeps that the table fetched by an earlier version of the program may not serve.
+func (k *Keeper) refuse(err error) {
+	k.Log.Warn("the fetched id table is not used, the one in the program serves", "error", err)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last = k.last.of(Refused, err)
+}
+
+// use takes a table into use.
+func (k *Keeper) use(table *Table) {
+	k.loading.Lock()
+	defer k.loading.Unlock()
+	k.table = table
+}
+
+// Kick has the Keeper look at the settings anew.
+func (k *Keeper) Kick() { k.wake.Raise() }
+
+// Run works until ctx ends. Refreshes are tasks, which the registry stops.
+func (k *Keeper) Run(ctx context.Context) {
+	k.clean()
+	for ctx.Err() == nil {
+		wait := lookEvery
+		if _, why := k.Table(); why != "" { // it is loaded before somebody waits for it
+			k.cancel()
+		} else if due := k.due(time.Now()); !due.IsZero() {
+			if due.After(time.Now()) {
+				wait = min(wait, time.Until(due))
+			} else if _, err := k.Refresh(); err != nil && !errors.Is(err, ErrRunning) {
+				k.Log.Warn("the refresh of the id table does not start", "error", err)
+			}
+		}
+		k.wake.Wait(ctx, wait)
+	}
+}
+
+// cancel ends the refresh that runs, if one does.
+func (k *Keeper) cancel() {
+	if newest, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		_ = k.Tasks.Cancel(newest.Status().ID) // one that has ended stays as it is
+	}
+}
+
+// due is when the next refresh begins by itself; zero is never.
+func (k *Keeper) due(now time.Time) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	next := k.Next(now)
+	switch {
+	case next.IsZero(), k.Tasks.Runs(TaskKind):
+		return next
+	case k.last.At.IsZero():
+		return k.Next(k.began)
+	case k.last.At.After(now): // somebody has set the clock back
+		return now
+	case k.last.Outcome == Failed:
+		return k.last.At.Add(retryAfter)
+	}
+	return k.Next(k.last.At)
+}
+
+// Refresh starts a task that fetches the newest table. It returns ErrOff while the table
+// is switched off, and ErrRunning while a refresh runs.
+func (k *Keeper) Refresh() (*task.Task, error) {
+	if !k.Enabled() {
+		return nil, ErrOff
+	}
+	t, err := k.Tasks.StartAlone(TaskKind, k.refresh)
+	if errors.Is(err, task.ErrRunning) {
+		return nil, ErrRunning
+	}
+	return t, err
+}
+
+// refresh is the work of the task.
+func (k *Keeper) refresh(ctx context.Context, t *task.Task) error {
+	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
+	defer cancel()
+	defer k.Kick()
+	defer debug.FreeOSMemory() // as after loading
+	outcome, err := k.fetch(bounded, t)
+	if err != nil && ctx.Err() != nil {
+		outcome = Stopped
+	}
+	k.end(ctx, t, outcome, err)
+	return err
+}
+
+// end keeps how a refresh ended.
+func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
+	last := attempt{At: time.Now().UTC()}.of(outcome, err)
+	status := k.inUse()
+	k.mu.Lock()
+	before := k.last
+	if outcome != Stopped { // a service that was stopped in the middle begins anew
+		k.last = last
+	}
+	k.mu.Unlock()
+	switch outcome {
+	case Refreshed:
+		k.Log.InfoContext(ctx, "the id table was refreshed", "version", status.Version, "entries", status.Entries)
+	case UpToDate:
+		k.Log.InfoContext(ctx, "there is no newer id table", "version", status.Version)
+	case Stopped:
+		k.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
+	case Failed, Refused:
+		level := slog.LevelWarn
+		if before.Outcome == outcome && before.Error == last.Error { // it was told when that began
+			level = slog.LevelDebug
+		}
+		k.Log.Log(ctx, level, "the refresh of the id table failed, the one in use stays", "error", last.Error, "moved", last.Moved)
+	}
+	t.SetResult(struct {
+		Outcome Outcome `json:"outcome"`
+		Reason  string  `json:"reason,omitempty"`
+		InUse
+	}{outcome, last.Error, status})
+	if outcome == Stopped {
+		return
+	}
+	if err := k.writeState(last); err != nil {
+		k.Log.Warn("the outcome of the refresh cannot be kept", "error", err)
+	}
+}
+
+// Made is where the table in use is from.
+type Made string
+
+// The places.
+const (
+	FromSnapshot Made = "snapshot" // it is part of the program
+	FromDownload Made = "download"
+)
+
+// InUse says which table is in use. It is empty while none is.
+type InUse struct {
+	Version   string    `json:"version" doc:"The release of bangumi-data, or the beginning of the document's SHA-256 where that is not known."`
+	Entries   int       `json:"entries" doc:"How many subjects the table has."`
+	Made      Made      `json:"made" enum:",snapshot,download" doc:"Whether it came with the program or was fetched."`
+	FetchedAt time.Time `json:"fetched_at,omitzero" doc:"When it was fetched; not there for the one of the program."`
+}
+
+// inUse says which table is in use now.
+func (k *Keeper) inUse() InUse {
+	table, _ := k.Table()
+	if table == nil {
+		return InUse{}
+	}
+	made := FromDownload
+	if table.head.FetchedAt.IsZero() {
+		made = FromSnapshot
+	}
+	return InUse{table.Version(), table.Len(), made, table.head.FetchedAt}
+}
+
+// Status is where the id table stands.
+type Status struct {
+	Enabled bool `json:"enabled"`
+	InUse
+	LastOutcome Outcome   `json:"last_outcome" enum:",refreshed,up_to_date,failed,refused" doc:"How the last refresh ended; empty before the first. refused is a table of which too many ids lead to other entries than in the one of the program: it is not used, and the next one is looked at by schedule."`
+	LastError   string    `json:"last_error" doc:"Why the last refresh failed; empty when it did not. The table in use stays."`
+	Moved       []Moved   `json:"moved" doc:"What the table that was refused leads elsewhere, by kind; empty when none was."`
+	LastRun     time.Time `json:"last_run,omitzero" doc:"When that was; not there before the first."`
+	Refreshing  bool      `json:"refreshing"`
+	TaskID      int64     `json:"task_id" doc:"The refresh that runs, or ran last; 0 when there was none since the start."`
+	// NextRun is nil while nothing is planned.
+	NextRun *time.Time `json:"next_run"`
+}
+
+// Status is where the id table stands now.
+func (k *Keeper) Status() Status {
+	s := Status{Enabled: k.Enabled()}
+	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		s.TaskID, s.Refreshing = t.Status().ID, t.Status().State == task.Running
+	}
+	// In this order, what a refresh that has ended is said to have brought is there.
+	k.mu.Lock()
+	s.LastOutcome, s.LastRun, s.LastError, s.Moved = k.last.Outcome, k.last.At, k.last.Error, append([]Moved{}, k.last.Moved...)
+	k.mu.Unlock()
+	s.InUse = k.inUse()
+	if next := k.due(time.Now()); s.Enabled && !next.IsZero() {
+		next = next.UTC()
+		s.NextRun = &next
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package idmap
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/watch/title"
+)
+
+// Table is the table in memory. It never changes and may be used by several goroutines.
+type Table struct {
+	head    Head
+	entries []entry // by subject, each subject once
+	// text is all titles, ends where each of them ends in it.
+	text string
+	ends []uint32
+	// sites are the ids of each site in order.
+	sites [sites][]link
+	// keys are the folded titles of all entries by their hash.
+	keys []keyed
+	seed maphash.Seed
+}
+
+// entry is a subject; its titles go from number titles to that of the next entry.
+type entry struct {
+	subject, begin, titles uint32
+	kind                   uint8
+}
+
+// link leads from an id to a place in entries.
+type link struct {
+	entry uint32
+	reference
+}
+
+// keyed leads from the hash of a folded title to a place in entries.
+type keyed struct{ hash, entry uint32 }
+
+// index makes what look-ups need and a packed table does not hold.
+func (t *Table) index() {
+	for _, links := range t.sites {
+		slices.SortFunc(links, func(a, b link) int {
+			return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.season, b.season), cmp.Compare(a.episode, b.episode), cmp.Compare(a.entry, b.entry))
+		})
+	}
+	// Titles are folded here and not in the packed table, which so outlives a change of the folding.
+	t.seed = maphash.MakeSeed()
+	t.keys = make([]keyed, 0, len(t.ends))
+	for i := range t.entries {
+		for _, text := range t.titles(i) {
+			t.keys = append(t.keys, keyed{t.hash(title.Key(text)), uint32(i)})
+		}
+	}
+	slices.SortFunc(t.keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry)) })
+	t.keys = slices.Compact(t.keys)
+}
+
+func (t *Table) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
+
+// Version is the release of bangumi-data, or the beginning of a digest where that is not known.
+func (t *Table) Version() string { return t.head.Version }
+
+// Len is how many subjects the table has.
+func (t *Table) Len() int { return len(t.entries) }
+
+// Show gives the entries that a show of TMDB (id is its number) stands for, by season: those of the whole show
+// (AnySeason) first, then its specials and seasons. Parts tells which episodes they are. It is empty for an id that is not in the table.
+func (t *Table) Show(id string) []Entry { return t.find(tmdbShow, id) }
+
+// Film gives the entries that a film of TMDB stands for; see Show for films that TMDB
+// counts to the specials of a show.
+func (t *Table) Film(id string) []Entry { return t.find(tmdbFilm, id) }
+
+// ByID gives the entries that an id of a site stands for which numbers subjects, not
+// shows: "mal" (or "myanimelist"), "anidb", "anilist", in any case. Other sites have none; TMDB is asked by Show
+// and Film.
+func (t *Table) ByID(provider, id string) []Entry {
+	at, known := providers[strings.ToLower(provider)]
+	if !known {
+		return nil
+	}
+	return t.find(at, id)
+}
+
+// ByTitle gives the entries, by subject, that have a title whose title.Key is that of text.
+func (t *Table) ByTitle(text string) []Entry {
+	key := title.Key(text)
+	if key == "" {
+		return nil
+	}
+	hash := t.hash(key)
+	from, _ := slices.BinarySearchFunc(t.keys, hash, func(k keyed, hash uint32) int { return cmp.Compare(k.hash, hash) })
+	var found []Entry
+	for _, k := range t.keys[from:] {
+		if k.hash != hash {
+			break
+		}
+		titles := t.titles(int(k.entry))
+		if slices.ContainsFunc(titles, func(own string) bool { return title.Key(own) == key }) {
+			found = append(found, t.entry(link{entry: k.entry, reference: reference{season: AnySeason}}))
+		}
+	}
+	return found
+}
+
+func (t *Table) find(at site, text string) []Entry {
+	wanted, ok := parseID(text)
+	if !ok {
+		return nil
+	}
+	var found []Entry
+	for _, l := range t.linksOf(at, wanted.id) {
+		found = append(found, t.entry(l))
+	}
+	return found
+}
+
+// linksOf is what a site has for an id.
+func (t *Table) linksOf(at site, id uint32) []link {
+	links := t.sites[at]
+	from, _ := slices.BinarySearchFunc(links, id, func(l link, id uint32) int { return cmp.Compare(l.id, id) })
+	if from == len(links) || links[from].id != id {
+		return nil
+	}
+	return links[from : from+runOf(links[from:])]
+}
+
+// runOf is how many of links, from the first on, have its id.
+func runOf(links []link) int {
+	n := 1
+	for n < len(links) && links[n].id == links[0].id {
+		n++
+	}
+	return n
+}
+
+func (t *Table) entry(l link) Entry {
+	e := t.plainEntry(l)
+	e.Titles = t.titles(int(l.entry))
+	return e
+}
+
+// plainEntry is an entry without its titles.
+func (t *Table) plainEntry(l link) Entry {
+	e := t.entries[l.entry]
+	return Entry{
+		Subject: catalog.SubjectID(e.subject), Kind: kinds[e.kind], Begin: unpackDate(e.begin),
+		Season: int(l.season), Episode: int(l.episode),
+	}
+}
+
+func (t *Table) plainEntries(links []link) []Entry {
+	entries := make([]Entry, 0, len(links))
+	for _, l := range links {
+		entries = append(entries, t.plainEntry(l))
+	}
+	return entries
+}
+
+// has reports whether the table has a subject.
+func (t *Table) has(subject catalog.SubjectID) bool {
+	_, found := slices.BinarySearchFunc(t.entries, uint32(subject), func(e entry, id uint32) int { return cmp.Compare(e.subject, id) })
+	return found
+}
+
+// titles are those of the entry at a place, parts of the one text.
+func (t *Table) titles(i int) []string {
+	from, to := t.entries[i].titles, uint32(len(t.ends))
+	if i+1 < len(t.entries) {
+		to = t.entries[i+1].titles
+	}
+	titles := make([]string, 0, to-from)
+	for n := from; n < to; n++ {
+		start := uint32(0)
+		if n > 0 {
+			start = t.ends[n-1]
+		}
+		titles = append(titles, t.text[start:t.ends[n]])
+	}
+	return titles
+}

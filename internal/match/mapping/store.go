@@ -1,0 +1,181 @@
+package mapping
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/watch"
+)
+
+// Store keeps mappings and blocked keywords in the database.
+type Store struct {
+	db *db.DB
+
+	// changing is held while a change is written and until generation tells of it: what the
+	// same transaction sets going must not be matched by the rules from before.
+	changing sync.RWMutex
+	// generation counts the changes made, so that a snapshot of the rules knows when it is stale.
+	generation atomic.Int64
+	snapshot   atomic.Pointer[snapshot]
+}
+
+// NewStore is the store over d.
+func NewStore(d *db.DB) *Store { return &Store{db: d} }
+
+// Change runs fn in a transaction, which may change mappings and blocked keywords by the
+// functions whose names end in Tx. Whoever asks for the Rules after the commit gets the new ones.
+// It returns ErrFull or ErrExpressions, having changed nothing, for what would be too many.
+func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		before, err := countTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		after, err := countTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return after.checkGrowth(before)
+	})
+	s.generation.Add(1)
+	return err
+}
+
+const columns = `id, title, is_regex, season, first_season, form, episode, subject_id, subject_name, episode_offset, origin, note, created_at, updated_at`
+
+func scan(row interface{ Scan(...any) error }) (m Mapping, err error) {
+	var created, updated int64
+	err = row.Scan(&m.ID, &m.Title, &m.Regex, &m.Season, &m.FirstSeason, &m.Form, &m.Episode, &m.SubjectID, &m.SubjectName, &m.EpisodeOffset, &m.Origin, &m.Note, &created, &updated)
+	m.CreatedAt, m.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
+	return m, err
+}
+
+// Get is the mapping with id, or ErrNotFound.
+func (s *Store) Get(ctx context.Context, id int64) (Mapping, error) {
+	m, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Mapping{}, ErrNotFound
+	}
+	if err != nil {
+		return Mapping{}, fmt.Errorf("read mapping %d: %w", id, err)
+	}
+	return m, nil
+}
+
+// Create adds a mapping. It returns a *FieldError for one that cannot work, and ErrTaken.
+func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
+	if err := m.check(); err != nil {
+		return Mapping{}, err
+	}
+	var created Mapping
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if err := checkFree(ctx, tx, m); err != nil {
+			return err
+		}
+		created, err = insert(ctx, tx, m)
+		return err
+	})
+	return created, err
+}
+
+// Put adds a mapping for a title, season, form and episode, or puts it in the place of what is there, as
+// PutTx does. It returns a *FieldError.
+func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
+	var put Mapping
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		put, _, err = PutTx(ctx, tx, m)
+		return err
+	})
+	return put, err
+}
+
+// Update replaces the mapping with m.ID, which is that of m.Origin from now on. Without a
+// SubjectName it keeps the one that is there for the same subject. It returns a *FieldError, ErrTaken or ErrNotFound.
+func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
+	if err := m.check(); err != nil {
+		return Mapping{}, err
+	}
+	var updated Mapping
+	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if err := checkFree(ctx, tx, m); err != nil {
+			return err
+		}
+		updated, err = scan(tx.QueryRowContext(ctx, `UPDATE mappings SET title = ?, is_regex = ?, season = ?, first_season = ?, form = ?, episode = ?, subject_id = ?,
+			subject_name = CASE WHEN ? = '' AND subject_id = ? THEN subject_name ELSE ? END, episode_offset = ?,
+			origin = ?, note = ?, updated_at = ? WHERE id = ? RETURNING `+columns,
+			m.Title, m.Regex, m.Season, m.FirstSeason && m.Season == nil, m.Form, m.Episode, m.SubjectID,
+			m.SubjectName, m.SubjectID, cut(m.SubjectName), m.EpisodeOffset,
+			m.Origin, m.Note, time.Now().UnixMilli(), m.ID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("update mapping %d: %w", m.ID, err)
+		}
+		return nil
+	})
+	return updated, err
+}
+
+// Delete removes a mapping, or returns ErrNotFound.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	return s.deleteRow(ctx, `DELETE FROM mappings WHERE id = ?`, id)
+}
+
+func insert(ctx context.Context, tx *sql.Tx, m Mapping) (Mapping, error) {
+	now := time.Now().UnixMilli()
+	created, err := scan(tx.QueryRowContext(ctx, `INSERT INTO mappings (title, is_regex, season, first_season, form, episode, subject_id, subject_name, episode_offset, origin, note, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+columns,
+		m.Title, m.Regex, m.Season, m.FirstSeason && m.Season == nil, m.Form, m.Episode, m.SubjectID, cut(m.SubjectName), m.EpisodeOffset, m.Origin, m.Note, now, now))
+	if err != nil {
+		return Mapping{}, fmt.Errorf("insert mapping: %w", err)
+	}
+	return created, nil
+}
+
+// cut is a name that somebody else made, no longer than what people may write.
+func cut(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), watch.MaxText)], "")
+}
+
+// checkFree returns ErrTaken when another mapping than the one with m.ID has the slot of m.
+func checkFree(ctx context.Context, tx *sql.Tx, m Mapping) error {
+	others, err := query(ctx, tx, `WHERE is_regex = ? AND id <> ?`, m.Regex, m.ID)
+	if err != nil {
+		return fmt.Errorf("look for mapping %q: %w", m.Title, err)
+	}
+	if slices.ContainsFunc(others, func(other Mapping) bool { return other.slot() == m.slot() }) {
+		return ErrTaken
+	}
+	return nil
+}
+
+func (s *Store) deleteRow(ctx context.Context, statement string, id int64) error {
+	return s.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, statement, id)
+		if err != nil {
+			return fmt.Errorf("delete row %d: %w", id, err)
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return fmt.Errorf("delete row %d: %w", id, err)
+		}
+		if n == 0 {
+			return ErrNotFound
+		}
+		return nil
+	})
+}

@@ -1,0 +1,7 @@
+// Package platform holds what any service needs and this one happens to: the database (db), settings, secrets
+// (secret), the HTTP client (httpx), logs, the schedule, tasks, server-sent events (sse), addresses of a home network
+// (lan), free disk space (disk), certificate files (tlsfile) and metrics.
+//
+// It promises that nothing in it knows a show, an account or a media server. It uses no other room.
+// Begin with db/db.go and settings/settings.go.
+package platform

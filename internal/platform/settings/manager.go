@@ -1,0 +1,395 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"watchmark/internal/platform/secret"
+)
+
+// Overrides keeps what was changed on the page or by the API. Values are JSON
+// texts; those of secret keys are sealed before they get here.
+type Overrides interface {
+	// All gives every stored value by the key's path.
+	All(ctx context.Context) (map[string]string, error)
+	// Put stores values and deletes those that are nil, all or none.
+	Put(ctx context.Context, values map[string]*string) error
+}
+
+// Sealer encrypts a text for one place. A text sealed for another place, or
+// with another key, does not open.
+type Sealer interface {
+	Seal(plain, place string) string
+	Open(sealed, place string) (string, error)
+}
+
+// Mask stands for a secret that is set. Sent back in a Patch it changes nothing.
+const Mask = secret.Shown
+
+// Source is the layer a value comes from.
+type Source string
+
+// The layers, lowest first.
+const (
+	FromDefault     Source = "default"
+	FromDatabase    Source = "database"
+	FromFile        Source = "file"
+	FromEnvironment Source = "environment"
+	FromFlag        Source = "flag"
+)
+
+// Options say where settings are read from.
+type Options struct {
+	File      string            // watchmark.toml; must exist unless ""
+	Environ   []string          // as os.Environ gives it
+	Flags     map[string]string // key path → text, from the command line
+	Overrides Overrides
+	Sealer    Sealer
+}
+
+// setting is the value of one key and where it comes from.
+type setting struct {
+	value   any // in the form option.parse returns
+	source  Source
+	by      string // for a locked key: the file, variable or flag that sets it
+	pending bool   // stored, but in force after a restart only
+}
+
+// locked reports whether the page and the API cannot change it.
+func (s setting) locked() bool { return s.by != "" }
+
+// state is one consistent set of values.
+type state struct {
+	settings map[string]setting // by path: what holds after the next restart
+	inForce  Settings           // what holds now
+}
+
+// Manager holds the settings of a running service. It is safe for concurrent use.
+type Manager struct {
+	overrides Overrides
+	sealer    Sealer
+	fixed     map[string]setting // locked keys
+	started   map[string]setting // all keys as they were at the start
+
+	current atomic.Pointer[state]
+
+	change    sync.Mutex // held while a change is made and told
+	stored    map[string]any
+	listeners []func(before, after Settings)
+}
+
+// Load reads every layer and checks the result. The error is Errors when
+// settings are wrong: everything found wrong in the file, the environment and
+// the command line, or else in the database and between keys. A stored value
+// that a locked key hides is not looked at, so that the file can always mend a
+// database value that cannot be used any more.
+func Load(ctx context.Context, opts Options) (*Manager, error) {
+	fixed, err := readFixed(opts)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{overrides: opts.Overrides, sealer: opts.Sealer, fixed: fixed}
+	if m.stored, err = m.readStored(ctx); err != nil {
+		return nil, err
+	}
+	first, errs := m.resolve(m.stored)
+	for _, e := range errs {
+		if fixed, ok := m.fixed[e.Key]; ok {
+			e.Where = fixed.by
+		} else if _, ok := m.stored[e.Key]; ok {
+			e.Where = "database"
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	m.started = first.settings
+	m.current.Store(first)
+	return m, nil
+}
+
+// readFixed reads the layers that the page cannot change.
+func readFixed(opts Options) (map[string]setting, error) {
+	fixed := map[string]setting{}
+	var errs Errors
+	known := options()
+	layer := func(values map[string]any, wrong Errors, source Source, by func(o option) string) {
+		errs = append(errs, wrong...)
+		for path, value := range values {
+			fixed[path] = setting{value: value, source: source, by: by(known[path])}
+		}
+	}
+	if opts.File != "" {
+		doc, err := readFile(opts.File)
+		if err != nil {
+			return nil, err
+		}
+		values, wrong := parseFile(opts.File, doc)
+		layer(values, wrong, FromFile, func(option) string { return opts.File })
+	}
+	values, wrong := readEnvironment(opts.Environ)
+	layer(values, wrong, FromEnvironment, func(o option) string { return "environment variable " + o.env() })
+	values, wrong = readFlags(opts.Flags)
+	layer(values, wrong, FromFlag, func(option) string { return "command line" })
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return fixed, nil
+}
+
+// readStored reads the values of the database that no locked key hides. Keys
+// that this version does not know are left alone.
+func (m *Manager) readStored(ctx context.Context) (map[string]any, error) {
+	texts, err := m.overrides.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stored settings: %w", err)
+	}
+	values := map[string]any{}
+	var errs Errors
+	for path, o := range options() {
+		text, isStored := texts[path]
+		if _, hidden := m.fixed[path]; hidden || !isStored {
+			continue
+		}
+		value, err := m.decode(&o, text)
+		if err != nil {
+			errs = append(errs, &FieldError{Key: path, Where: "database", Problem: fmt.Sprintf(
+				"%v; or set the key in watchmark.toml or as %s", err, o.env())})
+			continue
+		}
+		values[path] = value
+	}
+	if len(errs) > 0 {
+		return nil, errs.byKey()
+	}
+	return values, nil
+}
+
+// place names where a stored secret lives, for the Sealer.
+func place(o *option) string { return "settings/" + o.path + "/value" }
+
+// encode gives the text to store for a value that parse returned.
+func (m *Manager) encode(o *option, value any) (string, error) {
+	if o.secret() {
+		value = m.sealer.Seal(value.(string), place(o))
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", o.path, err)
+	}
+	return string(text), nil
+}
+
+// decode is the way back from encode.
+func (m *Manager) decode(o *option, text string) (any, error) {
+	var raw any
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, fmt.Errorf("the stored value is not JSON: %w", err)
+	}
+	if sealed, ok := raw.(string); ok && o.secret() {
+		plain, err := m.sealer.Open(sealed, place(o))
+		if err != nil {
+			return nil, fmt.Errorf("the stored value cannot be opened: %w", err)
+		}
+		raw = plain
+	}
+	return o.parse(raw)
+}
+
+// resolve lays the layers over each other and checks the result, both as it
+// will be after a restart and as it is in force until then.
+func (m *Manager) resolve(stored map[string]any) (*state, Errors) {
+	next := &state{settings: map[string]setting{}}
+	var planned Settings
+	for _, sec := range table(&planned) {
+		for _, o := range sec.options {
+			value := setting{value: o.standardValue(), source: FromDefault}
+			if v, ok := stored[o.path]; ok {
+				value = setting{value: v, source: FromDatabase}
+			}
+			if v, ok := m.fixed[o.path]; ok {
+				value = v
+			}
+			if old, ok := m.started[o.path]; ok && o.restart {
+				value.pending = !reflect.DeepEqual(old.value, value.value)
+			}
+			o.assign(value.value)
+			next.settings[o.path] = value
+		}
+	}
+	if errs := check(planned); len(errs) > 0 {
+		return nil, errs
+	}
+	for _, sec := range table(&next.inForce) {
+		for _, o := range sec.options {
+			value := next.settings[o.path]
+			if value.pending {
+				value = m.started[o.path]
+			}
+			o.assign(value.value)
+		}
+	}
+	errs := check(next.inForce)
+	for _, e := range errs {
+		e.Problem += " until the service is restarted"
+	}
+	return next, errs
+}
+
+// Current is what is in force now. A key that needs a restart keeps the value
+// it had at the start.
+func (m *Manager) Current() Settings { return m.current.Load().inForce }
+
+// Weak tells of values in force that nobody could enter any more. They hold on: a service that was set up long ago must start.
+func (m *Manager) Weak() Errors {
+	var weak Errors
+	now := m.current.Load().settings
+	for path, o := range options() {
+		text, _ := now[path].value.(string)
+		if o.fresh == nil || text == "" {
+			continue
+		}
+		if err := o.fresh(text); err != nil {
+			where := now[path].by
+			if where == "" {
+				where = "database"
+			}
+			weak = append(weak, &FieldError{Key: path, Where: where, Problem: err.Error()})
+		}
+	}
+	return weak.byKey()
+}
+
+// OnChange has fn called after each change of what is in force, one change at
+// a time and in order, before Patch returns. fn must not call Patch or OnChange.
+func (m *Manager) OnChange(fn func(before, after Settings)) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	m.listeners = append(m.listeners, fn)
+}
+
+// Patch changes keys, given as section → key → value decoded from JSON, all or
+// none. A nil value removes what was stored, so that the default holds again;
+// Mask leaves a secret as it is. The error is Errors when the change is
+// refused: unknown or locked keys, values out of bounds, rules between keys.
+func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) error {
+	m.change.Lock()
+	defer m.change.Unlock()
+
+	plan, err := m.prepare(patch)
+	if err != nil || len(plan.changed) == 0 {
+		return err
+	}
+	if err := m.put(ctx, plan); err != nil {
+		return err
+	}
+	m.stored = plan.stored
+	old := m.current.Swap(plan.next)
+	if !reflect.DeepEqual(old.inForce, plan.next.inForce) {
+		for _, fn := range m.listeners {
+			fn(old.inForce, plan.next.inForce)
+		}
+	}
+	return nil
+}
+
+// Try reports whether a Patch would give a key another value than it has, and writes nothing. Errors as Patch's.
+func (m *Manager) Try(patch map[string]map[string]any) (changes bool, err error) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	plan, err := m.prepare(patch)
+	if err != nil {
+		return false, err
+	}
+	before := m.current.Load()
+	for path := range plan.changed {
+		changes = changes || !reflect.DeepEqual(before.settings[path].value, plan.next.settings[path].value)
+	}
+	return changes, nil
+}
+
+// plan is what a Patch would do.
+type plan struct {
+	changed map[string]option // the keys that it stores or removes, by path
+	stored  map[string]any    // all that is stored after it
+	next    *state            // what holds then; nil when no key is changed
+}
+
+// prepare checks a Patch. The error is Errors.
+func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
+	known := options()
+	p := plan{changed: map[string]option{}, stored: maps.Clone(m.stored)}
+	var errs Errors
+	for section, keys := range patch {
+		if !isSectionName(section) {
+			errs = append(errs, unknownSection(section))
+			continue
+		}
+		for key, raw := range keys {
+			path := section + "." + key
+			o, ok := known[path]
+			if !ok {
+				errs = append(errs, unknownKey(section, key))
+				continue
+			}
+			if raw == Mask && o.secret() {
+				continue
+			}
+			if fixed, locked := m.fixed[path]; locked {
+				errs = append(errs, &FieldError{Key: path, Problem: "is locked: it is set by " + fixed.by + "; change it there"})
+				continue
+			}
+			p.changed[path] = o
+			if raw == nil {
+				delete(p.stored, path)
+				continue
+			}
+			value, err := o.parse(raw)
+			if err != nil {
+				errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
+				continue
+			}
+			if text, _ := value.(string); text != "" && o.fresh != nil && value != p.stored[path] {
+				if err := o.fresh(text); err != nil {
+					errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
+					continue
+				}
+			}
+			p.stored[path] = value
+		}
+	}
+	if len(errs) > 0 {
+		return plan{}, errs.byKey()
+	}
+	if len(p.changed) == 0 {
+		return p, nil
+	}
+	if p.next, errs = m.resolve(p.stored); len(errs) > 0 {
+		return plan{}, errs
+	}
+	return p, nil
+}
+
+// put writes the changed keys as they are stored after p.
+func (m *Manager) put(ctx context.Context, p plan) error {
+	texts := map[string]*string{}
+	for path, o := range p.changed {
+		texts[path] = nil
+		if value, ok := p.stored[path]; ok {
+			text, err := m.encode(&o, value)
+			if err != nil {
+				return err
+			}
+			texts[path] = &text
+		}
+	}
+	if err := m.overrides.Put(ctx, texts); err != nil {
+		return fmt.Errorf("store settings: %w", err)
+	}
+	return nil
+}

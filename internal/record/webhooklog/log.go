@@ -1,0 +1,199 @@
+// Package webhooklog keeps a log of every request that arrived at a webhook, ignored
+// and refused ones included, so that a person can see why nothing happened.
+package webhooklog
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/watch"
+)
+
+// Entry is one request that arrived. Body is masked and shortened before it comes here.
+type Entry struct {
+	ID          int64        `json:"id"`
+	At          time.Time    `json:"at"`
+	Source      watch.Source `json:"source"`
+	Remote      string       `json:"remote"`
+	ContentType string       `json:"content_type"`
+	// Status is the HTTP status that was answered.
+	Status int `json:"status"`
+	// Reason says in plain words what became of the request.
+	Reason    string  `json:"reason"`
+	RecordIDs []int64 `json:"record_ids"`
+	UserName  string  `json:"user_name"`
+	Title     string  `json:"title"`
+	// Label is season and episode, such as S2 E7.
+	Label string `json:"label"`
+	Body  string `json:"body"`
+}
+
+// Outcome is what became of a request.
+type Outcome string
+
+// The outcomes: what was accepted became records, what was ignored is no watch, what was refused was answered as an error.
+const (
+	Accepted Outcome = "accepted"
+	Ignored  Outcome = "ignored"
+	Refused  Outcome = "refused"
+)
+
+// Outcomes are all of them.
+var Outcomes = []Outcome{Accepted, Ignored, Refused}
+
+// statuses are those that an outcome was answered with, from the first to the last.
+var statuses = map[Outcome][2]int{Accepted: {202, 202}, Ignored: {200, 201}, Refused: {300, 599}}
+
+// OutcomeOf is what became of a request that was answered with a status.
+func OutcomeOf(status int) Outcome {
+	for outcome, answered := range statuses {
+		if answered[0] <= status && status <= answered[1] {
+			return outcome
+		}
+	}
+	return Refused
+}
+
+// Filter selects entries for List; zero fields do not restrict.
+type Filter struct {
+	Source watch.Source
+	// OrNone adds to those of the source the requests that named none that there is.
+	OrNone  bool
+	Outcome Outcome
+	// Text stands in the title, the user name, the reason or the body; upper and lower case are the same in ASCII.
+	Text string
+	// Before is the cursor: only entries with a smaller id.
+	Before int64
+	// Limit is 1..200; 0 means 50.
+	Limit int
+}
+
+// ErrNotFound is returned by OfRecord.
+var ErrNotFound = errors.New("the request of the record is not kept")
+
+// maxRows bounds the log, however many days it keeps.
+const maxRows = 20000
+
+// Log is the webhook log in the database.
+type Log struct{ db *db.DB }
+
+// NewLog is the log over d.
+func NewLog(d *db.DB) *Log { return &Log{db: d} }
+
+// InsertTx adds an entry within tx, so that it is committed together with its records.
+func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
+	ids, err := json.Marshal(e.RecordIDs)
+	if err != nil {
+		return fmt.Errorf("encode record ids: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Label, e.Body)
+	if err != nil {
+		return fmt.Errorf("add to the webhook log: %w", err)
+	}
+	return nil
+}
+
+const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body`
+
+// List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
+func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
+	limit := f.Limit
+	if limit < 1 || limit > 200 {
+		limit = 50
+	}
+	answered, like, other := statuses[f.Outcome], db.Containing(f.Text), f.Source
+	if f.OrNone {
+		other = ""
+	}
+	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source IN (?, ?)) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
+		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
+		f.Source, f.Source, other, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(entries) > limit {
+		entries = entries[:limit]
+		next = entries[limit-1].ID
+	}
+	return entries, next, nil
+}
+
+// OfRecord is the request that became a record, which was stored with it at the time at. It
+// returns ErrNotFound when that is not kept any more, and for records that did not come by a
+// request of their own.
+func (l *Log) OfRecord(ctx context.Context, recordID int64, at time.Time) (Entry, error) {
+	id := strconv.FormatInt(recordID, 10)
+	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log
+		WHERE at = ? AND (record_ids = ? OR record_ids LIKE ? OR record_ids LIKE ? OR record_ids LIKE ?)`,
+		at.UnixMilli(), "["+id+"]", "["+id+",%", "%,"+id+",%", "%,"+id+"]")
+	if err != nil {
+		return Entry{}, err
+	}
+	if len(entries) == 0 {
+		return Entry{}, ErrNotFound
+	}
+	return entries[0], nil
+}
+
+// LastSeen is the newest entry of every source that has one.
+func (l *Log) LastSeen(ctx context.Context) (map[watch.Source]Entry, error) {
+	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE id IN (SELECT MAX(id) FROM webhook_log GROUP BY source)`)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[watch.Source]Entry, len(entries))
+	for _, e := range entries {
+		last[e.Source] = e
+	}
+	return last, nil
+}
+
+// Prune removes up to limit entries that are older than cutoff or beyond maxRows, the
+// oldest first, and reports how many went.
+func (l *Log) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
+	var n int64
+	err := l.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM webhook_log WHERE id IN (SELECT id FROM webhook_log
+			WHERE at < ? OR id <= (SELECT MAX(id) FROM webhook_log) - ? ORDER BY id LIMIT ?)`, cutoff.UnixMilli(), maxRows, limit)
+		if err != nil {
+			return fmt.Errorf("prune the webhook log: %w", err)
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	return n, err
+}
+
+func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {
+	rows, err := l.db.Read().QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the webhook log: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	entries := []Entry{}
+	for rows.Next() {
+		var e Entry
+		var at int64
+		var ids string
+		if err := rows.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
+			return nil, fmt.Errorf("read webhook log entry: %w", err)
+		}
+		e.At, e.RecordIDs = time.UnixMilli(at), []int64{}
+		if err := json.Unmarshal([]byte(ids), &e.RecordIDs); err != nil {
+			return nil, fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
+		}
+		if e.RecordIDs == nil {
+			e.RecordIDs = []int64{}
+		}
+		entries = append(entries, e)
+	}
+	return entries, rows.Err()
+}

@@ -1,0 +1,56 @@
+package importer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"testing"
+
+	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+	"watchmark/internal/source/payload"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/watch"
+)
+
+// oneFilm is a server on which one film was watched.
+type oneFilm struct{ server }
+
+func (oneFilm) watched(_ context.Context, _ User, _ Library, page func([]payload.Report, int) error) error {
+	return page([]payload.Report{{ItemType: "movie", Event: watch.Event{ItemID: "1", Title: "灯塔守望者"}}}, 0)
+}
+
+// oneRecord takes every event as record 1.
+type oneRecord struct{}
+
+func (oneRecord) Take(context.Context, []watch.Event, func(context.Context, *sql.Tx, []int64) error) ([]int64, error) {
+	return []int64{1}, nil
+}
+
+func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
+	d := dbtest.Open(t)
+	tasks := &task.Registry{}
+	t.Cleanup(tasks.Stop)
+	cut := errors.New("the database is gone")
+	h := &history{
+		Keeper: NewKeeper(Config{DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut }}),
+		server: oneFilm{}, source: watch.Plex, user: User{ID: "1", Name: "mira"}, libraries: []Library{{ID: "1", Name: "Films"}},
+	}
+	ended := make(chan error, 1)
+	run, err := tasks.Start(RunTask, 0, func(ctx context.Context, t *task.Task) error {
+		err := h.run(ctx, t)
+		ended <- err
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, cut) {
+		t.Fatalf("the import ended with %v", err)
+	}
+	result := run.Status().Result.(Result)
+	if want := map[record.Status]int{record.Received: 1}; result.Taken != 1 || !maps.Equal(result.Records, want) {
+		t.Errorf("the result is %+v, want the records %v", result, want)
+	}
+}

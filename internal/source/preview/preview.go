@@ -1,0 +1,118 @@
+// Package preview tells, before anything is marked, what would become of much that was
+// watched: a table that a person reads before importing a history.
+package preview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/watch"
+)
+
+// Status is what would become of an event.
+type Status string
+
+// What may become of an event.
+const (
+	Mark            Status = "mark"              // it would be marked
+	Marked          Status = "marked"            // it is on the list already: nothing would be written
+	DryRun          Status = "dry_run"           // found, and the account only tells what it would mark
+	Review          Status = "review"            // a person would be asked
+	NotFound        Status = "not_found"         // nothing in the catalog fits
+	EpisodeNotFound Status = "episode_not_found" // the entry is certain, it lacks the episode
+	Blocked         Status = "blocked"           // a blocked keyword stops the title
+	NoAccount       Status = "no_account"        // no account names this user
+	Refused         Status = "refused"           // the list cannot be read: the token wants attention
+	Unreachable     Status = "unreachable"       // the catalog cannot be asked now
+)
+
+// Verdict is what would become of one event.
+type Verdict struct {
+	Status      Status
+	SubjectID   catalog.SubjectID // 0 for none
+	SubjectName string
+	// Reason is why, in one sentence.
+	Reason string
+}
+
+// Of tells what would become of an event and changes nothing. Its error ends the whole forecast.
+type Of func(ctx context.Context, event watch.Event) (Verdict, error)
+
+// Row is what would become of a film, or of those episodes of a season that come out alike.
+type Row struct {
+	Title       string            `json:"title"`
+	Season      *int              `json:"season" doc:"0 is specials; null when it is not known, and for films."`
+	Film        bool              `json:"film"`
+	Episodes    []float64         `json:"episodes" doc:"In ascending order; empty for films."`
+	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
+	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The catalog's entry; 0 for none."`
+	SubjectName string            `json:"subject_name"`
+	Reason      string            `json:"reason" doc:"Why, in one sentence; that of the first episode."`
+}
+
+// most is how many episodes and films a table looks up.
+const most = 20000
+
+// Table gathers what would become of events. The zero value is not ready: see NewTable.
+type Table struct {
+	Rows   []Row          `json:"rows" doc:"In the order in which they were first seen."`
+	Counts map[Status]int `json:"counts" doc:"How many episodes and films have each status."`
+	Items  int            `json:"items" doc:"Episodes and films in the rows."`
+	More   int            `json:"more" doc:"Reports beyond the bound of 20,000 episodes and films, which were not looked up."`
+
+	of   Of
+	seen map[string]bool
+	at   map[string]int
+}
+
+// NewTable is an empty table of what of tells.
+func NewTable(of Of) *Table {
+	return &Table{Rows: []Row{}, Counts: map[Status]int{}, of: of, seen: map[string]bool{}, at: map[string]int{}}
+}
+
+// Add looks an event up, unless its episode or film is in the table. The error is that of its Of.
+func (t *Table) Add(ctx context.Context, event watch.Event) error {
+	// Remakes and films of one name differ by their ids, or by the year.
+	show := fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.ItemIDs, event.AirDate.Year)
+	item := show
+	if !event.IsFilm() {
+		season := -1 // not told
+		if event.Season != nil {
+			season = *event.Season
+		}
+		show = fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.SeriesIDs, season)
+		item = fmt.Sprintf("%s %v", show, *event.Episode)
+	}
+	switch {
+	case t.seen[item]:
+		return nil
+	case t.Items >= most:
+		t.More++
+		return nil
+	}
+	v, err := t.of(ctx, event)
+	if err != nil {
+		return err
+	}
+	t.seen[item] = true
+	t.Items++
+	t.Counts[v.Status]++
+	key := fmt.Sprintf("%s %s %d", show, v.Status, v.SubjectID)
+	i, known := t.at[key]
+	if !known {
+		i = len(t.Rows)
+		t.at[key] = i
+		t.Rows = append(t.Rows, Row{
+			Title: event.Title, Season: event.Season, Film: event.IsFilm(), Episodes: []float64{},
+			Status: v.Status, SubjectID: v.SubjectID, SubjectName: v.SubjectName, Reason: v.Reason,
+		})
+	}
+	if event.Episode != nil {
+		row := &t.Rows[i]
+		place, _ := slices.BinarySearch(row.Episodes, *event.Episode)
+		row.Episodes = slices.Insert(row.Episodes, place, *event.Episode)
+	}
+	return nil
+}

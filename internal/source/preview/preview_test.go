@@ -1,0 +1,54 @@
+package preview_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"watchmark/internal/source/preview"
+	"watchmark/internal/watch"
+)
+
+func TestATableLooksUpSoManyAndNoMore(t *testing.T) {
+	const most = 20_000
+	asked := 0
+	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) {
+		asked++
+		return preview.Verdict{Status: preview.Mark, SubjectID: 265}, nil
+	})
+	add := func(number float64) {
+		t.Helper()
+		if err := table.Add(t.Context(), watch.Event{Media: watch.Episode, Title: "a", Episode: &number}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range most + 30 {
+		add(float64(n))
+	}
+	add(7) // is in the table
+	if asked != most || table.Items != most || table.More != 30 || len(table.Rows) != 1 {
+		t.Errorf("asked %d times for %d items, %d more, %d rows", asked, table.Items, table.More, len(table.Rows))
+	}
+}
+
+func TestFilmsOfOneNameAreTwo(t *testing.T) {
+	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) {
+		return preview.Verdict{Status: preview.NotFound}, nil
+	})
+	for _, year := range []int{1995, 2017, 2017} {
+		if err := table.Add(t.Context(), watch.Event{Media: watch.Movie, Title: "a", AirDate: watch.Date{Year: year}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(table.Rows) != 2 || table.Items != 2 {
+		t.Errorf("the table is %+v", table)
+	}
+}
+
+func TestAForecastThatFailsEndsTheTable(t *testing.T) {
+	broken := errors.New("the disk is full")
+	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) { return preview.Verdict{}, broken })
+	if err := table.Add(t.Context(), watch.Event{Media: watch.Movie, Title: "a"}); !errors.Is(err, broken) || table.Items != 0 {
+		t.Errorf("error %v, %d items", err, table.Items)
+	}
+}

@@ -1,0 +1,110 @@
+package channel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"watchmark/internal/platform/secret"
+)
+
+// Type is a kind of channel.
+type Type string
+
+// The types of channels.
+const (
+	TypeWebhook  Type = "webhook"
+	TypeEmail    Type = "email"
+	TypeWeCom    Type = "wecom"
+	TypeDingTalk Type = "dingtalk"
+)
+
+// Types are all of them, in the order people see them.
+var Types = []Type{TypeWebhook, TypeEmail, TypeWeCom, TypeDingTalk}
+
+// Config is the settings of one channel: a Webhook, Email, WeCom or DingTalk. Encoded as JSON
+// its secrets are masked; only Plain tells them.
+type Config interface {
+	Type() Type
+	// Keep is the config with each secret that reads secret.Shown taken from old, what a form
+	// sends back that was not touched. A secret is not kept for another host than it was
+	// entered for. old may be nil, or of another type; then nothing is kept.
+	Keep(old Config) Config
+	// Check is the config in the one form that is stored, and everything that is wrong with it.
+	// Open takes only what has no problems.
+	Check() (Config, []FieldError)
+	// Plain is the config as JSON with its secrets, to be sealed. Read takes it.
+	Plain() string
+	// Secrets are the values that must appear in no log.
+	Secrets() []string
+	// Where tells people where messages go, without a secret.
+	Where() string
+	// Open is a sender with these settings.
+	Open(tools *Tools) Sender
+}
+
+// FieldError says what is wrong with one field, named as in JSON.
+type FieldError struct{ Field, Problem string }
+
+func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Read is the config of type t that plain, a result of Plain, holds.
+func Read(t Type, plain string) (Config, error) {
+	switch t {
+	case TypeWebhook:
+		return read[Webhook](plain)
+	case TypeEmail:
+		return read[Email](plain)
+	case TypeWeCom:
+		return read[WeCom](plain)
+	case TypeDingTalk:
+		return read[DingTalk](plain)
+	}
+	return nil, fmt.Errorf("there is no channel type %q", t)
+}
+
+// read never repeats plain in an error: it holds secrets.
+func read[C Config](plain string) (Config, error) {
+	var c C
+	if err := json.Unmarshal([]byte(plain), &c); err != nil {
+		return nil, fmt.Errorf("the stored settings of the %s channel cannot be read: enter them anew", c.Type())
+	}
+	return c, nil
+}
+
+// HoldsSeveral reports whether one message of a channel can tell several notices: a webhook whose own body has no
+// place for the text cannot.
+func HoldsSeveral(c Config) bool {
+	w, is := c.(Webhook)
+	return !is || w.Template == "" || textPlace.MatchString(w.Template)
+}
+
+var textPlace = regexp.MustCompile(`\{text(:[0-9]+)?\}`)
+
+// encode is v as JSON with <, > and & as they are.
+func encode(v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // not possible for what is encoded here: text, numbers, and lists and maps of them
+		panic(fmt.Sprintf("encode a message: %v", err))
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// problems gathers what is wrong with a config.
+type problems []FieldError
+
+func (p *problems) add(field, format string, args ...any) {
+	*p = append(*p, FieldError{field, fmt.Sprintf(format, args...)})
+}
+
+// again reports a secret that still reads as it is shown.
+func (p *problems) again(field string, value secret.Text) bool {
+	if value.Reveal() != secret.Shown {
+		return false
+	}
+	p.add(field, "enter it anew: it is kept only for the host that it was entered for")
+	return true
+}

@@ -1,0 +1,193 @@
+package channel
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/platform/secret"
+)
+
+// DingTalk sends messages to a group by its robot (upstreams/channels.md, section 2).
+type DingTalk struct {
+	// URL is the address without its query; empty = that of the provider. Check takes the whole
+	// address, with the token, too.
+	URL string `json:"url" required:"false" doc:"The whole address that the group shows, or empty when token is the token; then that of the provider."`
+	// Token is what stands behind access_token= in the address.
+	Token secret.Text `json:"token" required:"false" doc:"What stands behind access_token= in the address; the whole address is taken too."`
+	// Secret signs messages; empty when the robot does not ask for that.
+	Secret secret.Text `json:"secret" required:"false" doc:"The secret of the safety setting that signs messages; empty without it."`
+	Format Format      `json:"format" required:"false" enum:",text,markdown" doc:"How messages are written."`
+	// AtMobiles and AtUserIDs are mentioned in every message.
+	AtMobiles []string `json:"at_mobiles" required:"false" doc:"Telephone numbers that are mentioned."`
+	AtUserIDs []string `json:"at_user_ids" required:"false" doc:"User ids that are mentioned."`
+	AtAll     bool     `json:"at_all" required:"false" doc:"Whether everybody is mentioned."`
+}
+
+var dingtalk = robot{
+	standard: "https://oapi.dingtalk.com/robot/send", param: "access_token", field: "token",
+	credential: regexp.MustCompile(`^[A-Za-z0-9_-]{8,256}$`),
+}
+
+// Type is TypeDingTalk.
+func (d DingTalk) Type() Type { return TypeDingTalk }
+
+// Keep takes an untouched token and secret from old.
+func (d DingTalk) Keep(old Config) Config {
+	if before, ok := old.(DingTalk); ok {
+		d.Token = dingtalk.keep(d.URL, d.Token, before.URL, before.Token)
+		if d.Secret.Reveal() == secret.Shown { // it is never sent
+			d.Secret = before.Secret
+		}
+	}
+	return d
+}
+
+// Check is the config as it is stored, and what is wrong with it.
+func (d DingTalk) Check() (Config, []FieldError) {
+	var wrong problems
+	d.URL, d.Token = dingtalk.check(d.URL, d.Token, &wrong)
+	d.Secret = secret.Text(strings.TrimSpace(d.Secret.Reveal()))
+	if !wrong.again("secret", d.Secret) && (len(d.Secret) > 256 || strings.ContainsAny(d.Secret.Reveal(), " \t\r\n/?&=")) {
+		wrong.add("secret", "enter the text that DingTalk shows below \"additional signature\" (加签); it starts with SEC")
+	}
+	d.Format = d.Format.check(&wrong)
+	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, "a telephone number", &wrong)
+	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, "a user id", &wrong)
+	for _, people := range []*[]string{&d.AtMobiles, &d.AtUserIDs} {
+		if at := slices.Index(*people, everybody); at >= 0 {
+			*people, d.AtAll = slices.Delete(*people, at, at+1), true
+		}
+	}
+	return d, wrong
+}
+
+// Plain is the config with token and secret.
+func (d DingTalk) Plain() string {
+	return string(encode(struct {
+		DingTalk
+		Token  string `json:"token"`
+		Secret string `json:"secret"`
+	}{d, d.Token.Reveal(), d.Secret.Reveal()}))
+}
+
+// Secrets are the token and the secret.
+func (d DingTalk) Secrets() []string { return []string{d.Token.Reveal(), d.Secret.Reveal()} }
+
+// Where is the host and the end of the token.
+func (d DingTalk) Where() string { return dingtalk.where(d.URL, d.Token) }
+
+// Open is a sender with these settings.
+func (d DingTalk) Open(tools *Tools) Sender { return dingtalkSender{d, tools} }
+
+type dingtalkSender struct {
+	DingTalk
+	tools *Tools
+}
+
+// maxDingTalk bounds the whole message.
+const maxDingTalk = 20000
+
+// Send is taken when DingTalk says so.
+func (d dingtalkSender) Send(ctx context.Context, m Message) error {
+	query := url.Values{"access_token": {d.Token.Reveal()}}
+	if d.Secret != "" {
+		timestamp := strconv.FormatInt(d.tools.now().UnixMilli(), 10)
+		query.Set("timestamp", timestamp)
+		query.Set("sign", sign(d.Secret, timestamp))
+	}
+	return d.tools.send(ctx, "DingTalk", d.URL, query, d.message(m.tidy()), judgeDingTalk)
+}
+
+// sign is the proof that a message of timestamp, in ms, comes from who knows key.
+func sign(key secret.Text, timestamp string) string {
+	mac := hmac.New(sha256.New, []byte(key.Reveal()))
+	mac.Write([]byte(timestamp + "\n" + key.Reveal()))
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// message is the longest that fits.
+func (d DingTalk) message(m Message) any {
+	for limit := maxDingTalk; ; limit -= 1000 {
+		message := d.messageOf(m, limit)
+		if len(encode(message)) <= maxDingTalk || limit <= 1000 {
+			return message
+		}
+	}
+}
+
+// messageOf has a text of at most limit bytes.
+func (d DingTalk) messageOf(m Message, limit int) any {
+	at := map[string]any{"atMobiles": d.AtMobiles, "atUserIds": d.AtUserIDs, "isAtAll": d.AtAll}
+	mentions := ""
+	for _, who := range slices.Concat(d.AtMobiles, d.AtUserIDs) { // they work only when they stand in the text too
+		mentions += " @" + who
+	}
+	title := cut(m.Title, maxTitle)
+	if d.Format == Text {
+		content := fit(title+"\n"+m.Text, "\n"+signature(m, Text)+mentions, limit)
+		return map[string]any{"msgtype": Text, "text": map[string]any{"content": content}, "at": at}
+	}
+	// A line ends where two spaces stand before its end.
+	text := strings.ReplaceAll(escapeMarkdown(m.Text), "\n", "  \n")
+	text = fit("**"+cut(escapeMarkdown(m.Title), maxTitle)+"**\n\n"+text, "\n\n"+signature(m, Markdown)+mentions, limit)
+	if title == "" {
+		title = service // an empty one is refused
+	}
+	return map[string]any{"msgtype": Markdown, "markdown": map[string]any{"title": title, "text": text}, "at": at}
+}
+
+func judgeDingTalk(code int64, errmsg string) fate {
+	if code == 310000 {
+		return unsafe(errmsg)
+	}
+	return dingtalkCodes[code]
+}
+
+// unsafe says which safety setting of the robot refused the message; errmsg is the only place that tells.
+func unsafe(errmsg string) fate {
+	errmsg = strings.ToLower(errmsg)
+	f := fate{blame: OfChannel, problem: "refused the message by a safety setting of the robot", advice: "compare the safety settings of the robot with those of this channel"}
+	for _, hint := range []struct{ words, problem, advice string }{
+		{"timestamp|时间戳", "found the time of the signature wrong", "set the clock of this machine: it must be right within an hour"},
+		{"keyword|关键词", "missed the keyword of the robot in the message", "set the keyword of the robot to " + service + ", which every message contains"},
+		{"sign|签名", "found the signature wrong", "copy the secret (加签) of the robot once more"},
+		{"whitelist|白名单", "takes messages from listed addresses only", "add the public address of this network to the list in the safety settings of the robot"},
+	} {
+		for word := range strings.SplitSeq(hint.words, "|") {
+			if strings.Contains(errmsg, word) {
+				f.problem, f.advice = hint.problem, hint.advice
+				return f
+			}
+		}
+	}
+	return f
+}
+
+var dingtalkCodes = func() map[int64]fate {
+	codes := map[int64]fate{
+		-1:     {problem: "is busy"},
+		130101: {problem: "takes no more than 20 messages a minute from a robot, and now none for ten minutes", wait: 10 * time.Minute},
+		410100: {problem: "takes no more messages so fast", wait: time.Minute},
+	}
+	for _, code := range []int64{300001, 300005, 400101} {
+		codes[code] = fate{blame: OfChannel, problem: "does not know this token", advice: "copy the address of the robot once more"}
+	}
+	for code, problem := range map[int64]string{400013: "says that the group was dissolved", 400102: "says that the robot was stopped", 400106: "says that the robot is not in the group"} {
+		codes[code] = fate{blame: OfChannel, problem: problem, advice: "add a robot to the group, and enter its address"}
+	}
+	for _, code := range []int64{400105, 40035, 43002, 43004} {
+		codes[code] = fate{blame: OfMessage, problem: "found the message wrong"}
+	}
+	for code := int64(430101); code <= 430104; code++ {
+		codes[code] = fate{blame: OfMessage, problem: "found a link or words in the message that it does not allow"}
+	}
+	return codes
+}()

@@ -1,0 +1,186 @@
+package channel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	netmail "net/mail"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/secret"
+)
+
+// Email sends messages by an SMTP server (upstreams/channels.md, section 4).
+type Email struct {
+	Host string `json:"host" doc:"The mail server that takes mail from its users." example:"smtp.example.org"`
+	// Port is 0 for the usual one of TLS.
+	Port int `json:"port" required:"false" doc:"0 is the usual one of tls: 465, 587 or 25."`
+	// TLS is how the connection is encrypted; empty = what is usual for Port.
+	TLS TLS `json:"tls" required:"false" enum:",implicit,starttls,none" doc:"How the connection is encrypted: from the first byte, after a greeting, or not at all. Empty is what is usual for the port."`
+	// SkipVerify takes any certificate.
+	SkipVerify bool `json:"skip_verify" required:"false" doc:"Takes any certificate: only for a server at home that has one of its own."`
+	// User and Password sign in; without a user nobody does.
+	User     string      `json:"user" required:"false" doc:"Signs in; empty when nobody has to." example:"mira@example.org"`
+	Password secret.Text `json:"password" required:"false" doc:"Most providers want an app password here."`
+	// From is an address, maybe with a name; empty = User.
+	From string `json:"from" required:"false" doc:"The sender, maybe with a name; empty is user." example:"Watchmark <mira@example.org>"`
+	// To are addresses. Check takes lists with commas or semicolons in an entry.
+	To []string `json:"to" doc:"Who gets the mail." example:"[\"mira@example.org\"]"`
+}
+
+// TLS is how the connection to a mail server is encrypted.
+type TLS string
+
+// Implicit encrypts from the first byte (port 465), STARTTLS after a greeting (port 587), and
+// gives up when the server does not offer it; None does not encrypt (port 25).
+const (
+	Implicit TLS = "implicit"
+	STARTTLS TLS = "starttls"
+	None     TLS = "none"
+)
+
+var usualPorts = map[TLS]int{Implicit: 465, STARTTLS: 587, None: 25}
+
+// Type is TypeEmail.
+func (e Email) Type() Type { return TypeEmail }
+
+// Keep takes an untouched password from old.
+func (e Email) Keep(old Config) Config {
+	before, ok := old.(Email)
+	if ok && e.Password.Reveal() == secret.Shown && strings.EqualFold(strings.TrimSpace(e.Host), before.Host) {
+		e.Password = before.Password
+	}
+	return e
+}
+
+const maxRecipients = 50
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9.])?$`)
+
+// Check is the config as it is stored, and what is wrong with it.
+func (e Email) Check() (Config, []FieldError) {
+	var wrong problems
+	e.checkServer(&wrong)
+	e.User = strings.TrimSpace(e.User)
+	e.Password = secret.Text(strings.TrimRight(e.Password.Reveal(), "\r\n"))
+	switch {
+	case strings.ContainsFunc(e.User+e.Password.Reveal(), unicode.IsControl):
+		wrong.add("password", "user and password cannot hold control characters")
+	case (e.User == "") != (e.Password == ""):
+		wrong.add("password", "enter both user and password, or neither")
+	case wrong.again("password", e.Password):
+	case e.User != "" && e.TLS == None && !lan.IsHome(e.Host):
+		wrong.add("tls", "without encryption the password would be readable on its way: take starttls or implicit, or leave out user and password")
+	}
+	if from, err := parseMail(cmp.Or(strings.TrimSpace(e.From), e.User)); err != nil {
+		wrong.add("from", "enter the address that mails come from: %s", err)
+	} else {
+		e.From = from
+	}
+	e.checkTo(&wrong)
+	return e, wrong
+}
+
+func (e *Email) checkServer(wrong *problems) {
+	e.Host = strings.ToLower(strings.TrimSpace(e.Host))
+	if host, port, err := net.SplitHostPort(e.Host); err == nil && e.Port == 0 && validPort(port) {
+		e.Host = host
+		e.Port, _ = strconv.Atoi(port) // validPort read it
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(e.Host, "[]")); err == nil {
+		e.Host = addr.String()
+		if err := allow(addr); err != nil {
+			wrong.add("host", "%s", err)
+		}
+	} else if !hostName.MatchString(e.Host) {
+		wrong.add("host", "enter the name of the mail server, such as smtp.example.org")
+	}
+	e.TLS = TLS(strings.ToLower(strings.TrimSpace(string(e.TLS))))
+	switch {
+	case e.TLS != "" && usualPorts[e.TLS] == 0:
+		wrong.add("tls", "take implicit, starttls or none")
+	case e.TLS == "" && (e.Port == 0 || e.Port == usualPorts[Implicit]):
+		e.TLS = Implicit
+	case e.TLS == "":
+		e.TLS = STARTTLS
+	}
+	if e.Port == 0 {
+		e.Port = usualPorts[e.TLS]
+	}
+	if e.Port < 1 || e.Port > 65535 {
+		wrong.add("port", "must be between 1 and 65535")
+	}
+}
+
+func (e *Email) checkTo(wrong *problems) {
+	given, others := e.To, len(*wrong)
+	e.To = []string{}
+	for _, entry := range given {
+		for _, one := range strings.FieldsFunc(entry, func(r rune) bool { return strings.ContainsRune(",;，；\r\n", r) }) {
+			if one = strings.TrimSpace(one); one == "" {
+				continue
+			}
+			to, err := parseMail(one)
+			switch {
+			case err != nil:
+				wrong.add("to", "%s", err)
+			case !slices.Contains(e.To, to):
+				e.To = append(e.To, to)
+			}
+		}
+	}
+	switch {
+	case len(e.To) == 0 && len(*wrong) == others:
+		wrong.add("to", "enter at least one address")
+	case len(e.To) > maxRecipients:
+		wrong.add("to", "are more than %d", maxRecipients)
+	}
+}
+
+// parseMail is one address, maybe with a name, in the form of a header.
+func parseMail(text string) (string, error) {
+	address, err := netmail.ParseAddress(text)
+	if err != nil || strings.ContainsFunc(address.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || len(text) > 320 {
+		return "", fmt.Errorf("%q is not a mail address such as mira@example.org", cut(clean(text), 60))
+	}
+	if clean(address.Name) != address.Name {
+		return "", errors.New("a name holds a character that cannot be printed")
+	}
+	if address.Name == "" {
+		return address.Address, nil
+	}
+	return (&netmail.Address{Name: address.Name, Address: address.Address}).String(), nil
+}
+
+// Plain is the config with its password.
+func (e Email) Plain() string {
+	return string(encode(struct {
+		Email
+		Password string `json:"password"`
+	}{e, e.Password.Reveal()}))
+}
+
+// Secrets is the password.
+func (e Email) Secrets() []string { return []string{e.Password.Reveal()} }
+
+// Where is the server.
+func (e Email) Where() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
+
+// Open is a sender with these settings.
+func (e Email) Open(tools *Tools) Sender { return mailer{e, tools} }
+
+// bare is the address of a mail address with a name.
+func bare(text string) string {
+	address, err := netmail.ParseAddress(text)
+	if err != nil { // Check refuses it
+		return ""
+	}
+	return address.Address
+}

@@ -1,0 +1,226 @@
+package channel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/secret"
+)
+
+// Format is how a robot's message looks.
+type Format string
+
+// The formats; an empty one is Markdown.
+const (
+	Text     Format = "text"
+	Markdown Format = "markdown"
+)
+
+func (f Format) check(wrong *problems) Format {
+	switch f := Format(strings.ToLower(strings.TrimSpace(string(f)))); f {
+	case "":
+		return Markdown
+	case Text, Markdown:
+		return f
+	}
+	wrong.add("format", "take text or markdown")
+	return f
+}
+
+// robot is what the addresses of WeCom and DingTalk robots have in common.
+type robot struct {
+	standard string // the provider's own address
+	param    string // the parameter of the query that holds the credential
+	field    string // the field of the config that holds it
+	// credential is what one looks like.
+	credential *regexp.Regexp
+}
+
+// check takes what people paste into the fields of address and credential, either of which
+// may be a whole address, and gives the address without its query, and the credential.
+// Other parameters, such as the timestamp and sign of one message, are left out.
+func (r robot) check(address string, credential secret.Text, wrong *problems) (string, secret.Text) {
+	address, given := strings.TrimSpace(address), strings.TrimSpace(credential.Reveal())
+	if strings.Contains(given, "://") {
+		address, given = given, ""
+	}
+	if address == "" {
+		address = r.standard
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() != "" && !validPort(u.Port()) {
+		wrong.add("url", "enter the whole address of the robot, such as %s?%s=…, or leave it empty", r.standard, r.param)
+		return "", credential
+	}
+	if u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
+		wrong.add("url", "must start with https://: the credential would be readable on its way")
+	}
+	switch inside := u.Query().Get(r.param); {
+	case given == "":
+		given = inside
+	case inside != "" && inside != given && given != secret.Shown:
+		wrong.add(r.field, "the address holds another one; leave one of them empty")
+	case inside != "":
+		given = inside
+	}
+	if !wrong.again(r.field, secret.Text(given)) && !r.credential.MatchString(given) {
+		wrong.add(r.field, "enter the whole address of the robot, or what stands behind %s= in it", r.param)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = mustParse(r.standard).Path
+	}
+	base := url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path}
+	return base.String(), secret.Text(given)
+}
+
+// keep is credential, or that of before when it was not touched and goes to the same host.
+func (r robot) keep(address string, credential secret.Text, before string, old secret.Text) secret.Text {
+	if address == "" {
+		address = r.standard
+	}
+	if credential.Reveal() == secret.Shown && origin(address) == origin(before) {
+		return old
+	}
+	return credential
+}
+
+// where names the robot by its host and the end of its credential.
+func (r robot) where(address string, credential secret.Text) string {
+	text := mustParse(address).Host
+	if n := len(credential); n >= 12 {
+		text += " …" + credential.Reveal()[n-4:]
+	}
+	return text
+}
+
+// mustParse reads an address that was checked; of any other it is an empty one.
+func mustParse(address string) *url.URL {
+	u, err := url.Parse(address)
+	if err != nil {
+		return &url.URL{}
+	}
+	return u
+}
+
+// fate is what a code says of a message: blame, problem, advice, and how long to wait.
+type fate struct {
+	blame           Blame
+	problem, advice string
+	wait            time.Duration
+}
+
+// send posts message to address with query. The message is taken when the answer is JSON
+// with errcode 0 and nothing else: failures have the status 200 too, and an answer without
+// errcode is that of a throttle (upstreams/channels.md, sections 1 and 2). errmsg is not
+// told: it holds the public address of the house.
+func (t *Tools) send(ctx context.Context, provider, address string, query url.Values, message any, judge func(code int64, errmsg string) fate) error {
+	req := httpx.Request{
+		Method: http.MethodPost, URL: address + "?" + query.Encode(), Body: encode(message),
+		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}},
+	}
+	got, err := t.do(ctx, req)
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Code    *json.Number `json:"errcode"`
+		Message string       `json:"errmsg"`
+	}
+	if json.Unmarshal(got.body, &said) == nil && said.Code != nil {
+		if code, err := said.Code.Int64(); err == nil && (code != 0 || got.status == http.StatusOK) {
+			return verdict(provider, code, said.Message, got.retryAfter, judge)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch s := got.status; {
+	case s/100 == 3:
+		return got.redirected(req.URL)
+	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusMethodNotAllowed:
+		return &Failure{Blame: OfChannel, Problem: fmt.Sprintf("there is no robot at this address (status %d)", s), Advice: "copy the address of the robot from the group once more"}
+	}
+	return &Failure{Problem: fmt.Sprintf("%s gave no answer of a robot (status %d): it throttles this network, or something stands in between", provider, got.status),
+		RetryAfter: max(got.retryAfter, time.Minute)}
+}
+
+// verdict is what a code comes to. A number that nobody knows is taken for the message's
+// fault, so that others are tried.
+func verdict(provider string, code int64, errmsg string, wait time.Duration, judge func(int64, string) fate) error {
+	if code == 0 {
+		return nil
+	}
+	f := judge(code, errmsg)
+	if f.problem == "" {
+		f = fate{blame: OfMessage, problem: "refused the message"}
+	}
+	return &Failure{Blame: f.blame, Problem: fmt.Sprintf("%s %s (code %d)", provider, f.problem, code), Advice: f.advice, RetryAfter: max(f.wait, wait)}
+}
+
+// signature is the last line of every message: the name of the service, with the link.
+func signature(m Message, format Format) string {
+	link := linkTarget(m.Link)
+	switch {
+	case link == "":
+		return service
+	case format == Markdown:
+		return "[" + service + "](" + link + ")"
+	}
+	return service + ": " + link
+}
+
+// linkTarget is a link with nothing in it that would end it in markdown; empty unless it is one of the web.
+func linkTarget(link string) string {
+	u, err := url.Parse(clean(link))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(link) > 500 {
+		return ""
+	}
+	return strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "[", "%5B", "]", "%5D", " ", "%20", "\n", "").Replace(u.String())
+}
+
+// list are the entries of a field, without repeats. One entry may hold several, as people write them.
+func list(entries []string) []string {
+	all := []string{}
+	seen := map[string]bool{}
+	for _, entry := range entries {
+		for _, one := range strings.FieldsFunc(entry, func(r rune) bool { return strings.ContainsRune(",;，；、\n\t ", r) }) {
+			if !seen[one] {
+				seen[one] = true
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+const maxMentions = 50
+
+var (
+	mobile = regexp.MustCompile(`^\+?[0-9][0-9-]{4,19}$`)
+	userID = regexp.MustCompile(`^[A-Za-z0-9_.@$:-]{1,64}$`)
+)
+
+// checkMentions reads a field of people to mention.
+func checkMentions(field string, entries []string, form *regexp.Regexp, what string, wrong *problems) []string {
+	all := list(entries)
+	if len(all) > maxMentions {
+		wrong.add(field, "are more than %d", maxMentions)
+	}
+	for _, one := range all {
+		if one != everybody && !form.MatchString(one) {
+			wrong.add(field, "%q is not %s", cut(clean(one), 60), what)
+		}
+	}
+	return all
+}
+
+// everybody mentions all of a group.
+const everybody = "@all"

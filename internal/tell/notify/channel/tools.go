@@ -1,0 +1,188 @@
+package channel
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/secret"
+)
+
+const (
+	// maxAnswer is how much of an answer is read.
+	maxAnswer = 64 << 10
+	// maxExcerpt is how much of an answer, in bytes, is told.
+	maxExcerpt = 300
+)
+
+// Tools are what channels send with. They may be used by several goroutines.
+type Tools struct {
+	// routed goes where the settings say, maybe through a proxy; direct never uses one and judges
+	// every connection.
+	routed, direct *httpx.Client
+	// roots are the authorities that a mail server's certificate must come from; nil is those of the system.
+	roots  atomic.Pointer[x509.CertPool]
+	masker *secret.Masker
+	now    func() time.Time
+	// patience bounds the sending of one message, from connecting to the last byte.
+	patience time.Duration
+}
+
+// NewTools are tools with the proxy, timeout and user agent of cfg. now is the clock that
+// messages are signed by. The error says that the proxy cannot be used.
+func NewTools(cfg httpx.Config, now func() time.Time, masker *secret.Masker, logger *slog.Logger) (*Tools, error) {
+	t := &Tools{masker: masker, now: now, patience: time.Minute}
+	var err error
+	if t.routed, err = httpx.New(routed(cfg), masker, logger); err != nil {
+		return nil, err
+	}
+	if t.direct, err = httpx.New(direct(cfg), masker, logger); err != nil {
+		return nil, err
+	}
+	t.roots.Store(cfg.Roots)
+	return t, nil
+}
+
+// Apply changes the settings for the messages that come. After an error the old ones stay.
+func (t *Tools) Apply(cfg httpx.Config) error {
+	if err := t.routed.Apply(routed(cfg)); err != nil {
+		return err
+	}
+	if err := t.direct.Apply(direct(cfg)); err != nil {
+		return err
+	}
+	t.roots.Store(cfg.Roots)
+	return nil
+}
+
+// Close gives up idle connections.
+func (t *Tools) Close() {
+	t.routed.Close()
+	t.direct.Close()
+}
+
+// routed leaves limits to the caller, who has one for each channel: many may share a host.
+func routed(cfg httpx.Config) httpx.Config {
+	cfg.PerMinute, cfg.Burst, cfg.Allow = 600, 60, nil
+	return cfg
+}
+
+func direct(cfg httpx.Config) httpx.Config {
+	cfg = routed(cfg)
+	cfg.Proxy, cfg.Allow = "", allow
+	return cfg
+}
+
+var errMetadata = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets")
+
+// allow refuses what is forbidden to everybody. The home network is allowed: most receivers
+// of webhooks stand there.
+func allow(addr netip.Addr) error {
+	if lan.Forbidden(addr) {
+		return fmt.Errorf("%s %w", addr.Unmap().WithZone(""), errMetadata)
+	}
+	return nil
+}
+
+// client is the one that asks target. An address that a proxy would connect to is judged here.
+func (t *Tools) client(target *url.URL) (*httpx.Client, error) {
+	if lan.IsHome(target.Hostname()) {
+		return t.direct, nil
+	}
+	if proxy, err := t.routed.ProxyFor(target); err == nil && proxy == nil {
+		return t.direct, nil
+	}
+	if addr, err := netip.ParseAddr(target.Hostname()); err == nil {
+		if err := allow(addr); err != nil {
+			return nil, err
+		}
+	}
+	return t.routed, nil
+}
+
+// answer is what a receiver said.
+type answer struct {
+	status     int
+	location   string
+	retryAfter time.Duration
+	// body is the beginning of what it said, cut where reading failed.
+	body []byte
+}
+
+// do sends req once, without following redirects. The error is a *Failure or that of ctx.
+func (t *Tools) do(ctx context.Context, req httpx.Request) (answer, error) {
+	target, err := url.Parse(req.URL)
+	if err != nil {
+		return answer{}, &Failure{Blame: OfChannel, Problem: "the address cannot be read", Advice: "enter it anew"}
+	}
+	client, err := t.client(target)
+	if err != nil {
+		return answer{}, t.unsent(ctx, err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, t.patience)
+	defer cancel()
+	req.StayOnAddress = true
+	stream, err := client.Stream(bounded, req)
+	if err != nil {
+		return answer{}, t.unsent(ctx, err)
+	}
+	defer func() { _ = stream.Body.Close() }() // what is of interest was read
+	// The status tells whether the message was taken; who needs the body sees that it is cut.
+	body, _ := io.ReadAll(io.LimitReader(stream.Body, maxAnswer))
+	head := httpx.Response{Header: stream.Header}
+	return answer{status: stream.Status, location: stream.Header.Get("Location"), retryAfter: head.RetryAfter(), body: body}, nil
+}
+
+// unsent is what to say of a request that was not answered.
+func (t *Tools) unsent(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil {
+		return cause
+	}
+	if errors.Is(err, errMetadata) {
+		return &Failure{Blame: OfChannel, Problem: "the address leads to one that nothing is sent to: it " + errMetadata.Error(), Advice: "enter another address"}
+	}
+	return &Failure{Problem: t.masker.Mask(err.Error())}
+}
+
+// redirected is what to say of a receiver that wants the message elsewhere. A redirect is never
+// followed: it would carry the message and its keys to wherever it says.
+func (a answer) redirected(from string) *Failure {
+	f := &Failure{Blame: OfChannel, Problem: fmt.Sprintf("the receiver redirects (status %d)", a.status), Advice: "enter the address that it redirects to"}
+	base, err := url.Parse(from)
+	if err != nil {
+		return f
+	}
+	if to, err := base.Parse(a.location); a.location != "" && err == nil && to.Host != "" {
+		f.Problem += " to " + to.Scheme + "://" + cut(clean(to.Host), 100)
+	}
+	return f
+}
+
+// excerpt is the beginning of the answer in one line, fit to be shown; empty for a page.
+func (t *Tools) excerpt(a answer) string {
+	text := strings.Join(strings.Fields(clean(string(a.body))), " ")
+	if text == "" || text[0] == '<' {
+		return ""
+	}
+	return cut(t.masker.Mask(text), maxExcerpt)
+}
+
+// temporary reports a status after which another try is worth it.
+func temporary(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= 500
+}

@@ -1,0 +1,289 @@
+package notify
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/tell/notify/channel"
+)
+
+// The errors a caller branches on.
+var (
+	// ErrNotFound is returned when no channel, rule, notice or delivery has the id asked for.
+	ErrNotFound = errors.New("there is nothing with this id")
+	// ErrFull is returned for one channel or rule more than there may be.
+	ErrFull = fmt.Errorf("there may be at most %d channels and %d rules: remove one that is not needed", maxChannels, maxRules)
+	// ErrNotFailed is returned by Resend for a delivery that did not fail.
+	ErrNotFailed = errors.New("only what failed, was dropped, or may not have arrived can be sent again")
+	// ErrOff is returned by Resend when the channel of the delivery is switched off.
+	ErrOff = errors.New("the channel is switched off: switch it on first")
+)
+
+// FieldError says which field is wrong, and how.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+// Error is the field and what is wrong with it.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// What is kept at most: every notice is held against every rule.
+const (
+	maxChannels = 50
+	maxRules    = 100
+	maxName     = 100
+	maxConfig   = 64 << 10
+)
+
+// Channel is a place that messages are sent to.
+type Channel struct {
+	ID      int64
+	Type    channel.Type
+	Name    string
+	Enabled bool
+	// Config is the JSON of the type's configuration in package channel. It is empty when it cannot be opened;
+	// Paused tells why.
+	Config secret.Text
+
+	// Paused says why nothing is sent until a person mends the channel, in plain words; empty when it works.
+	// Changing it, or a test that works, resumes it.
+	Paused string
+	// LastError is the newest failure, empty when the last message arrived; LastErrorAt when that was.
+	LastError   string
+	LastErrorAt time.Time
+	// LastSentAt is when a message last arrived; zero for never.
+	LastSentAt time.Time
+	// RetryAt is when it is tried again after a failure; zero when nothing holds it up.
+	RetryAt time.Time
+	// Waiting is how many notices wait for it.
+	Waiting   int
+	CreatedAt time.Time
+	UpdatedAt time.Time
+
+	version  int64
+	failures int
+	dropped  int
+}
+
+// channelPlace binds a sealed config to its row.
+func channelPlace(id int64) string {
+	return "notification_channels/config/" + strconv.FormatInt(id, 10)
+}
+
+const channelColumns = `id, type, name, enabled, config, version, paused, last_error, last_error_at, last_sent_at, failures, retry_at, dropped, created_at, updated_at`
+
+// scanChannel reads channelColumns, and more after them.
+func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any) (Channel, error) {
+	var c Channel
+	var sealed string
+	var lastError, lastSent, retry, created, updated int64
+	err := row.Scan(append([]any{&c.ID, &c.Type, &c.Name, &c.Enabled, &sealed, &c.version, &c.Paused, &c.LastError, &lastError, &lastSent, &c.failures, &retry, &c.dropped, &created, &updated}, more...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Channel{}, ErrNotFound
+	}
+	if err != nil {
+		return Channel{}, fmt.Errorf("read a notification channel: %w", err)
+	}
+	c.LastErrorAt, c.LastSentAt, c.RetryAt = timeOrZero(lastError), timeOrZero(lastSent), timeOrZero(retry)
+	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	plain, err := n.Box.Open(sealed, channelPlace(c.ID))
+	if err != nil {
+		c.Paused = err.Error()
+		return c, nil //nolint:nilerr // it is a state of the channel, which people see
+	}
+	c.Config = secret.Text(plain)
+	return c, nil
+}
+
+func timeOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+const waitingOf = `(SELECT COUNT(*) FROM deliveries WHERE channel_id = notification_channels.id AND state = 'waiting')`
+
+// Channels lists all channels, the oldest first.
+func (n *Notifier) Channels(ctx context.Context) ([]Channel, error) {
+	rows, err := n.DB.Read().QueryContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("list the notification channels: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	channels := []Channel{}
+	for rows.Next() {
+		var waiting int
+		c, err := n.scanChannel(rows, &waiting)
+		if err != nil {
+			return nil, err
+		}
+		c.Waiting = waiting
+		channels = append(channels, c)
+	}
+	return channels, rows.Err()
+}
+
+// Channel is the channel with id, or ErrNotFound.
+func (n *Notifier) Channel(ctx context.Context, id int64) (Channel, error) {
+	var waiting int
+	c, err := n.scanChannel(n.DB.Read().QueryRowContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE id = ?`, id), &waiting)
+	c.Waiting = waiting
+	return c, err
+}
+
+// CreateChannel adds a channel by its type, name, whether it is enabled, and config. It returns a *FieldError for what
+// cannot work, and ErrFull.
+func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error) {
+	if err := n.checkChannel(&c); err != nil {
+		return Channel{}, err
+	}
+	err := n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var count int
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM notification_channels`).Scan(&count); err != nil {
+			return fmt.Errorf("count the notification channels: %w", err)
+		}
+		if count >= maxChannels {
+			return ErrFull
+		}
+		now := time.Now().UnixMilli()
+		err := tx.QueryRowContext(ctx, `INSERT INTO notification_channels (type, name, enabled, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+			c.Type, c.Name, c.Enabled, now, now, now).Scan(&c.ID) // the version is the time, for the id of a deleted channel may come again
+		if err != nil {
+			return fmt.Errorf("store a notification channel: %w", err)
+		}
+		sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID)) // bound to the id, which is known only now
+		if _, err := tx.ExecContext(ctx, `UPDATE notification_channels SET config = ? WHERE id = ?`, sealed, c.ID); err != nil {
+			return fmt.Errorf("store the config of a notification channel: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return Channel{}, err
+	}
+	n.learn(c)
+	return n.Channel(ctx, c.ID)
+}
+
+// UpdateChannel replaces name, enabled and config of the channel with c.ID; its type stays. That resumes a paused one;
+// what waits for one that is switched off is dropped. It returns a *FieldError or ErrNotFound.
+func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error) {
+	old, err := n.Channel(ctx, c.ID)
+	if err != nil {
+		return Channel{}, err
+	}
+	c.Type = old.Type
+	if err := n.checkChannel(&c); err != nil {
+		return Channel{}, err
+	}
+	n.learn(c)
+	sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID))
+	err = n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `UPDATE notification_channels SET name = ?, enabled = ?, config = ?, version = version + 1, paused = '', last_error = '',
+			last_error_at = 0, failures = 0, retry_at = 0, updated_at = ? WHERE id = ?`, c.Name, c.Enabled, sealed, time.Now().UnixMilli(), c.ID)
+		if err != nil {
+			return fmt.Errorf("store notification channel %d: %w", c.ID, err)
+		}
+		if err := oneRow(result); err != nil {
+			return err
+		}
+		return hurry(ctx, tx, c.ID)
+	})
+	if err != nil {
+		return Channel{}, err
+	}
+	return n.Channel(ctx, c.ID)
+}
+
+// DeleteChannel removes a channel with what waits for it and what is known of what it was sent. Rules that named it do
+// so no more; one that named no other is switched off, for without names it would be for all. It returns ErrNotFound.
+func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
+	err := n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ?`, id)
+		if err != nil {
+			return fmt.Errorf("delete notification channel %d: %w", id, err)
+		}
+		if err := oneRow(result); err != nil {
+			return err
+		}
+		return forgetChannel(ctx, tx, id)
+	})
+	if err == nil {
+		n.mu.Lock()
+		delete(n.outlets, id)
+		n.mu.Unlock()
+	}
+	return err
+}
+
+func oneRow(result sql.Result) error {
+	count, err := result.RowsAffected()
+	if err == nil && count == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// checkChannel returns a *FieldError for a channel that cannot be used.
+func (n *Notifier) checkChannel(c *Channel) error {
+	c.Name = strings.TrimSpace(c.Name)
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if len(c.Config) > maxConfig {
+		return &FieldError{"config", fmt.Sprintf("is larger than %d bytes", maxConfig)}
+	}
+	if _, err := n.Open(*c); err != nil {
+		var field *FieldError
+		if errors.As(err, &field) {
+			return err
+		}
+		return &FieldError{"config", err.Error()}
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return &FieldError{"name", "is missing: give it a name to know it by"}
+	case utf8.RuneCountInString(name) > maxName || oneLine(name) != name:
+		return &FieldError{"name", fmt.Sprintf("must be one line of at most %d characters", maxName)}
+	}
+	return nil
+}
+
+// learn tells the masker what is secret in a channel.
+func (n *Notifier) learn(c Channel) {
+	for _, value := range n.Secrets(c) {
+		n.Masker.Add(value)
+	}
+}
+
+// OpenWith is an Open of Config that sends with tools.
+func OpenWith(tools *channel.Tools) func(Channel) (channel.Sender, error) {
+	return func(c Channel) (channel.Sender, error) {
+		config, err := channel.Read(c.Type, c.Config.Reveal())
+		if err != nil {
+			return nil, err
+		}
+		return config.Open(tools), nil
+	}
+}
+
+// SecretsOf is the Secrets of Config for all types of channels. A config that cannot be read has none: nothing is sent with it either.
+func SecretsOf(c Channel) []string {
+	config, err := channel.Read(c.Type, c.Config.Reveal())
+	if err != nil {
+		return nil
+	}
+	return config.Secrets()
+}

@@ -1,0 +1,225 @@
+package notify
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"watchmark/internal/platform/db"
+)
+
+// Entry is a notice as the inbox keeps it.
+type Entry struct {
+	ID        int64
+	Kind      Kind
+	At        time.Time
+	Severity  Severity
+	Unread    bool
+	User      string
+	AccountID int64
+	Account   string
+	RecordID  int64
+	Facts     map[string]string
+	// Times is how often its matter came up, Replaced that a newer notice stands for it, and OverAt when the matter
+	// was settled; zero while it is open.
+	Times    int
+	Replaced bool
+	OverAt   time.Time
+}
+
+// Filter selects entries for List; zero fields do not restrict.
+type Filter struct {
+	Kinds []Kind
+	// Notable leaves out what is routine.
+	Notable bool
+	// Attention selects warnings and errors, Unread what nobody has read.
+	Attention, Unread bool
+	// Standing leaves out what a newer notice stands for, Open also what is settled.
+	Standing, Open bool
+	// Text stands in one of the facts or in a name; upper and lower case are the same in ASCII.
+	Text string
+	// Before is the cursor: only entries with a smaller id.
+	Before int64
+	// Limit is 1..200; 0 means 50.
+	Limit int
+}
+
+// Unread is how much nobody has read. Neither counts further than unreadMost, nor what is routine.
+type Unread struct{ All, Attention int }
+
+// unreadMost is as far as unread notices are counted.
+const unreadMost = 1000
+
+const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts, times, replaced, over_at`
+
+// scanEntry reads entryColumns, and more after them.
+func scanEntry(row interface{ Scan(...any) error }, more ...any) (Entry, error) {
+	var e Entry
+	var at, over int64
+	var facts []byte
+	err := row.Scan(append([]any{&e.ID, &e.Kind, &at, &e.Severity, &e.Unread, &e.User, &e.AccountID, &e.Account, &e.RecordID, &facts, &e.Times, &e.Replaced, &over}, more...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Entry{}, ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(facts, &e.Facts)
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("read a notice: %w", err)
+	}
+	e.At = time.UnixMilli(at).UTC()
+	if over != 0 {
+		e.OverAt = time.UnixMilli(over).UTC()
+	}
+	return e, nil
+}
+
+// likeLiteral takes the meaning from what LIKE understands.
+var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
+func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
+	limit := f.Limit
+	if limit < 1 || limit > 200 {
+		limit = 50
+	}
+	query, args := `SELECT `+entryColumns+` FROM notices WHERE 1 = 1`, []any{}
+	where := func(condition string, values ...any) {
+		query += " AND " + condition
+		args = append(args, values...)
+	}
+	if len(f.Kinds) > 0 {
+		list, values := db.In(f.Kinds)
+		where("kind IN "+list, values...)
+		if !slices.ContainsFunc(f.Kinds, func(k Kind) bool { return InfoOf(k).Routine }) {
+			where("routine = 0") // which has an index
+		}
+	}
+	if f.Notable {
+		where("routine = 0")
+	}
+	if f.Attention {
+		where("severity >= 2")
+	}
+	if f.Standing || f.Open {
+		where("replaced = 0")
+	}
+	if f.Open {
+		where("over_at = 0")
+	}
+	if f.Unread {
+		where("unread = 1")
+	}
+	if f.Text != "" {
+		where(`words LIKE ? ESCAPE '\'`, "%"+likeLiteral.Replace(f.Text)+"%")
+	}
+	if f.Before > 0 {
+		where("id < ?", f.Before)
+	}
+	rows, err := n.DB.Read().QueryContext(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list notices: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	entries = []Entry{}
+	for rows.Next() {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, e)
+	}
+	if len(entries) > limit {
+		entries = entries[:limit]
+		next = entries[limit-1].ID
+	}
+	return entries, next, rows.Err()
+}
+
+// Get is the notice with id, or ErrNotFound.
+func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
+	return scanEntry(n.DB.Read().QueryRowContext(ctx, `SELECT `+entryColumns+` FROM notices WHERE id = ?`, id))
+}
+
+// Unread counts what nobody has read.
+func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
+	var u Unread
+	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS some),
+		(SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 AND severity >= 2 LIMIT ?) AS some)`, unreadMost, unreadMost).Scan(&u.All, &u.Attention)
+	if err != nil {
+		return Unread{}, fmt.Errorf("count unread notices: %w", err)
+	}
+	return u, nil
+}
+
+// MarkRead marks notices as read; ids that are not there are passed over.
+func (n *Notifier) MarkRead(ctx context.Context, ids ...int64) error {
+	list, args := db.In(ids)
+	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE unread = 1 AND id IN `+list, args...)
+}
+
+// MarkAllRead marks all notices up to an id as read: what came after a person looked stays unread.
+func (n *Notifier) MarkAllRead(ctx context.Context, upTo int64) error {
+	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE unread = 1 AND id <= ?`, upTo)
+}
+
+// Delete removes notices, with what of them still waits to be sent; ids that are not there are passed over.
+func (n *Notifier) Delete(ctx context.Context, ids ...int64) error {
+	list, args := db.In(ids)
+	return n.exec(ctx, `DELETE FROM notices WHERE id IN `+list, args...)
+}
+
+// exec runs one statement in a transaction of its own.
+func (n *Notifier) exec(ctx context.Context, statement string, args ...any) error {
+	return n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("write notices: %w", err)
+		}
+		return nil
+	})
+}
+
+// How much the inbox keeps.
+const (
+	keepFor     = 90 * 24 * time.Hour
+	keepMost    = 20_000
+	keepRoutine = 5_000
+)
+
+// Prune removes up to limit notices that are older than the inbox keeps them, or more than it keeps, with their
+// deliveries, and up to limit cooldowns that ended. It reports how many rows went.
+func (n *Notifier) Prune(ctx context.Context, limit int) (int64, error) {
+	var removed int64
+	err := n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		removed = 0
+		now := time.Now()
+		for _, part := range []struct {
+			statement string
+			args      []any
+		}{
+			{`DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ?
+				OR routine = 0 AND id <= (SELECT id FROM notices WHERE routine = 0 ORDER BY id DESC LIMIT 1 OFFSET ?)
+				OR routine = 1 AND id <= (SELECT id FROM notices WHERE routine = 1 ORDER BY id DESC LIMIT 1 OFFSET ?) ORDER BY id LIMIT ?)`,
+				[]any{now.Add(-keepFor).UnixMilli(), keepMost, keepRoutine, limit}},
+			{`DELETE FROM notification_cooldowns WHERE (rule_id, matter) IN (SELECT rule_id, matter FROM notification_cooldowns WHERE until <= ? LIMIT ?)`,
+				[]any{now.UnixMilli(), limit}},
+		} {
+			result, err := tx.ExecContext(ctx, part.statement, part.args...)
+			if err != nil {
+				return fmt.Errorf("prune notices: %w", err)
+			}
+			gone, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			removed += gone
+		}
+		return nil
+	})
+	return removed, err
+}

@@ -1,0 +1,399 @@
+package notify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/tell/notify/channel"
+)
+
+// Config is what a Notifier works with. Every field is needed.
+type Config struct {
+	DB     *db.DB
+	Box    *secret.Box
+	Masker *secret.Masker
+	Log    *slog.Logger
+	// Open makes a channel ready to send, from its Type and Config. It asks nobody. Its error says what is wrong with
+	// the config, without what is secret in it; a *FieldError names the field.
+	Open func(Channel) (channel.Sender, error)
+	// Secrets are what is secret in a channel's Config, for the masker.
+	Secrets func(Channel) []string
+	// Language is that of messages; Base is the address of this service, for links, empty when it is not known. Both
+	// are asked at each use.
+	Language func() Language
+	Base     func() string
+	// Say says in a language what the service says of itself in English; what nobody has translated stays.
+	Say func(l Language, said string) string
+}
+
+// Notifier keeps what happened and tells it. It is safe for concurrent use.
+type Notifier struct {
+	Config
+
+	// Sent counts the messages that were tried, by type of channel and what became of them: one that
+	// waits is tried again.
+	Sent metrics.Counter
+
+	changing sync.Mutex // held while channels or rules change, until current tells of it
+	current  atomic.Pointer[standing]
+
+	woken   chan struct{} // has room for one
+	mu      sync.Mutex    // guards what follows
+	outlets map[int64]*outlet
+	states  map[string]string // what Once knows to be stored
+}
+
+// standing is what AddTx needs to know of rules and channels. It never changes.
+type standing struct {
+	rules []Rule         // enabled ones, in the order of their ids
+	known map[int64]Rule // the same by id
+	all   []int64        // the ids of the enabled channels, in order
+}
+
+// New is a Notifier over what the database holds. Deliveries that the last process had begun and not ended may
+// have arrived: they become unsure.
+func New(ctx context.Context, c Config) (*Notifier, error) {
+	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}, states: map[string]string{}}
+	if err := n.takeUp(ctx); err != nil {
+		return nil, err
+	}
+	channels, err := n.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range channels {
+		if c.Config != "" {
+			n.learn(c)
+		}
+	}
+	return n, n.renew(ctx)
+}
+
+// change runs fn in a transaction that changes rules or channels.
+func (n *Notifier) change(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	n.changing.Lock()
+	defer n.changing.Unlock()
+	if err := n.DB.Write(ctx, fn); err != nil {
+		return err
+	}
+	defer n.Wake()
+	return n.renew(context.WithoutCancel(ctx))
+}
+
+// renew reads rules and channels anew.
+func (n *Notifier) renew(ctx context.Context) error {
+	rules, err := n.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := n.DB.Read().QueryContext(ctx, `SELECT id FROM notification_channels WHERE enabled = 1 ORDER BY id`)
+	if err != nil {
+		return fmt.Errorf("list the enabled notification channels: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	s := &standing{known: map[int64]Rule{}}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("list the enabled notification channels: %w", err)
+		}
+		s.all = append(s.all, id)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list the enabled notification channels: %w", err)
+	}
+	for _, r := range rules {
+		if r.Enabled {
+			s.rules = append(s.rules, r)
+			s.known[r.ID] = r
+		}
+	}
+	n.current.Store(s)
+	return nil
+}
+
+// AddTx stores notices within tx, and what of them is to go out, and closes the matters that are over. Call Wake after the commit. The only errors are those
+// of the database, and a kind that does not exist.
+func (n *Notifier) AddTx(ctx context.Context, tx *sql.Tx, notices ...Notice) error {
+	now := time.Now()
+	s := n.current.Load()
+	if err := settle(ctx, tx, notices, now); err != nil {
+		return err
+	}
+	for _, notice := range notices {
+		if notice.Over {
+			continue
+		}
+		id, err := storeNotice(ctx, tx, notice, now)
+		if err != nil {
+			return err
+		}
+		if err := s.route(ctx, tx, id, notice, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Add stores notices in a transaction of its own, and sets going what is to go out. It waits for no message to be
+// sent; that the database does not take them is logged.
+func (n *Notifier) Add(ctx context.Context, notices ...Notice) {
+	err := n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return n.AddTx(ctx, tx, notices...) })
+	if err != nil {
+		n.Log.ErrorContext(ctx, "cannot store notices", "notices", len(notices), "error", err)
+		return
+	}
+	n.Wake()
+}
+
+// Wake says that there may be something to send.
+func (n *Notifier) Wake() {
+	select {
+	case n.woken <- struct{}{}:
+	default: // it looks anyway
+	}
+}
+
+// What is kept of one notice at most, in bytes.
+const (
+	maxFact  = 8000
+	maxFacts = 24_000
+	maxNames = 200
+)
+
+// storeNotice adds a notice to the inbox.
+func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) (id int64, err error) {
+	kind, known := byKind[notice.Kind]
+	if !known {
+		return 0, fmt.Errorf("there is no kind of notice %q", notice.Kind)
+	}
+	at := notice.At
+	if at.IsZero() {
+		at = now
+	}
+	user, account := cut(notice.User, maxNames), cut(notice.Account, maxNames)
+	facts, words, err := packFacts(notice.Facts)
+	if err != nil {
+		return 0, err
+	}
+	about, times := "", 1
+	if kind.Severity >= Warning {
+		about = matter(notice)
+		if times, err = replace(ctx, tx, about); err != nil {
+			return 0, err
+		}
+	}
+	err = tx.QueryRowContext(ctx, `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
+		facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("store a notice: %w", err)
+	}
+	return id, nil
+}
+
+// open selects the notice that stands for a matter that is not settled.
+const open = ` matter <> '' AND replaced = 0 AND over_at = 0`
+
+// replace takes back the open notice of a matter, for a newer one, and answers how often the matter came up with that.
+func replace(ctx context.Context, tx *sql.Tx, matter string) (times int, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE notices SET replaced = 1, unread = 0 WHERE matter = ? AND`+open+` RETURNING times`, matter).Scan(&times)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("replace the notice of a matter: %w", err)
+	}
+	return times + 1, nil
+}
+
+// settle closes the matters of those notices that are over.
+func settle(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) error {
+	var over []string
+	for _, notice := range notices {
+		if notice.Over {
+			over = append(over, matter(notice))
+		}
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	list, args := db.In(over)
+	//nolint:gosec // placeholders alone
+	if _, err := tx.ExecContext(ctx, `UPDATE notices SET over_at = ?, unread = 0 WHERE matter IN `+list+` AND`+open, append([]any{now.UnixMilli()}, args...)...); err != nil {
+		return fmt.Errorf("close the notices of what is settled: %w", err)
+	}
+	return nil
+}
+
+// packFacts is facts as they are stored, bounded, and their values for searching.
+func packFacts(facts map[string]string) (packed, words string, err error) {
+	kept := make(map[string]string, len(facts))
+	var values strings.Builder
+	room := maxFacts
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		value := cut(facts[name], min(maxFact, room))
+		if value == "" {
+			continue
+		}
+		room -= len(value)
+		kept[name] = value
+		values.WriteString(value)
+		values.WriteByte('\n')
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(kept); err != nil {
+		return "", "", fmt.Errorf("encode the facts of a notice: %w", err)
+	}
+	return strings.TrimSpace(out.String()), values.String(), nil
+}
+
+// cut is valid text of at most so many bytes.
+func cut(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}
+
+// route stores what of a notice is to go out.
+func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notice, now time.Time) error {
+	if len(notice.Channels) > 0 {
+		return deliver(ctx, tx, id, 0, s.enabled(notice.Channels), now)
+	}
+	var taken []int64
+	for _, r := range s.inOrder(notice, now) {
+		channels := s.channelsOf(r)
+		if len(channels) == 0 {
+			continue // nobody is told, so no cooldown begins
+		}
+		fresh, err := cool(ctx, tx, r, notice, id, now)
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(channels), func(id int64) bool { return slices.Contains(taken, id) })
+		if err := deliver(ctx, tx, id, r.ID, others, now); err != nil {
+			return err
+		}
+		taken = append(taken, others...)
+	}
+	return nil
+}
+
+// Reaches are the ids of the channels that a notice goes to as rules and channels stand now, cooldowns apart; none
+// means that it stands in the inbox alone.
+func (n *Notifier) Reaches(notice Notice) []int64 {
+	s := n.current.Load()
+	if len(notice.Channels) > 0 {
+		return s.enabled(notice.Channels)
+	}
+	var all []int64
+	for _, r := range s.rules {
+		if r.passes(notice) {
+			all = append(all, s.channelsOf(r)...)
+		}
+	}
+	return s.enabled(all)
+}
+
+// channelsOf are the enabled channels of a rule.
+func (s *standing) channelsOf(r Rule) []int64 {
+	if len(r.Channels) == 0 {
+		return s.all
+	}
+	return s.enabled(r.Channels)
+}
+
+// enabled are those of channels that are, each once.
+func (s *standing) enabled(channels []int64) []int64 {
+	var on []int64
+	for _, id := range channels {
+		if slices.Contains(s.all, id) && !slices.Contains(on, id) {
+			on = append(on, id)
+		}
+	}
+	return on
+}
+
+// inOrder are the rules that tell a notice, those first that tell it now. A channel gets a notice by the first of them.
+func (s *standing) inOrder(notice Notice, now time.Time) []Rule {
+	var passing []Rule
+	for _, r := range s.rules {
+		if r.passes(notice) {
+			passing = append(passing, r)
+		}
+	}
+	if len(passing) > 1 {
+		quiet := func(r Rule) int {
+			if r.quietUntil(now).IsZero() {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(passing, func(a, b Rule) int { return cmp.Compare(quiet(a), quiet(b)) })
+	}
+	return passing
+}
+
+// cool reports whether a rule has not told the matter of a notice within its cooldown, which begins anew with this one.
+func cool(ctx context.Context, tx *sql.Tx, r Rule, notice Notice, id int64, now time.Time) (fresh bool, err error) {
+	if r.Cooldown == 0 {
+		return true, nil
+	}
+	until := now.Add(time.Duration(r.Cooldown) * time.Second).UnixMilli()
+	// One that ends later than it can was written before the clock was set back, or with a longer cooldown.
+	result, err := tx.ExecContext(ctx, `INSERT INTO notification_cooldowns (rule_id, matter, until, notice_id) VALUES (?, ?, ?, ?)
+		ON CONFLICT (rule_id, matter) DO UPDATE SET until = excluded.until, notice_id = excluded.notice_id
+		WHERE notification_cooldowns.until <= ? OR notification_cooldowns.until > excluded.until`, r.ID, matter(notice), until, id, now.UnixMilli())
+	if err != nil {
+		return false, fmt.Errorf("store the cooldown of a notice: %w", err)
+	}
+	rows, err := result.RowsAffected()
+	return rows > 0, err
+}
+
+// matter is what a notice is about, as cooldowns compare it.
+func matter(n Notice) string {
+	if n.Kind == NoAccount { // also where an account of old is known
+		n.AccountID, n.Account = 0, ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.AccountID, n.Account, n.About))
+	return hex.EncodeToString(sum[:16])
+}
+
+// deliver stores a delivery for each of channels.
+func deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int64, channels []int64, now time.Time) error {
+	if len(channels) == 0 {
+		return nil
+	}
+	list, args := db.In(channels)
+	// By way of the table: a channel may have been deleted meanwhile.
+	//nolint:gosec // placeholders alone
+	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (notice_id, channel_id, rule_id, state, created_at, updated_at)
+		SELECT ?, id, ?, 'waiting', ?, ? FROM notification_channels WHERE id IN `+list,
+		append([]any{noticeID, ruleID, now.UnixMilli(), now.UnixMilli()}, args...)...)
+	if err != nil {
+		return fmt.Errorf("store the deliveries of a notice: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package notify
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"watchmark/internal/tell/notify/channel"
+)
+
+// TestResult is what became of a test of a channel.
+type TestResult struct {
+	ChannelID int64
+	Type      channel.Type
+	Name      string
+	OK        bool
+	Latency   time.Duration
+	// Problem is what went wrong and Advice what to do about it; empty when it worked.
+	Problem, Advice string
+}
+
+// testMost is how long a test may take.
+const testMost = 30 * time.Second
+
+// Test sends a message to the channels with ids, switched on or not, or without an id to all that are on, outside of
+// the outbox. It waits for the answers. A test that works resumes a channel that was paused; one that is refused pauses
+// it. It returns ErrNotFound.
+func (n *Notifier) Test(ctx context.Context, ids ...int64) ([]TestResult, error) {
+	var channels []Channel
+	for _, id := range ids {
+		c, err := n.Channel(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		channels = append(channels, c)
+	}
+	if len(ids) == 0 {
+		all, err := n.Channels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range all {
+			if c.Enabled {
+				channels = append(channels, c)
+			}
+		}
+	}
+	results := make([]TestResult, len(channels))
+	errs := make([]error, len(channels))
+	var tests sync.WaitGroup
+	for i, c := range channels {
+		tests.Go(func() { results[i], errs[i] = n.test(ctx, c) })
+	}
+	tests.Wait()
+	n.Wake()
+	return results, errors.Join(errs...)
+}
+
+// test tests one channel. The error is that of the database, or of ctx.
+func (n *Notifier) test(ctx context.Context, c Channel) (TestResult, error) {
+	result := TestResult{ChannelID: c.ID, Type: c.Type, Name: c.Name}
+	if c.Config == "" {
+		result.Problem = c.Paused
+		return result, nil
+	}
+	sender, err := n.Open(c)
+	if err != nil {
+		result.Problem = problemOf(err)
+		return result, nil
+	}
+	o := n.outlet(c)
+	select {
+	case o.turn <- struct{}{}:
+	case <-ctx.Done():
+		return result, ctx.Err()
+	}
+	defer func() { <-o.turn }()
+	o.bucket.Allow() // a person does not wait for it, but what follows does
+	m := testMessage(n.Language(), n.Base())
+	began := time.Now()
+	err = trySend(ctx, sender, m, testMost)
+	result.Latency = time.Since(began)
+	var failure *channel.Failure
+	switch {
+	case err == nil:
+		result.OK = true
+	case errors.As(err, &failure):
+		result.Problem, result.Advice = failure.Problem, failure.Advice
+	default:
+		return result, err
+	}
+	return result, n.tested(context.WithoutCancel(ctx), c, err, failure)
+}
+
+func testMessage(l Language, base string) channel.Message {
+	m := channel.Message{ID: rand.Text(), Kind: "test", Title: "Test by Watchmark", Text: "This channel works.", At: time.Now(), Count: 1, Facts: map[string]string{}}
+	if l == Chinese {
+		m.Title, m.Text = "Watchmark 测试消息", "这个渠道可以正常使用。"
+	}
+	if base != "" {
+		m.Link = strings.TrimRight(base, "/") + inboxPage
+	}
+	return m
+}
+
+// tested stores what a test told of a channel, unless that was changed meanwhile.
+func (n *Notifier) tested(ctx context.Context, c Channel, sent error, failure *channel.Failure) error {
+	now := time.Now().UnixMilli()
+	statement, args := `UPDATE notification_channels SET paused = '', last_error = '', last_error_at = 0, last_sent_at = ?, failures = 0, retry_at = 0`, []any{now}
+	if sent != nil {
+		statement, args = `UPDATE notification_channels SET last_error = ?, last_error_at = ?`, []any{problemOf(sent), now}
+		if failure.Blame == channel.OfChannel {
+			statement += `, paused = ?`
+			args = append(args, problemOf(sent))
+		}
+	}
+	return n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statement+` WHERE id = ? AND version = ?`, append(args, c.ID, c.version)...); err != nil {
+			return fmt.Errorf("store the test of notification channel %d: %w", c.ID, err)
+		}
+		if sent == nil {
+			return hurry(ctx, tx, c.ID)
+		}
+		return nil
+	})
+}

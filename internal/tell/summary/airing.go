@@ -1,0 +1,276 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/archive"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/watch"
+)
+
+const (
+	// linesMost is how many episodes are told.
+	linesMost = 50
+	// againAfter is when a catalog that did not answer is asked again.
+	againAfter = 30 * time.Minute
+)
+
+// Lists reads what accounts are watching; *account.Keeper is one.
+type Lists interface {
+	Doing(ctx context.Context, a account.Account) ([]catalog.SubjectID, error)
+}
+
+// Guide knows what airs when; *archive.Archive is one.
+type Guide interface {
+	Airing(ctx context.Context, from, to watch.Date) ([]archive.Airing, error)
+}
+
+// Reason is why nobody is told what airs.
+type Reason string
+
+// The reasons; empty while people are told.
+const (
+	SwitchedOff    Reason = "off"
+	ArchiveOff     Reason = "archive_off"
+	ArchiveMissing Reason = "archive_missing"
+)
+
+// AiringConfig is what an Airing is made of; every field must be set.
+type AiringConfig struct {
+	DB       *db.DB
+	Accounts *account.Store
+	Lists    Lists
+	// Guide is the offline archive; a reason when there is none to ask.
+	Guide func() (Guide, Reason)
+	// Next is when the schedule is due after a time; zero is never.
+	Next func(after time.Time) time.Time
+	// Language is that of notifications: "en" or "zh-CN". It is asked at each use.
+	Language func() string
+	// Notify stores notices within tx; Wake is called after the commit.
+	Notify func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
+	Wake   func()
+	Log    *slog.Logger
+}
+
+// Airing tells once a day, for each enabled account, which episodes of what is being watched air.
+// Lists are read once a day for it, and again only while the catalog does not answer.
+type Airing struct {
+	AiringConfig
+	wake schedule.Signal
+	// again is when a catalog that did not answer is asked again; only Run uses it.
+	again time.Time
+}
+
+// NewAiring is an Airing that tells nothing until Run.
+func NewAiring(c AiringConfig) *Airing {
+	return &Airing{AiringConfig: c, wake: schedule.NewSignal()}
+}
+
+// Kick has the settings and the clock looked at anew.
+func (a *Airing) Kick() {
+	a.wake.Raise()
+}
+
+// Run works until ctx ends. A day that the service was off for at its time is made up for on that day.
+func (a *Airing) Run(ctx context.Context) {
+	for {
+		wait, err := a.round(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			a.Log.ErrorContext(ctx, "cannot tell what airs today", "error", err)
+		}
+		if a.wake.Wait(ctx, wait); ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// round tells whoever was not told yet, when it is time, and how long it is until it must look again.
+func (a *Airing) round(ctx context.Context, now time.Time) (time.Duration, error) {
+	wait := lookEvery
+	if next := a.Next(now); !next.IsZero() {
+		wait = min(wait, max(next.Sub(now), time.Millisecond))
+	}
+	slot := a.Next(watch.DayStart(now, 0).Add(-time.Second))
+	guide, reason := a.Guide()
+	if slot.IsZero() || slot.After(now) || reason != "" || a.again.After(now) && a.again.Before(now.Add(2*againAfter)) {
+		return wait, nil
+	}
+	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
+	if err != nil || len(waiting) == 0 {
+		return wait, err
+	}
+	today := watch.DateOf(now)
+	airing, err := guide.Airing(ctx, today, today)
+	if err != nil {
+		return wait, fmt.Errorf("look into the offline archive: %w", err)
+	}
+	airing = slices.DeleteFunc(airing, func(e archive.Airing) bool {
+		return e.Episode.Type != catalog.Main && e.Episode.Type != catalog.Special
+	})
+	for _, one := range waiting {
+		if err := a.tell(ctx, one, airing, now); err != nil {
+			return wait, err
+		}
+	}
+	return wait, nil
+}
+
+// waiting are the accounts that were not told of a day.
+func (a *Airing) waiting(ctx context.Context, day string) ([]account.Account, error) {
+	all, err := a.Accounts.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	told, err := a.told(ctx)
+	return slices.DeleteFunc(all, func(one account.Account) bool {
+		return !one.Enabled || !one.HasToken || told[one.ID].Day == day
+	}), err
+}
+
+// tell tells one account. The error is that of the database, or of ctx.
+func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive.Airing, now time.Time) error {
+	doing, err := a.Lists.Doing(ctx, one)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	problem := ""
+	switch {
+	case errors.Is(err, catalog.ErrUnreachable):
+		a.Log.WarnContext(ctx, "the list of an account cannot be read; it is tried again in half an hour", "account", one.Username, "error", err)
+		a.again = now.Add(againAfter)
+		return nil
+	case err != nil:
+		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not told", "account", one.Username, "error", err)
+		problem = "the list cannot be read: check the account, then it is told tomorrow"
+	}
+	mine := slices.DeleteFunc(slices.Clone(airing), func(e archive.Airing) bool { return !slices.Contains(doing, e.Subject.ID) })
+	day := now.Format(time.DateOnly)
+	told := false
+	err = a.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `INSERT INTO airing_days (account_id, day, at, episodes, problem) SELECT id, ?, ?, ?, ? FROM accounts WHERE id = ?
+			ON CONFLICT (account_id) DO UPDATE SET day = excluded.day, at = excluded.at, episodes = excluded.episodes, problem = excluded.problem WHERE airing_days.day <> excluded.day`,
+			day, now.UnixMilli(), len(mine), problem, one.ID)
+		if err != nil {
+			return fmt.Errorf("keep that account %d was told what airs: %w", one.ID, err)
+		}
+		// Another process may have been faster, or the account is gone.
+		if n, err := result.RowsAffected(); err != nil || n == 0 || len(mine) == 0 {
+			return err
+		}
+		told = true
+		n := AiringNotice(one)
+		n.At, n.About = now, "airing "+day
+		n.Facts = map[string]string{"airdate": day, "total": strconv.Itoa(len(mine)), "list": listOf(mine, wordsOf(a.Language()))}
+		return a.Notify(ctx, tx, n)
+	})
+	if err != nil {
+		return err
+	}
+	if told {
+		a.Wake()
+	}
+	a.Log.InfoContext(ctx, "looked what airs today", "account", one.Username, "episodes", len(mine))
+	return nil
+}
+
+// AiringNotice is what an account is told of what airs, without what airs: enough to see where it goes.
+func AiringNotice(one account.Account) notify.Notice {
+	return notify.Notice{Kind: notify.AiringToday, AccountID: one.ID, Account: one.Username}
+}
+
+// listOf is a line for each episode, and what is left out.
+func listOf(airing []archive.Airing, w words) string {
+	var lines []string
+	for i, e := range airing {
+		if i == linesMost {
+			lines = append(lines, w.moreEpisodes(len(airing)-linesMost))
+			break
+		}
+		line := "- " + oneLine(e.Subject.DisplayName())
+		if e.Subject.Name != "" && e.Subject.Name != e.Subject.DisplayName() {
+			line += " (" + oneLine(e.Subject.Name) + ")"
+		}
+		label := w.episode(number(e.Episode.Sort), false)
+		if e.Episode.Type == catalog.Special {
+			label = "SP " + number(e.Episode.Sort)
+		}
+		line += w.colon + label
+		if name := cmp.Or(e.Episode.NameCN, e.Episode.Name); name != "" {
+			line += " " + oneLine(name)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Told is when an account was last told what airs.
+type Told struct {
+	AccountID int64     `json:"account_id"`
+	Account   string    `json:"account" doc:"The account's user name."`
+	Day       string    `json:"day" doc:"The day it was told of." example:"2026-05-31"`
+	At        time.Time `json:"at" doc:"When that was."`
+	Episodes  int       `json:"episodes" doc:"How many episodes aired; of none nobody is told."`
+	Problem   string    `json:"problem" doc:"Why it could not be told; empty when it was."`
+}
+
+func (a *Airing) told(ctx context.Context) (map[int64]Told, error) {
+	rows, err := a.DB.Read().QueryContext(ctx, `SELECT d.account_id, a.username, d.day, d.at, d.episodes, d.problem FROM airing_days d JOIN accounts a ON a.id = d.account_id`)
+	if err != nil {
+		return nil, fmt.Errorf("read who was told what airs: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	told := map[int64]Told{}
+	for rows.Next() {
+		var t Told
+		var at int64
+		if err := rows.Scan(&t.AccountID, &t.Account, &t.Day, &at, &t.Episodes, &t.Problem); err != nil {
+			return nil, fmt.Errorf("read who was told what airs: %w", err)
+		}
+		t.At = time.UnixMilli(at)
+		told[t.AccountID] = t
+	}
+	return told, rows.Err()
+}
+
+// AiringStatus is where telling what airs stands.
+type AiringStatus struct {
+	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nothing is listed: notification.airing_cron is empty, the offline archive is switched off, or it is not imported yet. Empty while what airs is listed; whom that reaches is for the notification rules to say."`
+	// NextRun is nil while nothing is planned.
+	NextRun *time.Time `json:"next_run" doc:"When it is listed next; null while it is not."`
+	Told    []Told     `json:"told" doc:"When it was last listed for each account."`
+}
+
+// Status is where telling what airs stands now.
+func (a *Airing) Status(ctx context.Context) (AiringStatus, error) {
+	told, err := a.told(ctx)
+	if err != nil {
+		return AiringStatus{}, err
+	}
+	s := AiringStatus{Told: []Told{}}
+	for _, t := range told {
+		s.Told = append(s.Told, t)
+	}
+	slices.SortFunc(s.Told, func(x, y Told) int { return strings.Compare(x.Account, y.Account) })
+	next := a.Next(time.Now())
+	if _, s.Reason = a.Guide(); next.IsZero() {
+		s.Reason = SwitchedOff
+	}
+	if s.Reason == "" {
+		next = next.UTC()
+		s.NextRun = &next
+	}
+	return s, nil
+}

@@ -1,0 +1,274 @@
+package summary
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/platform/db"
+)
+
+// store is the SQL of jobs and results.
+type store struct{ db *db.DB }
+
+const jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, j.lease_until, j.created_at, j.updated_at`
+
+// scanJob reads jobColumns, and more after them.
+func scanJob(row interface{ Scan(...any) error }, more ...any) (Job, error) {
+	var j Job
+	var channels string
+	var planned, lease, created, updated int64
+	err := row.Scan(append([]any{&j.ID, &j.Name, &j.Enabled, &j.Cron, &j.DaysBack, &j.User, &j.Prompt, &j.MaxRecords, &channels, &j.SkipEmpty, &planned, &lease, &created, &updated}, more...)...)
+	if err != nil {
+		return Job{}, err
+	}
+	if err := json.Unmarshal([]byte(channels), &j.Channels); err != nil {
+		return Job{}, fmt.Errorf("decode the channels of summary job %d: %w", j.ID, err)
+	}
+	j.plannedFrom, j.CreatedAt, j.UpdatedAt = time.UnixMilli(planned), time.UnixMilli(created), time.UnixMilli(updated)
+	j.Running = isHeld(lease, time.Now())
+	return j, nil
+}
+
+// isHeld reports whether a lease holds. One that ends later than any can is none: the clock was set
+// back since it was given.
+func isHeld(until int64, now time.Time) bool {
+	return until > now.UnixMilli() && until <= now.Add(leaseLife).UnixMilli()
+}
+
+// jobs lists every job by name, with how it last came out.
+func (s store) jobs(ctx context.Context) ([]Job, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+jobColumns+`, r.at, r.outcome, r.problem FROM summary_jobs j
+		LEFT JOIN summary_results r ON r.id = (SELECT MAX(id) FROM summary_results WHERE job_id = j.id) ORDER BY j.name`)
+	if err != nil {
+		return nil, fmt.Errorf("list summary jobs: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	jobs := []Job{}
+	for rows.Next() {
+		var at sql.NullInt64
+		var outcome, problem sql.NullString
+		j, err := scanJob(rows, &at, &outcome, &problem)
+		if err != nil {
+			return nil, fmt.Errorf("list summary jobs: %w", err)
+		}
+		if at.Valid {
+			j.Last = &Last{time.UnixMilli(at.Int64), Outcome(outcome.String), problem.String}
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, rows.Err()
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// job is the job of a name, without how it last came out, or ErrNotFound.
+func job(ctx context.Context, q querier, name string) (Job, error) {
+	j, err := scanJob(q.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM summary_jobs j WHERE j.name = ?`, name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Job{}, ErrNotFound
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("read summary job %q: %w", name, err)
+	}
+	return j, nil
+}
+
+// create adds a job, or returns ErrTaken or ErrFull.
+func (s store) create(ctx context.Context, d Draft) error {
+	channels, err := encoded(d.Channels)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := checkFree(ctx, tx, d.Name, 0); err != nil {
+			return err
+		}
+		var n int
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs`).Scan(&n); err != nil {
+			return fmt.Errorf("count summary jobs: %w", err)
+		}
+		if n >= jobsMost {
+			return ErrFull
+		}
+		now := time.Now().UnixMilli()
+		_, err := tx.ExecContext(ctx, `INSERT INTO summary_jobs (name, enabled, cron, days_back, user_name, prompt, max_records, channels, skip_empty, planned_from, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.Name, d.Enabled, d.Cron, d.DaysBack, d.User, d.Prompt, d.MaxRecords, channels, d.SkipEmpty, now, now, now)
+		if err != nil {
+			return fmt.Errorf("create summary job: %w", err)
+		}
+		return nil
+	})
+}
+
+// update replaces the job of a name, or returns ErrNotFound or ErrTaken. A schedule that is new, or
+// switched on again, makes up for nothing.
+func (s store) update(ctx context.Context, name string, d Draft) error {
+	channels, err := encoded(d.Channels)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		old, err := job(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		if err := checkFree(ctx, tx, d.Name, old.ID); err != nil {
+			return err
+		}
+		now := time.Now()
+		planned := old.plannedFrom
+		if d.Cron != old.Cron || d.Enabled && !old.Enabled {
+			planned = now
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE summary_jobs SET name = ?, enabled = ?, cron = ?, days_back = ?, user_name = ?, prompt = ?, max_records = ?, channels = ?,
+			skip_empty = ?, planned_from = ?, updated_at = ? WHERE id = ?`,
+			d.Name, d.Enabled, d.Cron, d.DaysBack, d.User, d.Prompt, d.MaxRecords, channels, d.SkipEmpty, planned.UnixMilli(), now.UnixMilli(), old.ID)
+		if err != nil {
+			return fmt.Errorf("change summary job %d: %w", old.ID, err)
+		}
+		return nil
+	})
+}
+
+func encoded(channels []int64) (string, error) {
+	text, err := json.Marshal(append([]int64{}, channels...))
+	if err != nil {
+		return "", fmt.Errorf("encode the channels of a summary job: %w", err)
+	}
+	return string(text), nil
+}
+
+// checkFree returns ErrTaken when another job than id has the name.
+func checkFree(ctx context.Context, tx *sql.Tx, name string, id int64) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs WHERE name = ? AND id <> ?`, name, id).Scan(&n); err != nil {
+		return fmt.Errorf("look for a summary job: %w", err)
+	}
+	if n > 0 {
+		return ErrTaken
+	}
+	return nil
+}
+
+// remove deletes the job of a name with its results, or returns ErrNotFound. A run under way brings
+// nothing any more.
+func (s store) remove(ctx context.Context, name string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM summary_jobs WHERE name = ?`, name)
+		if err != nil {
+			return fmt.Errorf("remove summary job: %w", err)
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		return nil
+	})
+}
+
+// leaseLife is how long a run may hold its job. What a killed process held is free after that.
+const leaseLife = longestRun + 30*time.Second
+
+// claim holds the job of a name for owner, which names one run. It returns ErrNotFound, or
+// ErrRunning while another run holds it. Of a run by schedule seen is the job as it was found due;
+// ErrRunning then also says that another process was faster.
+func (s store) claim(ctx context.Context, name, owner string, seen *Job) (Job, error) {
+	var claimed Job
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		j, err := job(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		if j.Running || seen != nil && (!j.Enabled || !j.plannedFrom.Equal(seen.plannedFrom)) {
+			return ErrRunning
+		}
+		// By the time before the wait for the writer, the lease would be shorter.
+		_, err = tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = ?, lease_until = ? WHERE id = ?`, owner, time.Now().Add(leaseLife).UnixMilli(), j.ID)
+		if err != nil {
+			return fmt.Errorf("hold summary job %d: %w", j.ID, err)
+		}
+		claimed = j
+		return nil
+	})
+	return claimed, err
+}
+
+// release ends the hold of owner and keeps nothing of its run.
+func (s store) release(ctx context.Context, id int64, owner string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0 WHERE id = ? AND lease_owner = ?`, id, owner); err != nil {
+			return fmt.Errorf("release summary job %d: %w", id, err)
+		}
+		return nil
+	})
+}
+
+// errLost is returned by finish for a run that does not hold its job any more.
+var errLost = errors.New("the summary job was removed, or run again, while this run was under way")
+
+// finish ends the hold of owner on a job, as it was claimed, and keeps the result of its run, and whatever
+// more writes, all or nothing. slot is the time of the schedule that was run; zero for a person.
+func (s store) finish(ctx context.Context, j Job, owner string, slot time.Time, r Result, more func(ctx context.Context, tx *sql.Tx) error) (int64, error) {
+	planned := slot
+	if slot.IsZero() {
+		planned = j.plannedFrom
+	}
+	var result int64
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0, planned_from = CASE WHEN planned_from = ? THEN ? ELSE planned_from END
+			WHERE id = ? AND lease_owner = ?`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, owner)
+		if err != nil {
+			return fmt.Errorf("release summary job %d: %w", j.ID, err)
+		}
+		if n, err := held.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, errLost)
+		}
+		err = tx.QueryRowContext(ctx, `INSERT INTO summary_results (job_id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, j.ID, r.At.UnixMilli(), r.Starter, r.Outcome, r.From.UnixMilli(), r.To.UnixMilli(), r.Records,
+			r.Text, r.Model, r.PromptTokens, r.CompletionTokens, r.Problem).Scan(&result)
+		if err != nil {
+			return fmt.Errorf("keep the result of summary job %d: %w", j.ID, err)
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM summary_results WHERE job_id = ? AND id <= (SELECT id FROM summary_results WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+			j.ID, j.ID, resultsKept)
+		if err != nil {
+			return fmt.Errorf("remove old results of summary job %d: %w", j.ID, err)
+		}
+		return more(ctx, tx)
+	})
+	return result, err
+}
+
+// results is a page of the results of a job, the newest first, and the cursor of the next page (0 = none).
+func (s store) results(ctx context.Context, name string, before int64, limit int) (results []Result, next int64, err error) {
+	j, err := job(ctx, s.db.Read(), name)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem
+		FROM summary_results WHERE job_id = ? AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, j.ID, before, before, limit+1)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list the results of summary job %d: %w", j.ID, err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	results = []Result{}
+	for rows.Next() {
+		var r Result
+		var at, from, to int64
+		if err := rows.Scan(&r.ID, &at, &r.Starter, &r.Outcome, &from, &to, &r.Records, &r.Text, &r.Model, &r.PromptTokens, &r.CompletionTokens, &r.Problem); err != nil {
+			return nil, 0, fmt.Errorf("list the results of summary job %d: %w", j.ID, err)
+		}
+		r.At, r.From, r.To = time.UnixMilli(at), time.UnixMilli(from), time.UnixMilli(to)
+		results = append(results, r)
+	}
+	if len(results) > limit {
+		results = results[:limit]
+		next = results[limit-1].ID
+	}
+	return results, next, rows.Err()
+}

@@ -1,0 +1,340 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/disk"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
+)
+
+// TaskKind is the kind of the tasks that make a backup.
+const TaskKind = "backup"
+
+const (
+	// retryAfter is when a backup that failed is tried again.
+	retryAfter = time.Hour
+	// lookEvery is how often the clock is looked at: somebody may set it.
+	lookEvery = time.Minute
+	// reserve is how many bytes a backup leaves free on the disk.
+	reserve = 256 << 20
+)
+
+// The errors a caller branches on.
+var (
+	ErrNotFound = errors.New("there is no such backup")
+	ErrRunning  = errors.New("a backup is being made already")
+	ErrNoSpace  = errors.New("not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir")
+)
+
+// File is a backup in the folder.
+type File struct {
+	Name   string    `json:"name" example:"watchmark-20260314-041700.backup"`
+	MadeAt time.Time `json:"made_at"`
+	Size   int64     `json:"size" doc:"In bytes."`
+}
+
+// Status is how backups stand.
+type Status struct {
+	Dir     string     `json:"dir" doc:"The folder of the backups, on the machine of the service."`
+	Keep    int        `json:"keep" doc:"How many are kept."`
+	NextRun *time.Time `json:"next_run" doc:"When the next one is made; null while none is planned."`
+	Running bool       `json:"running"`
+	TaskID  int64      `json:"task_id" doc:"The backup that is being made, or was made last; 0 when there was none since the start."`
+	// LastRun is that of the last try since the start, else of the newest file.
+	LastRun   time.Time `json:"last_run,omitzero" doc:"When one was last tried; not there before the first."`
+	LastError string    `json:"last_error" doc:"Why that failed; empty when it did not."`
+	Items     []File    `json:"items" doc:"The backups in the folder, newest first."`
+	// KeyMissing is set where the key is not a file, so that no backup holds it.
+	KeyMissing bool `json:"key_missing" doc:"The key that seals tokens is given by the environment, so backups do not hold it: keep it elsewhere too."`
+}
+
+// KeeperConfig is what a Keeper is made of; every field must be set.
+type KeeperConfig struct {
+	DataDir string
+	// Dir is the folder of the backups, which is made when it is missing.
+	Dir string
+	// Keep and Next are asked whenever they are needed. Next is when the schedule is due after a
+	// time; zero is never.
+	Keep func() int
+	Next func(after time.Time) time.Time
+	// KeyOutside says that the key is not a file of the data folder.
+	KeyOutside bool
+	Tasks      *task.Registry
+	Log        *slog.Logger
+}
+
+// Keeper makes backups by schedule and on demand, and removes the oldest when there are
+// more than are kept. One that was missed while the service was off is made at the start.
+type Keeper struct {
+	KeeperConfig
+	wake  schedule.Signal
+	began time.Time
+
+	mu      sync.Mutex
+	tried   time.Time // zero before the first try
+	problem string
+}
+
+// NewKeeper is a Keeper that makes nothing by itself until Run.
+func NewKeeper(c KeeperConfig) *Keeper {
+	return &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), began: time.Now()}
+}
+
+// Kick has the Keeper look at the settings anew.
+func (k *Keeper) Kick() { k.wake.Raise() }
+
+// Run works until ctx ends. Backups are tasks, which the registry stops.
+func (k *Keeper) Run(ctx context.Context) {
+	k.clean()
+	for ctx.Err() == nil {
+		wait := lookEvery
+		if due := k.due(time.Now()); !due.IsZero() {
+			if due.After(time.Now()) {
+				wait = min(wait, time.Until(due))
+			} else if _, err := k.Start(); err != nil && !errors.Is(err, ErrRunning) {
+				k.Log.WarnContext(ctx, "the backup does not start", "error", err)
+			}
+		}
+		k.wake.Wait(ctx, wait)
+	}
+}
+
+// due is when the next backup begins by itself; zero is never.
+func (k *Keeper) due(now time.Time) time.Time {
+	last := k.began
+	if files, err := k.list(); err == nil && len(files) > 0 {
+		last = files[0].MadeAt
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	next := k.Next(now)
+	switch {
+	case next.IsZero(), k.Tasks.Runs(TaskKind):
+		return next
+	case k.problem != "" && k.tried.After(last):
+		return k.tried.Add(retryAfter)
+	case last.After(now): // somebody has set the clock back
+		return next
+	}
+	return k.Next(last)
+}
+
+// Start starts a task that makes a backup now. It returns ErrRunning while one is made.
+func (k *Keeper) Start() (*task.Task, error) {
+	t, err := k.Tasks.StartAlone(TaskKind, k.make)
+	if errors.Is(err, task.ErrRunning) {
+		return nil, ErrRunning
+	}
+	return t, err
+}
+
+// make is the work of the task.
+func (k *Keeper) make(ctx context.Context, t *task.Task) error {
+	defer k.Kick()
+	defer debug.FreeOSMemory() // a copy goes through much memory, which nobody needs afterwards
+	t.Progress(0, 1, "the database is copied and read")
+	file, err := k.create(ctx)
+	if err == nil {
+		t.SetResult(file)
+		t.Progress(1, 1, fmt.Sprintf("%s: %.1f MB", file.Name, float64(file.Size)/1e6))
+		k.Log.InfoContext(ctx, "a backup was made", "file", filepath.Join(k.Dir, file.Name), "bytes", file.Size)
+		k.prune(ctx)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if ctx.Err() != nil { // it was stopped, and is due still
+		return err
+	}
+	before := k.problem
+	k.tried, k.problem = time.Now(), ""
+	if err != nil {
+		k.problem = err.Error()
+		level := slog.LevelError
+		if before != "" { // it was told when that began
+			level = slog.LevelDebug
+		}
+		k.Log.Log(ctx, level, "the backup failed; it is tried again in an hour", "error", err)
+	}
+	return err
+}
+
+// create makes one backup.
+func (k *Keeper) create(ctx context.Context) (File, error) {
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
+		return File{}, fmt.Errorf("make the folder of the backups: %w; give the service's user write access to it, or choose another one with backup.dir", err)
+	}
+	if err := k.checkSpace(); err != nil {
+		return File{}, err
+	}
+	now := time.Now().Truncate(time.Second)
+	for exists(filepath.Join(k.Dir, nameAt(now))) {
+		now = now.Add(time.Second)
+	}
+	path := filepath.Join(k.Dir, nameAt(now))
+	if _, err := Create(ctx, k.DataDir, path); err != nil {
+		return File{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return File{}, fmt.Errorf("look at the backup: %w", err)
+	}
+	return File{filepath.Base(path), now, info.Size()}, nil
+}
+
+// checkSpace returns ErrNoSpace when a backup as large as the database would leave too little.
+func (k *Keeper) checkSpace() error {
+	free, err := disk.Free(k.Dir)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for free space at %s: %w", k.Dir, err)
+	}
+	var need uint64 = reserve
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(filepath.Join(k.DataDir, db.FileName+suffix)); err == nil {
+			need += uint64(info.Size())
+		}
+	}
+	if free < need {
+		return fmt.Errorf("%w (%s has %d MB free, %d MB are needed)", ErrNoSpace, k.Dir, free>>20, need>>20)
+	}
+	return nil
+}
+
+// prune removes the oldest backups, when there are more than are kept.
+func (k *Keeper) prune(ctx context.Context) {
+	files, err := k.list()
+	if err == nil {
+		for _, old := range files[min(len(files), k.Keep()):] {
+			err = errors.Join(err, os.Remove(filepath.Join(k.Dir, old.Name)))
+		}
+	}
+	if err != nil {
+		k.Log.WarnContext(ctx, "old backups cannot be removed", "error", err)
+	}
+}
+
+// clean removes what a backup left that was interrupted.
+func (k *Keeper) clean() {
+	left, _ := filepath.Glob(filepath.Join(k.Dir, ".watchmark-*.backup.*")) // the pattern is right
+	for _, file := range left {
+		_ = os.Remove(file) // the next start tries again
+	}
+}
+
+// timeForm is how a backup's name tells when it was made, in local time.
+const timeForm = "20060102-150405"
+
+var namePattern = regexp.MustCompile(`^watchmark-(\d{8}-\d{6})\.backup$`)
+
+func nameAt(t time.Time) string { return "watchmark-" + t.Format(timeForm) + ".backup" }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// list are the backups in the folder, newest first. Files of other names are nobody's business.
+func (k *Keeper) list() ([]File, error) {
+	entries, err := os.ReadDir(k.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []File{}, nil
+	}
+	if err != nil {
+		return []File{}, fmt.Errorf("list the backups: %w", err)
+	}
+	files := []File{}
+	for _, entry := range entries {
+		made, is := madeAt(entry.Name())
+		if !is || !entry.Type().IsRegular() {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil { // it was removed meanwhile
+			continue
+		}
+		files = append(files, File{entry.Name(), made, info.Size()})
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(b.Name, a.Name) })
+	return files, nil
+}
+
+// madeAt is when the backup of a name was made; false for what is the name of none.
+func madeAt(name string) (time.Time, bool) {
+	parts := namePattern.FindStringSubmatch(name)
+	if parts == nil {
+		return time.Time{}, false
+	}
+	t, err := time.ParseInLocation(timeForm, parts[1], time.Local)
+	return t, err == nil
+}
+
+// Open opens a backup for reading; the caller closes it. It returns ErrNotFound.
+func (k *Keeper) Open(name string) (*os.File, error) {
+	if _, is := madeAt(name); !is {
+		return nil, ErrNotFound
+	}
+	file, err := os.Open(filepath.Join(k.Dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return file, err
+}
+
+// Delete removes a backup. It returns ErrNotFound.
+func (k *Keeper) Delete(name string) error {
+	if _, is := madeAt(name); !is {
+		return ErrNotFound
+	}
+	err := os.Remove(filepath.Join(k.Dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("remove the backup: %w", err)
+	}
+	return nil
+}
+
+// Status is how backups stand now.
+func (k *Keeper) Status() Status {
+	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside}
+	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
+		s.TaskID, s.Running = t.Status().ID, t.Status().State == task.Running
+	}
+	// In this order, a backup that was made is listed.
+	files, err := k.list()
+	s.Items = files
+	if next := k.due(time.Now()); !next.IsZero() {
+		next = next.UTC()
+		s.NextRun = &next
+	}
+	if len(files) > 0 {
+		s.LastRun = files[0].MadeAt.UTC()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s.LastError = k.problem
+	if err != nil && s.LastError == "" {
+		s.LastError = err.Error()
+	}
+	if !k.tried.IsZero() {
+		s.LastRun = k.tried.UTC()
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+package backup
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
+)
+
+// newKeeper keeps two backups, of a database without content, every day at 4:17.
+func newKeeper(t *testing.T) *Keeper {
+	t.Helper()
+	dir := t.TempDir()
+	dbtest.OpenIn(t, dir)
+	tasks := &task.Registry{}
+	t.Cleanup(tasks.Stop)
+	return NewKeeper(KeeperConfig{
+		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: tasks, Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
+		Next: func(after time.Time) time.Time {
+			next := time.Date(after.Year(), after.Month(), after.Day(), 4, 17, 0, 0, after.Location())
+			if !next.After(after) {
+				next = next.AddDate(0, 0, 1)
+			}
+			return next
+		},
+	})
+}
+
+// put writes a file into the folder of the backups.
+func (k *Keeper) put(t *testing.T, name string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(k.Dir, 0o700), os.WriteFile(filepath.Join(k.Dir, name), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDue(t *testing.T) {
+	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, time.Local) }
+	planned := func(day int) time.Time { return time.Date(2026, 3, day, 4, 17, 0, 0, time.Local) }
+	for name, c := range map[string]struct {
+		newest string
+		failed time.Time // when the last try failed
+		now    time.Time
+		want   time.Time
+	}{
+		"none yet":                       {now: at(14, 12), want: planned(15)},
+		"made tonight":                   {newest: "watchmark-20260314-041703.backup", now: at(14, 12), want: planned(15)},
+		"missed last night":              {newest: "watchmark-20260312-041703.backup", now: at(14, 12), want: planned(13)},
+		"failed":                         {newest: "watchmark-20260313-041703.backup", failed: at(14, 12), now: at(14, 12), want: at(14, 13)},
+		"failed before somebody made it": {newest: "watchmark-20260314-130000.backup", failed: at(14, 12), now: at(14, 14), want: planned(15)},
+		"the clock was set back":         {newest: "watchmark-20270101-041700.backup", now: at(14, 12), want: planned(15)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper(t)
+			k.began = at(14, 11)
+			if c.newest != "" {
+				k.put(t, c.newest)
+			}
+			if !c.failed.IsZero() {
+				k.tried, k.problem = c.failed, "no room"
+			}
+			if got := k.due(c.now); !got.Equal(c.want) {
+				t.Errorf("due %v, not %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOnlyBackupsAreTouched(t *testing.T) {
+	k := newKeeper(t)
+	for _, name := range []string{"watchmark-20250101-041700.backup", "watchmark-20250102-041700.backup", "holiday.jpg", "watchmark-20250101.backup", ".watchmark-20250103-041700.backup.123"} {
+		k.put(t, name)
+	}
+	k.clean()
+	made, err := k.create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.prune(t.Context())
+	entries, err := os.ReadDir(k.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if len(names) != 4 || names[0] != "holiday.jpg" || names[1] != "watchmark-20250101.backup" || names[2] != "watchmark-20250102-041700.backup" || names[3] != made.Name {
+		t.Errorf("there are %v", names)
+	}
+	if info, err := os.Stat(filepath.Join(k.Dir, made.Name)); err != nil || info.Mode().Perm() != 0o600 || info.Size() != made.Size {
+		t.Errorf("%v, %v", info, err)
+	}
+	for _, name := range []string{"holiday.jpg", "../watchmark.db", "", "watchmark-20250101-041700.backup"} {
+		if _, err := k.Open(name); !errors.Is(err, ErrNotFound) {
+			t.Errorf("open %s: %v", name, err)
+		}
+		if err := k.Delete(name); !errors.Is(err, ErrNotFound) {
+			t.Errorf("delete %s: %v", name, err)
+		}
+	}
+}
+
+// TestABackupThatPanicsIsNotTheLast: a backup can be made after one that a bug ended.
+func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
+	k := newKeeper(t)
+	keep := k.Keep
+	k.Keep = func() int { panic("a bug") }
+	run, err := k.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Failed {
+		t.Fatalf("the task is %+v", s)
+	}
+	k.Keep = keep
+	if run, err = k.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if s := ended(run); s.State != task.Done {
+		t.Errorf("the task is %+v", s)
+	}
+}
+
+// ended waits for the end of a task.
+func ended(run *task.Task) task.Status {
+	for {
+		_, more := run.After(0)
+		if s := run.Status(); s.State != task.Running {
+			return s
+		}
+		<-more
+	}
+}
+
+// TestARestoreThatWasInterruptedIsDoneAgain and keeps what the first one replaced.
+func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
+	k := newKeeper(t)
+	write := func(dir, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(k.DataDir, secret.KeyFile, "the key of the backup")
+	made, err := k.create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d, err := db.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It came as far as the key.
+	write(dir, secret.KeyFile, "the key of the backup")
+	write(dir, secret.KeyFile+aside, "the key before")
+	if _, err := Restore(t.Context(), dir, filepath.Join(k.Dir, made.Name)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{secret.KeyFile: "the key of the backup", secret.KeyFile + aside: "the key before"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q (%v)", name, got, err)
+		}
+	}
+}
+
+// TestADamagedDatabaseReplacesNoBackup: the old ones may be the last that are whole.
+func TestADamagedDatabaseReplacesNoBackup(t *testing.T) {
+	k := newKeeper(t)
+	k.DataDir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(k.DataDir, db.FileName), []byte("SQLite format 3\x00 and then nothing of it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.put(t, "watchmark-20250101-041700.backup")
+	k.put(t, "watchmark-20250102-041700.backup")
+	if _, err := k.create(t.Context()); err == nil {
+		t.Error("a backup is made of a damaged database")
+	}
+	files, err := k.list()
+	left, _ := filepath.Glob(filepath.Join(k.Dir, ".*"))
+	if err != nil || len(files) != 2 || len(left) != 0 {
+		t.Errorf("there are %v and %v (%v)", files, left, err)
+	}
+	if err := os.RemoveAll(k.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := k.list(); err != nil || len(files) != 0 {
+		t.Errorf("without a folder: %v, %v", files, err)
+	}
+}

@@ -1,0 +1,171 @@
+// Package update looks whether a newer version of the program was announced. It never
+// downloads or changes anything.
+package update
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
+)
+
+const (
+	// every is how often it is asked, retryAfter how long after a failure; a quarter more at most, so that not
+	// all services of the world ask at once.
+	every      = 24 * time.Hour
+	retryAfter = 3 * time.Hour
+	// first is how long after the start it is asked: a service that is started again and again asks little.
+	first = 2 * time.Minute
+)
+
+// Config is what a Checker is made of; every field must be set.
+type Config struct {
+	HTTP *httpx.Client
+	// URL is asked before each look; empty is never.
+	URL func() string
+	// Version is that of the program, such as 1.2.3; what is none is never older.
+	Version string
+	Log     *slog.Logger
+}
+
+// Status is what is known of newer versions.
+type Status struct {
+	Enabled bool
+	// Newer is the version announced, when it is newer than the program's; URL is its page, or empty.
+	Newer, URL string
+	// CheckedAt is when it was last asked; zero before the first time. Problem is why that failed.
+	CheckedAt time.Time
+	Problem   string
+}
+
+// Checker asks once a day.
+type Checker struct {
+	Config
+	wake schedule.Signal
+
+	mu     sync.Mutex
+	asked  string // the address that status is of
+	next   time.Time
+	status Status
+}
+
+// New is a Checker that asks nothing until Run.
+func New(c Config) *Checker {
+	return &Checker{Config: c, wake: schedule.NewSignal(), next: time.Now().Add(first)}
+}
+
+// Kick has the settings looked at anew.
+func (c *Checker) Kick() { c.wake.Raise() }
+
+// Run works until ctx ends.
+func (c *Checker) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if c.due(time.Now()) {
+			c.look(ctx)
+		}
+		c.wake.Wait(ctx, time.Minute)
+	}
+}
+
+// due reports whether it is to be asked now. Another address than the one asked is, at once.
+func (c *Checker) due(now time.Time) bool {
+	address := c.URL()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if address != c.asked && c.asked != "" {
+		c.status, c.next = Status{}, now
+	}
+	return address != "" && !now.Before(c.next)
+}
+
+// look asks once.
+func (c *Checker) look(ctx context.Context) {
+	address := c.URL()
+	tag, page, err := c.ask(ctx, address)
+	if ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked, c.next = address, now.Add(every+rand.N(every/4))
+	c.status.CheckedAt, c.status.Problem = now, ""
+	if err != nil {
+		c.status.Problem, c.next = err.Error(), now.Add(retryAfter+rand.N(retryAfter/4))
+		c.Log.WarnContext(ctx, "cannot look for a newer version", "error", err)
+		return
+	}
+	c.status.Newer, c.status.URL = "", ""
+	if Newer(tag, c.Version) {
+		c.status.Newer, c.status.URL = strings.TrimPrefix(tag, "v"), page
+	}
+}
+
+// ask reads the newest release, in the form of the GitHub API.
+func (c *Checker) ask(ctx context.Context, address string) (tag, page string, err error) {
+	answer, err := c.HTTP.Do(ctx, httpx.Request{URL: address, Header: http.Header{"Accept": {"application/json"}}})
+	if err != nil {
+		return "", "", err
+	}
+	if answer.Status != http.StatusOK {
+		return "", "", fmt.Errorf("the address of server.update_url answers with status %d", answer.Status)
+	}
+	var release struct {
+		Tag  string `json:"tag_name"`
+		Page string `json:"html_url"`
+	}
+	if err := json.Unmarshal(answer.Body, &release); err != nil {
+		return "", "", errors.New("what is at server.update_url is no release: it is not JSON")
+	}
+	if !versionForm.MatchString(release.Tag) {
+		return "", "", errors.New("what is at server.update_url is no release: its tag_name is no version such as v1.2.3")
+	}
+	if u, err := url.Parse(release.Page); err == nil && len(release.Page) < 500 && (u.Scheme == "https" || u.Scheme == "http") {
+		page = u.String()
+	}
+	return release.Tag, page, nil
+}
+
+var versionForm = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-[0-9A-Za-z.-]{1,40})?(?:\+[0-9A-Za-z.-]{1,40})?$`)
+
+// Newer reports whether version a is newer than b. What is no version is neither newer nor
+// older, and a release is newer than what came before it under its number (1.2.0-rc.1). Two such are not compared.
+func Newer(a, b string) bool {
+	x, y := versionForm.FindStringSubmatch(a), versionForm.FindStringSubmatch(b)
+	if x == nil || y == nil {
+		return false
+	}
+	for i := 1; i <= 3; i++ {
+		m, _ := strconv.Atoi("0" + x[i]) // it is digits, or nothing
+		n, _ := strconv.Atoi("0" + y[i])
+		if m != n {
+			return m > n
+		}
+	}
+	return x[4] == "" && y[4] != ""
+}
+
+// Status is what is known now.
+func (c *Checker) Status() Status {
+	address := c.URL()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.status
+	if address == "" || address != c.asked {
+		s = Status{}
+	}
+	s.Enabled = address != ""
+	return s
+}

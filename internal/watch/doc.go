@@ -1,0 +1,7 @@
+// Package watch is the vocabulary: an Event says who watched what, and when; dates, IDs and kinds of media belong to
+// it. Every source makes Events, and everything after the intake works on Events alone. The package title below it
+// folds, parses and compares titles.
+//
+// It promises to be pure: no database, no network, no clock of its own. It uses no other room.
+// Begin with event.go.
+package watch
