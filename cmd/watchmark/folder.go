@@ -64,7 +64,7 @@ func readyFolder(command *kong.Context) error {
 		if c, says := command.Selected().Target.Interface().(interface{ absent() absence }); says {
 			does = c.absent()
 		}
-		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && does == refuses {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && does == refuses { //nolint:gosec // the folder is the one that whoever runs the command names
 			return fmt.Errorf("there is no data folder %s: name the one of the service with --data or WATCHMARK_DATA; a new one begins with watchmark serve", folder)
 		}
 		return rights.Drop(folder, does == makes, os.Getenv)

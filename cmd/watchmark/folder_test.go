@@ -76,7 +76,7 @@ func contents(t *testing.T, folder string) string {
 	var b strings.Builder
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
-			return nil // the folder need not be there
+			return nil //nolint:nilerr // the folder need not be there
 		}
 		text, err := os.ReadFile(path)
 		must(t, err)

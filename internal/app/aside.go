@@ -41,7 +41,7 @@ func Aside(ctx context.Context, o Options) (aside Options, remove func() error, 
 	}
 	key, err := os.ReadFile(filepath.Join(o.DataDir, secret.KeyFile))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, secret.KeyFile), key, 0o600)
+		err = os.WriteFile(filepath.Join(folder, secret.KeyFile), key, 0o600) //nolint:gosec // a temporary folder of ours
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, nil, fmt.Errorf("copy the key: %w", err)

@@ -23,10 +23,13 @@ var errNoRows = errors.New("the list is empty, and should not be: it is asked fo
 // believed. Until then the error is ErrUnreachable, which nobody keeps.
 func (c *Cached) emptyList(ctx context.Context, id SubjectID) ([]EpisodeInfo, error) {
 	subject, err := c.Subject(ctx, id)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
+		return []EpisodeInfo{}, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err != nil || subject.Eps == 0 || subject.Date.IsZero() || subject.Date.Time().After(time.Now()) {
+	if subject.Eps == 0 || subject.Date.IsZero() || subject.Date.Time().After(time.Now()) {
 		return []EpisodeInfo{}, nil
 	}
 	rows, err := c.client.Episodes(ctx, id)

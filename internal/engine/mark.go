@@ -147,7 +147,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 		} else {
 			s.outcome = record.Outcome{Status: record.Success, Mark: written(result, key.start, episode, i > 0, seen[episode])}
 			s.resumed = result.Resumed
-			s.found = s.outcome.Mark == nil && !(key.start && result.Moved)
+			s.found = s.outcome.Mark == nil && (!key.start || !result.Moved)
 			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start)
 		}
 		seen[episode] = true

@@ -145,7 +145,7 @@ func TestLoginRemovesEndedSessions(t *testing.T) {
 func onlyCookie(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
 	var sessions []*http.Cookie
-	for _, c := range w.Result().Cookies() { //nolint:bodyclose // a recorder's
+	for _, c := range w.Result().Cookies() {
 		if c.Name == auth.CookieName {
 			sessions = append(sessions, c)
 		}

@@ -65,7 +65,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	b.err = err
-	if err == io.EOF { //nolint:errorlint // a body returns it as it is
+	if err == io.EOF {
 		// The server now waits for the caller to leave, and must not take the deadline for that.
 		_ = b.control.SetReadDeadline(time.Time{})
 	}

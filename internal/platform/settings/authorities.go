@@ -25,7 +25,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %v", err)
+		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
 	files := []string{path}
 	if info.IsDir() {
@@ -41,7 +41,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	for _, file := range files {
 		certificates, err := readCertificates(file)
 		if err != nil {
-			return nil, fmt.Errorf("cannot be read: %v", err)
+			return nil, fmt.Errorf("cannot be read: %w", err)
 		}
 		for _, c := range certificates {
 			found = true
@@ -58,7 +58,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 func filesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %v", err)
+		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
 	if len(entries) > mostAuthorities {
 		return nil, fmt.Errorf("has more than %d files: name a folder that holds certificates alone", mostAuthorities)

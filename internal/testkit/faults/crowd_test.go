@@ -28,9 +28,9 @@ func TestACrowdKeepsNobodyOut(t *testing.T) {
 	}
 	s := &service{tb: t, data: t.TempDir(), environ: environment("http://127.0.0.1:9")}
 	s.log.showOnFailure(t)
-	real := command(t, s.environ, "serve", "--listen", "127.0.0.1:0", "--data", s.data)
-	bounded := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, crowdFiles)}, real.Args...)...)
-	bounded.Dir, bounded.Env = real.Dir, real.Env
+	service := command(t, s.environ, "serve", "--listen", "127.0.0.1:0", "--data", s.data)
+	bounded := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, crowdFiles)}, service.Args...)...)
+	bounded.Dir, bounded.Env = service.Dir, service.Env
 	s.running = launch(t, bounded, serviceListens, &s.log)
 	address := strings.TrimPrefix(s.running.url, "http://")
 

@@ -45,7 +45,7 @@ func (d *Doctor) TestHost(ctx context.Context, host string, port int) ([]Reach, 
 	number := strconv.Itoa(port)
 	proxy, err := d.ProxyFor(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, number)})
 	if err != nil {
-		return []Reach{{Via: ByProxy, Used: true, Failed: DNS, Problem: BadAddress, Advice: BadAddress.Advice()}}, nil
+		return []Reach{{Via: ByProxy, Used: true, Failed: DNS, Problem: BadAddress, Advice: BadAddress.Advice()}}, nil //nolint:nilerr // it is the finding
 	}
 	ways := []*url.URL{nil}
 	if proxy != nil {

@@ -172,10 +172,10 @@ func (p *Plan) applyAccounts(ctx context.Context, h Home, dry bool) (lines []Lin
 			if line.Fate, err = h.standing(ctx, there[at], a.Draft); err != nil {
 				return lines, err
 			}
-			switch {
-			case line.Fate == Kept:
+			switch line.Fate {
+			case Kept:
 				line.Note = "the account is here with other names, token or options"
-			case line.Fate == Takes:
+			case Takes:
 				line.Note = "its token, which could not be read before"
 				if dry {
 					break
