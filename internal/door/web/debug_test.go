@@ -103,7 +103,7 @@ func TestToolsPages(t *testing.T) {
 		{"webhooks of a source", "/debug/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
 		{"no such webhook", "/debug/webhooks?q=nowhere", []string{"No request passes"}, []string{"没有符合筛选的请求"}, "media.pause"},
 		{"the network", "/debug/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
-		{"the log", "/debug/log", []string{"watchmark is running", "catalog unreachable", "version=0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
+		{"the log", "/debug/log", []string{"watchmark is running", "catalog unreachable", "version: 0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
 		{"warnings", "/debug/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
 		{"no line", "/debug/log?q=nowhere", []string{"No line passes this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
 	} {

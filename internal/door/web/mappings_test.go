@@ -182,7 +182,7 @@ func TestBrowserTriesATitle(t *testing.T) {
 		return browsertest.Until(browsertest.Says(".trial .tried", words))
 	}
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/mappings"), browsertest.Until(browsertest.Listening),
-		browsertest.Type("#trial-of", "预告"), says("the keyword “预告” blocks it"),
+		browsertest.Click("#trial summary"), browsertest.Type("#trial-of", "预告"), says("the keyword “预告” blocks it"),
 		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” applies. Open"), says("passed over here"), says("it leads to a film"), says("no entry matched"),
 		browsertest.Type("#trial-of", "fails"), says("cannot be asked at the moment"),
 		browsertest.Type("#trial-of", "别的"), browsertest.Type("#trial-season", "4"), says("No mapping applies: the title is searched for. Add one for it"),

@@ -220,6 +220,9 @@ func (p *phrases) find(text string, depth int, vague bool) finding {
 	}
 	if at := strings.Index(text, " ("); at > 0 && text[len(text)-1] == ')' {
 		if head := p.find(text[:at], depth, false); head.weight > 0 {
+			if whole := p.find(text[at+1:], depth, false); whole.weight > 0 { // the brackets are part of a phrase
+				return finding{head.weight, head.loose, func() string { return head.tell() + whole.tell() }}
+			}
 			return finding{head.weight, head.loose, func() string {
 				remark, _ := p.sayWithin(text[at+2:len(text)-1], depth-1)
 				return head.tell() + "（" + remark + "）"

@@ -261,7 +261,7 @@ func TestBrowserSearchesSettings(t *testing.T) {
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(visible+` === ""`),
 		browsertest.Click("#section-log summary"), browsertest.Until(visible+` === "log.level log.format log.file"`),
-		browsertest.Type("#q", "Trusted"), browsertest.Until(visible+` === "server.trusted_proxies"`), browsertest.Until(`location.search === "?q=Trusted"`),
+		browsertest.Type("#q", "Trusted proxies"), browsertest.Until(visible+` === "server.trusted_proxies"`), browsertest.Until(`location.search === "?q=Trusted+proxies"`),
 		browsertest.Until(browsertest.Says("#settings-find", "Found: 1")),
 		browsertest.Type("#q", "zzz"), browsertest.Until(`!document.querySelector("#settings-none").hidden`),
 		browsertest.Click("[data-show-all]"), browsertest.Until(visible+` === "log.level log.format log.file"`), browsertest.Until(`location.search === ""`),

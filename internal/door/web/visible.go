@@ -57,7 +57,7 @@ func visible(page []byte) []byte {
 			at += size
 			continue
 		case isControl(r) && !inTag && whole == "":
-			fmt.Fprintf(&out, `<span class="control" title="U+%04[1]X">U+%04[1]X</span>`, r)
+			fmt.Fprintf(&out, `<span class="unseen" title="U+%04[1]X">U+%04[1]X</span>`, r)
 			at += size
 			continue
 		}

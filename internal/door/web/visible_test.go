@@ -34,7 +34,7 @@ func TestPagesShowControlCharacters(t *testing.T) {
 		if strings.ContainsAny(edited.ReplaceAllString(body, ""), "\u202e\u0007") {
 			t.Errorf("%s (%s) holds control characters as they are", shot.name, shot.path)
 		}
-		symbols += strings.Count(body, `<span class="control" title="U+202E">U+202E</span>`)
+		symbols += strings.Count(body, `<span class="unseen" title="U+202E">U+202E</span>`)
 	}
 	if symbols < 50 {
 		t.Errorf("%d symbols stand for control characters", symbols)

@@ -23,7 +23,7 @@ export function visible(content) {
   return String(content ?? "").split(controls).map((part, i) => {
     if (i % 2 === 0) return part;
     const symbol = document.createElement("span");
-    symbol.className = "control";
+    symbol.className = "unseen";
     symbol.textContent = symbol.title = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
     return symbol;
   });
