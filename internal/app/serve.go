@@ -18,10 +18,12 @@ import (
 	"watchmark/internal/platform/settings"
 )
 
-// A stopping service may finish requests for requestGrace, then work in hand for workGrace.
+// A stopping service may finish requests for requestGrace, then work in hand for workGrace. What has not ended
+// endGrace later is left behind: what starts services kills one that takes longer than ten seconds.
 const (
 	requestGrace = 4 * time.Second
 	workGrace    = 5 * time.Second
+	endGrace     = 500 * time.Millisecond
 )
 
 // Run listens on the address of the settings and serves until ctx ends.
@@ -85,11 +87,26 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		_ = server.Close() // closes what Shutdown waited for
 	}
 	cancel()
-	a.tasks.Stop()
 	stop()
-	running.Wait()
+	a.awaitEnd(&running)
 	a.log.Info("stopped")
 	return errors.Join(err, a.Close())
+}
+
+// awaitEnd ends the tasks and waits for them and for what runs beside the requests, for workGrace and a little more.
+func (a *App) awaitEnd(running *sync.WaitGroup) {
+	deadline, cancel := context.WithTimeout(context.Background(), workGrace+endGrace)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { running.Wait(); close(ended) }()
+	if err := a.tasks.Stop(deadline); err != nil {
+		a.log.Warn("some tasks did not end in time and are cut off", "error", err)
+	}
+	select {
+	case <-ended:
+	case <-deadline.Done():
+		a.log.Warn("some work did not end in time and is cut off; it is taken up at the next start")
+	}
 }
 
 // greet says where the service is, and prints the setup link while nobody has set it up.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/turn"
 )
 
 // restAfterLost is how long a list entry rests after a write whose answer was lost and that is not seen on the
@@ -24,8 +25,9 @@ const restAfterLost = 6 * time.Second
 // writers of one process share one Marker: it lets no two writes on one account
 // and subject overlap, since the server would lose one of them.
 type Marker struct {
+	turns turn.Keys[entryKey]
+
 	mu    sync.Mutex
-	locks map[entryKey]*entryLock
 	rests map[entryKey]time.Time // until when an entry rests
 }
 
@@ -34,24 +36,17 @@ type entryKey struct {
 	subject SubjectID
 }
 
-// entryLock is held by whoever has put something into held; users counts those
-// who hold it or wait for it.
-type entryLock struct {
-	held  chan struct{}
-	users int
-}
-
 // NewMarker is a Marker with nothing under way.
 func NewMarker() *Marker {
-	return &Marker{locks: map[entryKey]*entryLock{}, rests: map[entryKey]time.Time{}}
+	return &Marker{rests: map[entryKey]time.Time{}}
 }
 
 // turn runs do when it is the entry's turn and its rest is over. The error is do's, or that of ctx.
 func (m *Marker) turn(ctx context.Context, e *ListEntry, do func() error) error {
 	key := entryKey{e.AccountKey, e.Subject}
-	unlock, err := m.lock(ctx, key)
+	end, err := m.turns.Take(ctx, key)
 	if err == nil {
-		defer unlock()
+		defer end()
 		err = m.rest(ctx, key)
 	}
 	if err != nil {
@@ -65,32 +60,6 @@ func (m *Marker) turn(ctx context.Context, e *ListEntry, do func() error) error 
 		m.rests[key] = time.Now().Add(restAfterLost)
 	}
 	return err
-}
-
-// lock waits for the entry's turn and gives the function that ends it. The error is that of ctx.
-func (m *Marker) lock(ctx context.Context, key entryKey) (unlock func(), err error) {
-	m.mu.Lock()
-	lock := m.locks[key]
-	if lock == nil {
-		lock = &entryLock{held: make(chan struct{}, 1)}
-		m.locks[key] = lock
-	}
-	lock.users++
-	m.mu.Unlock()
-	leave := func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if lock.users--; lock.users == 0 {
-			delete(m.locks, key)
-		}
-	}
-	select {
-	case lock.held <- struct{}{}:
-		return func() { <-lock.held; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
-	}
 }
 
 // rest waits until the entry has rested, and forgets the rests that are over.

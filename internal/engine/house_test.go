@@ -293,7 +293,7 @@ func (h *house) run(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop, h.stopped = stop, make(chan struct{})
 	go func() { h.Run(ctx, 5*time.Second); close(h.stopped) }()
-	t.Cleanup(func() { h.tasks.Stop(); stop(); <-h.stopped })
+	t.Cleanup(func() { _ = h.tasks.Stop(context.Background()); stop(); <-h.stopped })
 }
 
 // retry sends a record through the pipeline again.

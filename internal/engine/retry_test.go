@@ -168,7 +168,7 @@ func TestCancelledBulkRetryLeavesTheRestFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(h.list.block)
-	h.tasks.Stop()
+	_ = h.tasks.Stop(context.Background())
 	if state := run.Status().State; state != task.Cancelled {
 		t.Errorf("it is %s", state)
 	}

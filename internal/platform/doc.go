@@ -1,5 +1,5 @@
 // Package platform holds what any service needs and this one happens to: the database (db), settings, secrets
-// (secret), the HTTP client (httpx), logs, the schedule, tasks, server-sent events (sse), addresses of a home network
+// (secret), the HTTP client (httpx), logs, the schedule, tasks, turns (turn), server-sent events (sse), addresses of a home network
 // (lan), free disk space (disk), certificate files (tlsfile) and metrics.
 //
 // It promises that nothing in it knows a show, an account or a media server. It uses no other room.

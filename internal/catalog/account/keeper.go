@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/turn"
 )
 
 const (
@@ -21,6 +22,8 @@ const (
 	// refreshEarly is how long before its end an access token is replaced. It must stay far
 	// below the shortest life seen, one day: each refresh adds a token to the person's list of tokens.
 	refreshEarly = 2 * refreshRound
+	// refreshMost is how long a refresh may take.
+	refreshMost = 30 * time.Second
 )
 
 // Subjects tells what a subject is; *catalog.Cached is one.
@@ -53,24 +56,12 @@ type KeeperConfig struct {
 type Keeper struct {
 	KeeperConfig
 	states *secret.Tickets[oauthState]
-
-	mu    sync.Mutex
-	locks map[int64]*sync.Mutex
+	turns  turn.Keys[int64] // of the tokens of an account
 }
 
 // NewKeeper is a keeper; Run keeps unused tokens alive.
 func NewKeeper(c KeeperConfig) *Keeper {
-	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost), locks: map[int64]*sync.Mutex{}}
-}
-
-// lock is the lock of one account's tokens.
-func (k *Keeper) lock(id int64) *sync.Mutex {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.locks[id] == nil {
-		k.locks[id] = new(sync.Mutex)
-	}
-	return k.locks[id]
+	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost)}
 }
 
 // tokens are the account's credentials, refreshed when they end soon. With force they
@@ -78,23 +69,21 @@ func (k *Keeper) lock(id int64) *sync.Mutex {
 // can give the account a token that works, its problem is stored and the error is
 // ErrUnauthorized of package catalog.
 func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
-	lock := k.lock(id)
-	lock.Lock()
-	defer lock.Unlock()
-	t, err := k.Store.Tokens(ctx, id)
-	if errors.Is(err, secret.ErrWrongKey) {
-		problem := "the token was sealed with a key that is gone: connect the account again or enter a new token"
-		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problem))
-	}
+	end, err := k.turns.Take(ctx, id)
 	if err != nil {
 		return Tokens{}, err
 	}
-	k.Masker.Add(t.Access.Reveal())
-	k.Masker.Add(t.Refresh.Reveal())
-	if t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) {
-		return t, nil
+	t, err := k.load(ctx, id)
+	if err != nil || t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) {
+		end()
+		return t, err
 	}
-	fresh, err := k.refresh(ctx, id, t)
+	var fresh Tokens
+	err = task.Outlive(ctx, refreshMost, func(ctx context.Context) (err error) {
+		defer end()
+		fresh, err = k.refresh(ctx, id, t)
+		return err
+	})
 	if err == nil {
 		return fresh, nil
 	}
@@ -111,6 +100,21 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 	return Tokens{}, err
 }
 
+// load reads credentials, which the masker knows from then on.
+func (k *Keeper) load(ctx context.Context, id int64) (Tokens, error) {
+	t, err := k.Store.Tokens(ctx, id)
+	if errors.Is(err, secret.ErrWrongKey) {
+		problem := "the token was sealed with a key that is gone: connect the account again or enter a new token"
+		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problem))
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	k.Masker.Add(t.Access.Reveal())
+	k.Masker.Add(t.Refresh.Reveal())
+	return t, nil
+}
+
 // renewalProblem is in plain words what a person must do after a refresh that failed;
 // empty when trying again may help.
 func renewalProblem(err error) string {
@@ -123,7 +127,8 @@ func renewalProblem(err error) string {
 	return ""
 }
 
-// refresh trades the refresh token for a new pair and stores both before either is used.
+// refresh trades the refresh token for a new pair and stores both before either is used. The caller
+// has the turn; ctx does not end with the one who asked.
 func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
 	app := k.App()
 	if app.ClientID == "" {
@@ -140,7 +145,7 @@ func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error
 	}
 	k.Masker.Add(fresh.Access.Reveal())
 	k.Masker.Add(fresh.Refresh.Reveal())
-	// The old refresh token may be dead already, so this must be stored even when the caller has gone.
+	// The old refresh token may be dead already, so this must be stored even when the time is over.
 	if err := k.Store.SetOAuth(context.WithoutCancel(ctx), id, fresh); err != nil {
 		return Tokens{}, fmt.Errorf("store refreshed tokens: %w", err)
 	}

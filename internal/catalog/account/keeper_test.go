@@ -142,6 +142,30 @@ func TestCallsAtOnceRefreshOnce(t *testing.T) {
 	}
 }
 
+func TestARefreshOutlivesItsCaller(t *testing.T) {
+	r := newRig(t)
+	a := r.connectFor(time.Hour)
+	old := r.tokens(a.ID)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	r.intercept(func(w http.ResponseWriter, req *http.Request) bool {
+		if !isRefresh(req) {
+			return false
+		}
+		leave()
+		r.list.ServeHTTP(w, req.WithContext(context.WithoutCancel(req.Context())))
+		return true
+	})
+	_, _ = r.keeper.Check(ctx, a.ID) // nobody waits for it
+	r.intercept(nil)
+	if fresh := r.tokens(a.ID); fresh.Refresh == old.Refresh {
+		t.Error("the pair that the catalog gave is lost")
+	}
+	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARefusedTokenIsRenewedAndTheCallRepeated(t *testing.T) {
 	r := newRig(t)
 	a := r.connect(0)

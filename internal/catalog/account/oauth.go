@@ -89,9 +89,11 @@ func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, 
 			Enabled: true, CompleteFilms: true,
 		})
 	}
-	lock := k.lock(id)
-	lock.Lock()
-	defer lock.Unlock()
+	end, err := k.turns.Take(ctx, id)
+	if err != nil {
+		return Account{}, err
+	}
+	defer end()
 	if err := k.Store.Connect(ctx, id, tokens, me); err != nil {
 		return Account{}, err
 	}

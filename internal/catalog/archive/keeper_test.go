@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -43,7 +44,7 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	tasks := &task.Registry{}
-	t.Cleanup(tasks.Stop)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	dir := t.TempDir()
 	config := archive.KeeperConfig{
 		Archive: open(t, dir), Tasks: tasks, Log: log, Enabled: func() bool { return true }, FreeMB: func() int { return 0 },

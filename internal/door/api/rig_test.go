@@ -521,7 +521,7 @@ func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { e.Run(ctx, time.Second); close(ended) }()
-	r.t.Cleanup(func() { r.tasks.Stop(); stop(); <-ended })
+	r.t.Cleanup(func() { _ = r.tasks.Stop(context.Background()); stop(); <-ended })
 	return &testEngine{Engine: e}
 }
 

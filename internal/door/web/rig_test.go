@@ -224,7 +224,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
 	t.Cleanup(func() {
 		g.stop()
-		g.tasks.Stop()
+		_ = g.tasks.Stop(context.Background())
 		g.server.Close()
 	})
 	return g

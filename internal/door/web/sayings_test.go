@@ -87,7 +87,7 @@ func pushSources() []speaker {
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{
 	"app", "app/demo", "catalog/cover", "door", "door/web", "match/idmap/gen", "platform", "platform/disk",
-	"platform/listen", "platform/logs", "platform/metrics", "platform/schedule", "platform/settings/gen", "platform/sse",
+	"platform/listen", "platform/logs", "platform/metrics", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
 	"platform/tlsfile", "tell", "testkit", "testkit/browsertest", "testkit/catalogtest", "testkit/channeltest",
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",

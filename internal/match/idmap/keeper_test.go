@@ -2,6 +2,7 @@ package idmap_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -107,7 +108,7 @@ func (r *rig) restart(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	tasks := &task.Registry{}
-	t.Cleanup(tasks.Stop)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	r.Keeper = idmap.NewKeeper(idmap.KeeperConfig{
 		Folder: r.folder, HTTP: client, Tasks: tasks, Log: log,
 		Enabled: r.enabled.Load, URL: func() string { return r.url },

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -262,15 +263,29 @@ func (r *Registry) Cancel(id int64) error {
 	return nil
 }
 
-// Stop cancels every task, starts no more, and waits until all have ended.
-func (r *Registry) Stop() {
+// Stop cancels every task, starts no more, and waits until all have ended, or until ctx ends: then its error
+// names the kinds of those that have not.
+func (r *Registry) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stop = true
 	for _, t := range r.tasks {
 		t.cancel()
 	}
 	r.mu.Unlock()
-	r.running.Wait()
+	ended := make(chan struct{})
+	go func() { r.running.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	var kinds []string
+	for _, s := range r.List() {
+		if s.State == Running {
+			kinds = append(kinds, s.Kind)
+		}
+	}
+	return fmt.Errorf("%s: %w", strings.Join(kinds, ", "), ctx.Err())
 }
 
 // JSON is the status as one line of JSON.

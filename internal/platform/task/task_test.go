@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/secret"
@@ -84,12 +86,63 @@ func TestCancelAndStopEndTheWork(t *testing.T) {
 	if status, _ := ended(t, first); status.State != task.Cancelled || second.Status().State != task.Running {
 		t.Errorf("%+v, and the other %+v", status, second.Status())
 	}
-	r.Stop()
+	if err := r.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if second.Status().State != task.Cancelled {
 		t.Errorf("after Stop: %+v", second.Status())
 	}
 	if _, err := r.Start("test", 0, waits); !errors.Is(err, task.ErrStopping) {
 		t.Errorf("started after Stop: %v", err)
+	}
+}
+
+func TestStopIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r task.Registry
+		deaf := make(chan struct{})
+		if _, err := r.Start("deaf", 0, func(context.Context, *task.Task) error { <-deaf; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		bounded, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Stop(bounded); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "deaf") {
+			t.Errorf("got %v", err)
+		}
+		close(deaf)
+		if err := r.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOutlive(t *testing.T) {
+	failed := errors.New("refused")
+	for name, c := range map[string]struct {
+		work func(ctx context.Context) error
+		want error
+		took time.Duration
+	}{
+		"ends in time":    {func(context.Context) error { time.Sleep(time.Second); return nil }, nil, time.Second},
+		"fails in time":   {func(context.Context) error { time.Sleep(time.Second); return failed }, failed, time.Second},
+		"never ends":      {func(ctx context.Context) error { <-ctx.Done(); return nil }, context.Canceled, task.OutliveMost},
+		"is not cut off":  {func(ctx context.Context) error { return ctx.Err() }, nil, 0},
+		"ends at its own": {func(ctx context.Context) error { time.Sleep(3 * time.Second); return ctx.Err() }, nil, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, leave := context.WithCancel(t.Context())
+				leave()
+				began := time.Now()
+				if err := task.Outlive(ctx, time.Minute, c.work); !errors.Is(err, c.want) || time.Since(began) != c.took {
+					t.Errorf("after %v: %v", time.Since(began), err)
+				}
+				time.Sleep(time.Minute)
+			})
+		})
+	}
+	if err := task.Outlive(t.Context(), time.Minute, func(context.Context) error { panic("a bug") }); err == nil || !strings.Contains(err.Error(), "a bug") {
+		t.Errorf("of a panic: %v", err)
 	}
 }
 
@@ -121,7 +174,9 @@ func TestAloneIsOneOfAKindAtATime(t *testing.T) {
 	if next, err := r.StartAlone("test", waits); err != nil || next == panicked {
 		t.Errorf("after a panic: %v", err)
 	}
-	r.Stop()
+	if err := r.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if _, err := r.StartAlone("test", waits); !errors.Is(err, task.ErrStopping) || r.Runs("test") {
 		t.Errorf("after Stop: %v", err)
 	}

@@ -43,7 +43,7 @@ func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 	t.Helper()
 	h := &home{t: t, db: d, config: Config{Enabled: true, Addresses: addresses, Threshold: 0.8}}
 	tasks := &task.Registry{}
-	t.Cleanup(tasks.Stop)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	var err error
 	h.Keeper, err = NewKeeper(KeeperConfig{
 		Store: NewStore(d), Tasks: tasks, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler), Loopback: true,

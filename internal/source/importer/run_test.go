@@ -31,7 +31,7 @@ func (oneRecord) Take(context.Context, []watch.Event, func(context.Context, *sql
 func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	d := dbtest.Open(t)
 	tasks := &task.Registry{}
-	t.Cleanup(tasks.Stop)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	cut := errors.New("the database is gone")
 	h := &history{
 		Keeper: NewKeeper(Config{DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut }}),

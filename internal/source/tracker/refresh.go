@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
 )
 
 const (
@@ -31,18 +32,11 @@ const (
 
 // alone runs fn while nobody else, here or in another process, renews the credential.
 func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err error) {
-	k.mu.Lock()
-	if k.locks[id] == nil {
-		k.locks[id] = make(chan struct{}, 1)
+	end, err := k.turns.Take(ctx, id)
+	if err != nil {
+		return err
 	}
-	lock := k.locks[id]
-	k.mu.Unlock()
-	select {
-	case lock <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-lock }()
+	defer end()
 	for {
 		got, err := k.store.lease(ctx, id, k.owner, leaseLife)
 		if err != nil {
@@ -75,23 +69,26 @@ func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, 
 	if err != nil || good(c) {
 		return u, c, err
 	}
-	err = k.alone(ctx, id, func() error {
-		// What was read before may be of the past: another one may have renewed it.
-		if u, c, err = k.load(ctx, id); err != nil || good(c) {
+	var freshUser User
+	var fresh Credential
+	err = task.Outlive(ctx, 2*leaseLife, func(whole context.Context) error {
+		return k.alone(ctx, id, func() (err error) {
+			// What was read before may be of the past: another one may have renewed it.
+			if freshUser, fresh, err = k.load(ctx, id); err != nil || good(fresh) {
+				return err
+			}
+			old := fresh
+			if freshUser, fresh, err = k.renew(whole, freshUser, old); err != nil && old.Access != refused && time.Until(old.ExpiresAt) > 0 && passing(err) {
+				k.Log.WarnContext(ctx, "cannot renew the sign-in at the tracker now; the old one is still good", "tracker_user", freshUser.Name, "error", err)
+				return nil
+			}
 			return err
-		}
-		freshUser, fresh, err := k.renew(context.WithoutCancel(ctx), u, c)
-		if err == nil {
-			u, c = freshUser, fresh
-			return nil
-		}
-		if c.Access != refused && time.Until(c.ExpiresAt) > 0 && passing(err) {
-			k.Log.WarnContext(ctx, "cannot renew the sign-in at the tracker now; the old one is still good", "tracker_user", u.Name, "error", err)
-			return nil
-		}
-		return err
+		})
 	})
-	return u, c, err
+	if err != nil {
+		return u, c, err
+	}
+	return freshUser, fresh, nil
 }
 
 // load reads a credential that may be used. Errors: ErrNotFound, ErrDisconnected, ErrDead, and

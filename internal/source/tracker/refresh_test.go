@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/trackertest"
 )
@@ -236,6 +237,32 @@ func TestARenewalOutlivesItsCaller(t *testing.T) {
 		_ = renewed() // nobody waits for it
 		access, refresh := r.keeper.Stored(t, u.ID)
 		if access == before || !r.remote.Live(access, refresh) {
+			t.Error("the pair that the tracker gave is lost")
+		}
+	})
+}
+
+func TestAStopWaitsForARenewalWithABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, end := rigIn(t)
+		defer end()
+		u := r.signIn(mira)
+		before, _ := r.keeper.Stored(t, u.ID)
+		r.remote.ExpireAccess()
+		hold := make(chan struct{})
+		r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Times: 1, Hold: hold})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.keeper.Ask(ctx, u.ID) }()
+		synctest.Wait()
+		stop()
+		asked := time.Now()
+		if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(asked) != task.OutliveMost {
+			t.Errorf("ended after %v: %v", time.Since(asked), err)
+		}
+		close(hold) // the tracker answers late, and the process is still there
+		synctest.Wait()
+		if access, refresh := r.keeper.Stored(t, u.ID); access == before || !r.remote.Live(access, refresh) {
 			t.Error("the pair that the tracker gave is lost")
 		}
 	})

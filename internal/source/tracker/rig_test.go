@@ -73,7 +73,7 @@ func rigIn(t *testing.T) (r *rig, end func()) {
 	go func() { _ = server.Serve(door) }()
 	r = rigOn(t, dbtest.Folder(t), remote, "http://tracker.example")
 	return r, func() {
-		r.tasks.Stop()
+		_ = r.tasks.Stop(context.Background())
 		_ = server.Close()
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		_ = r.db.Close()
@@ -111,7 +111,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 		},
 	})
 	t.Cleanup(func() {
-		r.tasks.Stop()
+		_ = r.tasks.Stop(context.Background())
 		out.Close()
 		_ = d.Close()
 	})

@@ -446,7 +446,7 @@ func TestARunThatWasDueWhileTheServiceWasOffIsMadeUpFor(t *testing.T) {
 		r.show(mira, 1, 1, time.Now().Add(time.Minute))
 		time.Sleep(7 * time.Hour)
 		again := rigOn(t, r.dir, r.remote, r.url)
-		defer func() { again.tasks.Stop(); _ = again.db.Close() }()
+		defer func() { _ = again.tasks.Stop(context.Background()); _ = again.db.Close() }()
 		stop := again.run()
 		time.Sleep(time.Minute)
 		if n := len(r.events()); n != 1 {

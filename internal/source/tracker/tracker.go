@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/turn"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
@@ -106,9 +107,9 @@ type Keeper struct {
 	logins logins
 	states *secret.Tickets[appLogin]
 	wake   schedule.Signal
+	turns  turn.Keys[int64] // of the credential of a user
 
 	mu      sync.Mutex
-	locks   map[int64]chan struct{}
 	running *task.Task // the run that reads a history; nil when none does
 	last    time.Time  // when the last run by schedule began, or the Keeper
 	again   time.Time  // when a run that failed is tried again; zero when it is not
@@ -118,6 +119,6 @@ type Keeper struct {
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: secret.NewTickets[appLogin](stateLife, statesMost), wake: schedule.NewSignal(), last: time.Now(), locks: map[int64]chan struct{}{},
+		states: secret.NewTickets[appLogin](stateLife, statesMost), wake: schedule.NewSignal(), last: time.Now(),
 	}
 }

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -20,7 +21,7 @@ func newKeeper(t *testing.T) *Keeper {
 	dir := t.TempDir()
 	dbtest.OpenIn(t, dir)
 	tasks := &task.Registry{}
-	t.Cleanup(tasks.Stop)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	return NewKeeper(KeeperConfig{
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: tasks, Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
 		Next: func(after time.Time) time.Time {
