@@ -21,6 +21,7 @@ var (
 	heading   = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	unslugged = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+	goFile    = regexp.MustCompile("`([a-z][\\w/.-]*/[\\w/.-]*\\.go)`")
 )
 
 // everythingSaid has a line for each text of the pages and each literal of the program.
@@ -85,7 +86,7 @@ func TestTroubleshootingQuotes(t *testing.T) {
 // TestLinksOfDocumentsLead follows every link from a document to a file or heading of the project.
 func TestLinksOfDocumentsLead(t *testing.T) {
 	texts, anchors := map[string]string{}, map[string]bool{}
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -115,5 +116,36 @@ func TestLinksOfDocumentsLead(t *testing.T) {
 				t.Errorf("%s: the link to %s leads nowhere", document, to[1])
 			}
 		}
+	}
+}
+
+// TestFilesOfTheDesignExist holds the files that the documents for builders name, seen from internal or from the root,
+// against the files that are there.
+func TestFilesOfTheDesignExist(t *testing.T) {
+	named := 0
+	for _, pattern := range []string{"CONTRIBUTING.md", "docs/architecture.md", "docs/design/*.md", "docs/decisions/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range goFile.FindAllStringSubmatch(string(text), -1) {
+				named++
+				if strings.Contains(file[1], "NAME") { // a file that somebody will add
+					continue
+				}
+				_, inside := os.Stat(filepath.Join(root, "internal", file[1]))
+				if _, outside := os.Stat(filepath.Join(root, file[1])); inside != nil && outside != nil {
+					t.Errorf("%s names the file %s, which does not exist", path, file[1])
+				}
+			}
+		}
+	}
+	if named < 80 {
+		t.Errorf("%d files found: are they written in another way now?", named)
 	}
 }
