@@ -173,17 +173,22 @@ func (a *Archive) Close() error {
 }
 
 // Clean removes what a crash left in the folder: half-written pairs, pairs that are not
-// current, uploads. It is for the start of the service, and does nothing while an import runs.
+// current, uploads, the download of the dump in use. It is for the start of the service, and does nothing while an import runs.
 func (a *Archive) Clean() { a.tidy(uploadPrefix, fetchedPrefix) }
 
-// tidy removes leftovers, and the files whose names begin with one of the prefixes. It does
-// nothing while an import runs, or while there is no folder.
+// tidy removes leftovers, the download of the dump in use, which an import that was killed at its end left, and the files
+// whose names begin with one of the prefixes. It does nothing while an import runs, or while there is no folder.
 func (a *Archive) tidy(prefixes ...string) {
 	unlock, err := a.lock()
 	if err != nil {
 		return
 	}
 	a.removeLeftovers()
+	if info, ok := a.Info(); ok {
+		if err := fetch.Remove(fetch.Path(a.dir, info.Version)); err != nil {
+			a.log.Warn("cannot remove the download of the archive in use", "error", err)
+		}
+	}
 	for _, prefix := range prefixes {
 		a.removeAll(prefix)
 	}

@@ -460,18 +460,22 @@ func TestAnotherProcessImports(t *testing.T) {
 func TestLeftoversAreRemoved(t *testing.T) {
 	_, zip := synthetic(t, 0.001, 1)
 	dir := t.TempDir()
-	put(t, open(t, dir), zip)
+	info := put(t, open(t, dir), zip)
 	whole := files(t, dir)
-	for _, name := range []string{"catalog_archive_new.tmp.db", "catalog_archive_new.tmp.titles", "catalog_archive_old.db", "upload-123.part", "current.json.tmp"} {
+	for _, name := range []string{"catalog_archive_new.tmp.db", "catalog_archive_new.tmp.titles", "catalog_archive_old.db", "upload-123.part", "current.json.tmp",
+		"download-" + info.Version + ".part", "download-" + info.Version + ".part.json"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	kept := []string{"mine.txt", "download-2026-01-13.210306Z.part", "download-2026-01-13.210306Z.part.json"} // the next update goes on with it
+	for _, name := range kept {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	open(t, dir).Clean()
-	if diff := cmp.Diff(slices.Sorted(slices.Values(append(whole, "mine.txt"))), files(t, dir)); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(append(whole, kept...))), files(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -163,7 +163,7 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 		k.last.Refused = refusal{id, err.Error()}
 		k.mu.Unlock()
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || outcome == Imported { // what was cancelled goes on with it
 		err = errors.Join(err, fetch.Remove(path))
 	}
 	return outcome, err

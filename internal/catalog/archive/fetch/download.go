@@ -45,7 +45,7 @@ func Download(ctx context.Context, cfg Config, r Release, progress func(done, to
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder for downloads: %w", err)
 	}
-	path = filepath.Join(cfg.Dir, filePrefix+r.Version+fileSuffix)
+	path = Path(cfg.Dir, r.Version)
 	removeOthers(cfg, filepath.Base(path))
 	p, err := openPart(ctx, path, r, progress)
 	if err != nil {
@@ -57,6 +57,9 @@ func Download(ctx context.Context, cfg Config, r Release, progress func(done, to
 	}
 	return path, nil
 }
+
+// Path is where Download brings the dump of a version below dir.
+func Path(dir, version string) string { return filepath.Join(dir, filePrefix+version+fileSuffix) }
 
 // Remove deletes a file that Download answered, and what is kept beside it. That it is
 // gone already is no error.
