@@ -210,7 +210,9 @@ func TestBrowserArchive(t *testing.T) {
 		// What ran says nothing of use: the archive can be switched off below it.
 		browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
 		browsertest.Until(`!/in use/i.test(document.querySelector("#main").innerText)`),
+		// Switched on again, it is the one that was chosen, not the newest one.
 		browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
+		browsertest.Until(browsertest.Says("#archive .facts", "sha256-")),
 		chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#q", "雨中图书管"), browsertest.Click("form[role=search] button"),
 		browsertest.Until(browsertest.Says(".found", "雨の図書館")), browsertest.Until(browsertest.Says(".found", "similar")),
