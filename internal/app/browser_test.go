@@ -127,8 +127,10 @@ func TestBrowserEndsAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts", "Bangumi answers and takes the token.")),
-		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi answers")), browsertest.Until(browsertest.Says("#queue .waiting", "Waits for you")),
-		browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#queue", "Nothing waits")))
+		// That Bangumi answers is no green light while a mark waits; and nothing is said to go out by itself.
+		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi can be reached, and no mark is lost. Automatic retry is switched off")), browsertest.Until(browsertest.Says("#queue .waiting", "Waits for you")),
+		browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#queue", "Nothing waits")),
+		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi answers")))
 	if s.become([]int64{id}, "success"); !s.marked()["mira/90000105"] {
 		t.Errorf("marked is %v", s.marked())
 	}

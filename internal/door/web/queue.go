@@ -81,6 +81,8 @@ func (s *site) queue(r *http.Request) (content, error) {
 	switch {
 	case !page.Catalog.Reachable:
 		page.Look, page.Again = look{"warn", "triangle-alert", "queue.silent"}, againSoon
+	case page.Waiting > 0 && !page.Scheduler.Enabled:
+		page.Look = look{"warn", "hourglass", "queue.behind_off"}
 	case page.Waiting > 0:
 		page.Look = look{"warn", "hourglass", "queue.behind"}
 	case page.Status == queue.Abandoned && counts[queue.Abandoned] > 0:
