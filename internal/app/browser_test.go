@@ -99,6 +99,11 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/records"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`!document.querySelector("form[data-url*='/api/records/retry']")`),
+		// Who has an account by now is no user without one: a retry is all that is left to do.
+		browsertest.Until(`document.querySelectorAll("#records tbody tr").length === 3 && !document.querySelector(".unrouted")`),
+		chromedp.Navigate(fmt.Sprintf("%s/records/%d", s.url, ids[0])), browsertest.Until(browsertest.Listening),
+		browsertest.Until(`document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
+		browsertest.Until(browsertest.Says("#record .verdict", "An account names this user by now.")),
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url*='/api/records/retry'] button"), browsertest.Click("dialog button[value=yes]"),
 		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 to review or ignored.")),

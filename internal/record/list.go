@@ -133,7 +133,7 @@ func (f Filter) where() (string, []any) {
 		add("created_at < ?", f.Until.UnixMilli())
 	}
 	if f.Routed {
-		add("error_kind <> 'user_ignored' AND NOT (error_kind = 'no_account' AND status = 'error')")
+		add("error_kind <> 'user_ignored' AND NOT (status = 'error' AND " + stillUnrouted + ")")
 	}
 	if f.Before > 0 {
 		add("id < ?", f.Before)

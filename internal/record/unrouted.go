@@ -7,7 +7,12 @@ import (
 	"time"
 )
 
-// Unrouted is a media-server user whose records failed because no account names them.
+// stillUnrouted is the SQL condition of a failed record whose user no enabled account names to this day: who was added to one since
+// is no user without an account, and what failed of theirs only wants to be run again.
+const stillUnrouted = `(error_kind = 'no_account' AND NOT EXISTS (SELECT 1 FROM account_media_users AS m JOIN accounts AS a ON a.id = m.account_id
+	WHERE m.name = records.user_name AND a.enabled <> 0))`
+
+// Unrouted is a media-server user whose records failed because no account names them, which none does now either.
 type Unrouted struct {
 	User string
 	// Count is how many records failed so; Newest is the newest of them.
@@ -17,7 +22,7 @@ type Unrouted struct {
 
 // Unrouted are the users without an account, who was heard of last first, at most so many.
 func (s *Store) Unrouted(ctx context.Context, most int) ([]Unrouted, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE error_kind = 'no_account' AND status = 'error'
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE `+stillUnrouted+` AND status = 'error'
 		GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, most)
 	if err != nil {
 		return nil, fmt.Errorf("list users without an account: %w", err)

@@ -106,8 +106,7 @@ func (s *site) noticeOf(e notify.Entry, lang string) noticeView {
 // withUnrouted adds what can be done about a user without an account.
 func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
 	if v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced {
-		unrouted := unroutedOf(v.User, accounts)
-		v.Unrouted = &unrouted
+		v.Unrouted = unroutedOf(v.User, accounts)
 	}
 	return v
 }

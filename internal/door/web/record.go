@@ -102,8 +102,7 @@ func (s *site) record(r *http.Request) (content, error) {
 		if err != nil {
 			return content{}, err
 		}
-		unrouted := unroutedOf(rec.UserName, accounts)
-		page.Unrouted, page.Advice = &unrouted, ""
+		page.Unrouted, page.Advice = unroutedOf(rec.UserName, accounts), ""
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {

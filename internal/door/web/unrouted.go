@@ -42,11 +42,15 @@ type unroutedLine struct {
 // User is the name.
 func (l unroutedLine) User() string { return l.unroutedUser.User }
 
-// unroutedOf is what can be done about a user without an account.
-func unroutedOf(user string, accounts []account.Account) unroutedUser {
-	u := unroutedUser{User: user, Accounts: enabledOf(slices.Clone(accounts))}
+// unroutedOf is what can be done about a user without an account; nil for one whom an enabled account names by now.
+func unroutedOf(user string, accounts []account.Account) *unroutedUser {
+	u := &unroutedUser{User: user, Accounts: enabledOf(slices.Clone(accounts))}
 	for _, a := range accounts {
-		if !a.Enabled && slices.Contains(a.MediaUserNames, user) {
+		switch {
+		case !slices.Contains(a.MediaUserNames, user):
+		case a.Enabled:
+			return nil
+		default:
 			u.Disabled = a.Username
 		}
 	}
@@ -62,7 +66,9 @@ func (s *site) unrouted(ctx context.Context) ([]unroutedLine, error) {
 	accounts, err := s.Accounts.List(ctx)
 	var lines []unroutedLine
 	for _, u := range users {
-		lines = append(lines, unroutedLine{unroutedOf(u.User, accounts), u})
+		if of := unroutedOf(u.User, accounts); of != nil { // nil for who was added to an account in between
+			lines = append(lines, unroutedLine{*of, u})
+		}
 	}
 	return lines, err
 }
