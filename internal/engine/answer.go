@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/engine/review"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
 )
 
 // undoWait is how long Undo waits for records that the answer set going.
@@ -26,14 +27,14 @@ type Answered struct {
 }
 
 // Confirm answers a question with a subject that the caller has checked, and runs the
-// records that wait for it again. Errors are those of candidate.Store.Confirm.
+// records that wait for it again. Errors are those of review.Store.Confirm.
 func (e *Engine) Confirm(ctx context.Context, id int64, c review.Choice) (Answered, error) {
 	a, err := e.Questions.Confirm(ctx, id, c)
 	return e.answered(ctx, a, err)
 }
 
 // Reject answers a question by blocking its title exactly, and runs the records that wait
-// again, which ignores them. Errors are those of candidate.Store.Reject.
+// again, which ignores them. Errors are those of review.Store.Reject.
 func (e *Engine) Reject(ctx context.Context, id int64) (Answered, error) {
 	a, err := e.Questions.Reject(ctx, id)
 	return e.answered(ctx, a, err)
@@ -43,11 +44,9 @@ func (e *Engine) Reject(ctx context.Context, id int64) (Answered, error) {
 // are removed from the lists, as far as the service itself wrote them; then rule and question
 // are as before, and the records run again, so that they ask anew. When a mark cannot be taken
 // back the answer stays, and undoing again goes on where it stopped. It waits a while for
-// records that are still on their way. Errors are those of candidate.Store.Undo but for
-// *candidate.MarkedError, and of packages account and catalog.
+// records that are still on their way. Errors are those of review.Store.Undo but for
+// *review.MarkedError, and of packages account and catalog.
 func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
-	changes, cancel := e.Records.Feed.Subscribe()
-	defer cancel()
 	waiting, stop := context.WithTimeout(ctx, undoWait)
 	defer stop()
 	var taken []takenBack
@@ -62,7 +61,8 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 			taken = append(taken, some...)
 			continue
 		}
-		if !errors.Is(err, review.ErrInWork) {
+		var busy *review.InWorkError
+		if !errors.As(err, &busy) {
 			back, err := e.answered(ctx, a, err)
 			for i, t := range taken {
 				if t.sharer != 0 {
@@ -75,10 +75,12 @@ func (e *Engine) UndoAnswer(ctx context.Context, id int64) (Answered, error) {
 			}
 			return back, err
 		}
-		select {
-		case <-changes:
-		case <-waiting.Done():
+		_, waited := e.Settled(waiting, busy.RecordID)
+		switch {
+		case waiting.Err() != nil:
 			return Answered{}, err
+		case waited != nil && !errors.Is(waited, record.ErrNotFound):
+			return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, waited)
 		}
 	}
 }

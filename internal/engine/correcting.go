@@ -289,16 +289,18 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 	return nil
 }
 
-// noteTx adds the correction to the trace of a record, within tx. One without a trace gets one.
+// noteTx adds the correction to the trace of a record, within tx. One without a trace, or with one that cannot be read, gets one.
 func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, taken []takenBack) error {
-	trace := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message}}
+	fresh := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message}}
+	trace := fresh
 	text, err := record.TraceTx(ctx, tx, r.ID)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
 	if err == nil {
-		if err := json.Unmarshal(text, &trace); err != nil {
-			return fmt.Errorf("decode the trace of record %d: %w", r.ID, err)
+		if damaged := json.Unmarshal(text, &trace); damaged != nil {
+			c.Log.WarnContext(ctx, "the trace of a corrected record cannot be read and begins anew", "record_id", r.ID, "error", damaged)
+			trace = fresh
 		}
 	}
 	step := match.Step{

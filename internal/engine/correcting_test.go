@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"slices"
@@ -77,6 +79,28 @@ func TestAStopDuringACorrectionLosesNoWatch(t *testing.T) {
 		}
 	}
 	h.wantMarks(t, "one/9/913", "one/9/914")
+}
+
+func TestACorrectionPassesOverATraceThatCannotBeRead(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	id := h.seen(t, episode("a", "mira", 1))[0]
+	err := h.DB.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		return record.SetTraceTx(ctx, tx, id, []byte(`{"steps":`))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, status := h.correct(t, id, right()); status.State != task.Done {
+		t.Fatalf("the task is %+v", status)
+	}
+	if r := h.settled(t, id); r.Status != record.Success || r.SubjectID != 9 {
+		t.Errorf("record is %+v", r)
+	}
+	if trace, err := h.records.Trace(t.Context(), id); err != nil || !strings.Contains(string(trace), `"name":"correct"`) {
+		t.Errorf("trace %s (%v)", trace, err)
+	}
 }
 
 func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {

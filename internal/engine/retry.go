@@ -28,7 +28,7 @@ const retryMost = 64
 // Retry sends a settled record through the whole pipeline again, with all that its
 // event carried. The task ends when the record is settled, with the record as its
 // result; its log is the debug log of that run. It returns record.ErrNotFound,
-// ErrInProgress or task.ErrStopping.
+// ErrInProgress, task.ErrStopping, or the error of ctx, after which the task goes on.
 func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	r, err := e.Records.Get(ctx, id)
 	if err != nil {
@@ -39,6 +39,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	}
 	requeued := make(chan error, 1)
 	t, err := e.Tasks.Start(RetryKind, id, func(ctx context.Context, t *task.Task) error {
+		defer close(requeued)
 		defer e.follow(id, t)()
 		t.Progress(0, 1, fmt.Sprintf("record %d is run again", id))
 		err := e.requeue(ctx, id)
@@ -57,7 +58,12 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := <-requeued; err != nil {
+	select {
+	case err = <-requeued:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("retry record %d: %w", id, err)
 	}
 	return t, nil

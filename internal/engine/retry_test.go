@@ -2,9 +2,11 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -174,5 +176,36 @@ func TestCancelledBulkRetryLeavesTheRestFailed(t *testing.T) {
 	}
 	if last := h.settled(t, ids[199]); last.Status != record.Failed || last.Attempts != 1 {
 		t.Errorf("the last record is %s after %d attempts", last.Status, last.Attempts)
+	}
+}
+
+func TestARetryWaitsWithItsContext(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	h.settled(t, id)
+	writing, done := make(chan struct{}), make(chan struct{})
+	written := make(chan error, 1)
+	go func() {
+		written <- h.DB.Write(context.Background(), func(context.Context, *sql.Tx) error { close(writing); <-done; return nil })
+	}()
+	<-writing
+	ctx, leave := context.WithCancel(t.Context())
+	retried := make(chan error, 1)
+	go func() {
+		_, err := h.Retry(ctx, id)
+		retried <- err
+	}()
+	for !h.tasks.Runs(engine.RetryKind) {
+		runtime.Gosched()
+	}
+	leave()
+	if err := <-retried; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(done)
+	if err := <-written; err != nil {
+		t.Error(err)
 	}
 }

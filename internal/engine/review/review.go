@@ -27,9 +27,18 @@ var (
 	ErrAnswered = errors.New("this question was answered already: undo that answer first")
 	// ErrUnanswered is returned by Undo for a question that waits for its answer.
 	ErrUnanswered = errors.New("this question was not answered yet: there is nothing to undo")
-	// ErrInWork is returned by Undo while a record that the answer set going is on its way.
+	// ErrInWork is what an *InWorkError is.
 	ErrInWork = errors.New("records of this answer are being worked on: try again in a moment")
 )
+
+// InWorkError is returned by Undo while a record that the answer set going, or that its mapping may lead, is on its way.
+type InWorkError struct{ RecordID int64 }
+
+// Error is that of ErrInWork.
+func (e *InWorkError) Error() string { return ErrInWork.Error() }
+
+// Unwrap is ErrInWork.
+func (e *InWorkError) Unwrap() error { return ErrInWork }
 
 // MarkedError is returned by Undo while records hold marks that the answer led to.
 type MarkedError struct{ RecordIDs []int64 }

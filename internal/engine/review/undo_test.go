@@ -85,6 +85,34 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	}
 }
 
+func TestUndoPassesOverATraceThatCannotBeRead(t *testing.T) {
+	h := newHouse(t)
+	first := h.ask(episode("Show", season(1), 1))
+	q := h.only()
+	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	h.end(first, record.Success)
+	outcomes := map[string]record.Outcome{
+		"led":     {Status: record.Success, SubjectID: 8, Method: "mapping", Trace: []byte(`{"steps":[{"name":"mapping","output":"`)},
+		"strange": {Status: record.Success, SubjectID: 8, Method: "mapping", Trace: []byte(`{"steps":[{"name":"mapping","output":7}]}`)},
+		"other":   {Status: record.Success, SubjectID: 9, Method: "api", Trace: []byte(`{`)},
+	}
+	want := []int64{first}
+	for name, o := range outcomes {
+		w := h.claim(episode("Show", season(1), 2))
+		o.RecordID = w.ID
+		if name != "other" {
+			want = append(want, w.ID)
+		}
+		if err := h.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.SettleTx(ctx, tx, o) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(want)
+	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || !slices.Equal(back.RecordIDs, want) {
+		t.Errorf("undo of %+v: %+v, want records %v", a.Mapping, back, want)
+	}
+}
+
 func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
 	h := newHouse(t)
 	id := h.ask(episode("Show", season(1), 1))
