@@ -70,7 +70,7 @@ type Guard struct {
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, touch, err := g.identify(r)
-		stranger := errors.Is(err, errNoSession) || errors.Is(err, errBadKey) || errors.Is(err, errStrangeHost)
+		stranger := isStranger(err)
 		switch {
 		case err == nil:
 			touch(w)
@@ -98,7 +98,12 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// askAgain ends a request that lasts once its caller is not known any more.
+// isStranger reports whether an error of identify says that the caller is not known, and not that nobody could tell.
+func isStranger(err error) bool {
+	return errors.Is(err, errNoSession) || errors.Is(err, errBadKey) || errors.Is(err, errStrangeHost)
+}
+
+// askAgain ends a request that lasts once its caller is not known any more. While the database cannot tell, it goes on.
 func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Request) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -107,9 +112,13 @@ func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Re
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, _, err := g.identify(r); err != nil {
+			_, _, err := g.identify(r)
+			switch {
+			case isStranger(err):
 				end()
 				return
+			case err != nil:
+				g.complain(r, "check whether a caller is still known", err)
 			}
 		}
 	}
