@@ -11,6 +11,9 @@ import (
 // ErrClosed is returned by Write after Close.
 var ErrClosed = errors.New("the database is closed")
 
+// errShared is returned by Write when a write that shared its commit broke it.
+var errShared = errors.New("nothing was written, because another write at the same time failed: try again")
+
 // groupMost is how many writes share one commit.
 const groupMost = 64
 
@@ -83,7 +86,7 @@ func (d *DB) gather(first *write) []*write {
 }
 
 // writeGroup runs writes in one transaction, several behind a savepoint each, and answers them.
-// When the transaction breaks under one of them, those after it are given back.
+// When the transaction breaks under one of them, those before it are told so, and those after it are given back.
 func (d *DB) writeGroup(group []*write) (rest []*write) {
 	ctx := context.Background() // the transaction belongs to no single caller
 	tx, err := d.writer.BeginTx(ctx, nil)
@@ -109,7 +112,8 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		case broken:
 			d.judge(err)
 			_ = tx.Rollback() // it fails where SQLite has rolled back by itself
-			answer(append(written, w), err)
+			answer(written, shared(err))
+			w.result <- err
 			return group[i+1:]
 		case err != nil:
 			w.result <- err
@@ -124,6 +128,17 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 	}
 	answer(written, nil)
 	return nil
+}
+
+// shared is what a write is told whose transaction broke under the err of another one: never that error itself,
+// which is about somebody else's rows.
+func shared(err error) error {
+	for _, ours := range []error{ErrStorage, ErrDamaged} {
+		if errors.Is(explained(err), ours) {
+			return fmt.Errorf("%w: %w", errShared, ours)
+		}
+	}
+	return errShared
 }
 
 // run runs one write. broken is set when the whole transaction cannot go on: a full

@@ -88,6 +88,45 @@ func TestWritesThatGatherStandAndFallEachAlone(t *testing.T) {
 	}
 }
 
+func TestABrokenGroupHandsNobodyTheErrorOfAnother(t *testing.T) {
+	d := open(t, t.TempDir())
+	release := blocked(t, d)
+	wrong := errors.New("about the rows of mira")
+	var results [20]error
+	var begun, all sync.WaitGroup
+	for i := range results {
+		begun.Add(1)
+		all.Go(func() {
+			begun.Done()
+			results[i] = d.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+				if i != 10 {
+					_, err := tx.ExecContext(ctx, addSetting, fmt.Sprint("key", i))
+					return err
+				}
+				if _, err := tx.ExecContext(ctx, "ROLLBACK"); err != nil { // as SQLite does by itself when the disk is full
+					return err
+				}
+				return wrong
+			})
+		})
+	}
+	begun.Wait()
+	release()
+	all.Wait()
+	good := 0
+	for i, err := range results {
+		if errors.Is(err, wrong) != (i == 10) {
+			t.Errorf("write %d: %v", i, err)
+		}
+		if err == nil {
+			good++
+		}
+	}
+	if n := count(t, d, "settings"); n != good {
+		t.Errorf("%d settings, and %d writes that were told to be written", n, good)
+	}
+}
+
 func TestWriteIsGivenUpBeforeItBeginsAndNotAfter(t *testing.T) {
 	d := open(t, t.TempDir())
 	release := blocked(t, d)
