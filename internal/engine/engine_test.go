@@ -557,3 +557,21 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 		t.Errorf("record is %s %s", r.Status, r.Message)
 	}
 }
+
+func TestAPanicAfterARecordIsStoredLeavesItAsItIs(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.queued = func() { panic("a bug") }
+	h.run(t)
+	id := h.accept(t, episode("a", "mira", 1))[0]
+	if r := h.settled(t, id); r.Status != record.Queued {
+		t.Errorf("the record is %s: %s", r.Status, r.Message)
+	}
+	if _, err := h.Settled(t.Context(), id); err != nil { // let go
+		t.Error(err)
+	}
+	if r := h.settled(t, id); r.Status != record.Queued {
+		t.Errorf("then the record is %s: %s", r.Status, r.Message)
+	}
+}

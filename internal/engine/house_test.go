@@ -29,6 +29,7 @@ import (
 // house is an engine on a real database; matcher and lists are the test's, so that it
 // can decide what the catalog does.
 type house struct {
+	queued func() // is told of what was queued
 	*engine.Engine
 	records   *record.Store
 	mappings  *mapping.Store
@@ -260,7 +261,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h := &house{
 		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
-		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}},
+		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}}, queued: func() {},
 	}
 	h.questions = review.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
@@ -274,7 +275,7 @@ func newHouse(t *testing.T) *house {
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
 		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
-		Queue: h.queue, Tasks: h.tasks, Queued: func() {}, Notices: h.notices,
+		Queue: h.queue, Tasks: h.tasks, Queued: func() { h.queued() }, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})
 	return h

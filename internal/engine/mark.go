@@ -174,28 +174,16 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []settled) {
 	var moved, same []settled
 	for _, s := range batch {
-		old := s.trace.Result
 		if s.online || !s.trace.UsedArchive() {
 			same = append(same, s)
 			continue
 		}
-		ctx := e.followed(work, s.work.ID)
-		trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
-		if ctx.Err() != nil {
-			e.release(s.work.ID)
-			continue
-		}
-		e.tell(ctx, trace.Steps...)
-		now := trace.Result
-		isSame := now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID
-		if isSame || now.Status == match.NotFound && catalog.Hides(s.cause) { // look-ups do not find what is hidden
+		switch isMoved, found := e.matchesElsewhere(work, &s); {
+		case isMoved:
+			moved = append(moved, s)
+		case found:
 			same = append(same, s)
-			continue
 		}
-		trace.Steps = append(s.trace.Steps, trace.Steps...)
-		trace.ElapsedMS += s.trace.ElapsedMS
-		s.trace = trace
-		moved = append(moved, s)
 	}
 	if len(moved) == 0 {
 		return same
@@ -206,9 +194,38 @@ func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []s
 			continue
 		}
 		s.online, s.outcome, s.cause = true, record.Outcome{}, nil
-		e.conclude(e.followed(work, s.work.ID), work, s)
+		e.concludeOnline(work, s)
 	}
 	return refused
+}
+
+// matchesElsewhere matches a refused record with the catalog alone, and reports whether that leads elsewhere: then
+// s has the new trace. found is false for a record that is done with: it is given back, or a panic was its end.
+func (e *Engine) matchesElsewhere(work context.Context, s *settled) (moved, found bool) {
+	ctx := e.followed(work, s.work.ID)
+	defer e.settlePanic(ctx, work, s.work)
+	trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
+	if ctx.Err() != nil {
+		e.release(s.work.ID)
+		return false, false
+	}
+	e.tell(ctx, trace.Steps...)
+	old, now := s.trace.Result, trace.Result
+	isSame := now.Status == match.Matched && now.SubjectID == old.SubjectID && now.EpisodeID == old.EpisodeID
+	if isSame || now.Status == match.NotFound && catalog.Hides(s.cause) { // look-ups do not find what is hidden
+		return false, true
+	}
+	trace.Steps = append(s.trace.Steps, trace.Steps...)
+	trace.ElapsedMS += s.trace.ElapsedMS
+	s.trace = trace
+	return true, true
+}
+
+// concludeOnline is conclude for one of a batch: a panic costs this record an error and the others nothing.
+func (e *Engine) concludeOnline(work context.Context, s settled) {
+	ctx := e.followed(work, s.work.ID)
+	defer e.settlePanic(ctx, work, s.work)
+	e.conclude(ctx, work, s)
 }
 
 // episodesOf is every episode of the batch once, in ascending order; films without an episode have none.

@@ -24,12 +24,7 @@ const (
 // panic costs this record an error and nothing else.
 func (e *Engine) process(work context.Context, w record.Work) {
 	ctx := e.followed(work, w.ID)
-	defer func() {
-		if p := recover(); p != nil {
-			e.Log.ErrorContext(ctx, "panic while working on a record", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
-		}
-	}()
+	defer e.settlePanic(ctx, work, w)
 	a, step, out, err := e.assign(ctx, w)
 	if err != nil {
 		e.fail(ctx, w, err)
@@ -71,6 +66,14 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	e.tell(ctx, trace.Steps...)
 	trace.Steps = append(steps, trace.Steps...)
 	e.conclude(ctx, work, settled{work: w, account: a, trace: trace})
+}
+
+// settlePanic is deferred by what works on one record: a panic becomes its outcome.
+func (e *Engine) settlePanic(ctx, work context.Context, w record.Work) {
+	if p := recover(); p != nil {
+		e.Log.ErrorContext(ctx, "panic while working on a record", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+	}
 }
 
 // conclude brings a matched record to the batch that marks it, and every other one to its end.

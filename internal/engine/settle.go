@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,15 @@ func (e *Engine) settle(work context.Context, batch []settled) {
 		}
 		return
 	}
+	// What is stored stays as it is, whatever goes wrong with telling of it.
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.ErrorContext(work, "panic while telling how records came out", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			for _, s := range batch {
+				e.letGo(s.work.ID)
+			}
+		}
+	}()
 	for i, s := range batch {
 		e.tellOutcome(e.followed(work, s.work.ID), s, outcomes[i])
 		e.letGo(s.work.ID)
