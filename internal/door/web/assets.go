@@ -22,7 +22,7 @@ import (
 //go:embed assets templates locales
 var files embed.FS
 
-const staticPrefix = "/static/"
+const StaticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}

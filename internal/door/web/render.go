@@ -172,7 +172,7 @@ func (s *site) assetURL(name string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("no asset %q", name)
 	}
-	return s.BasePath() + staticPrefix + hashed, nil
+	return s.BasePath() + StaticPrefix + hashed, nil
 }
 
 func (s *site) icon(name string) (template.HTML, error) {

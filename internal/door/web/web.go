@@ -184,7 +184,7 @@ var openPaths = []string{"/login", "/setup", "/preferences", "/phrases"}
 
 // Open reports whether path (without the base path) is served to people who are not signed in.
 func Open(path string) bool {
-	return strings.HasPrefix(path, staticPrefix) || slices.Contains(openPaths, path)
+	return strings.HasPrefix(path, StaticPrefix) || slices.Contains(openPaths, path)
 }
 
 // site is the handler behind New.
@@ -223,7 +223,7 @@ func New(d Deps) (Pages, error) {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+staticPrefix+"{file}", s.assets.serve)
+	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
 	mux.HandleFunc("POST /phrases", s.retellings)
 	mux.HandleFunc("GET /live", s.live)
