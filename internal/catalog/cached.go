@@ -81,6 +81,11 @@ func (c *Cached) Search(ctx context.Context, q SearchQuery) ([]Subject, error) {
 		})
 }
 
+// AdultTitles is what ask finds in the name of one person, kept for whom viewer names alone.
+func (c *Cached) AdultTitles(ctx context.Context, viewer string, q SearchQuery, ask func() ([]Subject, error)) ([]Subject, error) {
+	return cachedList(ctx, c, fmt.Sprintf("adult titles for %s %q %v %v %v %d", viewer, q.Keyword, q.Types, q.From, q.To, q.Limit), ask)
+}
+
 // putHits keeps subjects as a search shows them, which is whole, but for hits of the legacy search: these
 // have no platform. What was read of the subject itself stays, for the search lags behind.
 func (c *Cached) putHits(era int, hits []Subject) {

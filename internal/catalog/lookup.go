@@ -159,6 +159,11 @@ func (s Session) Subject(ctx context.Context, id SubjectID) (Subject, error) {
 // Relations reads the neighbours of a subject, anonymously. Ids of merged
 // subjects are not redirected here: ErrNotFound.
 func (c *Client) Relations(ctx context.Context, id SubjectID) ([]Relation, error) {
+	return Session{c: c}.Relations(ctx, id)
+}
+
+// Relations is Client.Relations with what only the owner of the token is shown.
+func (s Session) Relations(ctx context.Context, id SubjectID) ([]Relation, error) {
 	type row struct {
 		ID       SubjectID   `json:"id"`
 		Type     SubjectType `json:"type"`
@@ -168,7 +173,7 @@ func (c *Client) Relations(ctx context.Context, id SubjectID) ([]Relation, error
 	}
 	var l rows[row]
 	k := call{op: fmt.Sprintf("read relations of subject %d", id), path: fmt.Sprintf("/v0/subjects/%d/subjects", id)}
-	err := c.read(ctx, k, &l, func() bool {
+	err := s.read(ctx, k, &l, func() bool {
 		return l.all != nil && !slices.ContainsFunc(l.all, func(r row) bool { return r.ID <= 0 })
 	})
 	if err != nil {

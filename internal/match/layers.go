@@ -20,6 +20,7 @@ const (
 	stepArchive  = "archive"
 	stepAPI      = "api"
 	stepLive     = "live_action"
+	stepAdult    = "adult"
 	stepArbiter  = "arbiter"
 	stepEpisode  = "episode"
 	stepDecision = "decision"
@@ -76,6 +77,7 @@ var layers = []layer{
 	{stepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
 	{stepAPI, theCatalog, always, findInCatalog, ""},
 	{stepLive, either, noLiveAction, findLiveAction, ""},
+	{stepAdult, theCatalog, noAdultTitles, findAdultTitles, ""},
 }
 
 func noArchive(s *session) string { return s.noArchive }

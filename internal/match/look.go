@@ -69,6 +69,23 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 	return hits, nil
 }
 
+// adultTitles gives the hits of q that the catalog shows to the account alone; an account that cannot ask finds none.
+func (l *look) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	l.lookUps++
+	hits, err := by.AdultTitles(ctx, q)
+	if err != nil {
+		if !isAway(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	hits = slices.DeleteFunc(hits, func(s catalog.Subject) bool { return !slices.Contains(q.Types, s.Type) })
+	for _, s := range hits {
+		l.subjects[s.ID] = s
+	}
+	return hits, nil
+}
+
 // isWhole reports whether a hit tells all of its subject: those of the legacy
 // search have neither platform nor aliases (upstreams/catalog.md section 6).
 func isWhole(s catalog.Subject) bool { return s.Platform != "" || len(s.Aliases) > 0 }
@@ -96,6 +113,9 @@ func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Rel
 	}
 	l.lookUps++
 	r, err := l.catalog.Relations(ctx, id)
+	if !l.archived && l.subjects[id].NSFW {
+		r, err = orSeen(ctx, r, err, func(by Viewer) ([]catalog.Relation, error) { return by.Relations(ctx, id) })
+	}
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, err
 	}

@@ -240,7 +240,7 @@ func checkSteps(t *testing.T, trace match.Trace) {
 			}
 		}
 	}
-	want := []string{"block", "mapping", "payload_id", "dataset", "archive", "api", "live_action", "episode", "decision"}
+	want := []string{"block", "mapping", "payload_id", "dataset", "archive", "api", "live_action", "adult", "episode", "decision"}
 	if trace.Result.Status == match.NotFound {
 		want = slices.DeleteFunc(want, func(name string) bool { return name == "episode" })
 	}

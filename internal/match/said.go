@@ -10,7 +10,7 @@ import (
 // stepNames are the steps of a trace as a person reads them.
 var stepNames = map[string]string{
 	"route": "Account", "block": "Blocked keywords", "mapping": "Your mappings", "payload_id": "IDs of the catalog", "dataset": "ID table", "archive": "Archive",
-	"api": "Catalog", "live_action": "Live action", "arbiter": "Arbiter", "episode": "Episode", "decision": "Decision", "mark": "Mark", "correct": "Correction",
+	"api": "Catalog", "live_action": "Live action", "adult": "Adult titles", "arbiter": "Arbiter", "episode": "Episode", "decision": "Decision", "mark": "Mark", "correct": "Correction",
 }
 
 // Title is the name of the step as a person reads it.

@@ -11,7 +11,10 @@ import (
 // nor for some accounts (upstreams/catalog.md section 7). Errors are those of a Catalog.
 type Viewer interface {
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	Relations(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error)
 	Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error)
+	// AdultTitles is the adult titles among the hits of a search.
+	AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 }
 
 type viewerKey struct{}
@@ -34,10 +37,15 @@ func orSeen[T any](ctx context.Context, found T, err error, ask func(Viewer) (T,
 		return found, err
 	}
 	seen, failure := ask(by)
-	if failure == nil || errors.Is(failure, catalog.ErrUnreachable) && !errors.Is(failure, catalog.ErrUnauthorized) {
+	if failure == nil || isAway(failure) {
 		return seen, failure
 	}
 	return found, err
+}
+
+// isAway reports whether what an account asked failed because the catalog does not answer, and not because the account cannot ask.
+func isAway(failure error) bool {
+	return errors.Is(failure, catalog.ErrUnreachable) && !errors.Is(failure, catalog.ErrUnauthorized)
 }
 
 // renew takes the account's own list of episodes for an adult title of the archive, whose list lacks what is

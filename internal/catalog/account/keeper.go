@@ -26,9 +26,10 @@ const (
 	refreshMost = 30 * time.Second
 )
 
-// Subjects tells what a subject is; *catalog.Cached is one.
+// Subjects tells what a subject is, and remembers what searches in the name of one account find; *catalog.Cached is one.
 type Subjects interface {
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	AdultTitles(ctx context.Context, viewer string, q catalog.SearchQuery, ask func() ([]catalog.Subject, error)) ([]catalog.Subject, error)
 }
 
 // KeeperConfig is what a Keeper needs; every field must be set.

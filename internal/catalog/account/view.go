@@ -2,11 +2,13 @@ package account
 
 import (
 	"context"
+	"fmt"
 
 	"watchmark/internal/catalog"
 )
 
-// View is the catalog as an account sees it: with adult titles, where the account may see them. Nothing of it is kept.
+// View is the catalog as an account sees it: with adult titles, where the account may see them.
+// Nothing of it is kept, but what searches find, and that for the account alone.
 type View struct {
 	keeper  *Keeper
 	account Account
@@ -40,4 +42,26 @@ func (v View) Episodes(ctx context.Context, id catalog.SubjectID) (found []catal
 		return err
 	})
 	return found, err
+}
+
+// Relations reads the neighbours of a subject. Errors are those of Check.
+func (v View) Relations(ctx context.Context, id catalog.SubjectID) (found []catalog.Relation, err error) {
+	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+		found, err = s.Relations(ctx, id)
+		return err
+	})
+	return found, err
+}
+
+// AdultTitles searches for what searches without an account do not find. Errors are those of Check.
+func (v View) AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+	// Another token, or another account that takes the number of one that is gone, changes the time.
+	viewer := fmt.Sprint(v.account.ID, v.account.UpdatedAt.UnixMilli())
+	return v.keeper.Subjects.AdultTitles(ctx, viewer, q, func() (found []catalog.Subject, err error) {
+		err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+			found, err = s.AdultTitles(ctx, q)
+			return err
+		})
+		return found, err
+	})
 }
