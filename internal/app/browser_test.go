@@ -104,6 +104,9 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 		chromedp.Navigate(fmt.Sprintf("%s/records/%d", s.url, ids[0])), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
 		browsertest.Until(browsertest.Says("#record .verdict", "An account names this user by now.")),
+	)
+	picture(t, tab, "named-since.png")
+	browsertest.Run(t, tab,
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url*='/api/records/retry'] button"), browsertest.Click("dialog button[value=yes]"),
 		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 to review or ignored.")),
@@ -133,7 +136,9 @@ func TestBrowserEndsAnOutage(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts", "Bangumi answers and takes the token.")),
 		// That Bangumi answers is no green light while a mark waits; and nothing is said to go out by itself.
-		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi can be reached, and no mark is lost. Automatic retry is switched off")), browsertest.Until(browsertest.Says("#queue .waiting", "Waits for you")),
+		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi can be reached, and no mark is lost. Automatic retry is switched off")), browsertest.Until(browsertest.Says("#queue .waiting", "Waits for you")))
+	picture(t, tab, "queue-off.png")
+	browsertest.Run(t, tab,
 		browsertest.Until(`!document.querySelector("form[data-busy]")`), browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#queue", "Nothing waits")),
 		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi answers")))
 	if s.become([]int64{id}, "success"); !s.marked()["mira/90000105"] {
