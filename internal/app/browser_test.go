@@ -103,7 +103,7 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 		browsertest.Until(`document.querySelectorAll("#records tbody tr").length === 3 && !document.querySelector(".unrouted")`),
 		chromedp.Navigate(fmt.Sprintf("%s/records/%d", s.url, ids[0])), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
-		browsertest.Until(browsertest.Says("#record .verdict", "An account names this user by now.")),
+		browsertest.Until(browsertest.Says("#record .verdict", "An account names this user now.")),
 	)
 	picture(t, tab, "named-since.png")
 	browsertest.Run(t, tab,

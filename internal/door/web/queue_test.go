@@ -150,7 +150,7 @@ func TestQueuePage(t *testing.T) {
 		{"what is done", "/queue?status=synced", nil, []string{"摇曳露营", "its mark stay"}, []string{"摇曳露营"}, "/api/catalog_replay/replay/"},
 		{"no such state", "/queue?status=lost&after=x", nil, []string{"迷宫饭"}, []string{"迷宫饭"}, "间谍过家家"},
 		{"in an outage", "/queue", func() { g.down = time.Now().Add(-25 * time.Minute) }, []string{"Bangumi does not answer", "25 minutes ago", "in 1 minute", "connection refused", "Sent as soon as Bangumi answers", `data-again="5"`}, []string{"Bangumi 无响应"}, "Due now"},
-		{"switched off", "/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "none since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically."},
+		{"switched off", "/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "none since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.change != nil {
