@@ -4,10 +4,13 @@ package tlsfile
 
 import (
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -130,7 +133,7 @@ func (p *Pair) read() (*tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("server.tls_cert %s and server.tls_key %s: %w", p.certFile, p.keyFile, explained(err))
+		return nil, fmt.Errorf("server.tls_cert %s and server.tls_key %s: %w", p.certFile, p.keyFile, explained(cert, key, err))
 	}
 	return &pair, nil
 }
@@ -139,11 +142,36 @@ func unreadable(setting string, err error) error {
 	return fmt.Errorf("%s: %w; check the path and that the user of the service may read it", setting, err)
 }
 
-// explained says what to do where the library's words alone do not.
-func explained(err error) error {
-	switch err.Error() {
-	case "tls: private key does not match public key", "tls: private key type does not match public key type":
+// explained says what to do where the library's words alone do not: two files that can be read, each by itself,
+// do not belong together.
+func explained(cert, key []byte, err error) error {
+	if readsCertificate(cert) && readsKey(key) {
 		return errors.New("the key is not that of the certificate: name the two files that were made together; in the chain the own certificate comes first")
 	}
 	return fmt.Errorf("%w; both must be PEM files, the key without a passphrase", err)
+}
+
+// readsCertificate reports whether the first certificate of a PEM file can be read.
+func readsCertificate(file []byte) bool {
+	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			_, err := x509.ParseCertificate(block.Bytes)
+			return err == nil
+		}
+	}
+	return false
+}
+
+// readsKey reports whether the first private key of a PEM file can be read, in one of the forms that crypto/tls takes.
+func readsKey(file []byte) bool {
+	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "PRIVATE KEY" && !strings.HasSuffix(block.Type, " PRIVATE KEY") {
+			continue
+		}
+		_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
+		_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
+		_, sec1 := x509.ParseECPrivateKey(block.Bytes)
+		return pkcs8 == nil || pkcs1 == nil || sec1 == nil
+	}
+	return false
 }
