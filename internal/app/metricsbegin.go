@@ -38,7 +38,7 @@ func (m *meters) begin() {
 	m.engine.Runs.Begin(names(source.All), names([]record.Status{record.Success, record.Ignored, record.Review, record.Queued, record.Failed}))
 	m.calls.Begin(services, []string{"2xx", "3xx", "4xx", "5xx", "failed"})
 	m.callTime.Begin(services)
-	m.Notices.Sent.Begin(names(channel.Types), names([]notify.State{notify.Sent, notify.Waiting, notify.Failed, notify.Unsure}))
+	m.Notices.Sent.Begin(names(channel.Types()), names([]notify.State{notify.Sent, notify.Waiting, notify.Failed, notify.Unsure}))
 	m.tasks.Ended.Begin(taskKinds, names([]task.State{task.Done, task.Failed, task.Cancelled}))
 }
 

@@ -31,9 +31,6 @@ type Adapter = payload.Adapter
 // Guide is what the page Connect says of a source.
 type Guide = payload.Guide
 
-// Text is a text in both languages of the pages.
-type Text = payload.Text
-
 // Adapters are the push sources, in the order people see them.
 var Adapters = []Adapter{
 	plex.Adapter,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
@@ -26,7 +27,7 @@ func TestAdapters(t *testing.T) {
 			t.Errorf("%q is no name for the path of a webhook, or another source has it", name)
 		}
 		seen[a.Source] = true
-		texts := append([]source.Text{a.Name, a.Guide.Needs, a.Guide.Note}, a.Guide.Steps...)
+		texts := append([]bilingual.Text{a.Name, a.Guide.Needs, a.Guide.Note}, a.Guide.Steps...)
 		if a.Guide.Body != "" {
 			texts = append(texts, a.Guide.BodyTitle)
 		}

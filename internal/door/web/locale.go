@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"strconv"
 
 	"golang.org/x/text/language"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source"
+	"watchmark/internal/tell/notify/channel"
 )
 
 // languages are the languages of the pages by the tag that stands in <html lang>, in the
@@ -26,7 +29,7 @@ var matcher = language.NewMatcher([]language.Tag{language.English, language.Simp
 // catalogue is every text of the pages by language and key.
 type catalogue map[string]map[string]string
 
-// loadCatalogue reads the texts, which are kept in a file for each room, but those of push sources by their adapters.
+// loadCatalogue reads the texts, which are kept in a file for each room, but those of push sources and types of channels by their adapters.
 // A key that one language has and another lacks is an error.
 func loadCatalogue() (catalogue, error) {
 	c := catalogue{}
@@ -52,10 +55,8 @@ func loadCatalogue() (catalogue, error) {
 				words[key] = text
 			}
 		}
-		for _, a := range source.Adapters {
-			for key, text := range adapterTexts(a) {
-				words[key] = choose(lang.Tag, text.English, text.Chinese)
-			}
+		for key, text := range adapterTexts() {
+			words[key] = choose(lang.Tag, text.English, text.Chinese)
 		}
 		c[lang.Tag] = words
 	}
@@ -71,10 +72,22 @@ func loadCatalogue() (catalogue, error) {
 	return c, nil
 }
 
-// adapterTexts are the texts of a push source by key.
-func adapterTexts(a source.Adapter) map[string]source.Text {
+// adapterTexts are the texts of all adapters by key.
+func adapterTexts() map[string]bilingual.Text {
+	all := map[string]bilingual.Text{}
+	for _, a := range source.Adapters {
+		maps.Copy(all, sourceTexts(a))
+	}
+	for _, a := range channel.Adapters {
+		maps.Copy(all, channelTexts(a))
+	}
+	return all
+}
+
+// sourceTexts are the texts of a push source by key.
+func sourceTexts(a source.Adapter) map[string]bilingual.Text {
 	guide := "connect." + string(a.Source)
-	texts := map[string]source.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
+	texts := map[string]bilingual.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
 	for i, step := range a.Guide.Steps {
 		texts[stepKey(a.Source, i)] = step
 	}

@@ -1,10 +1,8 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -15,25 +13,10 @@ import (
 type notificationsPage struct {
 	Channels []channelView
 	// On is how many channels are switched on.
-	On    int
-	Types []channelType
+	On int
+	// Types are those that one can add.
+	Types []channel.Adapter
 	Rules []ruleView
-}
-
-// channelType is a type of channel that one can add.
-type channelType struct {
-	Type channel.Type
-	Icon string
-}
-
-var channelIcons = map[channel.Type]string{channel.TypeWebhook: "webhook", channel.TypeEmail: "mail", channel.TypeWeCom: "message-circle", channel.TypeDingTalk: "message-square"}
-
-func channelTypes() []channelType {
-	var types []channelType
-	for _, t := range channel.Types {
-		types = append(types, channelType{t, channelIcons[t]})
-	}
-	return types
 }
 
 // channelView is a channel as it stands.
@@ -51,7 +34,8 @@ func (v channelView) Plural() string { return string(v.Type) + "s" }
 
 // channelViewOf says how a channel stands.
 func channelViewOf(c notify.Channel) (channelView, error) {
-	v := channelView{Channel: c, Icon: channelIcons[c.Type], Look: channelLook(c)}
+	a, _ := channel.AdapterOf(c.Type) // a type that is not known has no icon
+	v := channelView{Channel: c, Icon: a.Icon, Look: channelLook(c)}
 	config, err := channel.Read(c.Type, c.Config.Reveal())
 	if err != nil { // it is paused then, and says so
 		return v, nil //nolint:nilerr // as above
@@ -139,7 +123,7 @@ func minutes(seconds int) string { return number(float64(seconds) / 60) }
 
 // notifications shows channels and rules.
 func (s *site) notifications(r *http.Request) (content, error) {
-	page := notificationsPage{Types: channelTypes()}
+	page := notificationsPage{Types: channel.Adapters}
 	var err error
 	if page.Channels, page.On, err = s.channelViews(r); err != nil {
 		return content{}, err
@@ -162,131 +146,6 @@ func (s *site) notificationTrial(r *http.Request) (content, error) {
 	views, on, err := s.channelViews(r)
 	return content{Title: "debug.title", Data: notificationsPage{Channels: views, On: on}}, err
 }
-
-// channelPage is the form of a channel; its ID is 0 for a new one.
-type channelPage struct {
-	channelView
-	// Config is its settings, in which secrets are masked.
-	Config channel.Config
-	// Steps counts the texts channel.guide.<type>.1 and on.
-	Steps        int
-	Presets      []preset
-	Placeholders []string
-	Standard     string // the template of a webhook that has none
-}
-
-// StepKeys are the keys of the guide's texts in order.
-func (p channelPage) StepKeys() []string {
-	keys := make([]string, p.Steps)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("channel.guide.%s.%d", p.Type, i+1)
-	}
-	return keys
-}
-
-// Hints are the ids of the texts for presets.
-func (p channelPage) Hints() []string {
-	var ids []string
-	for _, one := range p.Presets {
-		if !slices.Contains(ids, one.ID) {
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids
-}
-
-// Methods are those of a webhook.
-func (channelPage) Methods() []string {
-	return []string{http.MethodPost, http.MethodPut, http.MethodGet}
-}
-
-// Encryptions are those of a mail server's connection.
-func (channelPage) Encryptions() []channel.TLS {
-	return []channel.TLS{channel.Implicit, channel.STARTTLS, channel.None}
-}
-
-// Switched reports whether the form begins switched on.
-func (p channelPage) Switched() bool { return p.ID == 0 || p.Enabled }
-
-var (
-	guideSteps   = map[channel.Type]int{channel.TypeWeCom: 3, channel.TypeDingTalk: 3}
-	emptyConfigs = map[channel.Type]channel.Config{channel.TypeWebhook: channel.Webhook{}, channel.TypeEmail: channel.Email{}, channel.TypeWeCom: channel.WeCom{}, channel.TypeDingTalk: channel.DingTalk{}}
-)
-
-func channelPageOf(v channelView, config channel.Config) channelPage {
-	return channelPage{channelView: v, Config: config, Steps: guideSteps[v.Type], Presets: presets[v.Type], Placeholders: messagePlaceholders, Standard: channel.DefaultTemplate}
-}
-
-// newChannel shows the form of a new channel of the type in the address.
-func (s *site) newChannel(r *http.Request) (content, error) {
-	t := channel.Type(r.URL.Query().Get("type"))
-	if emptyConfigs[t] == nil {
-		return content{}, errNoPage
-	}
-	return content{Title: "channel.new." + string(t), Data: channelPageOf(channelView{Channel: notify.Channel{Type: t}, Icon: channelIcons[t]}, emptyConfigs[t])}, nil
-}
-
-// channel shows the form of a channel. Settings that cannot be read any more are entered anew.
-func (s *site) channel(r *http.Request) (content, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return content{}, err
-	}
-	c, err := s.Notices.Channel(r.Context(), id)
-	if err != nil {
-		return content{}, err
-	}
-	view, err := channelViewOf(c)
-	config, failure := channel.Read(c.Type, c.Config.Reveal())
-	if failure != nil {
-		config = emptyConfigs[c.Type]
-	}
-	return content{Heading: c.Name, Data: channelPageOf(view, config)}, err
-}
-
-// preset is what a channel's form can begin with, for one receiver or provider.
-type preset struct {
-	ID, Name string
-	// Fills are the values of fields, as JSON.
-	Fills string
-}
-
-// presets are those of docs/notifications.md.
-var presets = map[channel.Type][]preset{
-	channel.TypeWebhook: {
-		webhookPreset("ntfy", "ntfy", "https://ntfy.sh/", "", `{"topic": "your-topic", "title": "{title}", "message": "{text:1200}", "click": "{link}"}`),
-		webhookPreset("bark", "Bark", "https://api.day.app/push", "", `{"device_key": "your-key", "title": "{title}", "body": "{text:1000}", "url": "{link}", "group": "Watchmark"}`),
-		webhookPreset("gotify", "Gotify", "http://gotify.local/message", "X-Gotify-Key: your-token",
-			`{"title": "{title}", "message": "{text}", "priority": 5, "extras": {"client::notification": {"click": {"url": "{link}"}}}}`),
-		webhookPreset("home_assistant", "Home Assistant", "http://homeassistant.local:8123/api/webhook/your-id", "", `{"title": "{title}", "message": "{text}", "type": "{type}"}`),
-		webhookPreset("telegram", "Telegram", "https://api.telegram.org/botyour-token/sendMessage", "",
-			`{"chat_id": "your-chat", "text": "{title:200}\n{text:3500}\n{link}", "link_preview_options": {"is_disabled": true}}`),
-		webhookPreset("discord", "Discord", "https://discord.com/api/webhooks/your-webhook", "",
-			`{"username": "Watchmark", "content": "{title:200}\n{text:1500}\n{link}", "allowed_mentions": {"parse": []}}`),
-	},
-	channel.TypeEmail: {
-		mailPreset("qq", "QQ", "smtp.qq.com"), mailPreset("netease", "163", "smtp.163.com"), mailPreset("netease", "126", "smtp.126.com"), mailPreset("gmail", "Gmail", "smtp.gmail.com"),
-	},
-}
-
-func webhookPreset(id, name, address, headers, template string) preset {
-	var lines bytes.Buffer
-	_ = json.Indent(&lines, []byte(template), "", "  ") // those below are JSON, as a test sees
-	return presetOf(id, name, map[string]string{"config.url": address, "config.headers": headers, "config.template": lines.String(), "config.method": http.MethodPost})
-}
-
-func mailPreset(id, name, host string) preset {
-	return presetOf(id, name, map[string]string{"config.host": host, "config.port": "465", "config.tls": string(channel.Implicit)})
-}
-
-func presetOf(id, name string, fields map[string]string) preset {
-	fills, _ := json.Marshal(fields) // text always encodes
-	return preset{id, name, string(fills)}
-}
-
-// messagePlaceholders are those of a webhook's template (docs/notifications.md).
-var messagePlaceholders = []string{"title", "text", "link", "type", "type_name", "timestamp", "count", "id", "user", "account", "source", "anime", "ori_title", "season", "episode",
-	"subject_name", "subject_id", "episode_id", "error"}
 
 // rulePage is the form of a rule; its ID is 0 for a new one.
 type rulePage struct {

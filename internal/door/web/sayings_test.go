@@ -86,7 +86,7 @@ func pushSources() []speaker {
 
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{
-	"app", "app/demo", "catalog/cover", "door", "door/web", "match/idmap/gen", "platform", "platform/disk",
+	"app", "app/demo", "catalog/cover", "door", "door/web", "match/idmap/gen", "platform", "platform/bilingual", "platform/disk",
 	"platform/listen", "platform/logs", "platform/metrics", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
 	"platform/tlsfile", "tell", "testkit", "testkit/browsertest", "testkit/catalogtest", "testkit/channeltest",
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
@@ -171,6 +171,8 @@ type saying struct {
 var (
 	// Arguments of these functions are for the log, for programmers, or no text.
 	mute = []string{"Debug", "Info", "Warn", "Error", "DebugContext", "InfoContext", "WarnContext", "ErrorContext", "Log", "complain", "panic", "MustCompile", "stream", "response", "logWayBack"}
+	// The texts of these values are in both languages.
+	bilingual = []string{"Adapter", "Field", "Words"}
 	// Values of these fields describe the API.
 	describing = []string{"Summary", "Description", "Tags"}
 	// A single word that one of these is set to is a text, too.
@@ -221,7 +223,7 @@ func collect(t *testing.T, dir, name string) []saying {
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
-			if n.Type != nil && nameOf(n.Type) == "Adapter" { // its texts are in both languages
+			if n.Type != nil && slices.Contains(bilingual, nameOf(n.Type)) {
 				return false
 			}
 		case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:

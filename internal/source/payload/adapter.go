@@ -1,6 +1,9 @@
 package payload
 
-import "watchmark/internal/watch"
+import (
+	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/watch"
+)
 
 // Adapter is one push source: all that the service and its pages know of it.
 type Adapter struct {
@@ -28,4 +31,4 @@ type Guide struct {
 }
 
 // Text is a text in both languages of the pages.
-type Text struct{ English, Chinese string }
+type Text = bilingual.Text

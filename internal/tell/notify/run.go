@@ -40,19 +40,15 @@ type outlet struct {
 	digested map[int64]time.Time // when a rule's last digest went out
 }
 
-// outlet is that of a channel. WeCom takes 20 messages a minute, DingTalk shuts who sends more out for ten minutes
-// (upstreams/channels.md, sections 1 and 2).
+// outlet is that of a channel.
 func (n *Notifier) outlet(c Channel) *outlet {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	o := n.outlets[c.ID]
 	if o == nil {
-		perMinute, burst := 60, 5
-		if c.Type == channel.TypeWeCom || c.Type == channel.TypeDingTalk {
-			perMinute, burst = 18, 2
-		}
+		a, _ := channel.AdapterOf(c.Type) // without an adapter nothing is sent
 		// In any minute goes out what the bucket held, and what ran into it meanwhile.
-		bucket := rate.NewLimiter(rate.Limit(float64(perMinute-burst)/60), burst)
+		bucket := rate.NewLimiter(rate.Limit(float64(a.Rate.PerMinute-a.Rate.Burst)/60), a.Rate.Burst)
 		o = &outlet{turn: make(chan struct{}, 1), bucket: bucket, digested: map[int64]time.Time{}}
 		n.outlets[c.ID] = o
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"watchmark/internal/platform/secret"
 )
@@ -12,18 +11,7 @@ import (
 // Type is a kind of channel.
 type Type string
 
-// The types of channels.
-const (
-	TypeWebhook  Type = "webhook"
-	TypeEmail    Type = "email"
-	TypeWeCom    Type = "wecom"
-	TypeDingTalk Type = "dingtalk"
-)
-
-// Types are all of them, in the order people see them.
-var Types = []Type{TypeWebhook, TypeEmail, TypeWeCom, TypeDingTalk}
-
-// Config is the settings of one channel: a Webhook, Email, WeCom or DingTalk. Encoded as JSON
+// Config is the settings of one channel. Encoded as JSON
 // its secrets are masked; only Plain tells them.
 type Config interface {
 	Type() Type
@@ -49,21 +37,6 @@ type FieldError struct{ Field, Problem string }
 
 func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// Read is the config of type t that plain, a result of Plain, holds.
-func Read(t Type, plain string) (Config, error) {
-	switch t {
-	case TypeWebhook:
-		return read[Webhook](plain)
-	case TypeEmail:
-		return read[Email](plain)
-	case TypeWeCom:
-		return read[WeCom](plain)
-	case TypeDingTalk:
-		return read[DingTalk](plain)
-	}
-	return nil, fmt.Errorf("there is no channel type %q", t)
-}
-
 // read never repeats plain in an error: it holds secrets.
 func read[C Config](plain string) (Config, error) {
 	var c C
@@ -73,14 +46,12 @@ func read[C Config](plain string) (Config, error) {
 	return c, nil
 }
 
-// HoldsSeveral reports whether one message of a channel can tell several notices: a webhook whose own body has no
-// place for the text cannot.
+// HoldsSeveral reports whether one message of a channel can tell several notices. Those whose settings do not say
+// otherwise can.
 func HoldsSeveral(c Config) bool {
-	w, is := c.(Webhook)
-	return !is || w.Template == "" || textPlace.MatchString(w.Template)
+	limited, is := c.(interface{ holdsSeveral() bool })
+	return !is || limited.holdsSeveral()
 }
-
-var textPlace = regexp.MustCompile(`\{text(:[0-9]+)?\}`)
 
 // encode is v as JSON with <, > and & as they are.
 func encode(v any) []byte {

@@ -13,7 +13,7 @@ import (
 	"watchmark/internal/tell/notify/channel"
 )
 
-// filled has every field of every config, with secrets that are easy to find.
+// filled has every field of every config, with secrets that are easy to find, in the order of the adapters.
 func filled() []channel.Config {
 	return []channel.Config{
 		channel.Webhook{
@@ -27,7 +27,10 @@ func filled() []channel.Config {
 }
 
 func TestConfigsSurviveBeingStored(t *testing.T) {
-	for _, cfg := range filled() {
+	for i, cfg := range filled() {
+		if channel.Adapters[i].Type != cfg.Type() {
+			t.Fatalf("filled lacks %s", channel.Adapters[i].Type)
+		}
 		back, err := channel.Read(cfg.Type(), cfg.Plain())
 		if err != nil {
 			t.Fatal(err)
@@ -41,6 +44,9 @@ func TestConfigsSurviveBeingStored(t *testing.T) {
 	}
 	if _, err := channel.Read(channel.TypeWeCom, `{"key":"hidden`); err == nil || strings.Contains(err.Error(), "hidden") {
 		t.Error(err)
+	}
+	if len(filled()) != len(channel.Adapters) {
+		t.Error("filled lacks the newest type of channel")
 	}
 	if _, err := channel.Read("pigeon", "{}"); err == nil {
 		t.Error("there are pigeons")

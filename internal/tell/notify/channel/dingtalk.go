@@ -15,6 +15,9 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
+// TypeDingTalk is the type of a DingTalk.
+const TypeDingTalk Type = "dingtalk"
+
 // DingTalk sends messages to a group by its robot (upstreams/channels.md, section 2).
 type DingTalk struct {
 	// URL is the address without its query; empty = that of the provider. Check takes the whole
@@ -34,6 +37,36 @@ type DingTalk struct {
 var dingtalk = robot{
 	standard: "https://oapi.dingtalk.com/robot/send", param: "access_token", field: "token",
 	credential: regexp.MustCompile(`^[A-Za-z0-9_-]{8,256}$`),
+}
+
+// dingtalkAdapter is DingTalk as a type of channel.
+var dingtalkAdapter = Adapter{
+	Type: TypeDingTalk, Name: Words{English: "DingTalk", Chinese: "钉钉"}, Noun: "DingTalk group", Icon: "message-square",
+	About:   Words{English: "a group, by its robot", Chinese: "通过群机器人发到群里"},
+	Add:     Words{English: "Add a DingTalk group", Chinese: "添加钉钉群"},
+	Example: Words{English: "Family group", Chinese: "家庭群"},
+	Read:    read[DingTalk],
+	Rate:    robotRate, // a robot that sends more is blocked for ten minutes
+	Fields: []Field{
+		{Name: "token", Input: SecretLine, Label: Words{English: "Webhook address of the robot", Chinese: "机器人的 Webhook 地址"}, Required: true, Keyboard: "url",
+			Help: Words{English: "The whole address or the token alone. It is encrypted and never shown again.", Chinese: "完整地址，或只填 access_token。会加密保存，之后不再显示。"}},
+		{Name: "secret", Input: SecretLine, Label: Words{English: "Secret of the signature", Chinese: "加签密钥"},
+			Help: Words{English: "Starts with SEC. Only with the safety setting 加签.", Chinese: "以 SEC 开头。仅在安全设置选了“加签”时填写。"}},
+		formatField,
+		mentionMobilesField("at_mobiles"),
+		mentionUsersField("at_user_ids", Words{}),
+		{Name: "at_all", Input: Switch, Label: Words{English: "Mention everybody", Chinese: "提醒所有人"}, More: true},
+		ownAddressField,
+	},
+	MoreTitle: robotMore,
+	Guide: Guide{
+		Steps: []Words{
+			{English: "On a computer, in the group: **群设置 → 机器人 → 添加机器人 → 自定义** (a custom robot).", Chinese: "在电脑端的群里：**群设置 → 机器人 → 添加机器人 → 自定义**。"},
+			{English: "As safety setting choose **自定义关键词** (keyword) with `Watchmark`, which every message contains, or **加签** (signature) and enter its secret here.", Chinese: "安全设置选择**自定义关键词**并填 `Watchmark`（每条消息都包含它），或选择**加签**并把密钥填到这里。"},
+			{English: "Copy its **Webhook** address and paste it here.", Chinese: "复制它的 **Webhook** 地址，粘贴到这里。"},
+		},
+		Note: robotNote,
+	},
 }
 
 // Type is TypeDingTalk.

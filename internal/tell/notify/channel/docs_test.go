@@ -11,6 +11,31 @@ import (
 	"watchmark/internal/testkit/channeltest"
 )
 
+// The documentation tells every field and every preset of every type.
+func TestDocumentationHasEveryAdapter(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "notifications.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range channel.Adapters {
+		_, chapter, found := strings.Cut(string(page), "\n## "+a.Name.English+"\n")
+		chapter, _, _ = strings.Cut(chapter, "\n## ")
+		if !found {
+			t.Errorf("there is no chapter %s", a.Name.English)
+		}
+		for _, f := range a.Fields {
+			if !strings.Contains(chapter, "`"+f.Name+"`") {
+				t.Errorf("%s lacks the field %s", a.Name.English, f.Name)
+			}
+		}
+		for _, p := range a.Presets {
+			if !strings.Contains(chapter, p.Name) {
+				t.Errorf("%s lacks the preset %s", a.Name.English, p.Name)
+			}
+		}
+	}
+}
+
 // Every template that the documentation shows can be pasted, and its default is ours.
 func TestDocumentedTemplatesWork(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "notifications.md"))

@@ -17,6 +17,9 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
+// TypeEmail is the type of an Email.
+const TypeEmail Type = "email"
+
 // Email sends messages by an SMTP server (upstreams/channels.md, section 4).
 type Email struct {
 	Host string `json:"host" doc:"The mail server that takes mail from its users." example:"smtp.example.org"`
@@ -47,6 +50,54 @@ const (
 )
 
 var usualPorts = map[TLS]int{Implicit: 465, STARTTLS: 587, None: 25}
+
+// emailAdapter is mail as a type of channel.
+var emailAdapter = Adapter{
+	Type: TypeEmail, Name: Words{English: "Mail", Chinese: "邮件"}, Noun: "mail address", Icon: "mail",
+	About:   Words{English: "any mail provider, by SMTP", Chinese: "任意邮箱服务商，通过 SMTP"},
+	Add:     Words{English: "Add mail", Chinese: "添加邮件"},
+	Example: Words{English: "My mail", Chinese: "我的邮箱"},
+	Read:    read[Email],
+	Rate:    usualRate,
+	Fields: []Field{
+		{Name: "to", Input: List, Label: Words{English: "To", Chinese: "收件人"}, Required: true, Keyboard: "email",
+			Help: Words{English: "One or more addresses, separated by commas.", Chinese: "一个或多个地址，用逗号分隔。"}},
+		{Name: "host", Input: Line, Label: Words{English: "Mail server (SMTP)", Chinese: "邮件服务器（SMTP）"}, Required: true, Half: true, Example: "smtp.example.org"},
+		{Name: "user", Input: Line, Label: Words{English: "User name", Chinese: "用户名"}, Half: true,
+			Help: Words{English: "Most often the whole address. Empty when nobody has to sign in.", Chinese: "通常是完整的邮箱地址。无需登录时留空。"}},
+		{Name: "password", Input: Password, Label: Words{English: "Password", Chinese: "密码"},
+			Help: Words{English: "Most providers want one made for apps, not that of the account.", Chinese: "多数服务商要求填授权码或应用专用密码，而不是登录密码。"}},
+		{Name: "port", Input: Number, Label: Words{English: "Port", Chinese: "端口"}, More: true, Half: true, Example: "465"},
+		{Name: "tls", Input: Choice, Label: Words{English: "Encryption", Chinese: "加密方式"}, More: true, Half: true, Options: []Option{
+			{Label: Words{English: "As usual for the port", Chinese: "按端口自动选择"}},
+			{Value: string(Implicit), Label: Words{English: "TLS from the start (465)", Chinese: "直接 TLS（465）"}},
+			{Value: string(STARTTLS), Label: Words{English: "STARTTLS (587)", Chinese: "STARTTLS（587）"}},
+			{Value: string(None), Label: Words{English: "None (25)", Chinese: "不加密（25）"}},
+		}},
+		{Name: "from", Input: Line, Label: Words{English: "Sender", Chinese: "发件人"}, More: true, Half: true,
+			Help: Words{English: "Leave it empty for the user name. Watchmark <mira@example.org> works too.", Chinese: "留空即用户名。也可写成 Watchmark <mira@example.org>。"}},
+		{Name: "skip_verify", Input: Switch, Label: Words{English: "Take any certificate", Chinese: "接受任何证书"}, More: true,
+			Help: Words{English: "Only for a server in your own network.", Chinese: "仅限自家网络中的服务器。"}},
+	},
+	MoreTitle:    Words{English: "More: port, encryption, sender", Chinese: "更多：端口、加密方式、发件人"},
+	PresetsTitle: Words{English: "Provider", Chinese: "邮箱服务商"},
+	Presets: []Preset{
+		mailPreset("qq", "QQ", "smtp.qq.com",
+			Words{English: "**QQ Mail**: 设置 → 账户, switch on POP3/IMAP/SMTP, then 生成授权码. That code is the password.", Chinese: "**QQ 邮箱**：设置 → 账户，开启 POP3/IMAP/SMTP 服务，再生成授权码。密码处填授权码。"}),
+		mailPreset("netease", "163", "smtp.163.com",
+			Words{English: "**163 and 126**: 设置 → POP3/SMTP/IMAP, switch on SMTP, which shows the 授权码. That code is the password.", Chinese: "**163、126 邮箱**：设置 → POP3/SMTP/IMAP，开启 SMTP 后会显示授权码。密码处填授权码。"}),
+		mailPreset("netease", "126", "smtp.126.com", Words{}),
+		mailPreset("gmail", "Gmail", "smtp.gmail.com",
+			Words{English: "**Gmail**: switch on 2-Step Verification, then make an app password at `myaccount.google.com/apppasswords`.", Chinese: "**Gmail**：先开启两步验证，再到 `myaccount.google.com/apppasswords` 生成应用专用密码。"}),
+	},
+	Guide: Guide{
+		Note: Words{English: "Choose your provider to begin with its server, and make a password for apps there.", Chinese: "选择邮箱服务商会自动填好服务器，再到那里生成授权码。"},
+	},
+}
+
+func mailPreset(id, name, host string, hint Words) Preset {
+	return Preset{ID: id, Name: name, Hint: hint, Fills: map[string]string{"host": host, "port": strconv.Itoa(usualPorts[Implicit]), "tls": string(Implicit)}}
+}
 
 // Type is TypeEmail.
 func (e Email) Type() Type { return TypeEmail }

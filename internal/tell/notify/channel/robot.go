@@ -35,6 +35,29 @@ func (f Format) check(wrong *problems) Format {
 	return f
 }
 
+// robotRate stays below the 20 messages a minute that robots take (upstreams/channels.md, sections 1 and 2).
+var robotRate = Rate{PerMinute: 18, Burst: 2}
+
+// What the forms of robots have in common.
+var (
+	robotMore   = Words{English: "More: format, mentions, own address", Chinese: "更多：格式、提醒成员、自建地址"}
+	robotNote   = Words{English: "A robot takes 20 messages a minute; more are combined.", Chinese: "机器人每分钟最多 20 条，更多的会合并发送。"}
+	formatField = Field{Name: "format", Input: Choice, Label: Words{English: "Format", Chinese: "格式"}, More: true, Options: []Option{
+		{Value: string(Markdown), Label: Words{English: "Markdown: bold titles and links", Chinese: "Markdown：标题加粗、可带链接"}},
+		{Value: string(Text), Label: Words{English: "Text: shown everywhere", Chinese: "纯文本：任何地方都能显示"}},
+	}}
+	ownAddressField = Field{Name: "url", Input: Line, Label: Words{English: "Address of your own deployment", Chinese: "自建或代理的地址"}, More: true, Keyboard: "url",
+		Help: Words{English: "Leave it empty for the provider's own.", Chinese: "留空即使用官方地址。"}}
+)
+
+func mentionUsersField(name string, help Words) Field {
+	return Field{Name: name, Input: List, Label: Words{English: "Mention user ids", Chinese: "提醒的成员 ID"}, Help: help, More: true}
+}
+
+func mentionMobilesField(name string) Field {
+	return Field{Name: name, Input: List, Label: Words{English: "Mention telephone numbers", Chinese: "提醒的手机号"}, More: true}
+}
+
 // robot is what the addresses of WeCom and DingTalk robots have in common.
 type robot struct {
 	standard string // the provider's own address

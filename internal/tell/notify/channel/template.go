@@ -32,6 +32,10 @@ const DefaultTemplate = `{
   "error": "{error}"
 }`
 
+// Placeholders are those that a template can hold (docs/notifications.md).
+var Placeholders = []string{"title", "text", "link", "type", "type_name", "timestamp", "count", "id", "user", "account", "source", "anime", "ori_title", "season", "episode",
+	"subject_name", "subject_id", "episode_id", "error"}
+
 // parseTemplate reads the JSON of a template.
 func parseTemplate(text string) (any, error) {
 	if text == "" {

@@ -1,7 +1,9 @@
 package channel
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,6 +28,9 @@ const (
 	maxHeaders = 30
 )
 
+// TypeWebhook is the type of a Webhook.
+const TypeWebhook Type = "webhook"
+
 // Webhook sends messages as requests to an address (upstreams/channels.md, section 3).
 type Webhook struct {
 	// URL is http or https. It is a secret as a whole: many receivers have their key in it.
@@ -41,6 +46,56 @@ type Webhook struct {
 type Header struct {
 	Name  string      `json:"name" example:"Authorization"`
 	Value secret.Text `json:"value" example:"Bearer paste-the-token-here"`
+}
+
+// webhookAdapter is the webhook as a type of channel; its presets are those of docs/notifications.md.
+var webhookAdapter = Adapter{
+	Type: TypeWebhook, Name: Words{English: "Webhook", Chinese: "Webhook"}, Noun: "webhook", Icon: "webhook",
+	About:   Words{English: "ntfy, Bark, Gotify, Home Assistant, Telegram, Discord, your own", Chinese: "ntfy、Bark、Gotify、Home Assistant、Telegram、Discord 或自建服务"},
+	Add:     Words{English: "Add a webhook", Chinese: "添加 Webhook"},
+	Example: Words{English: "My phone", Chinese: "我的手机"},
+	Read:    read[Webhook],
+	Rate:    usualRate,
+	Fields: []Field{
+		{Name: "url", Input: SecretLine, Label: Words{English: "Address", Chinese: "地址"}, Required: true, Keyboard: "url",
+			Help: Words{English: "It may hold a key, so it is encrypted and never shown again.", Chinese: "地址中可能含有密钥，因此会加密保存，之后不再显示。"}},
+		{Name: "template", Input: Template, Label: Words{English: "Body", Chinese: "请求体"}, More: true, Example: DefaultTemplate,
+			Help: Words{English: "JSON in which {placeholders} are replaced. Empty sends the standard body, which the field shows.", Chinese: "JSON，其中的 {占位符} 会被替换。留空则发送输入框中所示的标准内容。"}},
+		{Name: "headers", Input: HeaderLines, Label: Words{English: "Headers", Chinese: "请求头"}, More: true,
+			Help: Words{English: "One per line, such as `Authorization: Bearer …`. Values are encrypted and shown as ***.", Chinese: "每行一个，例如 `Authorization: Bearer …`。值会加密保存，显示为 ***。"}},
+		{Name: "method", Input: Choice, Label: Words{English: "Method", Chinese: "方法"}, More: true, Options: []Option{{Value: http.MethodPost}, {Value: http.MethodPut}, {Value: http.MethodGet}}},
+	},
+	MoreTitle:    Words{English: "More: body, headers, method", Chinese: "更多：请求体、请求头、方法"},
+	PresetsTitle: Words{English: "Begin with", Chinese: "套用模板"},
+	Presets: []Preset{
+		webhookPreset("ntfy", "ntfy", "https://ntfy.sh/", "",
+			`{"topic": "your-topic", "title": "{title}", "message": "{text:1200}", "click": "{link}"}`,
+			Words{English: "**ntfy**: the address is the server alone, the topic stands in the body. Choose a topic that nobody guesses.", Chinese: "**ntfy**：地址只填服务器，主题写在请求体里。请选一个别人猜不到的主题。"}),
+		webhookPreset("bark", "Bark", "https://api.day.app/push", "",
+			`{"device_key": "your-key", "title": "{title}", "body": "{text:1000}", "url": "{link}", "group": "Watchmark"}`,
+			Words{English: "**Bark**: put the key into the body. The app shows it in its test address, as the first part of the path.", Chinese: "**Bark**：把 key 填进请求体。它就是 App 测试地址中路径的第一段。"}),
+		webhookPreset("gotify", "Gotify", "http://gotify.local/message", "X-Gotify-Key: your-token",
+			`{"title": "{title}", "message": "{text}", "priority": 5, "extras": {"client::notification": {"click": {"url": "{link}"}}}}`,
+			Words{English: "**Gotify**: make an application under Apps, and put its token into the header `X-Gotify-Key`.", Chinese: "**Gotify**：在 Apps 中新建应用，把它的 token 填进请求头 `X-Gotify-Key`。"}),
+		webhookPreset("home_assistant", "Home Assistant", "http://homeassistant.local:8123/api/webhook/your-id", "",
+			`{"title": "{title}", "message": "{text}", "type": "{type}"}`,
+			Words{English: "**Home Assistant**: make an automation with the trigger Webhook, and put its ID at the end of the address. It answers 200 to any ID, so look whether the automation ran.", Chinese: "**Home Assistant**：新建以 Webhook 触发的自动化，把它的 ID 填在地址末尾。任何 ID 都会返回 200，请确认自动化确实运行了。"}),
+		webhookPreset("telegram", "Telegram", "https://api.telegram.org/botyour-token/sendMessage", "",
+			`{"chat_id": "your-chat", "text": "{title:200}\n{text:3500}\n{link}", "link_preview_options": {"is_disabled": true}}`,
+			Words{English: "**Telegram**: ask @BotFather for a bot (`/newbot`) and send it a message. Put its token into the address, after `bot`; `getUpdates` at the same address shows the number of the chat.", Chinese: "**Telegram**：向 @BotFather 申请机器人（`/newbot`）并给它发一条消息。把 token 填进地址中 `bot` 之后；同一地址的 `getUpdates` 会显示聊天编号。"}),
+		webhookPreset("discord", "Discord", "https://discord.com/api/webhooks/your-webhook", "",
+			`{"username": "Watchmark", "content": "{title:200}\n{text:1500}\n{link}", "allowed_mentions": {"parse": []}}`,
+			Words{English: "**Discord**: Server settings → Integrations → Webhooks → New webhook, then Copy webhook URL; that is the address.", Chinese: "**Discord**：服务器设置 → 整合 → Webhook → 新 Webhook，然后复制 Webhook URL，就是这里的地址。"}),
+	},
+	Guide: Guide{
+		Note: Words{English: "The address is that of the receiver. Choose a receiver to begin with its body; then replace what starts with **your-**.", Chinese: "地址由接收方提供。可先套用一个模板，再替换其中以 **your-** 开头的部分。"},
+	},
+}
+
+func webhookPreset(id, name, address, headers, template string, hint Words) Preset {
+	var lines bytes.Buffer
+	_ = json.Indent(&lines, []byte(template), "", "  ") // those above are JSON, as a test sees
+	return Preset{ID: id, Name: name, Hint: hint, Fills: map[string]string{"url": address, "headers": headers, "template": lines.String(), "method": http.MethodPost}}
 }
 
 // Type is TypeWebhook.
@@ -228,6 +283,11 @@ func keys(texts []string) []string {
 
 // Where is the origin of the address.
 func (w Webhook) Where() string { return origin(w.URL.Reveal()) }
+
+var textPlace = regexp.MustCompile(`\{text(:[0-9]+)?\}`)
+
+// holdsSeveral reports whether its body has a place for the text.
+func (w Webhook) holdsSeveral() bool { return w.Template == "" || textPlace.MatchString(w.Template) }
 
 // Open is a sender with these settings.
 func (w Webhook) Open(tools *Tools) Sender { return webhook{w, tools} }

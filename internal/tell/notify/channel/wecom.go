@@ -10,6 +10,9 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
+// TypeWeCom is the type of a WeCom.
+const TypeWeCom Type = "wecom"
+
 // WeCom sends messages to a group by its robot (upstreams/channels.md, section 1).
 type WeCom struct {
 	// URL is the address without its query; empty = that of the provider. Others are those of
@@ -27,6 +30,33 @@ type WeCom struct {
 var wecom = robot{
 	standard: "https://qyapi.weixin.qq.com/cgi-bin/webhook/send", param: "key", field: "key",
 	credential: regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`),
+}
+
+// wecomAdapter is WeCom as a type of channel.
+var wecomAdapter = Adapter{
+	Type: TypeWeCom, Name: Words{English: "WeCom", Chinese: "企业微信"}, Noun: "WeCom group", Icon: "message-circle",
+	About:   Words{English: "a group, by its robot", Chinese: "通过群机器人发到群里"},
+	Add:     Words{English: "Add a WeCom group", Chinese: "添加企业微信群"},
+	Example: Words{English: "Family group", Chinese: "家庭群"},
+	Read:    read[WeCom],
+	Rate:    robotRate,
+	Fields: []Field{
+		{Name: "key", Input: SecretLine, Label: Words{English: "Webhook address of the robot", Chinese: "机器人的 Webhook 地址"}, Required: true, Keyboard: "url",
+			Help: Words{English: "The whole address or the key alone. It is encrypted and never shown again.", Chinese: "完整地址，或只填 key。会加密保存，之后不再显示。"}},
+		formatField,
+		mentionUsersField("mention_users", Words{English: "Separate with commas; @all mentions everybody, in the text format only.", Chinese: "用逗号分隔；@all 表示所有人，仅限纯文本格式。"}),
+		mentionMobilesField("mention_mobiles"),
+		ownAddressField,
+	},
+	MoreTitle: robotMore,
+	Guide: Guide{
+		Steps: []Words{
+			{English: "In the group: **添加群机器人** (add a group robot), then make a new one.", Chinese: "在群聊设置中选择**添加群机器人**，新建一个机器人。"},
+			{English: "Copy its **Webhook** address.", Chinese: "复制它的 **Webhook** 地址。"},
+			{English: "Paste it here and test.", Chinese: "粘贴到这里并测试。"},
+		},
+		Note: robotNote,
+	},
 }
 
 // Type is TypeWeCom.

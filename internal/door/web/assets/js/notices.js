@@ -79,8 +79,8 @@ async function begin(preset) {
   }
   for (const hint of document.querySelectorAll("[data-hint]")) hint.hidden = hint.dataset.hint !== preset.dataset.preset;
   const more = document.getElementById("more");
-  if (form.elements["config.template"]) more.open = true;
-  form.elements["config.url"]?.focus();
+  if (more?.querySelector("[data-asks]")) more.open = true;
+  form.querySelector("input[data-own]")?.focus();
 }
 
 let taking = null; // the field that a placeholder goes into
