@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,23 +17,29 @@ import (
 
 const notificationTag = "Notifications"
 
-// channelInput is a channel of one type as a person enters it.
-type channelInput[C channel.Config] struct {
-	Name    string `json:"name" maxLength:"100" doc:"What people call it." example:"Family group"`
-	Enabled *bool  `json:"enabled,omitempty" doc:"Whether rules may send to it; true when left out."`
-	Config  C      `json:"config" doc:"Its settings. Where a secret reads *** it stays as it is."`
+// channelInput is a channel as a person enters it. What Config holds depends on the type of the channel.
+type channelInput struct {
+	Name    string          `json:"name" maxLength:"100" doc:"What people call it." example:"Family group"`
+	Enabled *bool           `json:"enabled,omitempty" doc:"Whether rules may send to it; true when left out."`
+	Config  json.RawMessage `json:"config" doc:"Its settings. Where a secret reads *** it stays as it is."`
 }
 
 // channelOutput is a channel as it stands.
-type channelOutput[C channel.Config] struct {
-	ID      int64        `json:"id"`
-	Type    channel.Type `json:"type" enum:"webhook,email,wecom,dingtalk"`
-	Name    string       `json:"name"`
-	Enabled bool         `json:"enabled"`
-	Config  C            `json:"config" doc:"Its settings; secrets read ***."`
-	Where   string       `json:"where" doc:"Where messages go, in a few words, without a secret."`
+type channelOutput struct {
+	ID      int64          `json:"id"`
+	Type    channelType    `json:"type"`
+	Name    string         `json:"name"`
+	Enabled bool           `json:"enabled"`
+	Config  channel.Config `json:"config" doc:"Its settings; secrets read ***."`
+	Where   string         `json:"where" doc:"Where messages go, in a few words, without a secret."`
 	ChannelStanding
 }
+
+// channelType is the type of a channel.
+type channelType channel.Type
+
+// Schema lists the types that there are.
+func (channelType) Schema(huma.Registry) *huma.Schema { return oneOf(channel.Types()) }
 
 // ChannelStanding is how sending to a channel goes.
 type ChannelStanding struct {
@@ -50,13 +59,13 @@ func standingOf(c notify.Channel) ChannelStanding {
 
 // channelTest is how a test of a channel went.
 type channelTest struct {
-	ChannelID int64        `json:"channel_id"`
-	Type      channel.Type `json:"type" enum:"webhook,email,wecom,dingtalk"`
-	Name      string       `json:"name"`
-	OK        bool         `json:"ok" doc:"Whether the receiver has taken the message."`
-	LatencyMS int64        `json:"latency_ms" doc:"How long it took, in milliseconds."`
-	Problem   string       `json:"problem" doc:"What went wrong; empty when nothing did."`
-	Advice    string       `json:"advice" doc:"What to do about it; may be empty."`
+	ChannelID int64       `json:"channel_id"`
+	Type      channelType `json:"type"`
+	Name      string      `json:"name"`
+	OK        bool        `json:"ok" doc:"Whether the receiver has taken the message."`
+	LatencyMS int64       `json:"latency_ms" doc:"How long it took, in milliseconds."`
+	Problem   string      `json:"problem" doc:"What went wrong; empty when nothing did."`
+	Advice    string      `json:"advice" doc:"What to do about it; may be empty."`
 }
 
 // channelTests is how a test of all channels went.
@@ -67,16 +76,15 @@ type channelTests struct {
 func testsOf(results []notify.TestResult) []channelTest {
 	tests := make([]channelTest, len(results))
 	for i, r := range results {
-		tests[i] = channelTest{r.ChannelID, r.Type, r.Name, r.OK, r.Latency.Milliseconds(), r.Problem, r.Advice}
+		tests[i] = channelTest{r.ChannelID, channelType(r.Type), r.Name, r.OK, r.Latency.Milliseconds(), r.Problem, r.Advice}
 	}
 	return tests
 }
 
 func (s *server) registerChannels() {
-	registerChannelsOf[channel.Webhook](s, "webhook")
-	registerChannelsOf[channel.Email](s, "mail address")
-	registerChannelsOf[channel.WeCom](s, "WeCom group")
-	registerChannelsOf[channel.DingTalk](s, "DingTalk group")
+	for _, a := range channel.Adapters {
+		s.registerChannelsOf(a)
+	}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/test", OperationID: "test-notifications", Tags: []string{notificationTag},
 		Summary: "Send a test to all channels", Description: "Sends a test message to every channel that is enabled, past all rules, and answers how it went with each.",
@@ -90,41 +98,40 @@ func (s *server) registerChannels() {
 	})
 }
 
-// registerChannelsOf registers the resource of one type of channel; name is what such a channel is called.
-func registerChannelsOf[C channel.Config](s *server, name string) {
-	var zero C
-	kind := zero.Type()
-	id := string(kind)
+// registerChannelsOf registers the resource of one type of channel.
+func (s *server) registerChannelsOf(a channel.Adapter) {
+	id, name := string(a.Type), a.Noun
 	path := "/api/notification/" + id + "s"
-	get := func(ctx context.Context, id int64) (notify.Channel, C, error) {
-		c, err := s.Notices.Channel(ctx, id)
-		var config C
-		if err != nil {
-			return c, config, err
-		}
-		if c.Type != kind {
-			return c, config, notify.ErrNotFound
-		}
-		return c, configOf[C](c), nil
+	types := channelTypesOf(a)
+	body := func() *huma.RequestBody { return &huma.RequestBody{Content: s.content(types.input, true)} }
+	answers := func(status string, t reflect.Type) map[string]*huma.Response {
+		return map[string]*huma.Response{status: {Content: s.content(t, s.forDocument)}}
 	}
-	out := func(c notify.Channel, err error) (*JSON[channelOutput[C]], error) {
+	get := func(ctx context.Context, id int64) (notify.Channel, error) {
+		c, err := s.Notices.Channel(ctx, id)
+		if err == nil && c.Type != a.Type {
+			err = notify.ErrNotFound
+		}
+		return c, err
+	}
+	out := func(c notify.Channel, err error) (*JSON[channelOutput], error) {
 		if err != nil {
 			return nil, err
 		}
-		return answer(outputOf[C](c), nil)
+		return answer(outputOf(a, c), nil)
 	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-" + id + "-channels", Tags: []string{notificationTag},
-		Summary: "List the channels of type " + id, Description: "The oldest first.",
-	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[channelOutput[C]]], error) {
+		Summary: "List the channels of type " + id, Description: "The oldest first.", Responses: answers("200", types.page),
+	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[channelOutput]], error) {
 		all, err := s.Notices.Channels(ctx)
 		if err != nil {
 			return nil, err
 		}
-		var outputs []channelOutput[C]
+		var outputs []channelOutput
 		for _, c := range all {
-			if c.Type == kind {
-				outputs = append(outputs, outputOf[C](c))
+			if c.Type == a.Type {
+				outputs = append(outputs, outputOf(a, c))
 			}
 		}
 		return answer(pageOf(outputs, in.PageQuery))
@@ -132,8 +139,9 @@ func registerChannelsOf[C channel.Config](s *server, name string) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Add a " + name, Description: "Nothing is sent to it; test it afterwards.", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, in *JSON[channelInput[C]]) (*JSON[channelOutput[C]], error) {
-		c, err := in.Body.channel(nil)
+		RequestBody: body(), Responses: answers("201", types.output),
+	}, func(ctx context.Context, in *JSON[channelInput]) (*JSON[channelOutput], error) {
+		c, err := in.Body.channel(a, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -141,23 +149,23 @@ func registerChannelsOf[C channel.Config](s *server, name string) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{id}", OperationID: "get-" + id + "-channel", Tags: []string{notificationTag},
-		Summary: "Get a " + name, Errors: []int{http.StatusNotFound},
-	}, func(ctx context.Context, in *ByID) (*JSON[channelOutput[C]], error) {
-		c, _, err := get(ctx, in.ID)
-		return out(c, err)
+		Summary: "Get a " + name, Errors: []int{http.StatusNotFound}, Responses: answers("200", types.output),
+	}, func(ctx context.Context, in *ByID) (*JSON[channelOutput], error) {
+		return out(get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: path + "/{id}", OperationID: "replace-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Replace a " + name, Description: "A channel that was paused is resumed.", Errors: []int{http.StatusNotFound},
+		RequestBody: body(), Responses: answers("200", types.output),
 	}, func(ctx context.Context, in *struct {
 		ByID
-		JSON[channelInput[C]]
-	}) (*JSON[channelOutput[C]], error) {
-		_, old, err := get(ctx, in.ID)
+		JSON[channelInput]
+	}) (*JSON[channelOutput], error) {
+		old, err := get(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		c, err := in.Body.channel(old)
+		c, err := in.Body.channel(a, configOf(a, old))
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +176,7 @@ func registerChannelsOf[C channel.Config](s *server, name string) {
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Remove a " + name, Description: "What waits for it is not sent any more. Rules that name no other channel are switched off.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		if _, _, err := get(ctx, in.ID); err != nil {
+		if _, err := get(ctx, in.ID); err != nil {
 			return nil, err
 		}
 		return nil, s.Notices.DeleteChannel(ctx, in.ID)
@@ -177,7 +185,7 @@ func registerChannelsOf[C channel.Config](s *server, name string) {
 		Method: http.MethodPost, Path: path + "/{id}/test", OperationID: "test-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Send a test to a " + name, Description: "Sends a test message past all rules, also to a channel that is switched off. One that works resumes a paused channel.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[channelTest], error) {
-		if _, _, err := get(ctx, in.ID); err != nil {
+		if _, err := get(ctx, in.ID); err != nil {
 			return nil, err
 		}
 		results, err := s.Notices.Test(ctx, in.ID)
@@ -188,9 +196,55 @@ func registerChannelsOf[C channel.Config](s *server, name string) {
 	})
 }
 
+// content is a JSON body of type t; without its schema when that is not wanted.
+func (s *server) content(t reflect.Type, described bool) map[string]*huma.MediaType {
+	if !described {
+		return nil
+	}
+	return map[string]*huma.MediaType{"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(t, true, "")}}
+}
+
+// channelTypes are the Go types that describe the bodies of one type of channel.
+type channelTypes struct{ config, input, output, page reflect.Type }
+
+func channelTypesOf(a channel.Adapter) channelTypes {
+	t := channelTypes{config: reflect.TypeOf(a.Empty())}
+	t.input = with(reflect.TypeFor[channelInput](), "Config", t.config)
+	t.output = with(reflect.TypeFor[channelOutput](), "Config", t.config)
+	t.page = with(reflect.TypeFor[Page[channelOutput]](), "Items", reflect.SliceOf(t.output))
+	return t
+}
+
+// with is the struct type t whose field called name is of another type.
+func with(t reflect.Type, name string, other reflect.Type) reflect.Type {
+	fields := reflect.VisibleFields(t)
+	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return len(f.Index) > 1 })
+	for i := range fields {
+		if fields[i].Name == name {
+			fields[i].Type = other
+		}
+	}
+	return reflect.StructOf(fields)
+}
+
+// channelSchemas are the names of the schemas of all types of channels.
+var channelSchemas = func() map[reflect.Type]string {
+	names := map[reflect.Type]string{}
+	for _, a := range channel.Adapters {
+		t := channelTypesOf(a)
+		name := t.config.Name() + "Config"
+		names[t.config], names[t.input], names[t.output], names[t.page] = name, name+"ChannelInput", name+"ChannelOutput", name+"ChannelOutputPage"
+	}
+	return names
+}()
+
 // channel is the input as it is stored; secrets that were not touched are those of old.
-func (in channelInput[C]) channel(old channel.Config) (notify.Channel, error) {
-	config, wrong := in.Config.Keep(old).Check()
+func (in channelInput) channel(a channel.Adapter, old channel.Config) (notify.Channel, error) {
+	config, err := a.Read(string(in.Config))
+	if err != nil { // a number that is none of Go's, such as 1e3
+		return notify.Channel{}, fieldProblem("body.config", "cannot be read")
+	}
+	config, wrong := config.Keep(old).Check()
 	if len(wrong) > 0 {
 		fields := make([]FieldProblem, len(wrong))
 		for i, w := range wrong {
@@ -198,17 +252,19 @@ func (in channelInput[C]) channel(old channel.Config) (notify.Channel, error) {
 		}
 		return notify.Channel{}, fieldProblems(fields)
 	}
-	return notify.Channel{Type: config.Type(), Name: in.Name, Enabled: orTrue(in.Enabled), Config: secret.Text(config.Plain())}, nil
+	return notify.Channel{Type: a.Type, Name: in.Name, Enabled: orTrue(in.Enabled), Config: secret.Text(config.Plain())}, nil
 }
 
-// configOf is the configuration of a channel of that type; zero when it cannot be read any more.
-func configOf[C channel.Config](c notify.Channel) C {
-	config, _ := channel.Read(c.Type, c.Config.Reveal()) // the channel is paused then, and says so
-	read, _ := config.(C)
-	return read
+// configOf is the configuration of a channel of type a; empty when it cannot be read any more.
+func configOf(a channel.Adapter, c notify.Channel) channel.Config {
+	config, err := a.Read(c.Config.Reveal())
+	if err != nil { // the channel is paused then, and says so
+		return a.Empty()
+	}
+	return config
 }
 
-func outputOf[C channel.Config](c notify.Channel) channelOutput[C] {
-	config := configOf[C](c)
-	return channelOutput[C]{c.ID, c.Type, c.Name, c.Enabled, config, config.Where(), standingOf(c)}
+func outputOf(a channel.Adapter, c notify.Channel) channelOutput {
+	config := configOf(a, c)
+	return channelOutput{c.ID, channelType(c.Type), c.Name, c.Enabled, config, config.Where(), standingOf(c)}
 }

@@ -9,7 +9,6 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
-	"watchmark/internal/watch"
 )
 
 // customEvent documents the body of the custom webhook, which package custom reads.
@@ -68,75 +67,74 @@ type anySource string
 // Schema lists the sources that there are.
 func (anySource) Schema(huma.Registry) *huma.Schema { return oneOf(source.All) }
 
-func oneOf(sources []watch.Source) *huma.Schema {
+func oneOf[T ~string](values []T) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
-	for _, src := range sources {
-		schema.Enum = append(schema.Enum, string(src))
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, string(value))
 	}
 	return schema
 }
 
 // schemaNames are those of types whose own name says too little outside of their package.
 var schemaNames = map[string]string{
-	"watchmark/internal/door/api.nasUsers":            "NASUsers",
-	"watchmark/internal/door/api.nasSync":             "NASSync",
-	"watchmark/internal/door/api.llmTest":             "LLMTest",
-	"watchmark/internal/door/auth.Key":                "APIKey",
-	"watchmark/internal/platform/settings.Key":        "SettingsKey",
-	"watchmark/internal/platform/settings.Section":    "SettingsSection",
-	"watchmark/internal/record/webhooklog.Entry":      "WebhookLogEntry",
-	"watchmark/internal/match.Result":                 "TraceResult",
-	"watchmark/internal/match.Step":                   "TraceStep",
-	"watchmark/internal/match/mapping.Blocked":        "BlockedKeyword",
-	"watchmark/internal/match/mapping.Tally":          "ImportTally",
-	"watchmark/internal/engine/review.Question":       "PendingCandidate",
-	"watchmark/internal/engine/queue.Entry":           "QueueTask",
-	"watchmark/internal/platform/task.Status":         "Task",
-	"watchmark/internal/catalog/archive.Progress":     "ArchiveProgress",
-	"watchmark/internal/match/idmap.Status":           "DatasetStatus",
-	"watchmark/internal/source/nas.Status":            "NASStatus",
-	"watchmark/internal/source/nas.Reason":            "NASReason",
-	"watchmark/internal/source/nas.User":              "NASUser",
-	"watchmark/internal/source/device.Status":         "DeviceStatus",
-	"watchmark/internal/source/device.Scanned":        "DeviceScan",
-	"watchmark/internal/source/device.Synced":         "DeviceSync",
-	"watchmark/internal/source/device.Event":          "DeviceEvent",
-	"watchmark/internal/source/device.Now":            "DevicePlayback",
-	"watchmark/internal/source/device.Reading":        "DeviceReading",
-	"watchmark/internal/tell/notify.Rule":             "NotificationRule",
-	"watchmark/internal/tell/notify/channel.Webhook":  "WebhookConfig",
-	"watchmark/internal/tell/notify/channel.Email":    "EmailConfig",
-	"watchmark/internal/tell/notify/channel.WeCom":    "WeComConfig",
-	"watchmark/internal/tell/notify/channel.DingTalk": "DingTalkConfig",
-	"watchmark/internal/tell/notify/channel.Header":   "WebhookHeader",
-	"watchmark/internal/source/importer.About":        "MediaServer",
-	"watchmark/internal/source/importer.User":         "MediaServerUser",
-	"watchmark/internal/source/importer.Library":      "MediaServerLibrary",
-	"watchmark/internal/upkeep/backup.Status":         "Backups",
-	"watchmark/internal/upkeep/backup.File":           "BackupFile",
-	"watchmark/internal/upkeep/diagnose.Result":       "NetworkResult",
-	"watchmark/internal/upkeep/diagnose.Route":        "NetworkRoute",
-	"watchmark/internal/upkeep/diagnose.Stage":        "NetworkStage",
-	"watchmark/internal/upkeep/diagnose.Reach":        "HostRoute",
-	"watchmark/internal/platform/logs.Entry":          "LogLine",
-	"watchmark/internal/source/tracker.Status":        "TrackerStatus",
-	"watchmark/internal/source/tracker.SyncStatus":    "TrackerSyncStatus",
-	"watchmark/internal/source/tracker.User":          "TrackerUser",
-	"watchmark/internal/source/tracker.UserSync":      "TrackerUserSync",
-	"watchmark/internal/source/tracker.Device":        "TrackerDevice",
-	"watchmark/internal/tell/llm.Report":              "LLMUsage",
-	"watchmark/internal/tell/llm.Used":                "LLMUsed",
-	"watchmark/internal/tell/llm.Count":               "LLMCount",
-	"watchmark/internal/tell/summary.Job":             "SummaryJob",
-	"watchmark/internal/tell/summary.Last":            "SummaryLast",
-	"watchmark/internal/tell/summary.Result":          "SummaryResult",
-	"watchmark/internal/tell/summary.Told":            "AiringTold",
+	"watchmark/internal/door/api.nasUsers":          "NASUsers",
+	"watchmark/internal/door/api.nasSync":           "NASSync",
+	"watchmark/internal/door/api.llmTest":           "LLMTest",
+	"watchmark/internal/door/auth.Key":              "APIKey",
+	"watchmark/internal/platform/settings.Key":      "SettingsKey",
+	"watchmark/internal/platform/settings.Section":  "SettingsSection",
+	"watchmark/internal/record/webhooklog.Entry":    "WebhookLogEntry",
+	"watchmark/internal/match.Result":               "TraceResult",
+	"watchmark/internal/match.Step":                 "TraceStep",
+	"watchmark/internal/match/mapping.Blocked":      "BlockedKeyword",
+	"watchmark/internal/match/mapping.Tally":        "ImportTally",
+	"watchmark/internal/engine/review.Question":     "PendingCandidate",
+	"watchmark/internal/engine/queue.Entry":         "QueueTask",
+	"watchmark/internal/platform/task.Status":       "Task",
+	"watchmark/internal/catalog/archive.Progress":   "ArchiveProgress",
+	"watchmark/internal/match/idmap.Status":         "DatasetStatus",
+	"watchmark/internal/source/nas.Status":          "NASStatus",
+	"watchmark/internal/source/nas.Reason":          "NASReason",
+	"watchmark/internal/source/nas.User":            "NASUser",
+	"watchmark/internal/source/device.Status":       "DeviceStatus",
+	"watchmark/internal/source/device.Scanned":      "DeviceScan",
+	"watchmark/internal/source/device.Synced":       "DeviceSync",
+	"watchmark/internal/source/device.Event":        "DeviceEvent",
+	"watchmark/internal/source/device.Now":          "DevicePlayback",
+	"watchmark/internal/source/device.Reading":      "DeviceReading",
+	"watchmark/internal/tell/notify.Rule":           "NotificationRule",
+	"watchmark/internal/tell/notify/channel.Header": "WebhookHeader",
+	"watchmark/internal/source/importer.About":      "MediaServer",
+	"watchmark/internal/source/importer.User":       "MediaServerUser",
+	"watchmark/internal/source/importer.Library":    "MediaServerLibrary",
+	"watchmark/internal/upkeep/backup.Status":       "Backups",
+	"watchmark/internal/upkeep/backup.File":         "BackupFile",
+	"watchmark/internal/upkeep/diagnose.Result":     "NetworkResult",
+	"watchmark/internal/upkeep/diagnose.Route":      "NetworkRoute",
+	"watchmark/internal/upkeep/diagnose.Stage":      "NetworkStage",
+	"watchmark/internal/upkeep/diagnose.Reach":      "HostRoute",
+	"watchmark/internal/platform/logs.Entry":        "LogLine",
+	"watchmark/internal/source/tracker.Status":      "TrackerStatus",
+	"watchmark/internal/source/tracker.SyncStatus":  "TrackerSyncStatus",
+	"watchmark/internal/source/tracker.User":        "TrackerUser",
+	"watchmark/internal/source/tracker.UserSync":    "TrackerUserSync",
+	"watchmark/internal/source/tracker.Device":      "TrackerDevice",
+	"watchmark/internal/tell/llm.Report":            "LLMUsage",
+	"watchmark/internal/tell/llm.Used":              "LLMUsed",
+	"watchmark/internal/tell/llm.Count":             "LLMCount",
+	"watchmark/internal/tell/summary.Job":           "SummaryJob",
+	"watchmark/internal/tell/summary.Last":          "SummaryLast",
+	"watchmark/internal/tell/summary.Result":        "SummaryResult",
+	"watchmark/internal/tell/summary.Told":          "AiringTold",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if name := channelSchemas[t]; name != "" {
+		return name
 	}
 	name := t.Name()
 	if name == "" {

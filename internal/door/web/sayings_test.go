@@ -104,7 +104,6 @@ var unsaid = map[string]string{
 	"attachment; filename=\"watchmark-diagnostics-%s.json\"": "a header",
 	"attachment; filename=\"watchmark-mappings.json\"":       "a header",
 	"The body is that of the custom webhook: numbers may come as texts, unknown fields are passed over. A user name that no account lists ends as no account, unless the setting sync.test_skip_permission_check is on.": "of the reference",
-	"mail address": "of the reference", "WeCom group": "of the reference", "DingTalk group": "of the reference",
 	"the question has changed meanwhile": "looked for by the caller, who asks again",
 	"not collected":                      "looked for in an answer", "user doesn't exist": "looked for in an answer", "user not found": "looked for in an answer",
 	"resource can't be found": "looked for in an answer", "subject not found": "looked for in an answer",
