@@ -15,7 +15,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/engine"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/diagnose"
@@ -91,10 +93,10 @@ func TestToolsPages(t *testing.T) {
 		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98%", "Marks on the list of mira", "<strong>marked for real</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "Nothing tried"},
 		{"for somebody on dry run", title + "bench", []string{"bench is on dry run"}, []string{"bench 处于试运行"}, "Marks on the list"},
 		{"for nobody", title + "stranger", []string{"No enabled account lists this user"}, []string{"没有已启用的账号"}, "Marks on the list"},
-		{"no match", "/debug?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd>2.5</dd>", "<dd>2024-05</dd>", "<dd> alex </dd>", "<dd>ova</dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
-		{"a film has no numbers", "/debug?title=x&media_type=movie&season=7&episode=8", []string{"<dd>movie</dd>"}, nil, "<dd>7</dd>"},
-		{"a film by another word", "/debug?title=x&media_type=+Film", []string{"<dd>movie</dd>", `value="movie" selected`}, nil, "<dd>episode</dd>"},
-		{"an episode by another word", "/debug?title=x&media_type=TV", []string{"<dd>episode</dd>", `value="episode" selected`}, nil, "<dd>movie</dd>"},
+		{"no match", "/debug?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd><bdi>2.5</bdi></dd>", "<dd><bdi>2024-05</bdi></dd>", "<dd><bdi> alex </bdi></dd>", "<dd><bdi>ova</bdi></dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
+		{"a film has no numbers", "/debug?title=x&media_type=movie&season=7&episode=8", []string{"<dd><bdi>movie</bdi></dd>"}, nil, "<dd><bdi>7</bdi></dd>"},
+		{"a film by another word", "/debug?title=x&media_type=+Film", []string{"<dd><bdi>movie</bdi></dd>", `value="movie" selected`}, nil, "<dd><bdi>episode</bdi></dd>"},
+		{"an episode by another word", "/debug?title=x&media_type=TV", []string{"<dd><bdi>episode</bdi></dd>", `value="episode" selected`}, nil, "<dd><bdi>movie</bdi></dd>"},
 		{"a kind that is none", "/debug?title=x&media_type=podcast", []string{"The address names no kind", `aria-invalid="true"`}, []string{"地址中的类型无法识别"}, "Run it for real"},
 		{"wrong fields", "/debug?title=+&season=x&episode=-1&release_date=soon", []string{"Enter a title.", "A whole number from 0", "A number from 0 to 99999", "A date such as", `aria-invalid="true"`}, []string{"请输入标题"}, "Run it for real"},
 		{"webhooks", "/debug/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a finished playback."}, []string{"已接收", "密钥错误"}, "None"},
@@ -259,4 +261,51 @@ func TestBrowserFollowsTheLog(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#service-log li.bad:last-child", "<b>broken</b>")),
 		browsertest.Click("#log-pause"), browsertest.Until(`document.getElementById("log-pause").ariaPressed === "true"`), browsertest.Until(browsertest.Says("#log-pause", "Go on")),
 		browsertest.Click("#log-pause"), browsertest.Until(browsertest.Says("#service-log li:last-child", "after=6")))
+}
+
+// TestBrowserRetellsTheLog follows the log, and that of a task, in Chinese: what the pages say in Chinese, the lines say in Chinese.
+func TestBrowserRetellsTheLog(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	lines := make(chan string)
+	g.logStream = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				return
+			case <-g.shutdown:
+				return
+			case line := <-lines:
+				_, _ = fmt.Fprintf(w, "event: log\nid: 1\ndata: %s\n\n", line)
+			}
+		}
+	}
+	last := func(part string) string {
+		return `(document.querySelector(".log li:last-child ` + part + `")?.textContent + " " + document.querySelector(".log li:last-child ` + part + `")?.lang)`
+	}
+	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/debug/log"), browsertest.Until(browsertest.Listening))
+	lines <- `{"id":1,"time":"2026-11-21T10:11:13Z","level":"WARN","message":"marked as watched","facts":{"error":"task not found"}}`
+	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "没有这个任务 zh-CN"`))
+	// Many at once, one of which nobody translated, and one too long to ask for.
+	for i := range 40 {
+		lines <- fmt.Sprintf(`{"id":%d,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"marked as watched","facts":{"reason":"%s"}}`, i+2, strings.Repeat("影", 300))
+	}
+	lines <- fmt.Sprintf(`{"id":50,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"who knows","facts":{"reason":"%s"}}`, strings.Repeat("x", 70_000))
+	lines <- `{"id":51,"time":"2026-11-21T10:11:15Z","level":"INFO","message":"task not found","facts":{}}`
+	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "没有这个任务 zh-CN"`),
+		browsertest.Until(`[...document.querySelectorAll(".log strong")].filter((e) => e.textContent === "已标记为看过").length === 41`),
+		browsertest.Until(`[...document.querySelectorAll(".log strong bdi")].some((e) => e.textContent === "who knows" && e.lang === "en")`))
+
+	log := slog.New(task.Handler(slog.DiscardHandler))
+	run, err := g.tasks.Start(engine.RetryKind, 1, func(ctx context.Context, _ *task.Task) error {
+		log.InfoContext(ctx, "marked as watched", "problem", "the catalog cannot be reached")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/tasks/%d", run.Status().ID)),
+		browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "无法连接 Bangumi zh-CN"`))
 }

@@ -1,7 +1,7 @@
 // The field for an entry of the catalog (the part subject-search): a number, the address of a
 // page, or a title that is searched for. data-picks="send" of its form sends that as soon as one is picked.
 import { text } from "./words.js";
-import { line, visible } from "./ui.js";
+import { fill, line } from "./ui.js";
 import { ask, clearErrors, subjectIn } from "./forms.js";
 
 document.addEventListener("click", (event) => {
@@ -42,8 +42,8 @@ async function search(finder) {
 function found(finder, subject) {
   const item = finder.querySelector("template").content.cloneNode(true).firstElementChild;
   const facts = [subject.name_cn ? subject.name : "", subject.platform, subject.date, `#${subject.id}`];
-  item.querySelector(".name").replaceChildren(...visible(subject.name_cn || subject.name));
-  item.querySelector(".sub").textContent = facts.filter(Boolean).join(" · ");
+  fill(item.querySelector(".name"), subject.name_cn || subject.name);
+  fill(item.querySelector(".sub"), facts.filter(Boolean).join(" · "));
   item.dataset.subject = subject.id;
   const cover = item.querySelector("[data-cover]");
   cover.src = cover.dataset.cover + subject.id;

@@ -1,7 +1,7 @@
 // The form that imports a history: it asks the server who there is, then previews or runs. What
 // opens the server stays in the form.
 import { text } from "./words.js";
-import { confirmed, line } from "./ui.js";
+import { confirmed, fill, line, spelled } from "./ui.js";
 import { ask, clearErrors } from "./forms.js";
 import { refresh } from "./live.js";
 import { followTask } from "./run.js";
@@ -101,7 +101,7 @@ function choose(about) {
   users = about.users;
   const select = form.elements.user;
   // Who has an account comes first: for others nothing can be imported.
-  select.replaceChildren(...users.toSorted((a, b) => (b.accounts.length > 0) - (a.accounts.length > 0)).map(({ id, name }) => new Option(name, id)));
+  select.replaceChildren(...users.toSorted((a, b) => (b.accounts.length > 0) - (a.accounts.length > 0)).map(({ id, name }) => new Option(spelled(name), id)));
   const list = form.querySelector(".libraries .checks");
   list.replaceChildren(...about.libraries.map(({ id, name }) => {
     const label = line("label", "", "check");
@@ -112,7 +112,7 @@ function choose(about) {
   }));
   who.hidden = false;
   const head = who.querySelector("h2");
-  head.querySelector("[data-name]").textContent = about.name;
+  fill(head.querySelector("[data-name]"), about.name);
   lead();
   head.focus();
   who.scrollIntoView({ block: "nearest" });
@@ -127,8 +127,8 @@ function lead() {
   const adds = form.querySelector("[data-adds]");
   const routed = chosen?.accounts.length > 0;
   const addable = chosen && !routed && adds.children.length > 0;
-  if (routed) help.textContent = text("import_leads", { name: chosen.name, accounts: chosen.accounts.join(", ") });
-  else help.textContent = chosen ? text(addable ? "import_leads_nowhere" : "import_no_account", { name: chosen.name }) : text("import_nobody");
+  if (routed) fill(help, text("import_leads", { name: chosen.name, accounts: chosen.accounts.join(", ") }));
+  else fill(help, chosen ? text(addable ? "import_leads_nowhere" : "import_no_account", { name: chosen.name }) : text("import_nobody"));
   if (chosen && !routed && !addable) {
     const link = line("a", text("import_to_accounts"));
     link.href = form.dataset.accounts;

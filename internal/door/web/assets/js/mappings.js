@@ -1,6 +1,6 @@
 // Mappings and blocked keywords: the trial of a title, which follows what is typed, and the import with its preview.
 import { text } from "./words.js";
-import { line, said } from "./ui.js";
+import { line, said, visible } from "./ui.js";
 import { ask, bodyOf, clearErrors, showProblem } from "./forms.js";
 
 const pause = 250; // ms without typing before a trial
@@ -204,7 +204,7 @@ function told(fate, { list, index, title, problem, mapping, was }) {
   } else if (mapping) {
     const to = line("span", "", "to end");
     if (was) to.append(line("s", goal(was), "muted"), " → ");
-    to.append(goal(mapping));
+    to.append(...visible(goal(mapping)));
     item.append(to);
   }
   return item;

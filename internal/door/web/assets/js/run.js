@@ -1,6 +1,6 @@
 // Follows a task of the service: its progress and its debug log, as they come.
 import { retold, text } from "./words.js";
-import { line, toast } from "./ui.js";
+import { fill, line, said, toast } from "./ui.js";
 import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
 
@@ -91,7 +91,7 @@ function ended(task) {
 }
 
 function say(place, words) {
-  place.querySelector("[role=status]").textContent = words;
+  fill(place.querySelector("[role=status]"), words);
 }
 
 function entryOf(data) {
@@ -103,7 +103,9 @@ const tones = { ERROR: "bad", WARN: "warn" };
 
 function folded(words, content) {
   const part = document.createElement("details");
-  part.append(line("summary", words), line("pre", content));
+  const facts = line("pre", content);
+  facts.lang = "en";
+  part.append(line("summary", words), facts);
   return part;
 }
 
@@ -111,9 +113,11 @@ function folded(words, content) {
 export function write(list, kept, { time, level, message, facts }, ...marks) {
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   const item = line("li", "", tones[level] ?? "");
-  item.append(timeAs("clock", time), ...marks, line("strong", message));
+  const what = document.createElement("strong");
+  what.append(said(message, "bdi", ""));
+  item.append(timeAs("clock", time), ...marks, what);
   const reason = facts.error ?? facts.problem ?? facts.reason;
-  if (typeof reason === "string") item.append(line("span", reason, "muted"));
+  if (typeof reason === "string") item.append(said(reason, "bdi", "muted"));
   const rest = Object.keys(facts).sort().map((name) => `${name}: ${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join("\n");
   if (rest) item.append(folded(list.dataset.details, rest.length > longest ? `${rest.slice(0, longest)}…` : rest));
   list.append(item);

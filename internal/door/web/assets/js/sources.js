@@ -1,7 +1,7 @@
 // The rooms of the NAS and of the TV boxes: what an answer of the API says, in words, and the
 // links of a table that swap it without leaving the page.
 import { retold, text } from "./words.js";
-import { line } from "./ui.js";
+import { fill, line, visible } from "./ui.js";
 import { refresh } from "./live.js";
 
 const scanSeconds = 20; // the longest that a scan for boxes takes
@@ -92,7 +92,7 @@ async function tellSync({ before, after, event, reason, marks }) {
     const now = line("p", "", "sub");
     const link = line("a", text("device.record", { id: mark.record_id }));
     link.href = `${document.getElementById("device-told").dataset.records}/${mark.record_id}`;
-    now.append([mark.account && list(mark.account, mark.marked_after), mark.subject_name, messages[i]].filter(Boolean).join(" · "), " ", link);
+    now.append(...visible([mark.account && list(mark.account, mark.marked_after), mark.subject_name, messages[i]].filter(Boolean).join(" · ")), " ", link);
     is.append(now);
   }
   const boxes = document.createElement("ul");
@@ -112,10 +112,10 @@ function list(account, marked) {
 /** One box as it answered. */
 function seen(box, head = "") {
   const item = document.getElementById("seen-box").content.cloneNode(true).firstElementChild;
-  item.querySelector("h3").textContent = [head, box.name || box.address].filter(Boolean).join(" · ");
+  fill(item.querySelector("h3"), [head, box.name || box.address].filter(Boolean).join(" · "));
   item.querySelector("[data-on]").hidden = !box.online;
   item.querySelector("[data-off]").hidden = box.online;
-  item.querySelector("p").textContent = box.address;
+  fill(item.querySelector("p"), box.address);
   if (!box.online) return item;
   if (!box.now) {
     item.append(line("p", text("device.idle"), "sub"));

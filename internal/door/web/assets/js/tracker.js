@@ -1,7 +1,7 @@
 // Signing in at the tracker: by a code that comes by mail, in two steps, and by a code that is
 // typed in there. Both end; how long they last is counted down, for screen readers at a calm pace.
 import { text } from "./words.js";
-import { toast } from "./ui.js";
+import { fill, toast } from "./ui.js";
 import { refresh } from "./live.js";
 import { followTask } from "./run.js";
 
@@ -69,7 +69,7 @@ function wait(mail) {
   document.getElementById("mail-start").hidden = true;
   form.hidden = false;
   form.elements.email.value = mail.email;
-  form.querySelector("[data-address]").textContent = mail.email;
+  fill(form.querySelector("[data-address]"), mail.email);
   form.querySelector(".form-error").hidden = true;
   form.elements.otp.value = "";
   if (fresh) form.elements.otp.focus();
@@ -118,7 +118,7 @@ function done() {
 function showCode({ user_code: code, verification_url: url, expires_at: end, task_id: id }) {
   const place = document.getElementById("device-code");
   const link = place.querySelector("a");
-  link.textContent = url;
+  fill(link, url);
   if (/^https?:\/\//.test(url)) link.href = url;
   else link.removeAttribute("href");
   place.querySelector("code").textContent = code;

@@ -16,7 +16,9 @@ export function toast(message, { tone = "good", detail = "" } = {}) {
 }
 
 // Characters that are not seen, or turn text around; the pages are made without them.
-const controls = /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb])/;
+const controls = /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}])/u;
+
+const codeOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** The parts of a text in which such characters are symbols with their code. */
 export function visible(content) {
@@ -24,34 +26,44 @@ export function visible(content) {
     if (i % 2 === 0) return part;
     const symbol = document.createElement("span");
     symbol.className = "unseen";
-    symbol.textContent = symbol.title = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    symbol.textContent = symbol.title = codeOf(part);
     return symbol;
   });
 }
 
+/** A text with the codes of such characters in brackets, for where there can be no element. */
+export function spelled(content) {
+  return String(content ?? "").split(controls).map((part, i) => (i % 2 === 0 ? part : `[${codeOf(part)}]`)).join("");
+}
+
+/** Puts a text of others into an element. */
+export function fill(element, content) {
+  element.replaceChildren(...visible(content));
+}
+
 export function line(tag, content, className = "") {
   const element = document.createElement(tag);
-  element.append(...visible(content));
+  fill(element, content);
   element.className = className;
   return element;
 }
 
-/** A quieter line with what the API says, in the language of the page where that has words for it. */
-export function said(words) {
-  const sub = line("p", words, "sub");
-  sub.lang = "en";
+/** An element, else a quieter line, with what the service says, in the language of the page where that has words for it. */
+export function said(words, tag = "p", className = "sub") {
+  const place = line(tag, words, className);
+  place.lang = "en";
   retold([words]).then(([told]) => {
     if (told === words) return;
-    sub.textContent = told;
-    sub.lang = document.documentElement.lang;
+    fill(place, told);
+    place.lang = document.documentElement.lang;
   });
-  return sub;
+  return place;
 }
 
 /** Asks a question before what the trigger, a button or link, does; resolves to true when the person says yes. */
 export function confirmed(question, trigger) {
   const dialog = document.getElementById("confirm");
-  document.getElementById("confirm-text").textContent = question;
+  fill(document.getElementById("confirm-text"), question);
   const yes = dialog.querySelector("[value=yes]");
   yes.textContent = trigger.textContent.trim() || trigger.title;
   yes.className = `button ${trigger.closest("[data-api=DELETE]") || trigger.matches(".danger") ? "danger" : "primary"}`;
