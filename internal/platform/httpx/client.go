@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -42,6 +43,8 @@ const (
 	retryWait    = 250 * time.Millisecond
 	// idleConns is as many as usually talk to one host at once.
 	idleConns = 16
+	// limitersMost is how many hosts have a bucket before the full ones go.
+	limitersMost = 256
 )
 
 // Config says how to reach other services. Zero values of Timeout, UserAgent,
@@ -330,14 +333,17 @@ func (x *call) read(ctx context.Context) (*Response, error) {
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
 }
 
-// limiter is the bucket of host, shared by everybody who uses this client. Hosts
-// come from settings, or are those of a home network, so there are few.
+// limiter is the bucket of host, shared by everybody who uses this client. When there are many, those that are full
+// go: a new one would be the same.
 func (c *Client) limiter(host string, now *setup) *rate.Limiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	host = strings.ToLower(host)
 	limiter := c.limiters[host]
 	if limiter == nil {
+		if len(c.limiters) >= limitersMost {
+			maps.DeleteFunc(c.limiters, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+		}
 		limiter = rate.NewLimiter(now.rate(), now.Burst)
 		c.limiters[host] = limiter
 	}
