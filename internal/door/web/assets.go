@@ -22,6 +22,7 @@ import (
 //go:embed assets templates locales
 var files embed.FS
 
+// StaticPrefix is the path below which static files are served; they need no sign-in.
 const StaticPrefix = "/static/"
 
 // stylesheets are joined in this order into app.css.
