@@ -43,6 +43,16 @@ func TestTheAccountDecidesOnAdultTitles(t *testing.T) {
 	}
 }
 
+// What only an account may see cannot be missed for a refused token in silence.
+func TestARefusedTokenIsToldWhereNothingElseMatches(t *testing.T) {
+	s := start(t)
+	s.list.RevokeToken(miraToken)
+	r := s.settled(s.custom(`{"title":"夜の標本","season":1,"episode":1,"user_name":"Mira"}`))
+	if r.Status != "error" || r.ErrorKind != "unauthorized" || !strings.Contains(r.Message, "enter a new one on the accounts page") {
+		t.Errorf("%s %s %q", r.Status, r.ErrorKind, r.Message)
+	}
+}
+
 // Where neither the archive nor a mapping nor an id leads to an adult title, the account searches itself.
 func TestTheAccountFindsAdultTitlesByName(t *testing.T) {
 	const search = "POST /v0/search/subjects"

@@ -105,6 +105,9 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 		s.cause = s.trace.Err
 	default:
 		s.outcome = failure(record.NotMatched, result.Reason)
+		if errors.Is(s.trace.Err, match.ErrViewerRefused) {
+			s.outcome, s.cause = markFailure(s.account, s.trace.Err), s.trace.Err
+		}
 	}
 	e.settle(work, []settled{s})
 }

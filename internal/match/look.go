@@ -23,6 +23,8 @@ type look struct {
 	lookUps   int
 	// sparse is set when a search found what it found while the catalog's own is switched off.
 	sparse bool
+	// refused is the error with which the catalog refused the token of the account that searched.
+	refused error
 	// archived is set for the archive, which hides nothing.
 	archived bool
 	// unseen are subjects whose episodes nobody shows, renewed those whose list was asked of the account.
@@ -69,14 +71,18 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 	return hits, nil
 }
 
-// adultTitles gives the hits of q that the catalog shows to the account alone; an account that cannot ask finds none.
+// adultTitles gives the hits of q that the catalog shows to the account alone; an account that cannot ask finds none, and
+// a refused token is remembered.
 func (l *look) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	l.lookUps++
 	hits, err := by.AdultTitles(ctx, q)
-	if err != nil {
-		if !isAway(err) {
-			err = nil
-		}
+	switch {
+	case errors.Is(err, catalog.ErrUnauthorized):
+		l.refused = err
+		return nil, nil
+	case err != nil && !isAway(err):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	hits = slices.DeleteFunc(hits, func(s catalog.Subject) bool { return !slices.Contains(q.Types, s.Type) })

@@ -127,6 +127,9 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 		t.Err = &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable, Err: catalog.ErrSearchOff}
 		return failure(t.Err)
 	}
+	if result.Status == NotFound && s.online.refused != nil {
+		t.Err = fmt.Errorf("%w: %w", ErrViewerRefused, s.online.refused)
+	}
 	if best := result.proposal; best != nil {
 		t.add(best.target.step(s.request), start)
 		start = time.Now()

@@ -17,6 +17,10 @@ type Viewer interface {
 	AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 }
 
+// ErrViewerRefused is the error of a match that found nothing while the catalog refused the token of the Viewer: what only
+// the account may see was not searched.
+var ErrViewerRefused = errors.New("the account's token is refused")
+
 type viewerKey struct{}
 
 // SeenBy has matches with ctx ask by what is hidden from look-ups without an account.

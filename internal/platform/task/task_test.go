@@ -19,9 +19,9 @@ import (
 func ended(t *testing.T, run *task.Task) (task.Status, []logs.Line) {
 	t.Helper()
 	for {
-		status := run.Status()
-		lines, more := run.After(0)
-		if status.State != task.Running {
+		_, more := run.After(0) // before the state, or the end might come between them unheard
+		if status := run.Status(); status.State != task.Running {
+			lines, _ := run.After(0)
 			return status, lines
 		}
 		<-more
