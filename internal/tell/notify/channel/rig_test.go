@@ -16,8 +16,9 @@ import (
 	"watchmark/internal/testkit/channeltest"
 )
 
-// TestMain has the certificate of the mail servers trusted, as an administrator would.
+// TestMain has the certificate of the mail servers trusted, as an administrator would, and the service in a zone of its own.
 func TestMain(m *testing.M) {
+	time.Local = time.FixedZone("", 8*3600) // before anything reads it
 	dir, err := os.MkdirTemp("", "channel")
 	if err != nil {
 		panic(err)
