@@ -21,9 +21,8 @@ const restAfterLost = 6 * time.Second
 // Marker writes marks. It reads before it writes, so that a repeated request
 // writes nothing and adds nothing to a public timeline; it reads again after a
 // write whose answer was lost (upstreams/catalog.md sections 9 and 12), and leaves the entry alone for
-// restAfterLost when that does not show it. All
-// writers of one process share one Marker: it lets no two writes on one account
-// and subject overlap, since the server would lose one of them.
+// restAfterLost when that does not show it. All writers of one process share one Marker: it lets no two writes on
+// one account and subject overlap, since the server would lose one of them.
 type Marker struct {
 	turns turn.Keys[entryKey]
 
