@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -14,12 +15,12 @@ import (
 // Adapter is the webhook for scripts as a source.
 var Adapter = payload.Adapter{
 	Source: watch.Custom,
-	Name:   payload.Text{English: "Script", Chinese: "自定义脚本"},
+	Name:   bilingual.Text{English: "Script", Chinese: "自定义脚本"},
 	Parse:  Parse,
 	Guide: payload.Guide{
-		Needs: payload.Text{English: "For scripts and players that can send a request.",
+		Needs: bilingual.Text{English: "For scripts and players that can send a request.",
 			Chinese: "适用于能发送请求的脚本和播放器。"},
-		Steps: []payload.Text{
+		Steps: []bilingual.Text{
 			{English: "Send a `POST` with the JSON below to the address. `title`, `season`, `episode` and `user_name` are needed; numbers may be texts.",
 				Chinese: "向该地址发送 `POST` 请求，内容为下面的 JSON。`title`、`season`、`episode` 和 `user_name` 必填，数字可以写成文本。"},
 			{English: "For a film send `movie` or `film` as `media_type`; season and episode are not needed. `series`, `show` and `tv` are the same as `episode`.",
@@ -27,9 +28,9 @@ var Adapter = payload.Adapter{
 			{English: "The answer is `202` with the ids of the records. Anything else says in plain words what is wrong.",
 				Chinese: "成功时返回 `202` 和记录编号；否则会用文字说明问题所在。"},
 		},
-		Note: payload.Text{English: "Add `ori_title` and `release_date` when you know them: they make the match certain.",
+		Note: bilingual.Text{English: "Add `ori_title` and `release_date` when you know them: they make the match certain.",
 			Chinese: "如果知道 `ori_title` 和 `release_date` 请一并发送，匹配会更准确。"},
-		BodyTitle: payload.Text{English: "An example", Chinese: "示例"},
+		BodyTitle: bilingual.Text{English: "An example", Chinese: "示例"},
 		Body: `{
   "media_type": "episode",
   "title": "灯塔守望者",

@@ -3,6 +3,7 @@
 package emby
 
 import (
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/mediabrowser"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
@@ -11,12 +12,12 @@ import (
 // Adapter is Emby as a source.
 var Adapter = payload.Adapter{
 	Source: watch.Emby,
-	Name:   payload.Text{English: "Emby", Chinese: "Emby"},
+	Name:   bilingual.Text{English: "Emby", Chinese: "Emby"},
 	Parse:  Parse,
 	Guide: payload.Guide{
-		Needs: payload.Text{English: "Needs Emby Premiere.",
+		Needs: bilingual.Text{English: "Needs Emby Premiere.",
 			Chinese: "需要 Emby Premiere。"},
-		Steps: []payload.Text{
+		Steps: []bilingual.Text{
 			{English: "Emby 4.8 or newer: **Settings → Notifications → Add Notification → Webhooks**. Older: **Server → Webhooks**.",
 				Chinese: "Emby 4.8 及以上：**设置 → 通知 → 添加通知 → Webhooks**。更早版本：**服务器 → Webhooks**。"},
 			{English: "Paste the address as **URL**, and choose `application/json` as **Request content type**.",
@@ -26,7 +27,7 @@ var Adapter = payload.Adapter{
 			{English: "**Send test notification**: it appears below as ignored, which is right. Then **Save**.",
 				Chinese: "点击**发送测试通知**：下方会显示为已忽略，这是正常的。然后**保存**。"},
 		},
-		Note: payload.Text{English: "Limit the webhook to users: without that, some versions do not say who watched.",
+		Note: bilingual.Text{English: "Limit the webhook to users: without that, some versions do not say who watched.",
 			Chinese: "请把 Webhook 限定到具体用户，否则部分版本不会说明是谁看的。"},
 	},
 }

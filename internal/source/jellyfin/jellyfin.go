@@ -6,6 +6,7 @@ package jellyfin
 import (
 	"errors"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/plex"
 	"watchmark/internal/watch"
@@ -14,12 +15,12 @@ import (
 // Adapter is Jellyfin as a source.
 var Adapter = payload.Adapter{
 	Source: watch.Jellyfin,
-	Name:   payload.Text{English: "Jellyfin", Chinese: "Jellyfin"},
+	Name:   bilingual.Text{English: "Jellyfin", Chinese: "Jellyfin"},
 	Parse:  Parse,
 	Guide: payload.Guide{
-		Needs: payload.Text{English: "Needs the plugin Webhook from the official catalogue.",
+		Needs: bilingual.Text{English: "Needs the plugin Webhook from the official catalogue.",
 			Chinese: "需要官方插件目录中的 Webhook 插件。"},
-		Steps: []payload.Text{
+		Steps: []bilingual.Text{
 			{English: "Open **Dashboard → Plugins → Catalog**, install **Webhook**, and restart Jellyfin.",
 				Chinese: "打开 **控制台 → 插件 → 目录**，安装 **Webhook** 并重启 Jellyfin。"},
 			{English: "Open **Plugins → Webhook** and choose **Add Generic Destination**. Paste the address as **Webhook Url**.",
@@ -31,9 +32,9 @@ var Adapter = payload.Adapter{
 			{English: "Tick **Send All Properties (ignores template)** and **Save**.",
 				Chinese: "勾选 **Send All Properties (ignores template)** 并**保存**。"},
 		},
-		Note: payload.Text{English: "Sending all properties is the safest. Use the template below only if you need one.",
+		Note: bilingual.Text{English: "Sending all properties is the safest. Use the template below only if you need one.",
 			Chinese: "发送全部属性最稳妥。只有确实需要模板时才用下面的文本。"},
-		BodyTitle: payload.Text{English: "Template, if you want one", Chinese: "模板（可选）"},
+		BodyTitle: bilingual.Text{English: "Template, if you want one", Chinese: "模板（可选）"},
 		Body: `{
   "NotificationType": "{{NotificationType}}",
   "ItemType": "{{ItemType}}",

@@ -10,7 +10,7 @@ type Adapter struct {
 	// Source is the last part of the webhook's path, and what its records are filed under. It never changes.
 	Source watch.Source
 	// Name is what people call it.
-	Name Text
+	Name bilingual.Text
 	// Parse reads one request. Its errors are a *BadRequest, and one that wraps ErrUnsupportedMedia.
 	Parse func(Request) (Delivery, error)
 	Guide Guide
@@ -19,16 +19,13 @@ type Adapter struct {
 // Guide is what the page Connect says of a source. Its texts may hold **bold** and `code`.
 type Guide struct {
 	// Needs is what somebody must have first.
-	Needs Text
+	Needs bilingual.Text
 	// Steps are what to click, one after the other.
-	Steps []Text
-	Note  Text
+	Steps []bilingual.Text
+	Note  bilingual.Text
 	// Body is a text to paste into the media server, under BodyTitle; empty where there is none.
 	// BodyOptional folds it away.
-	BodyTitle    Text
+	BodyTitle    bilingual.Text
 	Body         string
 	BodyOptional bool
 }
-
-// Text is a text in both languages of the pages.
-type Text = bilingual.Text

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"strings"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -13,12 +14,12 @@ import (
 // Adapter is Plex as a source.
 var Adapter = payload.Adapter{
 	Source: watch.Plex,
-	Name:   payload.Text{English: "Plex", Chinese: "Plex"},
+	Name:   bilingual.Text{English: "Plex", Chinese: "Plex"},
 	Parse:  Parse,
 	Guide: payload.Guide{
-		Needs: payload.Text{English: "Needs Plex Pass.",
+		Needs: bilingual.Text{English: "Needs Plex Pass.",
 			Chinese: "需要 Plex Pass。"},
-		Steps: []payload.Text{
+		Steps: []bilingual.Text{
 			{English: "Open the Plex web app with the account that owns the server, then **Settings → Webhooks** (in the part of your account, not of the server).",
 				Chinese: "用服务器所有者账号打开 Plex 网页版，进入 **设置 → Webhooks**（在账号部分，不是服务器部分）。"},
 			{English: "Choose **Add Webhook**, paste the address, and **Save Changes**.",
@@ -26,7 +27,7 @@ var Adapter = payload.Adapter{
 			{English: "Watch an episode to about 90%. It appears below within seconds.",
 				Chinese: "把一集看到约 90%，几秒内就会出现在下方。"},
 		},
-		Note: payload.Text{English: "Plex reports what is played, and nothing when you mark something as watched by hand. The user name is the name shown in **Users & Sharing**; for members of your Plex Home it is their display name.",
+		Note: bilingual.Text{English: "Plex reports what is played, and nothing when you mark something as watched by hand. The user name is the name shown in **Users & Sharing**; for members of your Plex Home it is their display name.",
 			Chinese: "Plex 只报告播放，手动标记为已观看不会上报。用户名是**用户与共享**中显示的名称；家庭成员则是其显示名。"},
 	},
 }

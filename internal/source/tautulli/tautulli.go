@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -17,12 +18,12 @@ import (
 // Adapter is Tautulli as a source.
 var Adapter = payload.Adapter{
 	Source: watch.Tautulli,
-	Name:   payload.Text{English: "Tautulli", Chinese: "Tautulli"},
+	Name:   bilingual.Text{English: "Tautulli", Chinese: "Tautulli"},
 	Parse:  Parse,
 	Guide: payload.Guide{
-		Needs: payload.Text{English: "Works without Plex Pass. Tautulli must watch your Plex server already.",
+		Needs: bilingual.Text{English: "Works without Plex Pass. Tautulli must watch your Plex server already.",
 			Chinese: "不需要 Plex Pass。Tautulli 需已连接你的 Plex 服务器。"},
-		Steps: []payload.Text{
+		Steps: []bilingual.Text{
 			{English: "Open **Settings → Notification Agents → Add a new notification agent** and choose **Webhook**.",
 				Chinese: "打开 **Settings → Notification Agents → Add a new notification agent**，选择 **Webhook**。"},
 			{English: "Paste the address as **Webhook URL**; leave the method **POST**.",
@@ -34,9 +35,9 @@ var Adapter = payload.Adapter{
 			{English: "**Save**, then watch an episode to the end.",
 				Chinese: "**保存**，然后把一集看完。"},
 		},
-		Note: payload.Text{English: "The user name is `{username}`, not the friendly name, so renaming somebody in Tautulli changes nothing.",
+		Note: bilingual.Text{English: "The user name is `{username}`, not the friendly name, so renaming somebody in Tautulli changes nothing.",
 			Chinese: "用户名取 `{username}` 而不是显示名，在 Tautulli 里改名不受影响。"},
-		BodyTitle: payload.Text{English: "JSON Data", Chinese: "JSON Data"},
+		BodyTitle: bilingual.Text{English: "JSON Data", Chinese: "JSON Data"},
 		Body: `{
   "event": "{action}",
   "media_type": "{media_type}",
