@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"watchmark/internal/platform/reason"
 )
 
 // phrases say in another language what the service says of itself, in English: reasons, messages, errors.
@@ -85,6 +88,11 @@ func loadPhrases(words catalogue, lang string) (*phrases, error) {
 	for from, to := range all {
 		p.add(from, to)
 	}
+	for _, kind := range reason.Kinds() {
+		if from, to := phraseOfKind(kind); strings.Trim(from, "%sq ") != "" {
+			p.add(from, to)
+		}
+	}
 	for key, to := range words[lang] {
 		if from, ok := phraseOfKey(key, words[languages[0].Tag][key]); ok {
 			p.add(from, to)
@@ -99,6 +107,31 @@ func loadPhrases(words catalogue, lang string) (*phrases, error) {
 	slices.SortFunc(p.loose, longFirst)
 	return p, nil
 }
+
+// phraseOfKind is a kind of reason as a phrase, for texts of it that come as English alone.
+func phraseOfKind(kind *reason.Kind) (from, to string) {
+	texts := kind.Texts()
+	names := []string{}
+	from = braces.ReplaceAllStringFunc(strings.ReplaceAll(texts.English, "%", "%%"), func(place string) string {
+		name, quoted := strings.CutSuffix(strings.Trim(place, "{}"), ":q")
+		names = append(names, name)
+		if quoted {
+			return "%q"
+		}
+		return "%s"
+	})
+	to = braces.ReplaceAllStringFunc(texts.Chinese, func(place string) string {
+		name, quoted := strings.CutSuffix(strings.Trim(place, "{}"), ":q")
+		place = "{" + strconv.Itoa(slices.Index(names, name)+1) + "}"
+		if quoted {
+			place = "“" + place + "”"
+		}
+		return place
+	})
+	return from, to
+}
+
+var braces = regexp.MustCompile(`\{[^}]*\}`)
 
 // phraseOfKey is what the service says where a page shows it by a key of the catalogue, so that it needs no phrase.
 func phraseOfKey(key, text string) (string, bool) {

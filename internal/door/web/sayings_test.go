@@ -87,7 +87,7 @@ func pushSources() []speaker {
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
 var silent = []string{
 	"app", "app/demo", "catalog/cover", "door", "door/web", "match/idmap/gen", "platform", "platform/bilingual", "platform/disk",
-	"platform/listen", "platform/logs", "platform/metrics", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
+	"platform/listen", "platform/logs", "platform/metrics", "platform/reason", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
 	"platform/tlsfile", "tell", "testkit", "testkit/browsertest", "testkit/catalogtest", "testkit/channeltest",
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
@@ -230,7 +230,7 @@ func collect(t *testing.T, dir, name string) []saying {
 		case *ast.KeyValueExpr:
 			return !slices.Contains(describing, nameOf(n.Key))
 		case *ast.CallExpr:
-			return !slices.Contains(mute, nameOf(n.Fun))
+			return !slices.Contains(mute, nameOf(n.Fun)) && !isReason(n.Fun)
 		case *ast.AssignStmt:
 			for i, to := range n.Lhs[:min(len(n.Lhs), len(n.Rhs))] {
 				if text, is := textOf(n.Rhs[i]); is && slices.Contains(telling, nameOf(to)) && lowerWord.MatchString(text) && !strings.Contains(text, " ") {
@@ -267,6 +267,12 @@ func nameOf(e ast.Expr) string {
 		return e.Sel.Name
 	}
 	return ""
+}
+
+// isReason reports whether a call declares a kind of reason, which has its Chinese beside it.
+func isReason(call ast.Expr) bool {
+	f, is := call.(*ast.SelectorExpr)
+	return is && f.Sel.Name == "New" && nameOf(f.X) == "reason"
 }
 
 // textOf is the text of a literal, of a format, or of a sum with one.

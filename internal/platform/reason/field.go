@@ -1,0 +1,19 @@
+package reason
+
+// FieldError says what is wrong with a field of what a caller sent. Several are joined by errors.Join.
+type FieldError struct {
+	// Field is the path of the field in what was sent, such as "tokens.access"; for a setting its key.
+	Field string
+	What  Reason
+}
+
+// At is what is wrong with a field.
+func At(field string, what error) *FieldError { return &FieldError{field, Of(what)} }
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.What.Text }
+
+// Reason is what is wrong.
+func (e *FieldError) Reason() Reason { return e.What }
+
+// Unwrap is what is wrong.
+func (e *FieldError) Unwrap() error { return e.What }

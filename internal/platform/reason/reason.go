@@ -1,0 +1,164 @@
+// Package reason holds what the service says to people as values: a code, arguments, and the text of both in English and
+// Chinese. Reasons, messages and errors that people read are made of kinds, which each package declares in one place:
+//
+//	var errTaken = reason.New("account_taken", "the account {name:q} exists already", "账号“{name}”已存在").For(reason.Conflict)
+//
+//	return errTaken.With(name)
+//
+// A Reason is stored, logged in English, answered by the API as {code, args, text}, and shown by a page in the reader's
+// language. Programs branch on the code, never on the text. Codes are stored: a code that was released keeps its meaning.
+//
+// What it promises: a Reason can be read whatever is stored. One whose code the program does not know, or that was stored as
+// mere text, is shown by its text.
+package reason
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"watchmark/internal/platform/bilingual"
+)
+
+// Reason is something that the service says to people. The zero Reason says nothing.
+type Reason struct {
+	// Code names the kind; it is empty for a text of others, such as that of an error of the system.
+	Code string `json:"code"`
+	// Args are the arguments by their names: texts, numbers, other reasons, and lists of reasons.
+	Args map[string]any `json:"args,omitempty"`
+	// Text is the whole in English.
+	Text string `json:"text"`
+
+	cause error // what Unwrap answers; an argument that is an error
+}
+
+// Text is a reason that is a text of others, which is shown as it is.
+func Text(text string) Reason { return Reason{Text: text} }
+
+// IsZero reports whether there is nothing to say.
+func (r Reason) IsZero() bool { return r.Code == "" && r.Text == "" }
+
+// Error is the text in English.
+func (r Reason) Error() string { return r.Text }
+
+// LogValue is the text in English.
+func (r Reason) LogValue() slog.Value { return slog.StringValue(r.Text) }
+
+// Unwrap is the error that is an argument; nil when no argument is one.
+func (r Reason) Unwrap() error { return r.cause }
+
+// Is reports whether target is the kind of r, or a reason of the same kind.
+func (r Reason) Is(target error) bool {
+	switch t := target.(type) { //nolint:errorlint // errors.Is unwraps
+	case *Kind:
+		return r.Code == t.code
+	case Reason:
+		return r.Code == t.Code && r.Text == t.Text
+	}
+	return false
+}
+
+// Class is what a caller can do about it; Internal for a text of others.
+func (r Reason) Class() Class {
+	if kind := kinds[r.Code]; kind != nil {
+		return kind.class
+	}
+	return Internal
+}
+
+// In is the text in a language.
+func (r Reason) In(l bilingual.Language) string { return r.in(l, 0) }
+
+func (r Reason) in(l bilingual.Language, depth int) string {
+	if l == bilingual.Chinese {
+		if kind := kinds[r.Code]; kind != nil {
+			return kind.chinese.fill(r.Args, l, depth)
+		}
+	}
+	return r.Text
+}
+
+// Known reports whether the program has the text in every language.
+func (r Reason) Known() bool { return kinds[r.Code] != nil }
+
+// stored is a Reason without its methods.
+type stored Reason
+
+// UnmarshalJSON reads {code, args, text}, or a mere text.
+func (r *Reason) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*r = Reason{}
+		return json.Unmarshal(data, &r.Text)
+	}
+	return json.Unmarshal(data, (*stored)(r))
+}
+
+// Value is what a column keeps: JSON, or a text of others as it is.
+func (r Reason) Value() (driver.Value, error) {
+	if r.Code == "" {
+		return r.Text, nil
+	}
+	data, err := json.Marshal(r)
+	return string(data), err
+}
+
+// Scan reads a column that Value filled, or one of before that holds mere text.
+func (r *Reason) Scan(column any) error {
+	text, ok := column.(string)
+	if !ok && column != nil {
+		return fmt.Errorf("a reason is stored as text, not as %T", column)
+	}
+	*r = Reason{Text: text}
+	if strings.HasPrefix(text, `{"code":`) {
+		var read Reason
+		if json.Unmarshal([]byte(text), &read) == nil {
+			*r = read
+		}
+	}
+	return nil
+}
+
+// Of is what an error says to people: the outermost Reason in it. What fmt.Errorf puts around that is for the log. An error
+// without a Reason is a text of others.
+func Of(err error) Reason {
+	if err == nil {
+		return Reason{}
+	}
+	if r, ok := within(err); ok {
+		return r
+	}
+	for _, s := range system {
+		if s.is(err) {
+			r := s.kind.With(err.Error())
+			r.cause = err
+			return r
+		}
+	}
+	return Reason{Text: err.Error(), cause: err}
+}
+
+// within is the outermost Reason of an error.
+func within(err error) (Reason, bool) {
+	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
+	case Reason:
+		return e, true
+	case *Kind:
+		return e.With(), true
+	case interface{ Reason() Reason }:
+		return e.Reason(), true
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			if r, ok := within(one); ok {
+				return r, true
+			}
+		}
+		return Reason{}, false
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return within(inner)
+	}
+	return Reason{}, false
+}
