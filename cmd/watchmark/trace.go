@@ -78,7 +78,7 @@ func printCandidate(b *strings.Builder, c match.Candidate) {
 
 // told is what there is to say of a step; of the decision it is by what it was made, for its reason stands at the end.
 func told(step match.Step) string {
-	if step.Name != "decision" {
+	if step.Name != match.StepDecision {
 		return step.Said()
 	}
 	words := fmt.Sprintf("certain from %v, asked from %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"])

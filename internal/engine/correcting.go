@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
@@ -15,12 +16,8 @@ import (
 	"watchmark/internal/record"
 )
 
-// stepCorrect is the step that a correction adds to the trace of a record, and
-// correctionsMost how many of them later runs keep.
-const (
-	stepCorrect     = "correct"
-	correctionsMost = 3
-)
+// correctionsMost is how many corrections the trace of a record tells of, the newest.
+const correctionsMost = 3
 
 // CorrectTally is what a correction brought.
 type CorrectTally struct {
@@ -304,13 +301,13 @@ func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, ta
 		}
 	}
 	step := match.Step{
-		Name: stepCorrect, Status: "hit", Candidates: []match.Candidate{},
+		Name: match.StepCorrect, Status: match.Hit,
 		Input: map[string]any{
 			"subject_id": c.mapping.SubjectID, "episode_offset": c.mapping.EpisodeOffset,
 			"old_subject_id": r.SubjectID, "old_subject": r.SubjectName, "old_result": r.Message,
 		},
 		Output: map[string]any{"mapping_id": c.mapping.ID, "mapping": c.mapping.Title},
-	}
+	}.Ended(time.Now())
 	var episodes []catalog.EpisodeID
 	for _, t := range taken {
 		switch {
@@ -349,6 +346,6 @@ func (e *Engine) corrections(ctx context.Context, w record.Work) []match.Step {
 	if err := json.Unmarshal(text, &trace); err != nil {
 		return nil
 	}
-	steps := slices.DeleteFunc(trace.Steps, func(s match.Step) bool { return s.Name != stepCorrect })
+	steps := slices.DeleteFunc(trace.Steps, func(s match.Step) bool { return s.Name != match.StepCorrect })
 	return steps[max(0, len(steps)-correctionsMost):]
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"watchmark/internal/match"
 	"watchmark/internal/record"
@@ -26,10 +27,10 @@ func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 	}
 	s.outcome = record.Outcome{Status: record.Ignored, Message: fmt.Sprintf(would, what, s.account.Username)}
 	step := match.Step{
-		Name: "mark", Status: "skipped", Candidates: []match.Candidate{},
+		Name: match.StepMark, Status: match.Skipped,
 		Input:  map[string]any{"account": s.account.Username, "subject_id": r.SubjectID, "episode_id": r.EpisodeID},
 		Output: map[string]any{"because": fmt.Sprintf("the account %s is on dry run: nothing was sent to its list", s.account.Username)},
-	}
+	}.Ended(time.Now())
 	e.tell(ctx, step)
 	s.trace.Steps = append(s.trace.Steps, step)
 	return s

@@ -124,8 +124,10 @@ func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, 
 		}
 	}
 	offset := 0
+	var led *match.Rule
 	if rule, found := rules.Find([]string{event.Title, event.OriginalTitle}, event.Season, event.IsFilm(), event.Episode); found {
 		r.SubjectID, r.Method, offset = rule.SubjectID, "mapping", rule.EpisodeOffset
+		led = &match.Rule{MappingID: rule.ID, SubjectID: rule.SubjectID, EpisodeOffset: rule.EpisodeOffset}
 		step = match.Step{Name: "mapping", Status: "hit", Output: map[string]any{"mapping_id": rule.ID, "subject_id": rule.SubjectID, "episode_offset": rule.EpisodeOffset}}
 	} else if t, found := m.answers[event.Title]; found {
 		return t, m.during
@@ -134,7 +136,7 @@ func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, 
 		number := *event.Episode + float64(offset)
 		r.EpisodeID, r.EpisodeSort = catalog.EpisodeID(100*int(r.SubjectID)+int(number)), &number
 	}
-	return match.Trace{Result: r, Steps: []match.Step{step}}, m.during
+	return match.Trace{Result: r, Steps: []match.Step{step}, Rule: led}, m.during
 }
 
 // list remembers what was marked, and fails on command.

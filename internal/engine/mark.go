@@ -127,13 +127,12 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 		return
 	}
 	step := match.Step{
-		Name: "mark", Status: "hit", Candidates: []match.Candidate{},
-		Input:     map[string]any{"account": a.Username, "subject_id": key.subject, "episode_ids": episodesOf(batch)},
-		ElapsedMS: float64(time.Since(start).Microseconds()) / 1000,
-	}
+		Name: match.StepMark, Status: match.Hit,
+		Input: map[string]any{"account": a.Username, "subject_id": key.subject, "episode_ids": episodesOf(batch)},
+	}.Ended(start)
 	var failed record.Outcome
 	if err != nil {
-		step.Status, failed = "error", markFailure(a, err)
+		step.Status, failed = match.Failed, markFailure(a, err)
 		if failed.ErrorKind == record.Internal {
 			e.Log.ErrorContext(ctx, "cannot mark", "account", a.Username, "subject_id", key.subject, "error", err)
 		}

@@ -24,7 +24,7 @@ type route struct {
 // anyAccount, the preferred account stands in when none does.
 func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route, error) {
 	start := time.Now()
-	r := route{step: match.Step{Name: "route", Status: "miss", Input: map[string]any{"user_name": user}, Candidates: []match.Candidate{}}}
+	r := route{step: match.Step{Name: match.StepRoute, Status: match.Miss, Input: map[string]any{"user_name": user}}}
 	naming, err := e.Accounts.ForUser(ctx, user)
 	if err != nil {
 		return r, err
@@ -48,7 +48,7 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 	}
 	switch {
 	case len(r.accounts) > 0:
-		r.step.Status = "hit"
+		r.step.Status = match.Hit
 	case strings.TrimSpace(user) == "":
 		r.kind = record.UserNameMissing
 		r.message = "user name missing: the event does not say who watched; let the media server send the user's name"
@@ -74,7 +74,7 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 	if r.message != "" {
 		r.step.Output["reason"] = r.message
 	}
-	r.step.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
+	r.step = r.step.Ended(start)
 	return r, nil
 }
 

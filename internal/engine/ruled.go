@@ -41,10 +41,8 @@ func (e *Engine) Rule(ctx context.Context, event watch.Event, rules *mapping.Rul
 	if trace.Result.Status == match.Unreachable && trace.Err != nil {
 		return Ruled{}, trace.Err
 	}
-	for _, step := range trace.Steps {
-		if why, is := step.Output["passed_over"].(string); is && step.Name == "mapping" {
-			ruled.PassedOver = why
-		}
+	if trace.Rule != nil {
+		ruled.PassedOver = trace.Rule.PassedOver
 	}
 	ruled.Leads, ruled.EpisodeName = &trace.Result, e.episodeName(ctx, trace.Result.EpisodeID)
 	return ruled, nil

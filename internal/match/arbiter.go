@@ -39,14 +39,13 @@ func (s *session) arbitrate() Step {
 	}
 	sortByScore(s.found)
 	s.limit.Accept, s.limit.Margin = max(s.limit.Accept, arbiterAccept), max(s.limit.Margin, arbiterMargin)
-	step := Step{Name: stepArbiter, Status: miss, Candidates: candidatesOf(s.found, stepArbiter)}
-	step.Input = map[string]any{"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}
-	step.Output = map[string]any{"verdict": s.verdict()}
+	step := Step{Name: StepArbiter, Status: Miss, Candidates: candidatesOf(s.found, StepArbiter)}
+	step.Input, step.Output = s.limit.input(), map[string]any{"verdict": s.verdict()}
 	if len(agreed) > 0 {
 		step.Output["agreed"] = agreed
 	}
 	if len(s.found) > 0 {
-		step.Status = hit
+		step.Status = Hit
 	}
 	return step
 }

@@ -26,12 +26,12 @@ type target struct {
 func (t target) found() bool { return t.row != nil || t.whole }
 
 func (t target) step(r request) Step {
-	step := Step{Name: stepEpisode, Status: miss, Input: map[string]any{"subject_id": t.start.ID, "episode": r.number}, Output: map[string]any{"how": t.how}}
+	step := Step{Name: StepEpisode, Status: Miss, Input: map[string]any{"subject_id": t.start.ID, "episode": r.number}, Output: map[string]any{"how": t.how}}
 	if r.event.IsFilm() {
 		step.Input = map[string]any{"subject_id": t.start.ID, "film": true}
 	}
 	if t.found() {
-		step.Status = hit
+		step.Status = Hit
 		step.Output["subject_id"] = t.subject.ID
 	}
 	if t.row != nil {

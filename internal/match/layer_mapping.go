@@ -17,6 +17,7 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 		return f, nil
 	}
 	f.certain = true
+	f.rule = &Rule{MappingID: m.ID, SubjectID: m.SubjectID, EpisodeOffset: m.EpisodeOffset}
 	f.output = map[string]any{"mapping_id": m.ID, "mapping": m.Title, "subject_id": m.SubjectID, "episode_offset": m.EpisodeOffset}
 	subject, err := s.look.subject(ctx, m.SubjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
@@ -37,7 +38,8 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 		}
 		if other {
 			f.certain = false
-			f.output["passed_over"] = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a form, or a season, to have it used"
+			f.rule.PassedOver = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a form, or a season, to have it used"
+			f.output["passed_over"] = f.rule.PassedOver
 			return f, nil
 		}
 	}

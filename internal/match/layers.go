@@ -11,43 +11,22 @@ import (
 	"watchmark/internal/match/mapping"
 )
 
-// The names of the steps, in the order they are taken.
-const (
-	stepBlock    = "block"
-	stepMapping  = "mapping"
-	stepPayload  = "payload_id"
-	stepDataset  = "dataset"
-	stepArchive  = "archive"
-	stepAPI      = "api"
-	stepLive     = "live_action"
-	stepAdult    = "adult"
-	stepArbiter  = "arbiter"
-	stepEpisode  = "episode"
-	stepDecision = "decision"
-)
-
-// The statuses of a step.
-const (
-	hit     = "hit"
-	miss    = "miss"
-	skipped = "skipped"
-	failed  = "error"
-)
-
 // finding is what a layer answers.
 type finding struct {
 	proposals []proposal
 	// certain is set when a person or the media server named the subject: no further layer is asked and no score is weighed.
 	certain bool
 	// spare is set when the layers behind look for the same: they go on when this one fails.
-	spare  bool
+	spare bool
+	// rule is the mapping that fits; nil when none does.
+	rule   *Rule
 	input  map[string]any
 	output map[string]any
 }
 
 // layer is one way to find a subject. The list of layers reads like the rule book.
 type layer struct {
-	name string
+	name StepName
 	// asks is where the layer looks things up.
 	asks source
 	// off is why the layer has nothing to do for an event; empty when it has.
@@ -71,13 +50,13 @@ const (
 func always(*session) string { return "" }
 
 var layers = []layer{
-	{stepMapping, either, always, findByMapping, ""},
-	{stepPayload, either, always, findByPayload, ""},
-	{stepDataset, either, noDataset, findByDataset, "the id table is sure"},
-	{stepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
-	{stepAPI, theCatalog, always, findInCatalog, ""},
-	{stepLive, either, noLiveAction, findLiveAction, ""},
-	{stepAdult, theCatalog, noAdultTitles, findAdultTitles, ""},
+	{StepMapping, either, always, findByMapping, ""},
+	{StepPayload, either, always, findByPayload, ""},
+	{StepDataset, either, noDataset, findByDataset, "the id table is sure"},
+	{StepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
+	{StepAPI, theCatalog, always, findInCatalog, ""},
+	{StepLive, either, noLiveAction, findLiveAction, ""},
+	{StepAdult, theCatalog, noAdultTitles, findAdultTitles, ""},
 }
 
 func noArchive(s *session) string { return s.noArchive }
@@ -126,16 +105,16 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 			because = layer.off(s)
 		}
 		if because != "" {
-			t.add(Step{Name: layer.name, Status: skipped, Output: map[string]any{"because": because}}, start)
+			t.add(Step{Name: layer.name, Status: Skipped, Output: map[string]any{"because": because}}, start)
 			continue
 		}
 		f, err := s.ask(ctx, layer)
 		for i := range f.proposals {
 			f.proposals[i].layer = layer.name
 		}
-		step := Step{Name: layer.name, Status: miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
+		step := Step{Name: layer.name, Status: Miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
 		if err != nil {
-			step.Status = failed
+			step.Status = Failed
 			step.Output = map[string]any{"error": err.Error()}
 			t.add(step, start)
 			if layer.asks == theArchive || f.spare {
@@ -147,14 +126,17 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 			}
 			return false, err
 		}
+		if f.rule != nil {
+			t.Rule = f.rule
+		}
 		if len(f.proposals) > 0 {
-			step.Status = hit
+			step.Status = Hit
 			s.hear(layer.name, f.proposals)
 		}
 		t.add(step, start)
 		switch {
 		case f.certain:
-			certain, settled = true, layer.name+" named the subject"
+			certain, settled = true, string(layer.name)+" named the subject"
 		case layer.sure != "" && !s.options.Arbiter && s.isSure(s.found):
 			settled = layer.sure
 		}
@@ -205,8 +187,8 @@ type snapshot interface{ Made() time.Time }
 
 // hear takes what a layer proposes up. The id table and the catalog know a subject by
 // different things: the better word of the two counts.
-func (s *session) hear(layer string, proposals []proposal) {
-	if layer == stepDataset {
+func (s *session) hear(layer StepName, proposals []proposal) {
+	if layer == StepDataset {
 		s.tabled = proposals
 	} else {
 		s.searched = merge(s.searched, proposals)

@@ -228,7 +228,7 @@ func checkSteps(t *testing.T, trace match.Trace) {
 	}
 	names := []string{}
 	for _, step := range trace.Steps {
-		names = append(names, step.Name)
+		names = append(names, string(step.Name))
 		for _, c := range step.Candidates {
 			if c.Score < 0 || c.Score > 1 {
 				t.Errorf("score %v of %d", c.Score, c.SubjectID)

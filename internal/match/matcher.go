@@ -38,6 +38,11 @@ type Thresholds struct {
 	Margin float64
 }
 
+// input is the thresholds as a step tells them.
+func (t Thresholds) input() map[string]any {
+	return map[string]any{"accept": t.Accept, "review": t.Review, "margin": t.Margin}
+}
+
 // Options are the settings of the matcher.
 type Options struct {
 	Thresholds
@@ -104,7 +109,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	rules, err := m.Rules.Rules(ctx)
 	if err != nil {
 		t.Err = err
-		t.add(Step{Name: stepBlock, Status: failed, Output: map[string]any{"error": err.Error()}}, start)
+		t.add(Step{Name: StepBlock, Status: Failed, Output: map[string]any{"error": err.Error()}}, start)
 		return Result{Status: Unreachable, Reason: "the mappings and blocked keywords could not be read from the service's own database: it is tried again by itself"}
 	}
 	s.rules = rules
@@ -134,8 +139,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 		t.add(best.target.step(s.request), start)
 		start = time.Now()
 	}
-	t.add(Step{Name: stepDecision, Status: statusOf(result.Status), Input: map[string]any{
-		"accept": s.limit.Accept, "review": s.limit.Review, "margin": s.limit.Margin}, Output: output}, start)
+	t.add(Step{Name: StepDecision, Status: statusOf(result.Status), Input: s.limit.input(), Output: output}, start)
 	return result.Result
 }
 
@@ -157,18 +161,18 @@ func (m *Matcher) Blocked(ctx context.Context, event watch.Event) (Trace, bool) 
 func (t *Trace) block(r request, rules *mapping.Rules, start time.Time) (result Result, stops bool) {
 	blocked, stops := rules.Blocks(r.titles())
 	if !stops {
-		t.add(Step{Name: stepBlock, Status: miss, Input: r.input()}, start)
+		t.add(Step{Name: StepBlock, Status: Miss, Input: r.input()}, start)
 		return Result{}, false
 	}
-	t.add(Step{Name: stepBlock, Status: hit, Input: r.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
+	t.add(Step{Name: StepBlock, Status: Hit, Input: r.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
 	return Result{Status: Blocked, Reason: fmt.Sprintf("the keyword %q blocks this title: remove it from the blocked keywords to have the title marked", blocked.Keyword)}, true
 }
 
-func statusOf(s Status) string {
+func statusOf(s Status) StepStatus {
 	if s == Matched {
-		return hit
+		return Hit
 	}
-	return miss
+	return Miss
 }
 
 // failure is the result of a match that the catalog did not answer.
@@ -186,16 +190,4 @@ func failure(err error) Result {
 }
 
 // add ends a step that began at start.
-func (t *Trace) add(s Step, start time.Time) {
-	if s.Input == nil {
-		s.Input = map[string]any{}
-	}
-	if s.Output == nil {
-		s.Output = map[string]any{}
-	}
-	if s.Candidates == nil {
-		s.Candidates = []Candidate{}
-	}
-	s.ElapsedMS = milliseconds(time.Since(start))
-	t.Steps = append(t.Steps, s)
-}
+func (t *Trace) add(s Step, start time.Time) { t.Steps = append(t.Steps, s.Ended(start)) }

@@ -15,7 +15,7 @@ import (
 // proposal is a subject that a layer proposes, with the episode it leads to.
 type proposal struct {
 	// layer is the name of the layer that proposes it.
-	layer string
+	layer StepName
 	// subject is the one to be marked: that of the target.
 	subject catalog.Subject
 	target  target
@@ -300,7 +300,7 @@ func lastDay(first watch.Date, rows []catalog.EpisodeInfo) time.Time {
 	return last
 }
 
-func candidatesOf(proposals []proposal, source string) []Candidate {
+func candidatesOf(proposals []proposal, source StepName) []Candidate {
 	list := make([]Candidate, 0, len(proposals))
 	for _, p := range proposals {
 		list = append(list, p.candidate(source))
@@ -308,9 +308,9 @@ func candidatesOf(proposals []proposal, source string) []Candidate {
 	return list
 }
 
-func (p proposal) candidate(source string) Candidate {
+func (p proposal) candidate(source StepName) Candidate {
 	c := Candidate{
-		SubjectID: p.subject.ID, Name: p.subject.Name, NameCN: p.subject.NameCN, Score: p.score, Source: source,
+		SubjectID: p.subject.ID, Name: p.subject.Name, NameCN: p.subject.NameCN, Score: p.score, Source: string(source),
 		Reason: p.reason, Date: p.subject.Date.String(), Platform: p.subject.Platform, Eps: p.subject.Eps,
 	}
 	if start := p.target.start.ID; start != p.subject.ID {

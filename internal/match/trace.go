@@ -1,10 +1,6 @@
 package match
 
-import (
-	"time"
-
-	"watchmark/internal/catalog"
-)
+import "watchmark/internal/catalog"
 
 // Status is how a match came out.
 type Status string
@@ -28,6 +24,8 @@ type Trace struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 	// Err is what a look-up failed with; nil when none did.
 	Err error `json:"-"`
+	// Rule is the mapping that fits the event; nil when none does.
+	Rule *Rule `json:"-"`
 
 	archived bool
 }
@@ -55,15 +53,13 @@ type Result struct {
 	Reason string `json:"reason"`
 }
 
-// Step is what one layer or stage did.
-type Step struct {
-	Name string `json:"name"`
-	// Status is hit, miss, skipped or error.
-	Status     string         `json:"status"`
-	Input      map[string]any `json:"input"`
-	Output     map[string]any `json:"output"`
-	Candidates []Candidate    `json:"candidates"`
-	ElapsedMS  float64        `json:"elapsed_ms"`
+// Rule is a mapping as it was when it was looked up for an event.
+type Rule struct {
+	MappingID     int64
+	SubjectID     catalog.SubjectID
+	EpisodeOffset int
+	// PassedOver says why the mapping was not obeyed; empty when it was.
+	PassedOver string
 }
 
 // Candidate is a subject that a layer proposes.
@@ -87,6 +83,3 @@ type Candidate struct {
 	// Eps is how many episodes the catalog says the subject has; 0 when it does not say.
 	Eps int `json:"eps,omitempty"`
 }
-
-// milliseconds is d as the API writes it.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/upkeep/diagnose"
@@ -27,11 +28,11 @@ var recordLooks = map[record.Status]look{
 	record.Failed:     {"bad", "circle-x", "status.error"},
 }
 
-var stepLooks = map[string]look{
-	"hit":     {"good", "circle-check", "step.status.hit"},
-	"miss":    {"quiet", "circle-minus", "step.status.miss"},
-	"skipped": {"quiet", "skip-forward", "step.status.skipped"},
-	"error":   {"bad", "circle-x", "step.status.error"},
+var stepLooks = map[match.StepStatus]look{
+	match.Hit:     {"good", "circle-check", "step.status.hit"},
+	match.Miss:    {"quiet", "circle-minus", "step.status.miss"},
+	match.Skipped: {"quiet", "skip-forward", "step.status.skipped"},
+	match.Failed:  {"bad", "circle-x", "step.status.error"},
 }
 
 var healthLooks = map[health]look{
@@ -57,7 +58,7 @@ func lookOf(state any) look {
 		return answerLook(state.Status)
 	case diagnose.Result:
 		return targetLook(state)
-	case string:
+	case match.StepStatus:
 		if l, known := stepLooks[state]; known {
 			return l
 		}

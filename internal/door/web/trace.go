@@ -27,20 +27,25 @@ type stepView struct {
 	Candidates []candidateView
 }
 
+type stepOutcome struct {
+	name   match.StepName
+	status match.StepStatus
+}
+
 // stepKeys are the words for the status of steps that the usual ones do not fit.
-var stepKeys = map[[2]string]string{
-	{"mark", "hit"}:      "step.status.done",
-	{"correct", "hit"}:   "step.status.done",
-	{"block", "hit"}:     "step.status.blocked",
-	{"block", "miss"}:    "step.status.free",
-	{"decision", "hit"}:  "step.status.accepted",
-	{"decision", "miss"}: "step.status.unsure",
+var stepKeys = map[stepOutcome]string{
+	{match.StepMark, match.Hit}:      "step.status.done",
+	{match.StepCorrect, match.Hit}:   "step.status.done",
+	{match.StepBlock, match.Hit}:     "step.status.blocked",
+	{match.StepBlock, match.Miss}:    "step.status.free",
+	{match.StepDecision, match.Hit}:  "step.status.accepted",
+	{match.StepDecision, match.Miss}: "step.status.unsure",
 }
 
 // Look is how the status of the step is shown.
 func (v stepView) Look() look {
 	l := lookOf(v.Status)
-	if key := stepKeys[[2]string{v.Name, v.Status}]; key != "" {
+	if key := stepKeys[stepOutcome{v.Name, v.Status}]; key != "" {
 		l.Key = key
 	}
 	return l

@@ -190,7 +190,9 @@ var medias = map[string]watch.Media{
 }
 
 // methods are the layers that find subjects, by the names of theirs.
-var methods = map[string]string{"custom_mapping": "mapping", "bangumi_data": "dataset", "archive": "archive", "api_search": "api"}
+var methods = map[string]match.StepName{
+	"custom_mapping": match.StepMapping, "bangumi_data": match.StepDataset, "archive": match.StepArchive, "api_search": match.StepAPI,
+}
 
 // taken is what becomes of a watch; false when it cannot be one. place names the table it is of, for the
 // digest: together with what never changes in the row that tells it from every other one, also after the tool began a new database.
@@ -235,7 +237,7 @@ func number(n int64) int64 {
 func (r watchRow) outcome(e watch.Event) record.Outcome {
 	o := record.Outcome{
 		SubjectID: catalog.SubjectID(number(r.subject)), EpisodeID: catalog.EpisodeID(number(r.chapter)), SubjectName: line(r.subjectName),
-		Method: methods[r.method], Message: line(r.message),
+		Method: string(methods[r.method]), Message: line(r.message),
 	}
 	if r.score > 0 && r.score <= 1 {
 		o.Confidence = r.score
