@@ -25,15 +25,6 @@ var files embed.FS
 // StaticPrefix is the path below which static files are served; they need no sign-in.
 const StaticPrefix = "/static/"
 
-// stylesheets are joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
-
-// scripts are joined into app.js, each after those it imports, so that browsers ask for one file.
-var scripts = []string{"words", "ui", "time", "live", "run", "forms", "cron", "figures", "app"}
-
-// roomScripts are of a few rooms only, whose templates ask for them. They import of those that are joined.
-var roomScripts = []string{"find", "upload", "correct", "review", "settings", "mappings", "debug", "sources", "tracker", "import", "notices", "signin", "summaries"}
-
 // assets are the static files, each under a name with the hash of its content, so that
 // browsers may keep them for ever and never show a stale one after an upgrade.
 type assets struct {
@@ -47,7 +38,7 @@ type assets struct {
 // hold secrets beside what a request can put into them.
 type asset struct{ plain, packed []byte }
 
-func loadAssets(words catalogue) (*assets, error) {
+func loadAssets(words catalogue, pages []page) (*assets, error) {
 	a := &assets{names: map[string]string{}, files: map[string]asset{}}
 	var css bytes.Buffer
 	for _, name := range stylesheets {
@@ -67,7 +58,7 @@ func loadAssets(words catalogue) (*assets, error) {
 	if err := a.add("app.js", app); err != nil {
 		return nil, err
 	}
-	for _, name := range roomScripts {
+	for _, name := range scriptsOf(pages) {
 		text, err := files.ReadFile("assets/js/" + name + ".js")
 		if err != nil {
 			return nil, err
@@ -96,6 +87,16 @@ func loadAssets(words catalogue) (*assets, error) {
 	a.logo = template.HTML(strings.Replace(string(icon), "<svg ", `<svg class="logo" aria-hidden="true" `, 1)) //nolint:gosec // a drawing of our own
 	a.icons, err = loadIcons()
 	return a, err
+}
+
+// scriptsOf are the scripts of single pages, each once.
+func scriptsOf(pages []page) []string {
+	var all []string
+	for _, p := range pages {
+		all = append(all, p.scripts...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // The forms of import and export that our scripts use.

@@ -26,6 +26,12 @@ type Notices interface {
 	Reaches(notice notify.Notice) []int64
 }
 
+// countNotices is how many notices want somebody's attention.
+func (s *site) countNotices(ctx context.Context) (int, error) {
+	unread, err := s.Notices.Unread(ctx)
+	return unread.Attention, err
+}
+
 // inboxView is which notices a list shows.
 type inboxView string
 
@@ -90,10 +96,10 @@ func (s *site) noticeOf(e notify.Entry, lang string) noticeView {
 	if v.Page != "" {
 		v.PageKey = "inbox.open"
 	}
-	for _, group := range navGroups {
-		for _, door := range group.Doors {
-			if v.Page != "" && door.Current(v.Page) {
-				v.PageKey = door.Key
+	for _, one := range s.menu {
+		for _, p := range one.Pages {
+			if v.Page != "" && p.Holds(v.Page) {
+				v.PageKey = p.Key()
 			}
 		}
 	}

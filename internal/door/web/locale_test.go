@@ -260,7 +260,7 @@ func TestKeysAreUsed(t *testing.T) {
 	for _, pattern := range []string{"templates/*.html", "assets/js/*.js", "*.go"} {
 		for _, file := range sources(t, pattern) {
 			if !strings.HasSuffix(file.name, "_test.go") {
-				all.WriteString(file.text)
+				all.WriteString(strings.ReplaceAll(file.text, `template: "`, `"nav.`)) // a page's name in the menu is made of its template
 			}
 		}
 	}

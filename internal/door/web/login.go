@@ -27,17 +27,14 @@ var providerProblems = map[string]string{
 func providerProblem(r *http.Request) string { return providerProblems[r.URL.Query().Get("problem")] }
 
 // login is the sign-in page; who is signed in already is led on.
-func (s *site) login(w http.ResponseWriter, r *http.Request) {
+func (s *site) login(r *http.Request) (content, error) {
 	path := auth.LocalPath(r.URL.Query().Get("next"))
 	next := s.BasePath() + path
 	if _, signedIn := s.Viewer(r); signedIn {
-		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // LocalPath leaves this site never
-		return
+		return content{Instead: next}, nil // LocalPath never leaves this site
 	}
-	s.page("login", func(r *http.Request) (content, error) {
-		needs, err := s.NeedsSetup(r.Context())
-		return content{Title: "login.title", Data: loginPage{Next: next, Path: path, Problem: providerProblem(r), Provider: s.Provider(), NeedsSetup: needs}}, err
-	})(w, r)
+	needs, err := s.NeedsSetup(r.Context())
+	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, Problem: providerProblem(r), Provider: s.Provider(), NeedsSetup: needs}}, err
 }
 
 type setupPage struct {

@@ -16,7 +16,6 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
-	"watchmark/internal/door/web"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -222,10 +221,12 @@ func TestSetup(t *testing.T) {
 	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "exists already")
 }
 
-func TestOpen(t *testing.T) {
-	for path, open := range map[string]bool{"/login": true, "/setup": true, "/static/app-1.css": true, "/preferences": true, "/": false, "/records": false, "/live": false, "/loginx": false} {
-		if web.Open(path) != open {
-			t.Errorf("Open(%q) is %v", path, !open)
+func TestWhatNeedsNoSignIn(t *testing.T) {
+	g := newRig(t)
+	out := g.client(t, false)
+	for path, open := range map[string]bool{"/login": true, "/setup": true, "/": false, "/records": false, "/live": false, "/cover/1": false, "/loginx": false} {
+		if status := g.get(t, out, path, "en").status; open != (status == http.StatusOK) {
+			t.Errorf("%s answers %d", path, status)
 		}
 	}
 }

@@ -92,6 +92,12 @@ func (s *site) records(r *http.Request) (content, error) {
 	return content{Title: "records.title", Data: page}, nil
 }
 
+// countFailed is how many events of the last days came to no mark.
+func (s *site) countFailed(ctx context.Context) (int, error) {
+	failed, unrouted, err := s.Records.FailedLately(ctx, time.Now())
+	return failed + unrouted, err
+}
+
 // withUnrouted adds the users without an account to a page.
 func (s *site) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
 	if page.Unrouted, err = s.unrouted(ctx); err != nil {

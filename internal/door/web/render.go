@@ -3,9 +3,7 @@ package web
 import (
 	"fmt"
 	"html/template"
-	"io/fs"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,35 +16,22 @@ import (
 	"watchmark/internal/watch"
 )
 
-// pages are the templates of pages; each defines "content-NAME", which the layout goes around.
-var pages = []string{"login", "setup", "dashboard", "records", "record", "accounts", "connect", "nas", "device", "tracker", "import", "archive", "summaries", "summary", "llm", "review", "queue", "tasks", "task", "settings", "access", "backups", "mappings", "mapping", "blocked", "import_rules", "debug", "debug-webhooks", "debug-network", "debug-log", "debug-notifications", "inbox", "notice", "notifications", "channel", "rule", "about", "error"}
-
-// shared are the templates that every page may use.
-var shared = []string{"layout", "parts", "rules", "sources", "jobs", "trace", "debug-parts", "notices"}
-
-// parseTemplates parses all templates into one set for a language: a set for each page would hold
-// the shared ones again and again. A declared template that is missing, and one that nobody
-// declared, is an error.
-func (s *site) parseTemplates(lang string) (*template.Template, error) {
-	present, err := fs.Glob(files, "templates/*.html")
+// parseTemplates parses all templates into one set for a language: a set for each page would hold the shared ones
+// again and again. A page without a template is an error, and so is a template of no page.
+func (s *site) parseTemplates(lang string, pages []page) (*template.Template, error) {
+	set, err := template.New("").Funcs(s.funcs(lang)).Option("missingkey=error").ParseFS(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range present {
-		name := strings.TrimSuffix(path.Base(file), ".html")
-		if !slices.Contains(pages, name) && !slices.Contains(shared, name) {
-			return nil, fmt.Errorf("%s is not declared", file)
+	for _, p := range pages {
+		if set.Lookup("content-"+p.template) == nil {
+			return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", p.template)
 		}
 	}
-	set := template.New("").Funcs(s.funcs(lang)).Option("missingkey=error")
-	for _, name := range slices.Concat(shared, pages) {
-		if set, err = set.ParseFS(files, "templates/"+name+".html"); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range pages {
-		if set.Lookup("content-"+name) == nil {
-			return nil, fmt.Errorf("templates/%s.html defines no content-%[1]s", name)
+	for _, t := range set.Templates() {
+		name, isPage := strings.CutPrefix(t.Name(), "content-")
+		if isPage && !slices.ContainsFunc(pages, func(p page) bool { return p.template == name }) {
+			return nil, fmt.Errorf("no page of the list shows the template %s", t.Name())
 		}
 	}
 	return set, nil
@@ -79,7 +64,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
-		"nav":     func() []navGroup { return navGroups },
+		"menu":    func() []section { return s.menu },
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": percent,
@@ -112,59 +97,6 @@ func (s *site) funcs(lang string) template.FuncMap {
 			}{id, c}
 		},
 	}
-}
-
-// navItem is a door of the navigation.
-type navItem struct {
-	Path string
-	Icon string
-	Key  string // of the catalogue
-	Page string // the template that it opens; its sub-pages are below Path
-	// Needs is what its badge counts, as of the texts need.<kind>; empty when it has none.
-	Needs string
-	// Aside is set for a door that the bar of a phone has no room for.
-	Aside bool
-}
-
-// navGroup is doors that belong together.
-type navGroup struct {
-	Key   string // of its heading in the catalogue; empty for the first group, which has none
-	Doors []navItem
-}
-
-var navGroups = []navGroup{
-	{"", []navItem{
-		{Path: "/", Icon: "layout-dashboard", Key: "nav.dashboard", Page: "dashboard"},
-		{Path: "/records", Icon: "history", Key: "nav.records", Page: "records", Needs: "error"},
-		{Path: "/review", Icon: "circle-question-mark", Key: "nav.review", Page: "review", Needs: "review"},
-		{Path: "/inbox", Icon: "bell", Key: "nav.inbox", Page: "inbox", Needs: "notice", Aside: true},
-		{Path: "/queue", Icon: "hourglass", Key: "nav.queue", Page: "queue", Aside: true},
-	}},
-	{"nav.titles", []navItem{
-		{Path: "/mappings", Icon: "signpost", Key: "nav.mappings", Page: "mappings", Aside: true},
-		{Path: "/archive", Icon: "database", Key: "nav.archive", Page: "archive", Aside: true},
-	}},
-	{"nav.sources", []navItem{
-		{Path: "/connect", Icon: "plug", Key: "nav.connect", Page: "connect"},
-		{Path: "/nas", Icon: "hard-drive", Key: "nav.nas", Page: "nas", Aside: true},
-		{Path: "/device", Icon: "tv", Key: "nav.device", Page: "device", Aside: true},
-		{Path: "/tracker", Icon: "list-video", Key: "nav.tracker", Page: "tracker", Aside: true},
-		{Path: "/import", Icon: "import", Key: "nav.import", Page: "import", Aside: true},
-	}},
-	{"nav.service", []navItem{
-		{Path: "/accounts", Icon: "users", Key: "nav.accounts", Page: "accounts"},
-		{Path: "/notifications", Icon: "send", Key: "nav.notifications", Page: "notifications", Aside: true},
-		{Path: "/summaries", Icon: "newspaper", Key: "nav.summaries", Page: "summaries", Aside: true},
-		{Path: "/llm", Icon: "sparkles", Key: "nav.llm", Page: "llm", Aside: true},
-		{Path: "/tasks", Icon: "list-checks", Key: "nav.tasks", Page: "tasks", Aside: true},
-		{Path: "/settings", Icon: "settings", Key: "nav.settings", Page: "settings", Aside: true},
-		{Path: "/debug", Icon: "wrench", Key: "nav.debug", Page: "debug", Aside: true},
-	}},
-}
-
-// Current reports whether path is this door or a room behind it.
-func (n navItem) Current(path string) bool {
-	return path == n.Path || n.Path != "/" && strings.HasPrefix(path, n.Path+"/")
 }
 
 func (s *site) assetURL(name string) (string, error) {

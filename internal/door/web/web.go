@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -179,17 +178,10 @@ type DemoLogin struct{ Name, Password string }
 // Module is a Go module.
 type Module struct{ Path, Version string }
 
-// openPaths need no sign-in.
-var openPaths = []string{"/login", "/setup", "/preferences", "/phrases"}
-
-// Open reports whether path (without the base path) is served to people who are not signed in.
-func Open(path string) bool {
-	return strings.HasPrefix(path, StaticPrefix) || slices.Contains(openPaths, path)
-}
-
 // site is the handler behind New.
 type site struct {
 	Deps
+	menu      []section
 	assets    *assets
 	words     catalogue
 	phrases   map[string]*phrases                           // by language
@@ -208,16 +200,18 @@ type Pages struct {
 // New makes the pages. It fails when a translation or an asset is missing or broken.
 func New(d Deps) (Pages, error) {
 	s := &site{Deps: d}
+	sections := s.sections()
+	s.menu = menu(sections)
 	var err error
 	if s.words, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
-	if s.assets, err = loadAssets(s.words); err != nil {
+	if s.assets, err = loadAssets(s.words, pages(sections)); err != nil {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	s.phrases, s.templates = map[string]*phrases{}, map[string]func() (*template.Template, error){}
 	for _, lang := range languages {
-		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag) })
+		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(sections)) })
 		if s.phrases[lang.Tag], err = loadPhrases(s.words, lang.Tag); err != nil {
 			return Pages{}, fmt.Errorf("load translations: %w", err)
 		}
@@ -228,47 +222,9 @@ func New(d Deps) (Pages, error) {
 	mux.HandleFunc("POST /phrases", s.retellings)
 	mux.HandleFunc("GET /live", s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
-	mux.HandleFunc("GET /login", s.login)
-	mux.HandleFunc("GET /setup", s.page("setup", s.setup))
-	mux.HandleFunc("GET /{$}", s.page("dashboard", s.dashboard))
-	mux.HandleFunc("GET /records", s.page("records", s.records))
-	mux.HandleFunc("GET /records/{id}", s.page("record", s.record))
-	mux.HandleFunc("GET /review", s.page("review", s.review))
-	mux.HandleFunc("GET /inbox", s.page("inbox", s.inbox))
-	mux.HandleFunc("GET /inbox/{id}", s.page("notice", s.notice))
-	mux.HandleFunc("GET /queue", s.page("queue", s.queue))
-	mux.HandleFunc("GET /tasks", s.page("tasks", s.tasks))
-	mux.HandleFunc("GET /tasks/{id}", s.page("task", s.task))
-	mux.HandleFunc("GET /mappings", s.page("mappings", s.mappings))
-	mux.HandleFunc("GET /mappings/new", s.page("mapping", s.newMapping))
-	mux.HandleFunc("GET /mappings/import", s.page("import_rules", s.importRules))
-	mux.HandleFunc("GET /mappings/blocked", s.page("blocked", s.blocked))
-	mux.HandleFunc("GET /mappings/{id}", s.page("mapping", s.mapping))
-	mux.HandleFunc("GET /accounts", s.page("accounts", s.accounts))
-	mux.HandleFunc("GET /connect", s.page("connect", s.connect))
-	mux.HandleFunc("GET /nas", s.page("nas", s.nas))
-	mux.HandleFunc("GET /device", s.page("device", s.device))
-	mux.HandleFunc("GET /tracker", s.page("tracker", s.tracker))
-	mux.HandleFunc("GET /import", s.page("import", s.importHistory))
-	mux.HandleFunc("GET /archive", s.page("archive", s.archive))
-	mux.HandleFunc("GET /notifications", s.page("notifications", s.notifications))
-	mux.HandleFunc("GET /notifications/channels/new", s.page("channel", s.newChannel))
-	mux.HandleFunc("GET /notifications/channels/{id}", s.page("channel", s.channel))
-	mux.HandleFunc("GET /notifications/rules/new", s.page("rule", s.newRule))
-	mux.HandleFunc("GET /notifications/rules/{id}", s.page("rule", s.rule))
-	mux.HandleFunc("GET /summaries", s.page("summaries", s.summaries))
-	mux.HandleFunc("GET /summaries/{name}", s.page("summary", s.summaryJob))
-	mux.HandleFunc("GET /llm", s.page("llm", s.llm))
-	mux.HandleFunc("GET /settings", s.page("settings", s.settings))
-	mux.HandleFunc("GET /settings/access", s.page("access", s.access))
-	mux.HandleFunc("GET /settings/backups", s.page("backups", s.backups))
-	mux.HandleFunc("GET /debug", s.page("debug", s.trial))
-	mux.HandleFunc("GET /debug/webhooks", s.page("debug-webhooks", s.webhooks))
-	mux.HandleFunc("GET /debug/network", s.page("debug-network", s.network))
-	mux.HandleFunc("GET /debug/notifications", s.page("debug-notifications", s.notificationTrial))
-	mux.HandleFunc("GET /debug/log", s.page("debug-log", s.logs))
-	mux.HandleFunc("GET /about", s.page("about", s.about))
-	mux.HandleFunc("GET /", s.page("error", s.notFound))
+	for _, p := range pages(sections) {
+		mux.HandleFunc(p.pattern(), s.page(p))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(&http.Request{Method: http.MethodGet, Host: r.Host, URL: r.URL}); pattern != "GET /" {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -292,19 +248,21 @@ type content struct {
 	Title   string
 	Heading string
 	Data    any
+	// Instead is where the reader is sent instead of being shown the page; empty for the page.
+	Instead string
 }
 
 // frame is what the layout shows around a page.
 type frame struct {
 	content
-	Name     string // of the template
+	Page     page
 	Path     string
 	Lang     string
 	Theme    string
 	Here     string // where the preferences lead back to, without the base path
 	SignedIn bool
 	User     string
-	// Badges are how many things wait for a person behind a door, by the door's Needs.
+	// Badges are how many things of a kind wait for a person.
 	Badges map[string]int
 	// Content is what stands in the layout, once it is made.
 	Content template.HTML
@@ -320,37 +278,34 @@ type badge struct {
 func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
 
 // page serves a page by its template, to people who are signed in unless its path is open.
-func (s *site) page(name string, load func(*http.Request) (content, error)) http.HandlerFunc {
+func (s *site) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if _, signedIn := s.Viewer(r); !signedIn && !Open(r.URL.Path) {
+		if _, signedIn := s.Viewer(r); !signedIn && !p.open {
 			s.ToLogin(w, r)
 			return
 		}
-		c, err := load(r)
-		if err != nil {
+		c, err := p.show(r)
+		switch {
+		case err != nil:
 			s.fail(w, r, err)
-			return
+		case c.Instead != "":
+			http.Redirect(w, r, c.Instead, http.StatusSeeOther)
+		default:
+			s.write(w, r, http.StatusOK, p, c)
 		}
-		s.write(w, r, http.StatusOK, name, c)
 	}
 }
 
 // write renders a page whole before it sends anything.
-func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name string, c content) {
-	f := frame{content: c, Name: name, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
+func (s *site) write(w http.ResponseWriter, r *http.Request, status int, p page, c content) {
+	f := frame{content: c, Page: p, Path: r.URL.Path, Lang: s.language(r), Theme: themeOf(r), Here: r.URL.RequestURI()}
 	f.User, f.SignedIn = s.Viewer(r)
 	if f.SignedIn {
-		failed, unrouted, err := s.Records.FailedLately(r.Context(), time.Now())
-		open, failure := s.Questions.Open(r.Context())
-		unread, third := s.Notices.Unread(r.Context())
-		if err = errors.Join(err, failure, third); err != nil && r.Context().Err() == nil {
-			s.Log.ErrorContext(r.Context(), "cannot count for a page what needs somebody", "error", err)
-		}
-		f.Badges = map[string]int{"error": failed + unrouted, "review": open, "notice": unread.Attention}
+		f.Badges = s.badges(r.Context())
 	}
 	page, err := s.render(f)
 	if err != nil {
-		s.Log.ErrorContext(r.Context(), "cannot render a page", "page", name, "error", err)
+		s.Log.ErrorContext(r.Context(), "cannot render a page", "page", p.template, "error", err)
 		http.Error(w, "This page could not be made. Look into the log of the service.", http.StatusInternalServerError)
 		return
 	}
@@ -361,6 +316,33 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, name st
 	_, _ = page.WriteTo(w) // a reader that went away needs no answer
 }
 
+// badges counts by its kind what waits for a person.
+func (s *site) badges(ctx context.Context) map[string]int {
+	counts := map[string]int{}
+	for _, one := range s.menu {
+		for _, p := range one.Pages {
+			if p.count == nil {
+				continue
+			}
+			n, err := p.count(ctx)
+			if err != nil && ctx.Err() == nil {
+				s.Log.ErrorContext(ctx, "cannot count what waits for a person", "page", p.Path, "error", err)
+			}
+			counts[p.Badge] = n
+		}
+	}
+	return counts
+}
+
+// Scripts are those that the page has beside those of all pages.
+func (f frame) Scripts() []string {
+	names := make([]string, len(f.Page.scripts))
+	for i, name := range f.Page.scripts {
+		names[i] = name + ".js"
+	}
+	return names
+}
+
 // render makes the page of a frame: its content, then the layout around it.
 func (s *site) render(f frame) (*bytes.Buffer, error) {
 	set, err := s.templates[f.Lang]()
@@ -368,7 +350,7 @@ func (s *site) render(f frame) (*bytes.Buffer, error) {
 		return nil, err
 	}
 	inside, page := new(bytes.Buffer), new(bytes.Buffer)
-	if err := set.ExecuteTemplate(inside, "content-"+f.Name, f); err != nil {
+	if err := set.ExecuteTemplate(inside, "content-"+f.Page.template, f); err != nil {
 		return nil, err
 	}
 	f.Content = template.HTML(inside.String()) //nolint:gosec // it was escaped when it was made
@@ -391,17 +373,15 @@ func idOf(r *http.Request) (int64, error) {
 	return id, nil
 }
 
-func (s *site) notFound(*http.Request) (content, error) { return content{}, errNoPage }
-
 // fail answers the page that says what went wrong; only failures of the service are logged.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case slices.ContainsFunc(goneErrors, func(gone error) bool { return errors.Is(err, gone) }):
-		s.write(w, r, http.StatusNotFound, "error", content{Title: "error.not_found", Data: http.StatusNotFound})
+		s.write(w, r, http.StatusNotFound, errorPage, content{Title: "error.not_found", Data: http.StatusNotFound})
 	case r.Context().Err() != nil:
 		return
 	default:
 		s.Log.ErrorContext(r.Context(), "cannot make a page", "path", r.URL.Path, "error", err)
-		s.write(w, r, http.StatusInternalServerError, "error", content{Title: "error.failed", Data: http.StatusInternalServerError})
+		s.write(w, r, http.StatusInternalServerError, errorPage, content{Title: "error.failed", Data: http.StatusInternalServerError})
 	}
 }
