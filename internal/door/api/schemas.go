@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
 )
@@ -226,9 +227,25 @@ var fieldDocs = map[string]map[string]string{
 	},
 }
 
+// besides adds the texts that stand beside reasons, which the types have as values alone; see reason.MarshalBeside.
+func besides(schemas map[string]*huma.Schema) {
+	for _, schema := range schemas {
+		for value, field := range schema.Properties {
+			name, is := strings.CutSuffix(value, reason.ValueSuffix)
+			if !is || !strings.HasSuffix(field.Ref, "/Reason") || schema.Properties[name] != nil {
+				continue
+			}
+			schema.Properties[name] = &huma.Schema{Type: huma.TypeString, Description: field.Description}
+			schema.Required = append(schema.Required, name)
+			field.Description = "The same as a value: its code, its arguments, and the text."
+		}
+	}
+}
+
 // describe adds to the schemas what their Go types do not say.
 func (s *server) describe() {
 	schemas := s.api.OpenAPI().Components.Schemas.Map()
+	besides(schemas)
 	for name, fields := range fieldDocs {
 		for field, text := range fields {
 			schemas[name].Properties[field].Description = text

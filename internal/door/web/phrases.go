@@ -89,7 +89,7 @@ func loadPhrases(words catalogue, lang string) (*phrases, error) {
 		p.add(from, to)
 	}
 	for _, kind := range reason.Kinds() {
-		if from, to := phraseOfKind(kind); strings.Trim(from, "%sq ") != "" {
+		if from, to := phraseOfKind(kind); strings.ContainsFunc(strings.NewReplacer("%s", "", "%q", "").Replace(from), unicode.IsLetter) {
 			p.add(from, to)
 		}
 	}
