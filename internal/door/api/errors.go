@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -32,7 +33,14 @@ import (
 	"watchmark/internal/upkeep/diagnose"
 )
 
-// statuses are the errors of the features whose text is for the caller, and the
+// classStatuses are the statuses that reasons are answered with, by their class.
+var classStatuses = map[reason.Class]int{
+	reason.Invalid: http.StatusBadRequest, reason.NotFound: http.StatusNotFound, reason.Conflict: http.StatusConflict,
+	reason.Unauthorized: http.StatusUnauthorized, reason.Forbidden: http.StatusForbidden, reason.TooMany: http.StatusTooManyRequests,
+	reason.Unavailable: http.StatusServiceUnavailable, reason.Upstream: http.StatusBadGateway, reason.NoSpace: http.StatusInsufficientStorage,
+}
+
+// statuses are the errors of the features that are not reasons yet and whose text is for the caller, and the
 // status each is answered with.
 var statuses = []struct {
 	err    error
@@ -125,6 +133,9 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	if p := trackerProblem(err); p != nil {
 		return p
 	}
+	if r := reason.Of(err); r.Class() != reason.Internal {
+		return problem(classStatuses[r.Class()], asSentence(r.Text))
+	}
 	for _, known := range statuses {
 		if errors.Is(err, known.err) {
 			return problem(known.status, asSentence(known.err.Error()))
@@ -176,6 +187,8 @@ func fieldsOf(err error) []FieldProblem {
 	var fields []FieldProblem
 	for _, one := range leaves(err) {
 		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
+		case *reason.FieldError:
+			fields = append(fields, FieldProblem{"body." + e.Field, e.What.Text})
 		case *account.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *mapping.FieldError:
@@ -195,9 +208,11 @@ func fieldsOf(err error) []FieldProblem {
 	return fields
 }
 
-// leaves are the errors at the ends of the tree that err is.
+// leaves are the errors at the ends of the tree that err is, a field with what is wrong with it as one.
 func leaves(err error) []error {
 	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
+	case *reason.FieldError:
+		return []error{err}
 	case interface{ Unwrap() []error }:
 		var all []error
 		for _, one := range e.Unwrap() {
