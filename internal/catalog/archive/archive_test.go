@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -393,6 +394,28 @@ func TestLookUpsDuringImports(t *testing.T) {
 	}
 	if got := files(t, dir); len(got) != 3 {
 		t.Errorf("the folder holds %v", got)
+	}
+}
+
+// TestImportLeavesTheMemoryLimit: marks are made while an archive is imported, and share the collector with it.
+func TestImportLeavesTheMemoryLimit(t *testing.T) {
+	_, zip := synthetic(t, 0.002, 1)
+	before := debug.SetMemoryLimit(-1)
+	phases := map[archive.Phase]bool{}
+	a := open(t, t.TempDir())
+	_, err := a.Import(context.Background(), archive.Dump{Data: bytes.NewReader(zip), Size: int64(len(zip))}, func(p archive.Progress) {
+		phases[p.Phase] = true
+		if now := debug.SetMemoryLimit(-1); now != before {
+			t.Errorf("the limit is %d bytes in phase %s, %d before", now, p.Phase, before)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, phase := range []archive.Phase{archive.Reading, archive.Indexing, archive.Writing} {
+		if !phases[phase] {
+			t.Errorf("phase %s was not reported", phase)
+		}
 	}
 }
 

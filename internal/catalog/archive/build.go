@@ -38,8 +38,6 @@ const (
 	partBits = 8
 	// ownersStep is how many episodes share a row of owners.
 	ownersStep = 512
-	// buildMemory is from how many bytes on the garbage collector works harder during an import.
-	buildMemory = 150 << 20
 )
 
 // schema of an archive file. All that changes it must change format too.
@@ -93,17 +91,17 @@ type builder struct {
 	kept      map[uint32]struct{}
 	keptReady chan struct{}
 	counts    Counts
-	owners    []uint64 // episode id<<32 | subject
-	airing    []uint64 // day<<32 | subject
+	owners    [][]uint64 // of each pack: episode id<<32 | subject
+	airing    [][]uint64 // of each pack: day<<32 | subject
 }
 
 // build writes the archive of d to the new files at path and indexPath, with what meta
 // answers when the counts are known.
+//
+// It leaves the limits of the garbage collector alone, because the rest of the service shares them.
+// After each step that leaves much garbage it collects that itself and returns the memory.
 func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(Counts) (map[string]string, error), progress *dump.Progress, report func(Phase)) (err error) {
-	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, buildMemory))
 	defer func() {
-		debug.SetMemoryLimit(before)
 		debug.FreeOSMemory() // else a service would keep for long what only the import needed
 	}()
 
@@ -160,6 +158,7 @@ func (b *builder) run(ctx context.Context, indexPath string) error {
 		if err := b.readRelations(reading); err != nil {
 			return err
 		}
+		debug.FreeOSMemory()
 		b.report(Indexing)
 		n, err := titles.Build(reading, indexPath, b.workers, lists...)
 		b.counts.Titles = int64(n)
@@ -206,6 +205,7 @@ func (b *builder) readSubjects(ctx context.Context) ([][]titles.Entry, error) {
 			return nil, err
 		}
 	}
+	debug.FreeOSMemory()
 	for _, ids := range seen {
 		for _, id := range ids {
 			b.kept[id] = struct{}{}
@@ -275,6 +275,9 @@ type packRef struct {
 func (b *builder) readEpisodes(ctx context.Context) error {
 	packs := make([]pack, b.workers)
 	limit := packBytes / b.workers
+	for i := range packs {
+		packs[i] = pack{body: make([]byte, 0, limit), refs: make([]packRef, 0, limit/64)}
+	}
 	var rows atomic.Int64
 	err := b.dump.EachEpisode(ctx, b.workers, b.progress, func(worker int, e *dump.Episode) error {
 		p := &packs[worker]
@@ -317,6 +320,7 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 		return &dump.Error{Member: dump.Episodes, Text: "it has more text than a dump can have"}
 	}
 	var body []byte
+	owners, airing := make([]uint64, 0, len(p.refs)), make([]uint64, 0, len(p.refs))
 	for refs := p.refs; len(refs) > 0; {
 		subject := refs[0].subject
 		n := 1
@@ -334,10 +338,10 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 			body = binary.AppendVarint(body, int64(r.id)-int64(before))
 			body = append(body, p.body[r.from:r.to]...)
 			before = r.id
-			b.owners = append(b.owners, uint64(r.id)<<32|uint64(subject))
+			owners = append(owners, uint64(r.id)<<32|uint64(subject))
 			if r.day != 0 && r.day != day {
 				day = r.day
-				b.airing = append(b.airing, uint64(day)<<32|uint64(subject))
+				airing = append(airing, uint64(day)<<32|uint64(subject))
 			}
 		}
 		part := int64(subject)<<partBits | int64(b.parts-1)
@@ -346,7 +350,9 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 		}
 		b.counts.Episodes += int64(n)
 	}
+	b.owners, b.airing = append(b.owners, owners), append(b.airing, airing)
 	p.refs, p.body = p.refs[:0], p.body[:0]
+	debug.FreeOSMemory()
 	return nil
 }
 
@@ -404,9 +410,10 @@ func (b *builder) readRelations(ctx context.Context) error {
 // writeOwners writes which subject an episode belongs to, many to a row: the
 // differences of the ids and the subjects. It finds out whether an id is there twice.
 func (b *builder) writeOwners(ctx context.Context) error {
-	slices.Sort(b.owners)
+	owners := slices.Concat(b.owners...)
+	slices.Sort(owners)
 	var body []byte
-	for rest := b.owners; len(rest) > 0; {
+	for rest := owners; len(rest) > 0; {
 		n := min(ownersStep, len(rest))
 		body = body[:0]
 		id, subject := uint64(0), int64(0)
@@ -430,10 +437,10 @@ func (b *builder) writeOwners(ctx context.Context) error {
 
 // writeAiring writes for each day the subjects of which an episode airs on it, as differences.
 func (b *builder) writeAiring(ctx context.Context) error {
-	slices.Sort(b.airing)
-	b.airing = slices.Compact(b.airing)
+	airing := slices.Concat(b.airing...)
+	slices.Sort(airing)
 	var body []byte
-	for rest := b.airing; len(rest) > 0; {
+	for rest := slices.Compact(airing); len(rest) > 0; {
 		day := rest[0] >> 32
 		body = body[:0]
 		before := uint64(0)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ import (
 // parts is into how many parts the grams are cut, by the first partBits of their hashes; a
 // part is sorted as a whole, so more parts take less memory and a little more time.
 const (
-	partBits = 3
+	partBits = 4
 	parts    = 1 << partBits
 )
 
@@ -36,7 +37,7 @@ func compare(a, b Entry) int {
 }
 
 // Build writes the index of the titles in lists to a new file at path. Each list must
-// be sorted. Entries with an empty or very long key are left out, and so are
+// be sorted; it clears lists. Entries with an empty or very long key are left out, and so are
 // titles that a subject has twice. It answers how many titles there are.
 func Build(ctx context.Context, path string, workers int, lists ...[]Entry) (n int, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
@@ -66,6 +67,8 @@ type builder struct {
 func (b *builder) run(ctx context.Context, workers int, lists [][]Entry) error {
 	copy(b.head.Magic[:], magic)
 	b.writeTitles(lists)
+	clear(lists) // the keys are all that is still needed
+	debug.FreeOSMemory()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -225,6 +228,8 @@ func (b *builder) writePostings(ctx context.Context, workers int) ([]byte, error
 			b.put(p.lists)
 			size += uint64(len(p.lists))
 		}
+		clear(batch)
+		debug.FreeOSMemory()
 	}
 	b.head.Grams = uint32(len(dictionary) / 8)
 	b.head.Postings = section{Offset: start, Size: size}
