@@ -147,9 +147,9 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	var library *nas.Problem
 	switch {
 	case errors.As(err, &bad):
-		p := problem(http.StatusBadRequest, bad.Detail)
+		p := problem(http.StatusBadRequest, bad.Detail.Text)
 		for field := range strings.SplitSeq(bad.Field, ", ") {
-			p.Errors = append(p.Errors, FieldProblem{strings.TrimSuffix("body."+field, "."), bad.Detail})
+			p.Errors = append(p.Errors, FieldProblem{strings.TrimSuffix("body."+field, "."), bad.Detail.Text})
 		}
 		return p
 	case errors.Is(err, source.ErrUnsupportedMedia):

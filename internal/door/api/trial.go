@@ -25,7 +25,7 @@ func trialEvent(text []byte) (watch.Event, error) {
 		return watch.Event{}, err
 	}
 	if len(delivery.Events) == 0 {
-		return watch.Event{}, problem(http.StatusBadRequest, delivery.Ignored)
+		return watch.Event{}, problem(http.StatusBadRequest, delivery.Ignored.Text)
 	}
 	return delivery.Events[0], nil
 }

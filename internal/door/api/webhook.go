@@ -207,8 +207,8 @@ func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored s
 			ignored = "Playback began: only its end is marked."
 		}
 	}
-	if d.Ignored != "" {
-		ignored = d.Ignored
+	if !d.Ignored.IsZero() {
+		ignored = d.Ignored.Text
 	}
 	return events, ignored
 }

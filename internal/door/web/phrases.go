@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
 )
 
@@ -360,6 +361,9 @@ func (s *site) say(lang, said string) string {
 
 // retell is what the service says, for a page in lang; nil for nothing, which is what templates ask.
 func (s *site) retell(lang string, said any) *retold {
+	if r, is := said.(reason.Reason); is && r.Known() {
+		return &retold{r.In(bilingual.Language(lang)), lang}
+	}
 	text := fmt.Sprint(said)
 	if text == "" {
 		return nil

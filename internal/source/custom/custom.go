@@ -4,7 +4,6 @@ package custom
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"watchmark/internal/platform/bilingual"
@@ -59,7 +58,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	media, known := watch.MediaOf(kind)
 	if !known {
 		return payload.Delivery{}, &payload.BadRequest{Field: "media_type",
-			Detail: fmt.Sprintf("media_type: %q is not episode (series, show, tv), movie (film), ova, oad or real_action.", payload.Clean(kind, 40))}
+			Detail: unknownKind.With(payload.Clean(kind, 40))}
 	}
 	if err := check(o, media); err != nil {
 		return payload.Delivery{}, err
@@ -104,24 +103,24 @@ func check(o payload.Object, media watch.Media) error {
 		}
 	}
 	if names := strings.Join(missing, ", "); names != "" {
-		return &payload.BadRequest{Field: names, Detail: "missing: " + names}
+		return &payload.BadRequest{Field: names, Detail: fieldMissing.With(names)}
 	}
 	for _, field := range []string{"title", "user_name"} {
 		if o.Has(field) && o.Text(field) == "" {
-			return &payload.BadRequest{Field: field, Detail: field + ": must be a text."}
+			return &payload.BadRequest{Field: field, Detail: notText.With(field)}
 		}
 	}
 	if o.Line("title") == "" {
-		return &payload.BadRequest{Field: "title", Detail: "title: holds no readable character."}
+		return &payload.BadRequest{Field: "title", Detail: titleUnreadable.With()}
 	}
 	if media == watch.Movie {
 		return nil
 	}
 	if o.Season("season") == nil {
-		return &payload.BadRequest{Field: "season", Detail: fmt.Sprintf("season: must be a whole number from 0 to %d.", watch.MaxSeason)}
+		return &payload.BadRequest{Field: "season", Detail: wrongSeason.With(watch.MaxSeason)}
 	}
 	if o.Episode("episode") == nil {
-		return &payload.BadRequest{Field: "episode", Detail: fmt.Sprintf("episode: must be a number from 0 to %d.", watch.MaxEpisode)}
+		return &payload.BadRequest{Field: "episode", Detail: wrongEpisode.With(watch.MaxEpisode)}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	r.Event.OccurredAt = o.Time("Date")
 	switch event := r.Event.RawEvent; event {
 	case "":
-		return payload.Delivery{}, &payload.BadRequest{Field: "Event", Detail: "Event: missing: this is no webhook of Emby."}
+		return payload.Delivery{}, &payload.BadRequest{Field: "Event", Detail: noEvent.With()}
 	case "item.markplayed":
 		return r.Deliver(watch.Watched)
 	case "playback.stop", "playback.scrobble":
@@ -52,14 +52,14 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 		if completed, _ := o.Object("PlaybackInfo").Bool("PlayedToCompletion"); completed {
 			return r.Deliver(watch.Watched)
 		}
-		return r.Ignore("%s without PlayedToCompletion is not a finished playback.", event), nil
+		return r.Ignore(notCompleted.With(event)), nil
 	case "playback.start":
 		return r.Deliver(watch.Started)
 	case "item.markunplayed":
-		return r.Ignore("item.markunplayed takes a watch back: marks are never removed from the list."), nil
+		return r.Ignore(takenBack.With()), nil
 	case "system.notificationtest", "system.webhooktest":
 		return r.ConnectionTest(), nil
 	default:
-		return r.Ignore("%s is not a finished playback.", event), nil
+		return r.Ignore(payload.NotFinished.With(event)), nil
 	}
 }

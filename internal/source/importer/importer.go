@@ -276,6 +276,6 @@ func (h *history) item(l Library, r payload.Report) watched {
 		item.reason = err.Error()
 		return item
 	}
-	item.events, item.reason = d.Events, d.Ignored
+	item.events, item.reason = d.Events, d.Ignored.Text
 	return item
 }

@@ -20,38 +20,38 @@ func parseWebhook(o payload.Object) (payload.Delivery, error) {
 	switch event := r.Event.RawEvent; event {
 	case "":
 		return payload.Delivery{}, &payload.BadRequest{Field: "NotificationType",
-			Detail: "NotificationType: missing: tick \"Send All Properties\" in the webhook of Jellyfin."}
+			Detail: noType.With()}
 	case "PlaybackStop":
 		if completed, _ := o.Bool("playedtocompletion"); completed {
 			return r.Deliver(watch.Watched)
 		}
-		return r.Ignore("PlaybackStop without PlayedToCompletion is not a finished playback."), nil
+		return r.Ignore(notCompleted.With()), nil
 	case "PlaybackStart":
 		return r.Deliver(watch.Started)
 	case "UserDataSaved":
 		return userDataSaved(o, r)
 	default:
-		return r.Ignore("%s is not a finished playback.", event), nil
+		return r.Ignore(payload.NotFinished.With(event)), nil
 	}
 }
 
 // userDataSaved accepts the toggle by hand only: every other reason repeats a
 // playback or tells of the past (section 4a, "Double and false events").
 func userDataSaved(o payload.Object, r payload.Report) (payload.Delivery, error) {
-	reason := o.EventName("savereason")
-	if reason != "TogglePlayed" {
-		if reason == "" {
-			reason = "no SaveReason"
-		}
-		return r.Ignore("UserDataSaved with %s is not a mark by hand.", reason), nil
+	switch saved := o.EventName("savereason"); saved {
+	case "TogglePlayed":
+	case "":
+		return r.Ignore(notByHand.With(noSaveReason)), nil
+	default:
+		return r.Ignore(notByHand.With(saved)), nil
 	}
 	switch played, known := o.Bool("played"); {
 	case played:
 		return r.Deliver(watch.Watched)
 	case known:
-		return r.Ignore("UserDataSaved takes a watch back: marks are never removed from the list."), nil
+		return r.Ignore(takenBack.With()), nil
 	}
-	return r.Ignore("UserDataSaved does not say whether the item was marked played: send the key Played."), nil
+	return r.Ignore(noPlayed.With()), nil
 }
 
 func readWebhook(o payload.Object) payload.Report {

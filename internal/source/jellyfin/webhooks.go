@@ -25,17 +25,17 @@ func parseWebhooks(o payload.Object) (payload.Delivery, error) {
 		length, _ := o.Object("Item").Number("RunTimeTicks")
 		switch {
 		case length <= 0:
-			return r.Ignore("Stop does not tell whether playback was finished: the running time is unknown."), nil
+			return r.Ignore(unknownLength.With()), nil
 		case position >= finishedShare*length:
 			return r.Deliver(watch.Watched)
 		}
-		return r.Ignore("Stop before the end is not a finished playback."), nil
+		return r.Ignore(stoppedEarly.With()), nil
 	case "Play":
 		return r.Deliver(watch.Started)
 	case "MarkUnplayed":
-		return r.Ignore("MarkUnplayed takes a watch back: marks are never removed from the list."), nil
+		return r.Ignore(markTakenBack.With()), nil
 	default:
-		return r.Ignore("%s is not a finished playback.", event), nil
+		return r.Ignore(payload.NotFinished.With(event)), nil
 	}
 }
 

@@ -3,7 +3,6 @@ package payload
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -37,9 +36,9 @@ func ParseObject(text []byte) (Object, error) {
 	}
 	switch {
 	case err != nil && errors.As(err, &syntax):
-		return nil, &BadRequest{"", fmt.Sprintf("The body is not valid JSON: it breaks near byte %d.", syntax.Offset)}
+		return nil, &BadRequest{"", notJSON.With(syntax.Offset)}
 	case err != nil || o == nil:
-		return nil, &BadRequest{"", "The body is not a JSON object."}
+		return nil, &BadRequest{"", notObject.With()}
 	}
 	return o, nil
 }

@@ -1,11 +1,11 @@
 package payload
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -13,8 +13,8 @@ import (
 // are none. Exactly one of Events and Ignored is set.
 type Delivery struct {
 	Events []watch.Event
-	// Ignored is one plain sentence that names the event and says why it is no watch.
-	Ignored string
+	// Ignored names the event and says why it is no watch.
+	Ignored reason.Reason
 	// Test is set when the sender only tried its connection; Ignored says so too.
 	Test bool
 
@@ -38,14 +38,14 @@ type Report struct {
 	LastEpisode *float64
 }
 
-// Ignore is the delivery that is no watch, for the reason given.
-func (r Report) Ignore(format string, args ...any) Delivery {
+// Ignore is the delivery that is no watch, for the reason why.
+func (r Report) Ignore(why reason.Reason) Delivery {
 	name := r.Event.UserName
 	if checkUserName(name) != nil {
 		name = Clean(name, watch.MaxText)
 	}
 	return Delivery{
-		Ignored:  fmt.Sprintf(format, args...),
+		Ignored:  why,
 		UserName: name,
 		Title:    r.Event.Title,
 		Label:    r.Event.EpisodeLabel(),
@@ -55,7 +55,7 @@ func (r Report) Ignore(format string, args ...any) Delivery {
 
 // ConnectionTest is the delivery of a sender's test button.
 func (r Report) ConnectionTest() Delivery {
-	d := r.Ignore("Test notification received: the connection works.")
+	d := r.Ignore(connectionWorks.With())
 	d.Test = true
 	return d
 }
@@ -72,15 +72,14 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 	media, known := watch.MediaOf(r.ItemType)
 	switch {
 	case r.ItemType == "":
-		return r.Ignore("%s does not say whether it is about an episode or a film.", e.RawEvent), nil
+		return r.Ignore(noItemType.With(e.RawEvent)), nil
 	case !known, media == watch.Episode && !strings.EqualFold(r.ItemType, string(watch.Episode)) && (e.Season == nil || e.Episode == nil):
 		// Of a media server, a series is all of its episodes, unless it says which one.
-		return r.Ignore("%s is about an item of type %s: only single episodes and films are marked, nothing is expanded.",
-			e.RawEvent, Clean(r.ItemType, maxEventName)), nil
+		return r.Ignore(notSingle.With(e.RawEvent, Clean(r.ItemType, maxEventName))), nil
 	case e.Title == "":
-		return r.Ignore("%s names no title of a show or film.", e.RawEvent), nil
+		return r.Ignore(noTitle.With(e.RawEvent)), nil
 	case media != watch.Movie && e.Episode == nil:
-		return r.Ignore("%s is about an episode without an episode number.", e.RawEvent), nil
+		return r.Ignore(noEpisodeNumber.With(e.RawEvent)), nil
 	}
 	e.Action, e.Media = action, media
 	placeCatalogIDs(&e)
@@ -93,7 +92,7 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 	for _, event := range events {
 		if err := event.Validate(); err != nil {
 			field, _, _ := strings.Cut(err.Error(), ":")
-			return Delivery{}, &BadRequest{field, err.Error()}
+			return Delivery{}, &BadRequest{field, reason.Of(err)}
 		}
 	}
 	label := events[0].EpisodeLabel()
@@ -106,9 +105,9 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 func checkUserName(name string) error {
 	switch {
 	case len(name) > watch.MaxText:
-		return &BadRequest{"user_name", fmt.Sprintf("The user name is longer than %d bytes.", watch.MaxText)}
+		return &BadRequest{"user_name", userNameTooLong.With(watch.MaxText)}
 	case strings.ContainsRune(name, 0):
-		return &BadRequest{"user_name", "The user name holds a NUL character."}
+		return &BadRequest{"user_name", userNameWithNUL.With()}
 	}
 	return nil
 }

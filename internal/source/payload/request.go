@@ -6,7 +6,6 @@ package payload
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -14,21 +13,23 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-)
 
-// ErrUnsupportedMedia is returned when a body is neither JSON nor a form.
-var ErrUnsupportedMedia = errors.New("the body is neither JSON nor a form")
+	"watchmark/internal/platform/reason"
+)
 
 // BadRequest is the error for a request that the sender has to change.
 type BadRequest struct {
 	// Field names what is at fault, several names separated by ", "; empty is the whole body.
 	Field string
 	// Detail is a whole sentence that can be shown to the sender; it holds no long or raw text of the request.
-	Detail string
+	Detail reason.Reason
 }
 
-// Error is the detail.
-func (e *BadRequest) Error() string { return e.Detail }
+// Error is the detail in English.
+func (e *BadRequest) Error() string { return e.Detail.Text }
+
+// Reason is the detail.
+func (e *BadRequest) Reason() reason.Reason { return e.Detail }
 
 // Request is the part of a webhook request that adapters look at. The caller bounds Body.
 type Request struct {
@@ -63,11 +64,11 @@ func (r Request) JSON() ([]byte, error) {
 	body := trim(r.Body)
 	switch {
 	case len(body) == 0:
-		return nil, &BadRequest{"", "The body is empty: send the event as JSON."}
+		return nil, &BadRequest{"", emptyBody.With()}
 	case body[0] == '{':
 		return body, nil
 	case body[0] == '[' || body[0] == '"':
-		return nil, &BadRequest{"", "The body is JSON but no object: send one event as a JSON object."}
+		return nil, &BadRequest{"", noJSONObject.With()}
 	case bytes.HasPrefix(body, []byte("--")):
 		line, _, _ := bytes.Cut(body[2:], []byte("\n"))
 		return fromMultipart(r.Body, string(bytes.TrimRight(line, "\r \t")))
@@ -130,10 +131,10 @@ func fromURLEncoded(body []byte) ([]byte, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil && len(values) == 0 {
-		return nil, &BadRequest{"", "The form fields of the body are not encoded correctly."}
+		return nil, &BadRequest{"", formEncoding.With()}
 	}
 	if len(values) > maxFields {
-		return nil, &BadRequest{"", fmt.Sprintf("The form has more than %d fields.", maxFields)}
+		return nil, &BadRequest{"", tooManyFields.With(maxFields)}
 	}
 	fields := make(map[string]string, len(values))
 	for name := range values {
@@ -155,7 +156,7 @@ func fromFields(fields map[string]string) ([]byte, error) {
 		}
 	}
 	if len(fields) == 0 {
-		return nil, &BadRequest{"payload", "The form is empty: the event belongs into its field payload or data, as JSON."}
+		return nil, &BadRequest{"payload", emptyForm.With()}
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {

@@ -49,15 +49,15 @@ func ParseObject(src watch.Source, o payload.Object) (payload.Delivery, error) {
 	r := read(src, o)
 	switch event := r.Event.RawEvent; event {
 	case "":
-		return payload.Delivery{}, &payload.BadRequest{Field: "event", Detail: "event: missing: this is no webhook of Plex."}
+		return payload.Delivery{}, &payload.BadRequest{Field: "event", Detail: noEvent.With()}
 	case "media.scrobble":
 		return r.Deliver(watch.Watched)
 	case "media.play":
 		return r.Deliver(watch.Started)
 	case "media.stop":
-		return r.Ignore("media.stop does not tell whether playback was finished; media.scrobble does."), nil
+		return r.Ignore(stopped.With()), nil
 	default:
-		return r.Ignore("%s is not a finished playback.", event), nil
+		return r.Ignore(payload.NotFinished.With(event)), nil
 	}
 }
 

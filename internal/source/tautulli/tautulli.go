@@ -63,7 +63,7 @@ var Adapter = payload.Adapter{
 // payload.ErrUnsupportedMedia when it is neither JSON nor a form.
 func Parse(req payload.Request) (payload.Delivery, error) {
 	if len(bytes.TrimSpace(req.Body)) == 0 {
-		return payload.Delivery{}, &payload.BadRequest{Detail: "The body is empty: the JSON Data of the notification agent in Tautulli is not valid JSON."}
+		return payload.Delivery{}, &payload.BadRequest{Detail: emptyBody.With()}
 	}
 	o, err := req.Object()
 	if err != nil {
@@ -73,7 +73,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	switch event := strings.ToLower(r.Event.RawEvent); event {
 	case "":
 		return payload.Delivery{}, &payload.BadRequest{Field: "event",
-			Detail: `event: missing: add "event": "{action}" to the JSON Data of the notification agent in Tautulli.`}
+			Detail: noEvent.With("{action}")}
 	case "watched":
 		return r.Deliver(watch.Watched)
 	case "play":
@@ -81,7 +81,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	case "test":
 		return r.ConnectionTest(), nil
 	default:
-		return r.Ignore("%s is not a finished playback: only the trigger Watched marks.", r.Event.RawEvent), nil
+		return r.Ignore(notWatched.With(r.Event.RawEvent)), nil
 	}
 }
 
