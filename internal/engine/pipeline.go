@@ -78,6 +78,11 @@ func (e *Engine) settlePanic(ctx, work context.Context, w record.Work) {
 
 // conclude brings a matched record to the batch that marks it, and every other one to its end.
 func (e *Engine) conclude(ctx, work context.Context, s settled) {
+	if errors.Is(s.trace.Err, match.ErrViewerRefused) {
+		s.outcome, s.cause = markFailure(s.account, s.trace.Err), s.trace.Err
+		e.settle(work, []settled{s})
+		return
+	}
 	switch result := s.trace.Result; result.Status {
 	case match.Matched:
 		if s.account.DryRun {
@@ -105,9 +110,6 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 		s.cause = s.trace.Err
 	default:
 		s.outcome = failure(record.NotMatched, result.Reason)
-		if errors.Is(s.trace.Err, match.ErrViewerRefused) {
-			s.outcome, s.cause = markFailure(s.account, s.trace.Err), s.trace.Err
-		}
 	}
 	e.settle(work, []settled{s})
 }

@@ -23,6 +23,39 @@ func (e *eyes) AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalo
 	return e.Session.AdultTitles(ctx, q)
 }
 
+// tired are eyes whose token is refused once the search has answered.
+type tired struct{ *eyes }
+
+func (t tired) Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error) {
+	return nil, &catalog.Error{Op: "episodes", Kind: catalog.ErrUnauthorized}
+}
+
+// TestARefusedTokenIsTold: what was weighed without all that the account may see is no reason to say that nothing fits.
+func TestARefusedTokenIsTold(t *testing.T) {
+	server, _, m := world(t)
+	server.SetUser(catalogtest.User{Username: "mira", Token: "mira-token"})
+	server.AddSubject(catalogtest.Subject{ID: 700, Type: catalog.Anime, Name: "夜の果樹園", Platform: "TV", Date: "2026-04-07", NSFW: true})
+	weekly(server, 700, 1, 2, "2026-04-07")
+	me := &eyes{Session: m.Catalog.(*catalog.Client).As("mira-token")}
+	for name, c := range map[string]struct {
+		event watch.Event
+		by    match.Viewer
+		want  bool
+	}{
+		"at the search":         {episode("夜の果樹園", 1, 2, ""), &eyes{Session: m.Catalog.(*catalog.Client).As("gone")}, true},
+		"after the search":      {episode("夜の果樹園", 1, 2, ""), tired{me}, true},
+		"where it sees all":     {episode("夜の果樹園", 1, 2, ""), me, false},
+		"where it is not asked": {episode("灯塔守望者", 1, 99, ""), tired{me}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(match.SeenBy(t.Context(), c.by), c.event)
+			if got := errors.Is(trace.Err, match.ErrViewerRefused); got != c.want {
+				t.Errorf("refused is %v: %s\n%s", got, outcome(trace.Result), brief(trace))
+			}
+		})
+	}
+}
+
 func TestAdultTitlesAreSearchedByTheAccount(t *testing.T) {
 	server, _, m := world(t)
 	server.SetUser(catalogtest.User{Username: "mira", Token: "mira-token"})

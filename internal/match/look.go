@@ -23,7 +23,7 @@ type look struct {
 	lookUps   int
 	// sparse is set when a search found what it found while the catalog's own is switched off.
 	sparse bool
-	// refused is the error with which the catalog refused the token of the account that searched.
+	// refused is the error with which the catalog refused the token of the account that was asked by.
 	refused error
 	// archived is set for the archive, which hides nothing.
 	archived bool
@@ -76,10 +76,8 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 func (l *look) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	l.lookUps++
 	hits, err := by.AdultTitles(ctx, q)
+	l.noteRefusal(err)
 	switch {
-	case errors.Is(err, catalog.ErrUnauthorized):
-		l.refused = err
-		return nil, nil
 	case err != nil && !isAway(err):
 		return nil, nil
 	case err != nil:
@@ -103,7 +101,7 @@ func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subje
 	l.lookUps++
 	s, err := l.catalog.Subject(ctx, id)
 	if !l.archived {
-		s, err = orSeen(ctx, s, err, func(by Viewer) (catalog.Subject, error) { return by.Subject(ctx, id) })
+		s, err = orSeen(ctx, l, s, err, func(by Viewer) (catalog.Subject, error) { return by.Subject(ctx, id) })
 	}
 	if err != nil {
 		return catalog.Subject{}, err
@@ -120,7 +118,7 @@ func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Rel
 	l.lookUps++
 	r, err := l.catalog.Relations(ctx, id)
 	if !l.archived && l.subjects[id].NSFW {
-		r, err = orSeen(ctx, r, err, func(by Viewer) ([]catalog.Relation, error) { return by.Relations(ctx, id) })
+		r, err = orSeen(ctx, l, r, err, func(by Viewer) ([]catalog.Relation, error) { return by.Relations(ctx, id) })
 	}
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, err
@@ -136,7 +134,7 @@ func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, specia
 		l.lookUps++
 		list, err = l.catalog.Episodes(ctx, id)
 		if !l.archived {
-			list, err = orSeen(ctx, list, err, func(by Viewer) ([]catalog.EpisodeInfo, error) { return by.Episodes(ctx, id) })
+			list, err = orSeen(ctx, l, list, err, func(by Viewer) ([]catalog.EpisodeInfo, error) { return by.Episodes(ctx, id) })
 		}
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return nil, nil, err

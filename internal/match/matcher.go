@@ -132,7 +132,8 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 		t.Err = &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable, Err: catalog.ErrSearchOff}
 		return failure(t.Err)
 	}
-	if result.Status == NotFound && s.online.refused != nil {
+	isAdult := result.proposal != nil && result.proposal.subject.NSFW
+	if s.online.refused != nil && (result.Status == NotFound || isAdult && result.Status != Matched) {
 		t.Err = fmt.Errorf("%w: %w", ErrViewerRefused, s.online.refused)
 	}
 	if best := result.proposal; best != nil {

@@ -17,8 +17,8 @@ type Viewer interface {
 	AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 }
 
-// ErrViewerRefused is the error of a match that found nothing while the catalog refused the token of the Viewer: what only
-// the account may see was not searched.
+// ErrViewerRefused is the error of a match that found nothing, or no episode of an adult title for sure, while the catalog
+// refused the token of the Viewer: what only the account may see was not seen, or in part.
 var ErrViewerRefused = errors.New("the account's token is refused")
 
 type viewerKey struct{}
@@ -34,8 +34,8 @@ func viewerOf(ctx context.Context) Viewer {
 }
 
 // orSeen is what a look-up found or, where it is hidden, what the account finds. An account that cannot
-// ask, because its token is refused, sees nothing more.
-func orSeen[T any](ctx context.Context, found T, err error, ask func(Viewer) (T, error)) (T, error) {
+// ask, because its token is refused, sees nothing more, which l remembers.
+func orSeen[T any](ctx context.Context, l *look, found T, err error, ask func(Viewer) (T, error)) (T, error) {
 	by := viewerOf(ctx)
 	if by == nil || !errors.Is(err, catalog.ErrNotFound) {
 		return found, err
@@ -44,7 +44,15 @@ func orSeen[T any](ctx context.Context, found T, err error, ask func(Viewer) (T,
 	if failure == nil || isAway(failure) {
 		return seen, failure
 	}
+	l.noteRefusal(failure)
 	return found, err
+}
+
+// noteRefusal remembers that the catalog refused the token of the account that was asked by.
+func (l *look) noteRefusal(failure error) {
+	if errors.Is(failure, catalog.ErrUnauthorized) {
+		l.refused = failure
+	}
 }
 
 // isAway reports whether what an account asked failed because the catalog does not answer, and not because the account cannot ask.
@@ -63,6 +71,7 @@ func (l *look) renew(ctx context.Context, subject catalog.Subject) bool {
 	l.lookUps++
 	rows, err := by.Episodes(ctx, subject.ID)
 	l.unseen[subject.ID] = errors.Is(err, catalog.ErrNotFound)
+	l.noteRefusal(err)
 	if err != nil || len(rows) <= len(l.episodes[subject.ID]) {
 		return false // the catalog is asked next, and tells why
 	}
