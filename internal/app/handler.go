@@ -30,16 +30,9 @@ func (a *App) buildHandler(o Options) error {
 		return err
 	}
 	a.say = pages.Say
-	endpoints := api.New(api.Deps{
-		Version: Version(), Build: BuildInfo(), Stylesheet: pages.Stylesheet, Icon: pages.Icon, PublicURL: a.publicURL,
-		Guard: guard, OIDC: signIn, Settings: a.Settings, Masker: a.masker, Log: a.log, Logs: a.lines, Tasks: a.tasks, Stopping: a.stopping,
-		Webhooks: a.webhooks, Requests: &a.meters.requests, Engine: a.engine, Records: a.Records, Queue: a.queue, Replay: a.replay,
-		Accounts: a.Accounts, Keeper: a.keeper, Mappings: a.Mappings, Questions: a.Questions, Subjects: knowledge{a.Data, a.keeper},
-		Archive: a.Archive, ArchiveKeeper: a.archiver, Dataset: a.Dataset, Reachability: a.catalog.Reachability,
-		NAS: a.nas, Device: a.device, Tracker: a.tracker, Importer: a.newImporter(),
-		Notices: a.Notices, LLM: a.llm, Summary: a.summaries, Airing: a.airing,
-		Backups: a.backups, Problems: a.ready.problems, Doctor: a.doctor,
-	})
+	endpoints := api.New(api.Config{
+		Version: Version(), Guard: guard, PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Icon: pages.Icon, Stopping: a.stopping, Log: a.log,
+	}, a.resources(signIn)...)
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
 	mux.Handle("/health", endpoints)
@@ -68,6 +61,46 @@ func (a *App) buildHandler(o Options) error {
 	}
 	a.handler = auth.Clients(a.proxies, handler)
 	return nil
+}
+
+// resources are the parts of the API.
+func (a *App) resources(signIn *oidc.Provider) []api.Resource {
+	subjects := api.Subjects{Catalog: knowledge{a.Data, a.keeper}, Archive: a.Archive, Settings: a.Settings}
+	stats := api.Stats{Records: a.Records, Queue: a.queue, Webhooks: a.webhooks}
+	return []api.Resource{
+		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, Requests: &a.meters.requests},
+		api.WebhookLog{Log: a.webhooks, Settings: a.Settings, Masker: a.masker},
+		api.Trials{Engine: a.engine, Records: a.Records},
+		api.Records{Store: a.Records, Webhooks: a.webhooks, Engine: a.engine},
+		api.Corrections{Engine: a.engine},
+		stats,
+		api.Tasks{Registry: a.tasks, Engine: a.engine},
+		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.keeper.Probe},
+		api.Accounts{Store: a.Accounts, Keeper: a.keeper, Engine: a.engine, Notices: a.Notices, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
+		api.Archive{Archive: a.Archive, Keeper: a.archiver, Tasks: a.tasks},
+		api.Dataset{Keeper: a.Dataset},
+		api.NAS{Keeper: a.nas},
+		api.Device{Keeper: a.device, Engine: a.engine, Records: a.Records},
+		api.Tracker{Keeper: a.tracker},
+		api.Import{Keeper: a.newImporter()},
+		api.Notifications{Notices: a.Notices},
+		api.Candidates{Store: a.Questions, Engine: a.engine, Catalog: subjects.Catalog},
+		subjects,
+		api.Mappings{Store: a.Mappings, Engine: a.engine, Subjects: subjects},
+		api.Summaries{Keeper: a.summaries, Airing: a.airing, Notices: a.Notices},
+		api.LLM{Client: a.llm},
+		api.Settings{Manager: a.Settings},
+		api.Network{Doctor: a.doctor},
+		api.Logs{Ring: a.lines},
+		api.Diagnostics{
+			Build: BuildInfo(), Settings: a.Settings, Masker: a.masker, Stats: stats, Reachability: a.catalog.Reachability, Questions: a.Questions, Accounts: a.Accounts,
+			Archive: a.archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Tracker: a.tracker, Tasks: a.tasks, Doctor: a.doctor, Logs: a.lines,
+		},
+		api.Provider{OIDC: signIn},
+		api.Backups{Keeper: a.backups},
+
+		api.HealthChecks{Problems: a.ready.problems},
+	}
 }
 
 func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pages, error) {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 )
@@ -51,34 +53,47 @@ type accountCheck struct {
 	Account account.Account `json:"account"`
 }
 
-func (s *server) registerAccounts() {
+// Accounts are whose lists are marked, and the media-server users that are left alone.
+type Accounts struct {
+	Store  *account.Store
+	Keeper interface {
+		Check(ctx context.Context, accountID int64) (account.Account, error)
+		StartOAuth(ctx context.Context, redirectURI string, accountID int64) (authorizeURL string, err error)
+		FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
+	}
+	Engine  *engine.Engine
+	Notices *notify.Notifier
+	Masker  *secret.Masker
+	// Kick has the marks that wait sent soon: an account may be back.
+	Kick func()
+	Log  *slog.Logger
+}
+
+func (as Accounts) register(s *server) {
 	const tag = "Accounts"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
 		Summary: "List accounts", Description: "The catalog accounts, the preferred one first.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
-		all, err := s.Accounts.List(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return answer(pageOf(all, in.PageQuery))
+		all, err := as.Store.List(ctx)
+		return paged(in.PageQuery, all, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
 		Summary: "Add an account", Description: "The catalog is asked whose token it is; what is wrong with it is told in problem. While the catalog does not answer, the token is kept unchecked.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-	}, s.createAccount)
+	}, as.createAccount)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts/{id}", OperationID: "get-account", Tags: []string{tag},
 		Summary: "Get an account", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
-		return answer(s.Accounts.Get(ctx, in.ID))
+		return answer(as.Store.Get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPatch, Path: "/api/accounts/{id}", OperationID: "change-account", Tags: []string{tag},
 		Summary: "Change an account", Description: "Fields that are left out stay as they are. A new token is checked as that of a new account.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, s.changeAccount)
+	}, as.changeAccount)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/{id}/media_user_names", OperationID: "add-media-user-name", Tags: []string{tag},
 		Summary: "Add a media-server user to an account", Description: "What this user watches from now on is marked for the account too. Nothing changes when the account names the user already.",
@@ -87,58 +102,60 @@ func (s *server) registerAccounts() {
 		ByID
 		JSON[mediaUserName]
 	}) (*JSON[account.Account], error) {
-		a, err := s.Accounts.AddUserName(ctx, in.ID, in.Body.Name)
-		return s.usable(ctx, a, err)
+		a, err := as.Store.AddUserName(ctx, in.ID, in.Body.Name)
+		return as.usable(ctx, a, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/accounts/{id}", OperationID: "delete-account", Tags: []string{tag},
 		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait go on waiting, until an enabled account names the same user.",
 		Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Accounts.Delete(ctx, in.ID)
+		return nil, as.Store.Delete(ctx, in.ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/{id}/test", OperationID: "test-account", Tags: []string{tag},
 		Summary: "Test an account", Description: "Asks the catalog whose token it is, and keeps the answer with the account.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, s.testAccount)
+	}, as.testAccount)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/{id}/activate", OperationID: "activate-account", Tags: []string{tag},
 		Summary: "Make an account the preferred one", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[account.Account], error) {
-		if err := s.Accounts.Prefer(ctx, in.ID); err != nil {
+		if err := as.Store.Prefer(ctx, in.ID); err != nil {
 			return nil, err
 		}
-		return answer(s.Accounts.Get(ctx, in.ID))
+		return answer(as.Store.Get(ctx, in.ID))
 	})
+	as.registerOAuth(s)
+	as.registerIgnored(s)
 }
 
-func (s *server) createAccount(ctx context.Context, in *JSON[accountInput]) (*JSON[account.Account], error) {
+func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*JSON[account.Account], error) {
 	b := in.Body
 	method := account.ByToken
 	if b.AccessToken == "" {
 		method = account.ByOAuth
 	}
-	s.Masker.Add(b.AccessToken.Reveal())
-	made, err := s.Accounts.Create(ctx, account.Draft{
+	as.Masker.Add(b.AccessToken.Reveal())
+	made, err := as.Store.Create(ctx, account.Draft{
 		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun,
 	})
-	return s.saved(ctx, made, err, b.AccessToken)
+	return as.saved(ctx, made, err, b.AccessToken)
 }
 
-func (s *server) changeAccount(ctx context.Context, in *struct {
+func (as Accounts) changeAccount(ctx context.Context, in *struct {
 	ByID
 	JSON[accountChange]
 }) (*JSON[account.Account], error) {
 	var given secret.Text
 	if in.Body.AccessToken != nil {
 		given = *in.Body.AccessToken
-		s.Masker.Add(given.Reveal())
+		as.Masker.Add(given.Reveal())
 	}
-	changed, err := s.Accounts.Update(ctx, in.ID, account.Change(in.Body))
-	return s.saved(ctx, changed, err, given)
+	changed, err := as.Store.Update(ctx, in.ID, account.Change(in.Body))
+	return as.saved(ctx, changed, err, given)
 }
 
 // checkTime is how long whoever saves a token waits for the catalog to say whose it is.
@@ -146,22 +163,22 @@ const checkTime = 10 * time.Second
 
 // saved answers an account that was stored, with what is wrong with the token that it was given; given is empty when it
 // was given none.
-func (s *server) saved(ctx context.Context, a account.Account, err error, given secret.Text) (*JSON[account.Account], error) {
+func (as Accounts) saved(ctx context.Context, a account.Account, err error, given secret.Text) (*JSON[account.Account], error) {
 	if err != nil || given == "" {
-		return s.usable(ctx, a, err)
+		return as.usable(ctx, a, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if _, err := s.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
-		s.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
+	if _, err := as.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
+		as.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
 	}
-	a, err = s.Accounts.Get(ctx, a.ID)
-	return s.usable(ctx, a, err)
+	a, err = as.Store.Get(ctx, a.ID)
+	return as.usable(ctx, a, err)
 }
 
 // usable answers an account that was changed. Marks may have waited for it, and the inbox may say that nobody names its users.
-func (s *server) usable(ctx context.Context, a account.Account, err error) (*JSON[account.Account], error) {
-	s.Replay.Kick()
+func (as Accounts) usable(ctx context.Context, a account.Account, err error) (*JSON[account.Account], error) {
+	as.Kick()
 	var over []notify.Notice
 	for _, name := range a.MediaUserNames {
 		if a.Enabled {
@@ -169,13 +186,13 @@ func (s *server) usable(ctx context.Context, a account.Account, err error) (*JSO
 		}
 	}
 	if len(over) > 0 {
-		s.Notices.Add(ctx, over...)
+		as.Notices.Add(ctx, over...)
 	}
 	return answer(a, err)
 }
 
-func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
-	checked, err := s.Keeper.Check(ctx, in.ID)
+func (as Accounts) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
+	checked, err := as.Keeper.Check(ctx, in.ID)
 	if err == nil {
 		return answer(accountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
 	}
@@ -193,6 +210,6 @@ func (s *server) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck]
 	default:
 		return nil, err
 	}
-	check.Account, err = s.Accounts.Get(ctx, in.ID)
+	check.Account, err = as.Store.Get(ctx, in.ID)
 	return answer(check, err)
 }

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -91,12 +92,19 @@ type archiveAiring struct {
 	SubjectNameCN string `json:"subject_name_cn"`
 }
 
-func (s *server) registerArchive() {
+// Archive is the local copy of the catalog: its imports, and what it holds.
+type Archive struct {
+	Archive *archive.Archive
+	Keeper  *archive.Keeper
+	Tasks   *task.Registry
+}
+
+func (a Archive) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
 		Summary: "Get the state of the offline archive",
 	}, func(context.Context, *none) (*JSON[archiveStatus], error) {
-		status := s.ArchiveKeeper.Status()
+		status := a.Keeper.Status()
 		return answer(archiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
 	})
 	register(s, huma.Operation{
@@ -108,7 +116,7 @@ func (s *server) registerArchive() {
 	}, func(_ context.Context, in *struct {
 		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
 	}) (*JSON[startedTask], error) {
-		return started(s.ArchiveKeeper.Update(in.Force))
+		return started(a.Keeper.Update(in.Force))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
@@ -116,11 +124,11 @@ func (s *server) registerArchive() {
 		Description: "The archive in use stays; a download goes on where it was at the next import.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, func(context.Context, *none) (*none, error) {
-		t, err := s.Tasks.Newest(archive.TaskKind, 0)
+		t, err := a.Tasks.Newest(archive.TaskKind, 0)
 		if err != nil {
 			return nil, err
 		}
-		return nil, s.Tasks.Cancel(t.Status().ID)
+		return nil, a.Tasks.Cancel(t.Status().ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/progress_log", OperationID: "get-archive-log", Tags: []string{archiveTag},
@@ -128,7 +136,7 @@ func (s *server) registerArchive() {
 	}, func(_ context.Context, in *struct {
 		TaskID int64 `query:"task_id" minimum:"0" doc:"The task; 0 is the newest import."`
 	}) (*JSON[archiveLog], error) {
-		t, err := s.archiveTask(in.TaskID)
+		t, err := a.task(in.TaskID)
 		if err != nil {
 			return nil, err
 		}
@@ -140,24 +148,24 @@ func (s *server) registerArchive() {
 		return answer(log, nil)
 	})
 	s.stream("/api/catalog_archive/progress", "stream-archive-import", archiveTag, "Follow an import",
-		"Server-sent events until the import ends: log (a line of its log), progress and result (the task).", taskInQuery, s.archiveTask)
-	s.registerArchiveLookUps()
-	s.registerUpload()
+		"Server-sent events until the import ends: log (a line of its log), progress and result (the task).", taskInQuery, a.task)
+	a.registerLookUps(s)
+	a.registerUpload(s)
 }
 
-// archiveTask is an import by its id, or the newest one.
-func (s *server) archiveTask(id int64) (*task.Task, error) {
+// task is an import by its id, or the newest one.
+func (a Archive) task(id int64) (*task.Task, error) {
 	if id == 0 {
-		return s.Tasks.Newest(archive.TaskKind, 0)
+		return a.Tasks.Newest(archive.TaskKind, 0)
 	}
-	t, err := s.Tasks.Get(id)
+	t, err := a.Tasks.Get(id)
 	if err == nil && t.Status().Kind != archive.TaskKind {
 		err = task.ErrNotFound
 	}
 	return t, err
 }
 
-func (s *server) registerArchiveLookUps() {
+func (a Archive) registerLookUps(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/search", OperationID: "search-archive", Tags: []string{archiveTag},
 		Summary:     "Find titles in the offline archive",
@@ -168,7 +176,7 @@ func (s *server) registerArchiveLookUps() {
 		Type  string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
 		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
 	}) (*JSON[Page[archiveHit]], error) {
-		found, err := s.Archive.Find(ctx, archive.Query{Text: in.Text, Types: typesOf(in.Type), Limit: in.Limit})
+		found, err := a.Archive.Find(ctx, archive.Query{Text: in.Text, Types: typesOf(in.Type), Limit: in.Limit})
 		page := Page[archiveHit]{Items: []archiveHit{}}
 		for _, f := range found {
 			page.Items = append(page.Items, archiveHit{archiveSubject(f.Subject), f.Likeness, f.How, f.By()})
@@ -179,7 +187,7 @@ func (s *server) registerArchiveLookUps() {
 		Method: http.MethodGet, Path: "/api/catalog_archive/subjects/{id}", OperationID: "get-archive-subject", Tags: []string{archiveTag},
 		Summary: "Get a subject from the offline archive", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*JSON[archiveDetail], error) {
-		return answer(s.archiveDetail(ctx, catalog.SubjectID(in.ID)))
+		return answer(a.detail(ctx, catalog.SubjectID(in.ID)))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/airing", OperationID: "list-airing", Tags: []string{archiveTag},
@@ -195,36 +203,36 @@ func (s *server) registerArchiveLookUps() {
 		if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 31 {
 			return nil, fieldProblem("query.to", "it must be a day from the first on, at most 31 days after it")
 		}
-		list, err := s.Archive.Airing(ctx, from, to)
+		list, err := a.Archive.Airing(ctx, from, to)
 		page := Page[archiveAiring]{Items: []archiveAiring{}}
-		for _, a := range list {
-			page.Items = append(page.Items, archiveAiring{archiveEpisode(a.Episode), a.Subject.Name, a.Subject.NameCN})
+		for _, one := range list {
+			page.Items = append(page.Items, archiveAiring{archiveEpisode(one.Episode), one.Subject.Name, one.Subject.NameCN})
 		}
 		return answer(page, err)
 	})
 }
 
-func (s *server) archiveDetail(ctx context.Context, id catalog.SubjectID) (archiveDetail, error) {
-	subject, err := s.Archive.Subject(ctx, id)
+func (a Archive) detail(ctx context.Context, id catalog.SubjectID) (archiveDetail, error) {
+	subject, err := a.Archive.Subject(ctx, id)
 	if err != nil {
 		return archiveDetail{}, archiveMiss(err)
 	}
 	d := archiveDetail{ArchiveSubject: archiveSubject(subject), Episodes: []ArchiveEpisode{}, Relations: []archiveRelation{}, Seasons: []ArchiveSubject{}}
-	episodes, err := s.Archive.Episodes(ctx, id)
+	episodes, err := a.Archive.Episodes(ctx, id)
 	if err != nil {
 		return d, archiveMiss(err)
 	}
 	for _, e := range episodes {
 		d.Episodes = append(d.Episodes, archiveEpisode(e))
 	}
-	relations, err := s.Archive.Relations(ctx, id)
+	relations, err := a.Archive.Relations(ctx, id)
 	if err != nil {
 		return d, archiveMiss(err)
 	}
 	for _, r := range relations {
 		d.Relations = append(d.Relations, archiveRelation{r.ID, r.Type, r.Name, r.NameCN, r.Label})
 	}
-	chain, err := s.Archive.Chain(ctx, id)
+	chain, err := a.Archive.Chain(ctx, id)
 	if err != nil {
 		return d, archiveMiss(err)
 	}
@@ -254,19 +262,11 @@ func archiveEpisode(e catalog.EpisodeInfo) ArchiveEpisode {
 }
 
 // registerUpload registers the upload of a dump, which huma does not do.
-func (s *server) registerUpload() {
-	const upload = "/api/catalog_archive/import_local"
-	s.mux.HandleFunc("POST "+upload, func(w http.ResponseWriter, r *http.Request) {
-		id, err := s.upload(w, r)
-		if err != nil {
-			s.problemOf(r.Context(), "POST "+upload, err).write(w)
-			return
-		}
-		writeJSON(w, http.StatusAccepted, "application/json", startedTask{id})
-	})
+func (a Archive) registerUpload(s *server) {
+	var uploading sync.Mutex // one at a time
 	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
-	s.api.OpenAPI().AddOperation(&huma.Operation{
-		Method: http.MethodPost, Path: upload, OperationID: "upload-archive", Tags: []string{archiveTag}, Summary: "Import a dump from a file",
+	s.handle(huma.Operation{
+		Method: http.MethodPost, Path: "/api/catalog_archive/import_local", OperationID: "upload-archive", Tags: []string{archiveTag}, Summary: "Import a dump from a file",
 		Description: fmt.Sprintf("The body is the zip itself, or a form with it as a file. It may have %d MiB. Starts a task.", archive.MaxDump>>20),
 		Parameters: []*huma.Param{{Name: "force", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean},
 			Description: "Import it even if it holds much less than the archive in use."}},
@@ -281,31 +281,37 @@ func (s *server) registerUpload() {
 			"415": s.response("Unsupported Media Type", &Problem{}),
 			"507": s.response("Insufficient Storage", &Problem{}),
 		},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		if !uploading.TryLock() {
+			return problem(http.StatusConflict, "Another upload is under way: wait for it to end.")
+		}
+		defer uploading.Unlock()
+		id, err := a.upload(w, r)
+		if err == nil {
+			writeJSON(w, http.StatusAccepted, "application/json", startedTask{id})
+		}
+		return err
 	})
 }
 
 // upload takes the zip in a request into a file and starts its import.
-func (s *server) upload(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
-	if !s.uploading.TryLock() {
-		return 0, problem(http.StatusConflict, "Another upload is under way: wait for it to end.")
-	}
-	defer s.uploading.Unlock()
-	if s.ArchiveKeeper.Status().ImportInProgress {
+func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
+	if a.Keeper.Status().ImportInProgress {
 		return 0, archive.ErrBusy
 	}
 	body, err := zipIn(r, http.MaxBytesReader(w, r.Body, archive.MaxDump))
 	if err != nil {
 		return 0, err
 	}
-	file, err := s.ArchiveKeeper.NewUpload()
+	file, err := a.Keeper.NewUpload()
 	if err != nil {
 		return 0, err
 	}
 	if err := receive(file, body); err != nil {
-		s.ArchiveKeeper.Discard(file)
+		a.Keeper.Discard(file)
 		return 0, err
 	}
-	t, err := s.ArchiveKeeper.ImportFile(file, r.URL.Query().Get("force") == "true")
+	t, err := a.Keeper.ImportFile(file, r.URL.Query().Get("force") == "true")
 	if err != nil {
 		return 0, err
 	}

@@ -20,7 +20,7 @@ func (b blockedInput) blocked(id int64, source mapping.Origin) mapping.Blocked {
 	return mapping.Blocked{ID: id, Keyword: b.Keyword, Kind: cmp.Or(b.Kind, mapping.Contains), Source: source}
 }
 
-func (s *server) registerBlocked() {
+func (ms Mappings) registerBlocked(s *server) {
 	const tag = "Blocked keywords"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/blocked-keywords", OperationID: "list-blocked-keywords", Tags: []string{tag},
@@ -29,24 +29,20 @@ func (s *server) registerBlocked() {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only keywords with this text in them."`
 	}) (*JSON[Page[mapping.Blocked]], error) {
-		before, err := in.position()
-		if err != nil {
-			return nil, err
-		}
-		blocked, next, err := s.Mappings.ListBlocked(ctx, mapping.Filter{Text: in.Text, Before: before, Limit: in.Limit})
+		blocked, next, err := ms.Store.ListBlocked(ctx, mapping.Filter{Text: in.Text, Before: in.seen, Limit: in.Limit})
 		return answer(Page[mapping.Blocked]{blocked, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/blocked-keywords", OperationID: "create-blocked-keyword", Tags: []string{tag},
 		Summary: "Block a keyword", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[blockedInput]) (*JSON[mapping.Blocked], error) {
-		return answer(s.Mappings.Block(ctx, in.Body.blocked(0, mapping.ByPerson)))
+		return answer(ms.Store.Block(ctx, in.Body.blocked(0, mapping.ByPerson)))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/blocked-keywords/{id}", OperationID: "get-blocked-keyword", Tags: []string{tag},
 		Summary: "Get a blocked keyword", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[mapping.Blocked], error) {
-		return answer(s.Mappings.GetBlocked(ctx, in.ID))
+		return answer(ms.Store.GetBlocked(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: "/api/blocked-keywords/{id}", OperationID: "replace-blocked-keyword", Tags: []string{tag},
@@ -55,12 +51,12 @@ func (s *server) registerBlocked() {
 		ByID
 		JSON[blockedInput]
 	}) (*JSON[mapping.Blocked], error) {
-		return answer(s.Mappings.UpdateBlocked(ctx, in.Body.blocked(in.ID, mapping.ByPerson)))
+		return answer(ms.Store.UpdateBlocked(ctx, in.Body.blocked(in.ID, mapping.ByPerson)))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/blocked-keywords/{id}", OperationID: "delete-blocked-keyword", Tags: []string{tag},
 		Summary: "Unblock a keyword", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Mappings.Unblock(ctx, in.ID)
+		return nil, ms.Store.Unblock(ctx, in.ID)
 	})
 }

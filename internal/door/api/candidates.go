@@ -48,7 +48,14 @@ type undoneCandidate struct {
 	Kept        bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
 }
 
-func (s *server) registerCandidates() {
+// Candidates are the titles that wait for a person to say what they are.
+type Candidates struct {
+	Store   *review.Store
+	Engine  *engine.Engine
+	Catalog Catalog
+}
+
+func (c Candidates) register(s *server) {
 	const tag = "Candidates"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/pending-candidates", OperationID: "list-pending-candidates", Tags: []string{tag},
@@ -58,32 +65,28 @@ func (s *server) registerCandidates() {
 		PageQuery
 		Status string `query:"status" enum:"pending,confirmed,rejected" default:"pending" doc:"Questions in this state."`
 	}) (*JSON[Page[review.Question]], error) {
-		before, err := in.position()
-		if err != nil {
-			return nil, err
-		}
-		questions, next, err := s.Questions.List(ctx, review.Filter{Statuses: []review.Status{review.Status(in.Status)}, Before: before, Limit: in.Limit})
+		questions, next, err := c.Store.List(ctx, review.Filter{Statuses: []review.Status{review.Status(in.Status)}, Before: in.seen, Limit: in.Limit})
 		return answer(Page[review.Question]{questions, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/pending-candidates/{id}", OperationID: "get-pending-candidate", Tags: []string{tag},
 		Summary: "Get a question", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[review.Question], error) {
-		return answer(s.Questions.Get(ctx, in.ID))
+		return answer(c.Store.Get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/confirm", OperationID: "confirm-pending-candidate", Tags: []string{tag},
 		Summary:       "Confirm a subject",
 		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. A subject that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
-	}, s.confirmCandidate)
+	}, c.confirmCandidate)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/reject", OperationID: "reject-pending-candidate", Tags: []string{tag},
 		Summary:       "Reject a title",
 		Description:   "Blocks exactly this title, and nothing that only has it inside, and runs the records that wait again, which ignores them. Other seasons of the title are blocked with it.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*JSON[rejectedCandidate], error) {
-		a, err := s.Engine.Reject(ctx, in.ID)
+		a, err := c.Engine.Reject(ctx, in.ID)
 		return answer(rejectedCandidate{answerView(a), a.Blocked}, err)
 	})
 	register(s, huma.Operation{
@@ -91,13 +94,13 @@ func (s *server) registerCandidates() {
 		Summary:       "Undo an answer",
 		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When the catalog cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
-	}, s.undoCandidate)
+	}, c.undoCandidate)
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/pending-candidates/{id}", OperationID: "delete-pending-candidate", Tags: []string{tag},
 		Summary: "Put a question off", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "The question is gone until the next event of its title comes in. The records that waited for it stay uncertain; they are part of the question when it is asked again.",
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Questions.Delete(ctx, in.ID)
+		return nil, c.Store.Delete(ctx, in.ID)
 	})
 }
 
@@ -109,45 +112,45 @@ func answerView(a engine.Answered) AnsweredCandidate {
 	return view
 }
 
-func (s *server) confirmCandidate(ctx context.Context, in *struct {
+func (c Candidates) confirmCandidate(ctx context.Context, in *struct {
 	ByID
 	JSON[confirmInput]
 }) (*JSON[confirmedCandidate], error) {
-	q, err := s.Questions.Get(ctx, in.ID)
+	q, err := c.Store.Get(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if q.Status != review.Pending {
 		return nil, review.ErrAnswered
 	}
-	choice, err := s.choose(ctx, q, in.Body)
+	choice, err := c.choose(ctx, q, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.Engine.Confirm(ctx, in.ID, choice)
+	a, err := c.Engine.Confirm(ctx, in.ID, choice)
 	return answer(confirmedCandidate{answerView(a), a.Mapping}, err)
 }
 
 // choose is the choice that an input means. A subject that is no candidate must exist and be
 // an anime or live action.
-func (s *server) choose(ctx context.Context, q review.Question, in confirmInput) (review.Choice, error) {
-	if c, known := q.Candidate(in.SubjectID); known {
+func (c Candidates) choose(ctx context.Context, q review.Question, in confirmInput) (review.Choice, error) {
+	if one, known := q.Candidate(in.SubjectID); known {
 		if in.EpisodeOffset != nil {
-			return review.Choice{SubjectID: c.SubjectID, Name: review.Choose(c).Name, EpisodeOffset: *in.EpisodeOffset}, nil
+			return review.Choice{SubjectID: one.SubjectID, Name: review.Choose(one).Name, EpisodeOffset: *in.EpisodeOffset}, nil
 		}
-		choice, err := q.Choose(c)
+		choice, err := q.Choose(one)
 		if err != nil {
 			return review.Choice{}, err
 		}
-		if choice.SubjectID != c.SubjectID {
+		if choice.SubjectID != one.SubjectID {
 			// Only its name is missing, and the candidate's tells enough where it cannot be had.
-			if first, err := s.subject(ctx, choice.SubjectID); err == nil {
+			if first, err := c.Catalog.Subject(ctx, choice.SubjectID); err == nil {
 				choice.Name = first.DisplayName()
 			}
 		}
 		return choice, nil
 	}
-	subject, err := s.Engine.Chosen(ctx, in.SubjectID)
+	subject, err := c.Engine.Chosen(ctx, in.SubjectID)
 	if err != nil {
 		return review.Choice{}, notAsked(err)
 	}
@@ -158,8 +161,8 @@ func (s *server) choose(ctx context.Context, q review.Question, in confirmInput)
 	return choice, nil
 }
 
-func (s *server) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
-	a, err := s.Engine.UndoAnswer(ctx, in.ID)
+func (c Candidates) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
+	a, err := c.Engine.UndoAnswer(ctx, in.ID)
 	if errors.Is(err, catalog.ErrUnreachable) {
 		return nil, later("The catalog cannot be reached, so the marks that this answer led to cannot be taken back. The answer stays: undo it again later.")
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,114 +80,114 @@ func testsOf(results []notify.TestResult) []channelTest {
 	return tests
 }
 
-func (s *server) registerChannels() {
+// Notifications are telling people: channels, the rules of what goes to them, and the inbox.
+type Notifications struct{ Notices *notify.Notifier }
+
+func (n Notifications) register(s *server) {
 	for _, a := range channel.Adapters {
-		s.registerChannelsOf(a)
+		channelsOf{n.Notices, a}.register(s)
 	}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/test", OperationID: "test-notifications", Tags: []string{notificationTag},
 		Summary: "Send a test to all channels", Description: "Sends a test message to every channel that is enabled, past all rules, and answers how it went with each.",
 		Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[channelTests], error) {
-		results, err := s.Notices.Test(ctx)
+		results, err := n.Notices.Test(ctx)
 		if err == nil && len(results) == 0 {
 			err = problem(http.StatusConflict, "There is no channel that is switched on: add one first, or switch one on.")
 		}
 		return answer(channelTests{testsOf(results)}, err)
 	})
+	n.registerRules(s)
+	n.registerInbox(s)
 }
 
-// registerChannelsOf registers the resource of one type of channel.
-func (s *server) registerChannelsOf(a channel.Adapter) {
-	id, name := string(a.Type), a.Noun
+// channelsOf is the resource of one type of channel.
+type channelsOf struct {
+	*notify.Notifier
+	channel.Adapter
+}
+
+func (cs channelsOf) register(s *server) {
+	id, name := string(cs.Type), cs.Noun
 	path := "/api/notification/" + id + "s"
-	types := channelTypesOf(a)
-	body := func() *huma.RequestBody { return &huma.RequestBody{Content: s.content(types.input, true)} }
-	answers := func(status string, t reflect.Type) map[string]*huma.Response {
-		return map[string]*huma.Response{status: {Content: s.content(t, s.forDocument)}}
-	}
-	get := func(ctx context.Context, id int64) (notify.Channel, error) {
-		c, err := s.Notices.Channel(ctx, id)
-		if err == nil && c.Type != a.Type {
-			err = notify.ErrNotFound
-		}
-		return c, err
-	}
-	out := func(c notify.Channel, err error) (*JSON[channelOutput], error) {
-		if err != nil {
-			return nil, err
-		}
-		return answer(outputOf(a, c), nil)
+	input, output, page := cs.schemas(s.api.OpenAPI().Components.Schemas)
+	body := func() *huma.RequestBody { return &huma.RequestBody{Content: jsonOf(input)} }
+	answers := func(status string, schema *huma.Schema) map[string]*huma.Response {
+		return map[string]*huma.Response{status: {Content: jsonOf(schema)}}
 	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-" + id + "-channels", Tags: []string{notificationTag},
-		Summary: "List the channels of type " + id, Description: "The oldest first.", Responses: answers("200", types.page),
+		Summary: "List the channels of type " + id, Description: "The oldest first.", Responses: answers("200", page),
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[channelOutput]], error) {
-		all, err := s.Notices.Channels(ctx)
+		all, err := cs.Channels(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var outputs []channelOutput
 		for _, c := range all {
-			if c.Type == a.Type {
-				outputs = append(outputs, outputOf(a, c))
+			if c.Type == cs.Type {
+				outputs = append(outputs, cs.output(c))
 			}
 		}
-		return answer(pageOf(outputs, in.PageQuery))
+		return paged(in.PageQuery, outputs, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Add a " + name, Description: "Nothing is sent to it; test it afterwards.", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-		RequestBody: body(), Responses: answers("201", types.output),
+		RequestBody: body(), Responses: answers("201", output),
 	}, func(ctx context.Context, in *JSON[channelInput]) (*JSON[channelOutput], error) {
-		c, err := in.Body.channel(a, nil)
+		c, err := cs.input(in.Body, nil)
 		if err != nil {
 			return nil, err
 		}
-		return out(s.Notices.CreateChannel(ctx, c))
+		c, err = cs.CreateChannel(ctx, c)
+		return answer(cs.output(c), err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{id}", OperationID: "get-" + id + "-channel", Tags: []string{notificationTag},
-		Summary: "Get a " + name, Errors: []int{http.StatusNotFound}, Responses: answers("200", types.output),
+		Summary: "Get a " + name, Errors: []int{http.StatusNotFound}, Responses: answers("200", output),
 	}, func(ctx context.Context, in *ByID) (*JSON[channelOutput], error) {
-		return out(get(ctx, in.ID))
+		c, err := cs.get(ctx, in.ID)
+		return answer(cs.output(c), err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: path + "/{id}", OperationID: "replace-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Replace a " + name, Description: "A channel that was paused is resumed.", Errors: []int{http.StatusNotFound},
-		RequestBody: body(), Responses: answers("200", types.output),
+		RequestBody: body(), Responses: answers("200", output),
 	}, func(ctx context.Context, in *struct {
 		ByID
 		JSON[channelInput]
 	}) (*JSON[channelOutput], error) {
-		old, err := get(ctx, in.ID)
+		old, err := cs.get(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		c, err := in.Body.channel(a, configOf(a, old))
+		c, err := cs.input(in.Body, cs.config(old))
 		if err != nil {
 			return nil, err
 		}
 		c.ID = in.ID
-		return out(s.Notices.UpdateChannel(ctx, c))
+		c, err = cs.UpdateChannel(ctx, c)
+		return answer(cs.output(c), err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Remove a " + name, Description: "What waits for it is not sent any more. Rules that name no other channel are switched off.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		if _, err := get(ctx, in.ID); err != nil {
+		if _, err := cs.get(ctx, in.ID); err != nil {
 			return nil, err
 		}
-		return nil, s.Notices.DeleteChannel(ctx, in.ID)
+		return nil, cs.DeleteChannel(ctx, in.ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", OperationID: "test-" + id + "-channel", Tags: []string{notificationTag},
 		Summary: "Send a test to a " + name, Description: "Sends a test message past all rules, also to a channel that is switched off. One that works resumes a paused channel.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[channelTest], error) {
-		if _, err := get(ctx, in.ID); err != nil {
+		if _, err := cs.get(ctx, in.ID); err != nil {
 			return nil, err
 		}
-		results, err := s.Notices.Test(ctx, in.ID)
+		results, err := cs.Test(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -196,51 +195,45 @@ func (s *server) registerChannelsOf(a channel.Adapter) {
 	})
 }
 
-// content is a JSON body of type t; without its schema when that is not wanted.
-func (s *server) content(t reflect.Type, described bool) map[string]*huma.MediaType {
-	if !described {
-		return nil
-	}
-	return map[string]*huma.MediaType{"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(t, true, "")}}
-}
-
-// channelTypes are the Go types that describe the bodies of one type of channel.
-type channelTypes struct{ config, input, output, page reflect.Type }
-
-func channelTypesOf(a channel.Adapter) channelTypes {
-	t := channelTypes{config: reflect.TypeOf(a.Empty())}
-	t.input = with(reflect.TypeFor[channelInput](), "Config", t.config)
-	t.output = with(reflect.TypeFor[channelOutput](), "Config", t.config)
-	t.page = with(reflect.TypeFor[Page[channelOutput]](), "Items", reflect.SliceOf(t.output))
-	return t
-}
-
-// with is the struct type t whose field called name is of another type.
-func with(t reflect.Type, name string, other reflect.Type) reflect.Type {
-	fields := reflect.VisibleFields(t)
-	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return len(f.Index) > 1 })
-	for i := range fields {
-		if fields[i].Name == name {
-			fields[i].Type = other
+// schemas describe the bodies: those of channelInput and channelOutput, with the settings of this type as their config.
+func (cs channelsOf) schemas(registry huma.Registry) (input, output, page *huma.Schema) {
+	empty := cs.Empty()
+	name := reflect.TypeOf(empty).Name() + "Config"
+	// described gives the schema of v a name of its own, and its field, if any, a type of its own.
+	described := func(name string, v any, field string, of *huma.Schema) *huma.Schema {
+		schema := huma.SchemaFromType(registry, reflect.TypeOf(v))
+		if field != "" {
+			with := *of
+			with.Description = schema.Properties[field].Description
+			schema.Properties[field] = &with
 		}
+		registry.Map()[name] = schema
+		return &huma.Schema{Ref: "#/components/schemas/" + name}
 	}
-	return reflect.StructOf(fields)
+	config := described(name, empty, "", nil)
+	input = described(name+"ChannelInput", channelInput{}, "config", config)
+	output = described(name+"ChannelOutput", channelOutput{}, "config", config)
+	page = described(name+"ChannelOutputPage", Page[bool]{}, "items", &huma.Schema{Type: huma.TypeArray, Items: output})
+	return input, output, page
 }
 
-// channelSchemas are the names of the schemas of all types of channels.
-var channelSchemas = func() map[reflect.Type]string {
-	names := map[reflect.Type]string{}
-	for _, a := range channel.Adapters {
-		t := channelTypesOf(a)
-		name := t.config.Name() + "Config"
-		names[t.config], names[t.input], names[t.output], names[t.page] = name, name+"ChannelInput", name+"ChannelOutput", name+"ChannelOutputPage"
-	}
-	return names
-}()
+// jsonOf is a JSON body.
+func jsonOf(schema *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: schema}}
+}
 
-// channel is the input as it is stored; secrets that were not touched are those of old.
-func (in channelInput) channel(a channel.Adapter, old channel.Config) (notify.Channel, error) {
-	config, err := a.Read(string(in.Config))
+// get is a channel of this type, or notify.ErrNotFound.
+func (cs channelsOf) get(ctx context.Context, id int64) (notify.Channel, error) {
+	c, err := cs.Channel(ctx, id)
+	if err == nil && c.Type != cs.Type {
+		err = notify.ErrNotFound
+	}
+	return c, err
+}
+
+// input is a channel as it is stored; secrets that were not touched are those of old.
+func (cs channelsOf) input(in channelInput, old channel.Config) (notify.Channel, error) {
+	config, err := cs.Read(string(in.Config))
 	if err != nil { // a number that is none of Go's, such as 1e3
 		return notify.Channel{}, fieldProblem("body.config", "cannot be read")
 	}
@@ -252,19 +245,19 @@ func (in channelInput) channel(a channel.Adapter, old channel.Config) (notify.Ch
 		}
 		return notify.Channel{}, fieldProblems(fields)
 	}
-	return notify.Channel{Type: a.Type, Name: in.Name, Enabled: orTrue(in.Enabled), Config: secret.Text(config.Plain())}, nil
+	return notify.Channel{Type: cs.Type, Name: in.Name, Enabled: orTrue(in.Enabled), Config: secret.Text(config.Plain())}, nil
 }
 
-// configOf is the configuration of a channel of type a; empty when it cannot be read any more.
-func configOf(a channel.Adapter, c notify.Channel) channel.Config {
-	config, err := a.Read(c.Config.Reveal())
+// config is the configuration of a channel; empty when it cannot be read any more.
+func (cs channelsOf) config(c notify.Channel) channel.Config {
+	config, err := cs.Read(c.Config.Reveal())
 	if err != nil { // the channel is paused then, and says so
-		return a.Empty()
+		return cs.Empty()
 	}
 	return config
 }
 
-func outputOf(a channel.Adapter, c notify.Channel) channelOutput {
-	config := configOf(a, c)
+func (cs channelsOf) output(c notify.Channel) channelOutput {
+	config := cs.config(c)
 	return channelOutput{c.ID, channelType(c.Type), c.Name, c.Enabled, config, config.Where(), standingOf(c)}
 }

@@ -63,14 +63,17 @@ type correctionGoal struct {
 	Reason      string            `json:"reason"`
 }
 
-func (s *server) registerCorrections() {
+// Corrections put right what a record led to.
+type Corrections struct{ Engine *engine.Engine }
+
+func (c Corrections) register(s *server) {
 	const tag = "Records"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records/{id}/correction", OperationID: "preview-correction", Tags: []string{tag},
 		Summary:     "Preview a correction",
 		Description: "What the record marked, and with a subject_id what a correction would lead to. Nothing is written.",
 		Errors:      []int{http.StatusNotFound, http.StatusBadGateway},
-	}, s.previewCorrection)
+	}, c.previewCorrection)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/correct", OperationID: "correct-record", Tags: []string{tag},
 		Summary: "Correct the match of a record",
@@ -78,23 +81,23 @@ func (s *server) registerCorrections() {
 			"Taken back is only what the record itself wrote: its episode, and \"done\" of the subject where this service set that; the entry stays on the list. " +
 			"A record whose mark cannot be taken back keeps it, and the task fails; correct it again later.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
-	}, s.correctRecord)
+	}, c.correctRecord)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/unmark", OperationID: "unmark-record", Tags: []string{tag},
 		Summary:     "Take back what a record marked",
 		Description: "Removes the mark that the record itself wrote; the record becomes ignored, and a retry marks again. 409 when it wrote nothing.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, in *ByID) (*JSON[record.Record], error) {
-		return answer(s.Engine.Unmark(ctx, in.ID, "taken back by a person"))
+		return answer(c.Engine.Unmark(ctx, in.ID, "taken back by a person"))
 	})
 }
 
-func (s *server) correctRecord(ctx context.Context, in *struct {
+func (c Corrections) correctRecord(ctx context.Context, in *struct {
 	ByID
 	JSON[correctionInput]
 }) (*JSON[startedCorrection], error) {
 	b := in.Body
-	started, err := s.Engine.Correct(ctx, in.ID, engine.Correction{
+	started, err := c.Engine.Correct(ctx, in.ID, engine.Correction{
 		SubjectID: b.SubjectID, EpisodeOffset: b.EpisodeOffset, EverySeason: b.EverySeason,
 		Unmark: orTrue(b.Unmark), Mark: orTrue(b.Mark), AllOfTitle: b.AllOfTitle,
 	})
@@ -104,14 +107,14 @@ func (s *server) correctRecord(ctx context.Context, in *struct {
 	return answer(startedCorrection{started.Mapping, started.RecordIDs, started.Task.Status().ID}, nil)
 }
 
-func (s *server) previewCorrection(ctx context.Context, in *struct {
+func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	ByID
 	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right subject; left out, only what there is to correct is told."`
 	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
 	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
 }) (*JSON[correctionPreview], error) {
-	p, err := s.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
+	p, err := c.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
 		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
 	})
 	var field *mapping.FieldError

@@ -9,13 +9,16 @@ import (
 	"watchmark/internal/match/idmap"
 )
 
-func (s *server) registerDataset() {
+// Dataset is the id table.
+type Dataset struct{ Keeper *idmap.Keeper }
+
+func (d Dataset) register(s *server) {
 	const tag = "ID table"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/dataset/status", OperationID: "get-dataset-status", Tags: []string{tag},
 		Summary: "Get the state of the id table",
 	}, func(context.Context, *none) (*JSON[idmap.Status], error) {
-		return answer(s.Dataset.Status(), nil)
+		return answer(d.Keeper.Status(), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/dataset/refresh", OperationID: "refresh-dataset", Tags: []string{tag},
@@ -23,6 +26,6 @@ func (s *server) registerDataset() {
 		Description:   "Starts a task. The table in use stays until a newer one was read whole.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
 	}, func(context.Context, *none) (*JSON[startedTask], error) {
-		return started(s.Dataset.Refresh())
+		return started(d.Keeper.Refresh())
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
 	"watchmark/internal/record"
 	"watchmark/internal/source/device"
 )
@@ -25,14 +26,21 @@ type deviceChoice struct {
 	UUID    string `json:"uuid,omitempty" maxLength:"64" doc:"Or its uuid."`
 }
 
-func (s *server) registerDevice() {
+// Device is the TV boxes.
+type Device struct {
+	Keeper  *device.Keeper
+	Engine  *engine.Engine
+	Records *record.Store
+}
+
+func (d Device) register(s *server) {
 	const tag = "TV boxes"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/device/status", OperationID: "get-device-status", Tags: []string{tag},
 		Summary:     "Get the state of the TV boxes",
 		Description: "Asks no box.",
 	}, func(context.Context, *none) (*JSON[device.Status], error) {
-		return answer(s.Device.Status(), nil)
+		return answer(d.Keeper.Status(), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/sync/manual", OperationID: "sync-devices", Tags: []string{tag},
@@ -40,7 +48,7 @@ func (s *server) registerDevice() {
 		Description:   "Starts a task. What was watched is taken in.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
 	}, func(context.Context, *none) (*JSON[startedTask], error) {
-		return started(s.Device.SyncAll())
+		return started(d.Keeper.SyncAll())
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/scan", OperationID: "scan-devices", Tags: []string{tag},
@@ -50,7 +58,7 @@ func (s *server) registerDevice() {
 	}, func(ctx context.Context, _ *none) (*JSON[device.Scanned], error) {
 		ctx, cancel := context.WithTimeout(ctx, deviceScanTime)
 		defer cancel()
-		return answer(s.Device.DebugScan(ctx))
+		return answer(d.Keeper.DebugScan(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/sync", OperationID: "sync-device", Tags: []string{tag},
@@ -58,7 +66,7 @@ func (s *server) registerDevice() {
 		Description: "Takes 30 s at most. What the box plays or has paused is marked, if it is at device.min_percent or further, whether or not it was seen to play until there. " +
 			"The answer has the box before and after it and what became of the mark, or else the reason in one line, also when the box does not answer.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
-	}, s.syncDevice)
+	}, d.syncDevice)
 }
 
 // deviceMark is what became of a mark, before and after a sync.
@@ -80,13 +88,13 @@ type deviceSynced struct {
 	Marks []deviceMark `json:"marks" doc:"What became of the records of what plays: of this call, or of an earlier look that took it in."`
 }
 
-func (s *server) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[deviceSynced], error) {
+func (d Device) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[deviceSynced], error) {
 	if (in.Body.Address == "") == (in.Body.UUID == "") {
 		return nil, fieldProblem("body.address", "name the box by its address or by its uuid, and by one of them only")
 	}
 	bounded, cancel := context.WithTimeout(ctx, deviceSyncTime)
 	defer cancel()
-	synced, err := s.Device.DebugSync(bounded, in.Body.Address, in.Body.UUID)
+	synced, err := d.Keeper.DebugSync(bounded, in.Body.Address, in.Body.UUID)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +107,9 @@ func (s *server) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[
 		return answer(told, nil)
 	}
 	for _, id := range counted.RecordIDs {
-		r, err := s.Engine.Settled(bounded, id)
+		r, err := d.Engine.Settled(bounded, id)
 		if bounded.Err() != nil { // as it stands
-			r, err = s.Records.Get(ctx, id)
+			r, err = d.Records.Get(ctx, id)
 		}
 		if errors.Is(err, record.ErrNotFound) { // it was of an earlier look, and is removed
 			continue

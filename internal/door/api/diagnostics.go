@@ -12,10 +12,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -91,8 +94,29 @@ type failedRecord struct {
 	Message   string           `json:"message"`
 }
 
-func (s *server) registerDiagnostics() {
+// Diagnostics is the file for a bug report.
+type Diagnostics struct {
+	// Build says in one line what was built.
+	Build        string
+	Settings     *settings.Manager
+	Masker       *secret.Masker
+	Stats        Stats
+	Reachability func() catalog.Reachability
+	Questions    *review.Store
+	Accounts     *account.Store
+	Archive      *archive.Keeper
+	Dataset      *idmap.Keeper
+	NAS          *nas.Keeper
+	Device       *device.Keeper
+	Tracker      *tracker.Keeper
+	Tasks        *task.Registry
+	Doctor       *diagnose.Doctor
+	Logs         *logs.Ring
+}
+
+func (d Diagnostics) register(s *server) {
 	const path = "/api/diagnostics"
+	started := time.Now()
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "get-diagnostics", Tags: []string{"Diagnostics"},
 		Summary: "Get the diagnostics for a bug report",
@@ -100,12 +124,12 @@ func (s *server) registerDiagnostics() {
 			"Secrets and e-mail addresses are masked. Host names are not, nor are titles and user names where the log has them: look through it before you publish it.",
 		Responses: map[string]*huma.Response{"200": {Description: "A file to attach.", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
 	}, func(ctx context.Context, _ *none) (*diagnosticsFile, error) {
-		d, err := s.gather(ctx)
+		found, err := d.gather(ctx, program{Version: s.Version, Build: d.Build, StartedAt: started})
 		if err != nil {
 			return nil, err
 		}
-		text, err := s.masked(d)
-		return &diagnosticsFile{"application/json", `attachment; filename="watchmark-diagnostics-` + d.MadeAt.Format("20060102-150405") + `.json"`, text}, err
+		text, err := d.masked(found)
+		return &diagnosticsFile{"application/json", `attachment; filename="watchmark-diagnostics-` + found.MadeAt.Format("20060102-150405") + `.json"`, text}, err
 	})
 }
 
@@ -118,77 +142,75 @@ type diagnosticsFile struct {
 
 // masked is v as JSON for people, without anything secret: what the service knows as secret, and what
 // stands under a name that says so.
-func (s *server) masked(v any) ([]byte, error) {
+func (d Diagnostics) masked(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the diagnostics: %w", err)
 	}
 	var whole bytes.Buffer
-	if err := json.Indent(&whole, []byte(s.Masker.Body("application/json", text, math.MaxInt)), "", "  "); err != nil {
+	if err := json.Indent(&whole, []byte(d.Masker.Body("application/json", text, math.MaxInt)), "", "  "); err != nil {
 		return nil, fmt.Errorf("mask the diagnostics: %w", err)
 	}
 	return whole.Bytes(), nil
 }
 
-func (s *server) gather(ctx context.Context) (diagnostics, error) {
+func (d Diagnostics) gather(ctx context.Context, p program) (diagnostics, error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	zone, _ := time.Now().Zone()
-	d := diagnostics{
-		MadeAt: time.Now(),
-		Program: program{
-			Version: s.Version, Build: s.Build, StartedAt: s.started, TimeZone: zone, CPUs: runtime.NumCPU(), Goroutines: runtime.NumGoroutine(), MemoryMB: int(memory.Sys >> 20),
-		},
-		Settings: s.Settings.View(), SetBy: map[string]settings.Source{}, Network: s.Doctor.State(), Errors: []failedRecord{}, Log: []logs.Entry{},
+	p.TimeZone, p.CPUs, p.Goroutines, p.MemoryMB = zone, runtime.NumCPU(), runtime.NumGoroutine(), int(memory.Sys>>20)
+	found := diagnostics{
+		MadeAt: time.Now(), Program: p,
+		Settings: d.Settings.View(), SetBy: map[string]settings.Source{}, Network: d.Doctor.State(), Errors: []failedRecord{}, Log: []logs.Entry{},
 	}
-	for _, section := range s.Settings.Schema() {
+	for _, section := range d.Settings.Schema() {
 		for _, key := range section.Keys {
 			if key.Source != settings.FromDefault {
-				d.SetBy[key.Path] = key.Source
+				found.SetBy[key.Path] = key.Source
 			}
 		}
 	}
-	lines, _ := s.Logs.After(0, logs.Everything)
+	lines, _ := d.Logs.After(0, logs.Everything)
 	for _, line := range lines {
-		d.Log = append(d.Log, line.Entry())
+		found.Log = append(found.Log, line.Entry())
 	}
-	failed, _, err := s.Records.List(ctx, record.Filter{Status: record.Failed, Limit: errorsTold})
+	failed, _, err := d.Stats.Records.List(ctx, record.Filter{Status: record.Failed, Limit: errorsTold})
 	if err != nil {
 		return diagnostics{}, err
 	}
 	for _, r := range failed {
-		d.Errors = append(d.Errors, failedRecord{r.ID, r.CreatedAt, string(r.Source), r.ErrorKind, r.Method, r.Attempts, r.Message})
+		found.Errors = append(found.Errors, failedRecord{r.ID, r.CreatedAt, string(r.Source), r.ErrorKind, r.Method, r.Attempts, r.Message})
 	}
-	d.State, err = s.state(ctx)
-	return d, err
+	found.State, err = d.state(ctx)
+	return found, err
 }
 
-func (s *server) state(ctx context.Context) (serviceState, error) {
+func (d Diagnostics) state(ctx context.Context) (serviceState, error) {
 	state := serviceState{
-		Catalog: breakerOf(s.Reachability()), Archive: s.ArchiveKeeper.Status(), Dataset: s.Dataset.Status(), Device: s.Device.Status(),
-		Accounts: []accountState{}, Tasks: s.Tasks.List(),
+		Catalog: breakerOf(d.Reachability()), Archive: d.Archive.Status(), Dataset: d.Dataset.Status(), Device: d.Device.Status(),
+		Accounts: []accountState{}, Tasks: d.Tasks.List(),
 	}
 	for i := range state.Tasks {
 		state.Tasks[i].Result = nil
 	}
-	counts, err := s.stats(ctx, nil)
+	counts, err := d.Stats.count(ctx)
 	if err != nil {
 		return serviceState{}, err
 	}
-	state.Counts = counts.Body
-	if state.Questions, err = s.Questions.Open(ctx); err != nil {
+	state.Counts = counts
+	if state.Questions, err = d.Questions.Open(ctx); err != nil {
 		return serviceState{}, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := d.Accounts.List(ctx)
 	if err != nil {
 		return serviceState{}, err
 	}
 	for _, a := range accounts {
 		state.Accounts = append(state.Accounts, accountState{a.ID, a.Method, a.Enabled, a.Preferred, a.DryRun, a.HasToken, a.ExpiresAt, a.CheckedAt, a.Problem, len(a.MediaUserNames)})
 	}
-	if state.NAS, err = s.NAS.Status(ctx); err != nil {
+	if state.NAS, err = d.NAS.Status(ctx); err != nil {
 		return serviceState{}, err
 	}
-	state.Tracker, err = s.Tracker.Status(ctx)
+	state.Tracker, err = d.Tracker.Status(ctx)
 	return state, err
 }

@@ -155,26 +155,20 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	case errors.Is(err, source.ErrUnsupportedMedia):
 		return problem(http.StatusUnsupportedMediaType, "The body is neither JSON nor a form: send JSON.")
 	case errors.As(err, &locked):
-		p := problem(http.StatusTooManyRequests, asSentence(locked.Error()))
-		p.RetryAfter = seconds(locked.RetryAfter)
-		return p
+		return problem(http.StatusTooManyRequests, asSentence(locked.Error())).after(seconds(locked.RetryAfter))
 	case errors.Is(err, archive.ErrNoSpace):
 		return problem(http.StatusInsufficientStorage, asSentence(err.Error()))
 	case errors.As(err, &upstream):
 		return problem(http.StatusBadGateway, catalogProblem(upstream))
 	case errors.Is(err, engine.ErrNotStored):
 		s.Log.ErrorContext(ctx, "an event could not be stored and was not accepted", "request", doing, "error", err)
-		p := problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.")
-		p.RetryAfter = 30
-		return p
+		return problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.").after(30)
 	case errors.Is(err, nas.ErrNoUser):
 		return fieldProblem("query.user", nas.ErrNoUser.Error())
 	case errors.As(err, &library):
 		return problem(http.StatusConflict, asSentence(library.Detail))
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
-		p := problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.")
-		p.RetryAfter = 1
-		return p
+		return problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.").after(1)
 	case ctx.Err() != nil:
 		// The caller went away: nobody reads this, and nothing is wrong with the service.
 		return problem(http.StatusServiceUnavailable, "The request was given up.")

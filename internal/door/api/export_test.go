@@ -2,5 +2,8 @@ package api
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Document is the OpenAPI document of an API over deps.
-func Document(deps Deps) *huma.OpenAPI { return document(deps) }
+// Document is the OpenAPI document of an API.
+func Document(c Config, resources ...Resource) *huma.OpenAPI { return document(c, resources...) }
+
+// NewReference is the document as people read it.
+var NewReference = newReference

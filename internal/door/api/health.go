@@ -20,12 +20,18 @@ type healthAnswer struct {
 	Body   Health
 }
 
-func (s *server) registerHealth() {
+// HealthChecks say how the service is.
+type HealthChecks struct {
+	// Problems are what keeps the service from taking webhooks, in words for everybody.
+	Problems func(ctx context.Context) []string
+}
+
+func (h HealthChecks) register(s *server) {
 	live := func(context.Context, *none) (*JSON[Health], error) {
 		return answer(Health{"ok", s.Version, []string{}}, nil)
 	}
 	ready := func(ctx context.Context, _ *none) (*healthAnswer, error) {
-		if problems := s.Problems(ctx); len(problems) > 0 {
+		if problems := h.Problems(ctx); len(problems) > 0 {
 			return &healthAnswer{http.StatusServiceUnavailable, Health{"not_ready", s.Version, problems}}, nil
 		}
 		return &healthAnswer{http.StatusOK, Health{"ok", s.Version, []string{}}}, nil

@@ -30,7 +30,10 @@ type importChoice struct {
 	Libraries []string `json:"libraries,omitempty" maxItems:"200" nullable:"false" doc:"Only these libraries, by id or name; left out it is all that may hold episodes or films."`
 }
 
-func (s *server) registerImport() {
+// Import takes in what media servers remember.
+type Import struct{ Keeper *importer.Keeper }
+
+func (i Import) register(s *server) {
 	const tag = "Import"
 	errs := []int{http.StatusConflict, http.StatusUnprocessableEntity}
 	register(s, huma.Operation{
@@ -39,7 +42,7 @@ func (s *server) registerImport() {
 		Description: "Asks the server, so that a person can choose whose history to import.",
 		Errors:      errs[1:],
 	}, func(ctx context.Context, in *JSON[ImportServer]) (*JSON[importer.About], error) {
-		return answer(s.Importer.About(ctx, in.Body.address()))
+		return answer(i.Keeper.About(ctx, in.Body.address()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/import/preview", OperationID: "preview-import", Tags: []string{tag},
@@ -48,7 +51,7 @@ func (s *server) registerImport() {
 			"for each season or film, which episodes would be marked, are on the list already, would be asked about or cannot be found, and why.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
 	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
-		return statusOf(s.Importer.Preview(ctx, in.Body.address(), in.Body.choice()))
+		return statusOf(i.Keeper.Preview(ctx, in.Body.address(), in.Body.choice()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/import/run", OperationID: "run-import", Tags: []string{tag},
@@ -57,7 +60,7 @@ func (s *server) registerImport() {
 			"Cancelling it keeps what was taken in; running it again goes on where it stopped.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
 	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
-		return statusOf(s.Importer.Run(ctx, in.Body.address(), in.Body.choice()))
+		return statusOf(i.Keeper.Run(ctx, in.Body.address(), in.Body.choice()))
 	})
 }
 

@@ -30,9 +30,9 @@ type NoticeAnswer struct {
 	SettledAt *time.Time        `json:"settled_at" doc:"When the matter was settled; null while it is open, and of what is no warning or error."`
 }
 
-func (s *server) noticeOf(e notify.Entry) NoticeAnswer {
-	language := s.Notices.Language()
-	title, text := e.Retold(func(said string) string { return s.Notices.Say(language, said) }).Words(language)
+func (n Notifications) noticeOf(e notify.Entry) NoticeAnswer {
+	language := n.Notices.Language()
+	title, text := e.Retold(func(said string) string { return n.Notices.Say(language, said) }).Words(language)
 	return NoticeAnswer{e.ID, e.Kind, e.At, e.Severity.String(), e.Unread, title, text, e.User, e.AccountID, e.Account, e.RecordID, e.Facts, e.Times, e.Replaced, orNil(e.OverAt)}
 }
 
@@ -67,7 +67,7 @@ type readInput struct {
 	UpTo int64   `json:"up_to,omitempty" minimum:"0"`
 }
 
-func (s *server) registerInbox() {
+func (n Notifications) registerInbox(s *server) {
 	const path = "/api/notification/inbox"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-notices", Tags: []string{notificationTag},
@@ -79,18 +79,14 @@ func (s *server) registerInbox() {
 		Unread    bool   `query:"unread" doc:"Only what nobody has read."`
 		Text      string `query:"q" maxLength:"200" doc:"Only notices with this text in them."`
 	}) (*JSON[Page[NoticeAnswer]], error) {
-		before, err := in.position()
-		if err != nil {
-			return nil, err
-		}
-		f := notify.Filter{Attention: in.Attention, Unread: in.Unread, Text: in.Text, Before: before, Limit: in.Limit}
+		f := notify.Filter{Attention: in.Attention, Unread: in.Unread, Text: in.Text, Before: in.seen, Limit: in.Limit}
 		if in.Kind != "" {
 			f.Kinds = []notify.Kind{notify.Kind(in.Kind)}
 		}
-		entries, next, err := s.Notices.List(ctx, f)
+		entries, next, err := n.Notices.List(ctx, f)
 		page := Page[NoticeAnswer]{Items: []NoticeAnswer{}, NextCursor: cursorOf(next)}
 		for _, e := range entries {
-			page.Items = append(page.Items, s.noticeOf(e))
+			page.Items = append(page.Items, n.noticeOf(e))
 		}
 		return answer(page, err)
 	})
@@ -98,7 +94,7 @@ func (s *server) registerInbox() {
 		Method: http.MethodGet, Path: path + "/unread", OperationID: "count-unread-notices", Tags: []string{notificationTag},
 		Summary: "Count what nobody has read", Description: "Without what comes with every event. Neither is counted beyond 1000.",
 	}, func(ctx context.Context, _ *none) (*JSON[unreadCount], error) {
-		unread, err := s.Notices.Unread(ctx)
+		unread, err := n.Notices.Unread(ctx)
 		return answer(unreadCount{unread.All, unread.Attention}, err)
 	})
 	registerOther(s, huma.Operation{
@@ -107,10 +103,10 @@ func (s *server) registerInbox() {
 	}, func(ctx context.Context, in *JSON[readInput]) (*none, error) {
 		var err error
 		if len(in.Body.IDs) > 0 {
-			err = s.Notices.MarkRead(ctx, in.Body.IDs...)
+			err = n.Notices.MarkRead(ctx, in.Body.IDs...)
 		}
 		if in.Body.UpTo > 0 {
-			err = errors.Join(err, s.Notices.MarkAllRead(ctx, in.Body.UpTo))
+			err = errors.Join(err, n.Notices.MarkAllRead(ctx, in.Body.UpTo))
 		}
 		return nil, err
 	})
@@ -118,30 +114,30 @@ func (s *server) registerInbox() {
 		Method: http.MethodGet, Path: path + "/{id}", OperationID: "get-notice", Tags: []string{notificationTag},
 		Summary: "Get a notice", Description: "With what became of it at each channel.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[deliveredNotice], error) {
-		e, err := s.Notices.Get(ctx, in.ID)
+		e, err := n.Notices.Get(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		deliveries, err := s.Notices.Deliveries(ctx, in.ID)
+		deliveries, err := n.Notices.Deliveries(ctx, in.ID)
 		outputs := make([]deliveryOutput, len(deliveries))
 		for i, d := range deliveries {
 			outputs[i] = deliveryOutput{d.ID, d.ChannelID, d.Channel, d.RuleID, d.State, d.Tries, d.Problem, d.CreatedAt, d.UpdatedAt}
 		}
-		return answer(deliveredNotice{s.noticeOf(e), outputs}, err)
+		return answer(deliveredNotice{n.noticeOf(e), outputs}, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-notice", Tags: []string{notificationTag},
 		Summary: "Remove a notice", Description: "What of it waits to be sent is not sent any more.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		if _, err := s.Notices.Get(ctx, in.ID); err != nil {
+		if _, err := n.Notices.Get(ctx, in.ID); err != nil {
 			return nil, err
 		}
-		return nil, s.Notices.Delete(ctx, in.ID)
+		return nil, n.Notices.Delete(ctx, in.ID)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/deliveries/{id}/resend", OperationID: "resend-delivery", Tags: []string{notificationTag},
 		Summary: "Send a notice to a channel again", Description: "One that failed, was dropped, or may not have arrived.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Notices.Resend(ctx, in.ID)
+		return nil, n.Notices.Resend(ctx, in.ID)
 	})
 }

@@ -26,10 +26,7 @@ func (s *server) registerKeys() {
 		Summary: "List API keys", Description: "Without the keys themselves.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[auth.Key]], error) {
 		all, err := s.Guard.Store.ListKeys(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return answer(pageOf(all, in.PageQuery))
+		return paged(in.PageQuery, all, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/api-keys", OperationID: "create-api-key", Tags: []string{tag},

@@ -1,6 +1,10 @@
 package api
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // Page is one page of a list. Items is never null; NextCursor is empty on the last page.
 type Page[T any] struct {
@@ -12,19 +16,20 @@ type Page[T any] struct {
 type PageQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many items to answer at most."`
 	Cursor string `query:"cursor" maxLength:"20" doc:"The next_cursor of the page before; leave it out for the first page."`
+	// seen is what the cursor stands for: the id of the last item seen, or a count of items seen. 0 is the first page.
+	seen int64
 }
 
-// position is what the cursor stands for: the id of the last item seen, or a count of
-// items seen. 0 is the first page. The error is a Problem.
-func (q PageQuery) position() (int64, error) {
+// Resolve reads the cursor; the library calls it.
+func (q *PageQuery) Resolve(huma.Context) []error {
 	if q.Cursor == "" {
-		return 0, nil
+		return nil
 	}
-	position, err := strconv.ParseInt(q.Cursor, 10, 64)
-	if err != nil || position < 1 {
-		return 0, fieldProblem("query.cursor", "this is no next_cursor of an earlier page")
+	var err error
+	if q.seen, err = strconv.ParseInt(q.Cursor, 10, 64); err != nil || q.seen < 1 {
+		return []error{&huma.ErrorDetail{Location: "query.cursor", Message: "this is no next_cursor of an earlier page"}}
 	}
-	return position, nil
+	return nil
 }
 
 // cursorOf is the cursor for a position; 0 is no further page.
@@ -35,17 +40,13 @@ func cursorOf(position int64) string {
 	return strconv.FormatInt(position, 10)
 }
 
-// pageOf cuts a page out of a list that is whole in memory; its cursors count items.
-func pageOf[T any](all []T, q PageQuery) (Page[T], error) {
-	start, err := q.position()
-	if err != nil {
-		return Page[T]{}, err
-	}
-	from := min(start, int64(len(all)))
+// paged answers a page of a list that is whole in memory; its cursors count items. An error passes.
+func paged[T any](q PageQuery, all []T, err error) (*JSON[Page[T]], error) {
+	from := min(q.seen, int64(len(all)))
 	to := min(from+int64(q.Limit), int64(len(all)))
 	page := Page[T]{Items: append([]T{}, all[from:to]...)}
 	if to < int64(len(all)) {
 		page.NextCursor = cursorOf(to)
 	}
-	return page, nil
+	return answer(page, err)
 }

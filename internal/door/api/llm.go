@@ -22,7 +22,10 @@ type llmTest struct {
 	Advice    string   `json:"advice" doc:"What to do about it."`
 }
 
-func (s *server) registerLLM() {
+// LLM is the language model that writes summaries.
+type LLM struct{ Client *llm.Client }
+
+func (l LLM) register(s *server) {
 	const tag = "Language model"
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/llm/test", OperationID: "test-llm", Tags: []string{tag},
@@ -31,7 +34,7 @@ func (s *server) registerLLM() {
 			"That it does not answer as it should is an answer with ok false, a problem and what to do.",
 		Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[llmTest], error) {
-		got, err := s.LLM.Ping(ctx)
+		got, err := l.Client.Ping(ctx)
 		test := llmTest{OK: err == nil, Model: got.Model, LatencyMS: got.Latency.Milliseconds()}
 		var failure *llm.Error
 		if errors.As(err, &failure) {
@@ -46,6 +49,6 @@ func (s *server) registerLLM() {
 	}, func(ctx context.Context, in *struct {
 		Days int `query:"days" minimum:"1" maximum:"365" default:"30" doc:"How many days, today included."`
 	}) (*JSON[llm.Report], error) {
-		return answer(s.LLM.Usage.Report(ctx, time.Now(), in.Days))
+		return answer(l.Client.Usage.Report(ctx, time.Now(), in.Days))
 	})
 }

@@ -94,7 +94,7 @@ func (s *server) registerLogin() {
 		Errors:      []int{http.StatusTooManyRequests},
 	}, s.changePassword)
 	s.registerTwoFactor()
-	s.registerProvider()
+	s.registerKeys()
 }
 
 func (s *server) login(ctx context.Context, in *struct {
@@ -142,7 +142,7 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 	Browser
 	Body passwordInput
 }) (*signedIn, error) {
-	name, err := s.person(ctx)
+	name, err := person(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 }
 
 // person is the name of the administrator who is signed in; a Problem where a script or nobody is.
-func (s *server) person(ctx context.Context) (name string, err error) {
+func person(ctx context.Context) (name string, err error) {
 	identity, _ := auth.IdentityOf(ctx)
 	if identity.Kind != auth.BySession {
 		return "", problem(http.StatusForbidden, "Sign in with the password first: only a session can change how one signs in.")

@@ -17,16 +17,18 @@ import (
 
 const logsPath = "/api/logs/stream"
 
-func (s *server) registerLogs() {
+// Logs are the newest lines of the log.
+type Logs struct{ Ring *logs.Ring }
+
+func (l Logs) register(s *server) {
 	const tag = "Diagnostics"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/logs", OperationID: "list-logs", Tags: []string{tag},
 		Summary:     "Read the newest lines of the log",
 		Description: "Newest first. The last megabyte since the start is kept, at the setting log.level, masked as the whole log is.",
-	}, s.listLogs)
-	s.mux.HandleFunc("GET "+logsPath, s.streamLogs)
+	}, l.list)
 	text := &huma.Schema{Type: huma.TypeString}
-	s.api.OpenAPI().AddOperation(&huma.Operation{
+	s.handle(huma.Operation{
 		Method: http.MethodGet, Path: logsPath, OperationID: "stream-logs", Tags: []string{tag},
 		Summary:     "Follow the log",
 		Description: "Server-sent events named log, each a line as the list has them: first those that are kept, then every new one. Lines are numbered: send the last number as after, or as Last-Event-ID, to go on behind it.",
@@ -40,22 +42,21 @@ func (s *server) registerLogs() {
 			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}},
 			"401": s.response("Unauthorized", &Problem{}),
 		},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		l.stream(s, w, r)
+		return nil
 	})
 }
 
-func (s *server) listLogs(_ context.Context, in *struct {
+func (l Logs) list(_ context.Context, in *struct {
 	PageQuery
 	Level string `query:"level" enum:"debug,info,warn,error" default:"info" doc:"Only lines of this level and above."`
 	Text  string `query:"q" maxLength:"200" doc:"Only lines with this text, in upper or lower case."`
 }) (*JSON[Page[logs.Entry]], error) {
-	before, err := in.position()
-	if err != nil {
-		return nil, err
-	}
-	lines, _ := s.Logs.After(0, logFilter(in.Level, in.Text))
+	lines, _ := l.Ring.After(0, logFilter(in.Level, in.Text))
 	page := Page[logs.Entry]{Items: []logs.Entry{}}
 	for _, line := range slices.Backward(lines) {
-		if before != 0 && int64(line.ID) >= before {
+		if in.seen != 0 && int64(line.ID) >= in.seen {
 			continue
 		}
 		if len(page.Items) == in.Limit {
@@ -76,8 +77,8 @@ func logFilter(level, text string) logs.Filter {
 	return f
 }
 
-// streamLogs sends the log to one reader until he leaves.
-func (s *server) streamLogs(w http.ResponseWriter, r *http.Request) {
+// stream sends the log to one reader until he leaves.
+func (l Logs) stream(s *server, w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	filter := logFilter(q.Get("level"), q.Get("q"))
 	seen, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
@@ -88,7 +89,7 @@ func (s *server) streamLogs(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(sse.Heartbeat)
 	defer beat.Stop()
 	for there {
-		lines, more := s.Logs.After(seen, filter)
+		lines, more := l.Ring.After(seen, filter)
 		for _, line := range lines {
 			text, _ := json.Marshal(line.Entry()) // what came from JSON goes back
 			seen = line.ID

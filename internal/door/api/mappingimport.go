@@ -57,12 +57,12 @@ type ImportPreview struct {
 // importBytes is the largest document that an import takes.
 const importBytes = 8 << 20
 
-func (s *server) registerMappingImport() {
+func (ms Mappings) registerImport(s *server) {
 	const tag = "Mappings"
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings/export", OperationID: "export-mappings", Tags: []string{tag},
 		Summary: "Export mappings and blocked keywords", Description: "All of them, in one document that import takes back.",
-	}, s.exportMappings)
+	}, ms.export)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
 		Summary: "Import mappings and blocked keywords",
@@ -70,15 +70,16 @@ func (s *server) registerMappingImport() {
 			"What is written has the origin \"import\". Subjects are not looked up.",
 		MaxBodyBytes: importBytes, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[mappingDocument]) (*JSON[mapping.Tally], error) {
-		set, err := s.setOf(ctx, in.Body)
+		set, err := ms.setOf(ctx, in.Body)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := s.Mappings.Import(ctx, set)
+		plan, err := ms.Store.Import(ctx, set)
 		return answer(plan.Tally(), err)
 	})
+	registry := s.api.OpenAPI().Components.Schemas
 	body := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[mappingDocument](), true, "")},
+		"application/json": {Schema: registry.Schema(reflect.TypeFor[mappingDocument](), true, "")},
 	}}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/import/preview", OperationID: "preview-import-mappings", Tags: []string{tag},
@@ -86,18 +87,18 @@ func (s *server) registerMappingImport() {
 		Description: "What an import of the document would add and change, line by line, and which lines it would refuse and why: leave those out. Nothing is written.",
 		RequestBody: body, SkipValidateBody: true, MaxBodyBytes: importBytes, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *struct{ RawBody []byte }) (*JSON[ImportPreview], error) {
-		return answer(s.previewImport(ctx, in.RawBody))
+		return answer(ms.previewImport(ctx, registry, in.RawBody))
 	})
 	// The library adds that the body is read raw, which is true and says nothing.
 	delete(body.Content, "application/octet-stream")
 }
 
-func (s *server) exportMappings(ctx context.Context, _ *none) (*attachment[mappingDocument], error) {
-	mappings, err := s.Mappings.All(ctx)
+func (ms Mappings) export(ctx context.Context, _ *none) (*attachment[mappingDocument], error) {
+	mappings, err := ms.Store.All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	blocked, err := s.Mappings.AllBlocked(ctx)
+	blocked, err := ms.Store.AllBlocked(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +117,15 @@ func documentOf(m mapping.Mapping) documentMapping {
 }
 
 // setOf is a document with the names of its subjects, as far as the offline archive or the document tells them.
-func (s *server) setOf(ctx context.Context, d mappingDocument) (mapping.Set, error) {
+func (ms Mappings) setOf(ctx context.Context, d mappingDocument) (mapping.Set, error) {
 	var set mapping.Set
 	known := map[catalog.SubjectID]string{}
 	for _, one := range d.Mappings {
 		m := one.mapping(0, mapping.ByImport)
 		m.SubjectName = one.SubjectName
 		name, asked := known[m.SubjectID]
-		if !asked && s.archived() {
-			subject, err := s.Archive.Subject(ctx, m.SubjectID)
+		if !asked && ms.Subjects.archived() {
+			subject, err := ms.Subjects.Archive.Subject(ctx, m.SubjectID)
 			if err != nil && ctx.Err() != nil {
 				return set, ctx.Err()
 			}
@@ -143,7 +144,7 @@ func (s *server) setOf(ctx context.Context, d mappingDocument) (mapping.Set, err
 }
 
 // previewImport judges a document line by line, each by what the import itself would say of it.
-func (s *server) previewImport(ctx context.Context, text []byte) (ImportPreview, error) {
+func (ms Mappings) previewImport(ctx context.Context, registry huma.Registry, text []byte) (ImportPreview, error) {
 	var lists struct {
 		Mappings []json.RawMessage `json:"mappings"`
 		Blocked  []json.RawMessage `json:"blocked_keywords"`
@@ -153,19 +154,19 @@ func (s *server) previewImport(ctx context.Context, text []byte) (ImportPreview,
 	if err := decoder.Decode(&lists); err != nil {
 		return ImportPreview{}, documentProblem(text, err)
 	}
-	mappings, err := decodeList[documentMapping](s, mappingsList, "title", lists.Mappings, mappingsMost)
+	mappings, err := decodeList[documentMapping](registry, mappingsList, "title", lists.Mappings, mappingsMost)
 	if err != nil {
 		return ImportPreview{}, err
 	}
-	blocked, err := decodeList[blockedInput](s, blockedList, "keyword", lists.Blocked, blockedMost)
+	blocked, err := decodeList[blockedInput](registry, blockedList, "keyword", lists.Blocked, blockedMost)
 	if err != nil {
 		return ImportPreview{}, err
 	}
-	set, err := s.setOf(ctx, mappingDocument{mappings.good, blocked.good})
+	set, err := ms.setOf(ctx, mappingDocument{mappings.good, blocked.good})
 	if err != nil {
 		return ImportPreview{}, err
 	}
-	plan, err := s.Mappings.PlanImport(ctx, set)
+	plan, err := ms.Store.PlanImport(ctx, set)
 	if err != nil {
 		return ImportPreview{}, err
 	}
@@ -212,12 +213,12 @@ type decoded[T any] struct {
 
 // decodeList reads a list line by line; title is the field that people know a line by. The error is the Problem of a
 // list of more than most lines, which an import refuses.
-func decodeList[T any](s *server, list, title string, lines []json.RawMessage, most int) (d decoded[T], err error) {
+func decodeList[T any](registry huma.Registry, list, title string, lines []json.RawMessage, most int) (d decoded[T], err error) {
 	if len(lines) > most {
 		return d, fieldProblem("body."+list, fmt.Sprintf("has %d lines, and an import takes %d: import it in parts", len(lines), most))
 	}
 	for i, raw := range lines {
-		line, why := decodeLine[T](s, raw)
+		line, why := decodeLine[T](registry, raw)
 		if why != "" {
 			d.refused = append(d.refused, ImportLine{List: list, Index: i, Fate: mapping.Refused, Title: textOf(raw, title), Problem: why})
 			continue
@@ -228,8 +229,7 @@ func decodeList[T any](s *server, list, title string, lines []json.RawMessage, m
 }
 
 // decodeLine reads a line as the import would; why says what is wrong with it.
-func decodeLine[T any](s *server, raw json.RawMessage) (line T, why string) {
-	registry := s.api.OpenAPI().Components.Schemas
+func decodeLine[T any](registry huma.Registry, raw json.RawMessage) (line T, why string) {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return line, "no JSON"

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
 	"watchmark/internal/match/mapping"
 )
 
@@ -33,8 +34,8 @@ func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 
 // named is m with the name of its subject. It returns a *mapping.FieldError for a subject that
 // is none; where the catalog cannot tell, only the name is missing.
-func (s *server) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
-	subject, err := s.Engine.Chosen(ctx, m.SubjectID)
+func (ms Mappings) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
+	subject, err := ms.Engine.Chosen(ctx, m.SubjectID)
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
 		return m, err
@@ -43,7 +44,14 @@ func (s *server) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping,
 	return m, nil
 }
 
-func (s *server) registerMappings() {
+// Mappings are what a person decided beforehand: which title is which subject, and which is left alone.
+type Mappings struct {
+	Store    *mapping.Store
+	Engine   *engine.Engine
+	Subjects Subjects
+}
+
+func (ms Mappings) register(s *server) {
 	const tag = "Mappings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
@@ -52,11 +60,7 @@ func (s *server) registerMappings() {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the subject or the note, or with this number as the subject."`
 	}) (*JSON[Page[mapping.Mapping]], error) {
-		before, err := in.position()
-		if err != nil {
-			return nil, err
-		}
-		mappings, next, err := s.Mappings.List(ctx, mapping.Filter{Text: in.Text, Before: before, Limit: in.Limit})
+		mappings, next, err := ms.Store.List(ctx, mapping.Filter{Text: in.Text, Before: in.seen, Limit: in.Limit})
 		return answer(Page[mapping.Mapping]{mappings, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
@@ -64,17 +68,17 @@ func (s *server) registerMappings() {
 		Summary: "Add a mapping", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 		Description: "The subject is looked up; while the catalog does not answer it is taken as it is.",
 	}, func(ctx context.Context, in *JSON[MappingInput]) (*JSON[mapping.Mapping], error) {
-		m, err := s.named(ctx, in.Body.mapping(0, mapping.ByPerson))
+		m, err := ms.named(ctx, in.Body.mapping(0, mapping.ByPerson))
 		if err != nil {
 			return nil, err
 		}
-		return answer(s.Mappings.Create(ctx, m))
+		return answer(ms.Store.Create(ctx, m))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings/{id}", OperationID: "get-mapping", Tags: []string{tag},
 		Summary: "Get a mapping", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[mapping.Mapping], error) {
-		return answer(s.Mappings.Get(ctx, in.ID))
+		return answer(ms.Store.Get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: "/api/mappings/{id}", OperationID: "replace-mapping", Tags: []string{tag},
@@ -83,18 +87,19 @@ func (s *server) registerMappings() {
 		ByID
 		JSON[MappingInput]
 	}) (*JSON[mapping.Mapping], error) {
-		m, err := s.named(ctx, in.Body.mapping(in.ID, mapping.ByPerson))
+		m, err := ms.named(ctx, in.Body.mapping(in.ID, mapping.ByPerson))
 		if err != nil {
 			return nil, err
 		}
-		return answer(s.Mappings.Update(ctx, m))
+		return answer(ms.Store.Update(ctx, m))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/mappings/{id}", OperationID: "delete-mapping", Tags: []string{tag},
 		Summary: "Remove a mapping", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Mappings.Delete(ctx, in.ID)
+		return nil, ms.Store.Delete(ctx, in.ID)
 	})
-	s.registerMappingImport()
-	s.registerMappingTest()
+	ms.registerImport(s)
+	ms.registerTest(s)
+	ms.registerBlocked(s)
 }

@@ -47,18 +47,18 @@ type mappingTrialResult struct {
 	Leads      *correctionGoal  `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
 }
 
-func (s *server) registerMappingTest() {
+func (ms Mappings) registerTest(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/test", OperationID: "test-mappings", Tags: []string{"Mappings"},
 		Summary:     "Try the rules on a title",
 		Description: "Which blocked keyword or mapping an event comes under, and to which episode that leads. Where none applies nothing is searched for: POST /api/test-match does that. Nothing is written.",
 		Errors:      []int{http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *JSON[mappingTrial]) (*JSON[mappingTrialResult], error) {
-		return answer(s.tryMappings(ctx, in.Body))
+		return answer(ms.try(ctx, in.Body))
 	})
 }
 
-func (s *server) tryMappings(ctx context.Context, in mappingTrial) (mappingTrialResult, error) {
+func (ms Mappings) try(ctx context.Context, in mappingTrial) (mappingTrialResult, error) {
 	event := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: strings.TrimSpace(in.Title), Season: in.Season, Episode: &in.Episode}
 	if in.Film {
 		event.Media, event.Season, event.Episode = watch.Movie, nil, nil
@@ -66,11 +66,11 @@ func (s *server) tryMappings(ctx context.Context, in mappingTrial) (mappingTrial
 	if event.Title == "" {
 		return mappingTrialResult{}, fieldProblem("body.title", "missing")
 	}
-	rules, draft, err := s.rulesWith(ctx, in.Draft, event)
+	rules, draft, err := ms.rulesWith(ctx, in.Draft, event)
 	if err != nil {
 		return mappingTrialResult{}, err
 	}
-	ruled, err := s.Engine.Rule(ctx, event, rules)
+	ruled, err := ms.Engine.Rule(ctx, event, rules)
 	if err != nil {
 		return mappingTrialResult{}, notAsked(err)
 	}
@@ -86,13 +86,13 @@ func (s *server) tryMappings(ctx context.Context, in mappingTrial) (mappingTrial
 }
 
 // rulesWith are the rules with a draft, if there is one, and whether that fits the event.
-func (s *server) rulesWith(ctx context.Context, d *mappingDraft, event watch.Event) (*mapping.Rules, draftFate, error) {
+func (ms Mappings) rulesWith(ctx context.Context, d *mappingDraft, event watch.Event) (*mapping.Rules, draftFate, error) {
 	if d == nil {
-		rules, err := s.Mappings.Rules(ctx)
+		rules, err := ms.Store.Rules(ctx)
 		return rules, draftNone, err
 	}
 	draft := d.mapping(d.ID, mapping.ByPerson)
-	rules, err := s.Mappings.RulesWith(ctx, draft)
+	rules, err := ms.Store.RulesWith(ctx, draft)
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
 		return nil, draftNone, fieldProblem("body.draft."+field.Field, field.Problem)

@@ -20,13 +20,16 @@ type nasSync struct {
 	RecordIDs []int64 `json:"record_ids" doc:"The records of what was taken, in the order it was watched."`
 }
 
-func (s *server) registerNAS() {
+// NAS is the media library of a NAS.
+type NAS struct{ Keeper *nas.Keeper }
+
+func (n NAS) register(s *server) {
 	const tag = "NAS"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/nas/status", OperationID: "get-nas-status", Tags: []string{tag},
 		Summary: "Get the state of the NAS source",
 	}, func(ctx context.Context, _ *none) (*JSON[nas.Status], error) {
-		return answer(s.NAS.Status(ctx))
+		return answer(n.Keeper.Status(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/nas/users", OperationID: "list-nas-users", Tags: []string{tag},
@@ -34,7 +37,7 @@ func (s *server) registerNAS() {
 		Description: "Reads them from the library, also while the source is switched off.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[nasUsers], error) {
-		users, err := s.NAS.Users(ctx)
+		users, err := n.Keeper.Users(ctx)
 		return answer(nasUsers{users}, err)
 	})
 	register(s, huma.Operation{
@@ -52,7 +55,7 @@ func (s *server) registerNAS() {
 		if user == nas.AllUsers {
 			user = ""
 		}
-		counts, ids, err := s.NAS.Sync(ctx, nas.Manual{User: user, Range: nas.Range(in.Range)})
+		counts, ids, err := n.Keeper.Sync(ctx, nas.Manual{User: user, Range: nas.Range(in.Range)})
 		return answer(nasSync{counts, append([]int64{}, ids...)}, err)
 	})
 }

@@ -30,7 +30,18 @@ type hostReach struct {
 	Routes    []diagnose.Reach `json:"routes" doc:"The way that requests go, and where that is a proxy the direct way too."`
 }
 
-func (s *server) registerNetwork() {
+// Network finds out what can be reached.
+type Network struct{ Doctor *diagnose.Doctor }
+
+// network is Network with the trials that callers have.
+type network struct {
+	*diagnose.Doctor
+	trials   *rate.Limiter
+	stopping <-chan struct{}
+}
+
+func (n Network) register(s *server) {
+	net := network{n.Doctor, rate.NewLimiter(trialsPerSecond, trialsAtOnce), s.Stopping}
 	const tag = "Diagnostics"
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/network/diagnose", OperationID: "diagnose-network", Tags: []string{tag},
@@ -39,19 +50,19 @@ func (s *server) registerNetwork() {
 			"name, connection, proxy, TLS with its certificates, HTTP with the clock. Where a proxy is used, the direct way is gone too. No credentials are sent. " +
 			"Each stage may take network.timeout_seconds. With a url only the way to its host is gone.",
 		RequestBody: &huma.RequestBody{Required: false}, Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
-	}, s.diagnose)
+	}, net.diagnose)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/proxy/test-host", OperationID: "test-host", Tags: []string{tag},
 		Summary:     "Find out whether a host can be reached",
 		Description: "Makes a connection to a port, by the proxy if one is used, and directly. It sends nothing there and tells nothing of what comes. After ten in a row one a second is taken.",
 		Errors:      []int{http.StatusTooManyRequests},
-	}, s.testHost)
+	}, net.testHost)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/proxy/test", OperationID: "test-proxy", Tags: []string{tag},
 		Summary:     "Find out whether a proxy works",
 		Description: "Goes to the catalog through the proxy, and directly for comparison. Without a body the proxy in use is tested; another one can be tried before it is set.",
 		RequestBody: &huma.RequestBody{Required: false}, Errors: []int{http.StatusTooManyRequests},
-	}, s.testProxy)
+	}, net.testProxy)
 }
 
 // oneAddress is the only address to diagnose.
@@ -60,24 +71,24 @@ type oneAddress struct {
 }
 
 // diagnose goes on when the caller leaves: the page shows how it came out to whoever comes back.
-func (s *server) diagnose(ctx context.Context, in *struct{ Body *oneAddress }) (*JSON[diagnosis], error) {
+func (n network) diagnose(ctx context.Context, in *struct{ Body *oneAddress }) (*JSON[diagnosis], error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
 		select {
-		case <-s.Stopping:
+		case <-n.stopping:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
 	var only string
 	if in.Body != nil && in.Body.URL != "" {
-		if err := s.try(); err != nil {
+		if err := n.try(); err != nil {
 			return nil, err
 		}
 		only = in.Body.URL
 	}
-	found, err := s.Doctor.Diagnose(ctx, only)
+	found, err := n.Diagnose(ctx, only)
 	if errors.Is(err, diagnose.ErrAddress) || errors.Is(err, diagnose.ErrForbidden) {
 		return nil, fieldProblem("body.url", err.Error())
 	}
@@ -96,17 +107,13 @@ func diagnosisOf(found []diagnose.Result) diagnosis {
 }
 
 // try takes one of the trials that callers have.
-func (s *server) try() error {
-	if reservation := s.trials.Reserve(); reservation.Delay() > 0 {
-		p := problem(http.StatusTooManyRequests, "Too many hosts were tried: wait a moment.")
-		p.RetryAfter = seconds(reservation.Delay())
-		reservation.Cancel()
-		return p
+func (n network) try() error {
+	if reservation := n.trials.Reserve(); reservation.Delay() > 0 {
+		defer reservation.Cancel()
+		return problem(http.StatusTooManyRequests, "Too many hosts were tried: wait a moment.").after(seconds(reservation.Delay()))
 	}
 	return nil
 }
-
-func newTrials() *rate.Limiter { return rate.NewLimiter(trialsPerSecond, trialsAtOnce) }
 
 // hostTrial is a host to try.
 type hostTrial struct {
@@ -116,8 +123,8 @@ type hostTrial struct {
 	Timeout int `json:"timeout,omitempty" minimum:"1" maximum:"60" doc:"Seconds that it may take in all; left out each stage may take network.timeout_seconds."`
 }
 
-func (s *server) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostReach], error) {
-	if err := s.try(); err != nil {
+func (n network) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostReach], error) {
+	if err := n.try(); err != nil {
 		return nil, err
 	}
 	if in.Body.Timeout > 0 {
@@ -125,7 +132,7 @@ func (s *server) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostR
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(in.Body.Timeout)*time.Second)
 		defer cancel()
 	}
-	routes, err := s.Doctor.TestHost(ctx, in.Body.Host, in.Body.Port)
+	routes, err := n.TestHost(ctx, in.Body.Host, in.Body.Port)
 	if errors.Is(err, diagnose.ErrForbidden) {
 		return nil, fieldProblem("body.host", err.Error())
 	}
@@ -140,15 +147,15 @@ type proxyTrial struct {
 	Proxy string `json:"proxy,omitempty" maxLength:"2000" doc:"The proxy to try; left out or empty it is the one in use." example:"socks5://proxy.example:1080"`
 }
 
-func (s *server) testProxy(ctx context.Context, in *struct{ Body *proxyTrial }) (*JSON[diagnose.ProxyTest], error) {
-	if err := s.try(); err != nil {
+func (n network) testProxy(ctx context.Context, in *struct{ Body *proxyTrial }) (*JSON[diagnose.ProxyTest], error) {
+	if err := n.try(); err != nil {
 		return nil, err
 	}
 	var proxy string
 	if in.Body != nil {
 		proxy = in.Body.Proxy
 	}
-	test, err := s.Doctor.TestProxy(ctx, proxy)
+	test, err := n.TestProxy(ctx, proxy)
 	if errors.Is(err, diagnose.ErrProxy) {
 		return nil, fieldProblem("body.proxy", err.Error())
 	}

@@ -50,7 +50,7 @@ func (in ruleInput) rule(id int64) notify.Rule {
 	return r
 }
 
-func (s *server) registerNotificationRules() {
+func (n Notifications) registerRules(s *server) {
 	const path = "/api/notification/rules"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/notification/types", OperationID: "list-notification-types", Tags: []string{notificationTag},
@@ -66,23 +66,20 @@ func (s *server) registerNotificationRules() {
 		Method: http.MethodGet, Path: path, OperationID: "list-notification-rules", Tags: []string{notificationTag},
 		Summary: "List the rules", Description: "Without a rule nothing is sent. The oldest first.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[notify.Rule]], error) {
-		all, err := s.Notices.Rules(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return answer(pageOf(all, in.PageQuery))
+		all, err := n.Notices.Rules(ctx)
+		return paged(in.PageQuery, all, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-notification-rule", Tags: []string{notificationTag},
 		Summary: "Add a rule", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[ruleInput]) (*JSON[notify.Rule], error) {
-		return answer(s.Notices.CreateRule(ctx, in.Body.rule(0)))
+		return answer(n.Notices.CreateRule(ctx, in.Body.rule(0)))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{id}", OperationID: "get-notification-rule", Tags: []string{notificationTag},
 		Summary: "Get a rule", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[notify.Rule], error) {
-		return answer(s.Notices.Rule(ctx, in.ID))
+		return answer(n.Notices.Rule(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: path + "/{id}", OperationID: "replace-notification-rule", Tags: []string{notificationTag},
@@ -91,12 +88,12 @@ func (s *server) registerNotificationRules() {
 		ByID
 		JSON[ruleInput]
 	}) (*JSON[notify.Rule], error) {
-		return answer(s.Notices.UpdateRule(ctx, in.Body.rule(in.ID)))
+		return answer(n.Notices.UpdateRule(ctx, in.Body.rule(in.ID)))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", OperationID: "delete-notification-rule", Tags: []string{notificationTag},
 		Summary: "Remove a rule", Description: "What waits for it is not sent any more.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, s.Notices.DeleteRule(ctx, in.ID)
+		return nil, n.Notices.DeleteRule(ctx, in.ID)
 	})
 }

@@ -15,21 +15,44 @@ import (
 
 const callbackPath = "/api/accounts/oauth/callback"
 
-func (s *server) registerOAuth() {
+func (as Accounts) registerOAuth(s *server) {
 	const tag = "Accounts"
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/oauth/start", OperationID: "start-oauth", Tags: []string{tag},
 		Summary:     "Connect an account by OAuth",
 		Description: "Answers the address of the catalog where the person agrees; it is good for ten minutes and leads back to the callback.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
-	}, s.startOAuth)
+	}, func(ctx context.Context, in *struct{ Body *oauthStart }) (*JSON[oauthAddress], error) {
+		var id int64
+		if in.Body != nil {
+			id = in.Body.AccountID
+		}
+		address, err := as.Keeper.StartOAuth(ctx, s.PublicURL(ctx)+callbackPath, id)
+		return answer(oauthAddress{address}, err)
+	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
 		Summary: "The way back from the catalog",
 		Description: "Browsers come here from the catalog and are sent on to the accounts page, with connected=ID, or with oauth_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, other_user (another person signed in than the account's), taken (another account is this person's) or internal.",
 		DefaultStatus: http.StatusSeeOther,
-	}, s.finishOAuth)
+	}, func(ctx context.Context, in *struct {
+		Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
+		State string `query:"state" maxLength:"200" doc:"What start gave the catalog to bring back."`
+		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
+	}) (*redirect, error) {
+		if in.Error != "" {
+			return s.toPage("/accounts", "oauth_error", "denied"), nil
+		}
+		connected, err := as.Keeper.FinishOAuth(ctx, in.State, in.Code)
+		if err != nil {
+			reason := oauthReason(err)
+			s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
+			return s.toPage("/accounts", "oauth_error", reason), nil
+		}
+		as.Kick() // marks may have waited for the account
+		return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
+	})
 }
 
 type oauthStart struct {
@@ -40,36 +63,9 @@ type oauthAddress struct {
 	AuthorizeURL string `json:"authorize_url" doc:"Open this in the person's browser."`
 }
 
-func (s *server) startOAuth(ctx context.Context, in *struct{ Body *oauthStart }) (*JSON[oauthAddress], error) {
-	var id int64
-	if in.Body != nil {
-		id = in.Body.AccountID
-	}
-	address, err := s.Keeper.StartOAuth(ctx, s.PublicURL(ctx)+callbackPath, id)
-	return answer(oauthAddress{address}, err)
-}
-
 // redirect sends a browser on.
 type redirect struct {
 	Location string `header:"Location"`
-}
-
-func (s *server) finishOAuth(ctx context.Context, in *struct {
-	Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
-	State string `query:"state" maxLength:"200" doc:"What start gave the catalog to bring back."`
-	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
-}) (*redirect, error) {
-	if in.Error != "" {
-		return s.toPage("/accounts", "oauth_error", "denied"), nil
-	}
-	connected, err := s.Keeper.FinishOAuth(ctx, in.State, in.Code)
-	if err != nil {
-		reason := oauthReason(err)
-		s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
-		return s.toPage("/accounts", "oauth_error", reason), nil
-	}
-	s.Replay.Kick() // marks may have waited for the account
-	return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
 }
 
 // logWayBack logs why a browser that came back from another site has got nowhere. It is sent on to a page that

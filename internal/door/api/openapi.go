@@ -81,8 +81,10 @@ const (
 	docsPath    = "/api/docs"
 )
 
-// document is the OpenAPI document of an API over deps.
-func document(deps Deps) *huma.OpenAPI { return newServer(deps, true).api.OpenAPI() }
+// document is the OpenAPI document of an API.
+func document(c Config, resources ...Resource) *huma.OpenAPI {
+	return newServer(c, resources, true).api.OpenAPI()
+}
 
 // registerDocs serves the document and its page. It comes last: the document is complete then.
 func (s *server) registerDocs() {
@@ -107,7 +109,7 @@ func (s *server) registerDocs() {
 	if s.forDocument {
 		s.describe()
 	}
-	served := sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(s.Deps)) })
+	served := sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(s.Config, s.resources...)) })
 	s.mux.HandleFunc("GET "+openapiPath, func(w http.ResponseWriter, r *http.Request) {
 		text, err := served()
 		if err != nil {

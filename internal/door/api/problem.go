@@ -87,6 +87,12 @@ func problem(status int, detail string) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
+// after is p, which may be tried again after some seconds.
+func (p *Problem) after(seconds int) *Problem {
+	p.RetryAfter = seconds
+	return p
+}
+
 // fieldProblem is a 422 about one field.
 func fieldProblem(location, message string) *Problem {
 	return fieldProblems([]FieldProblem{{location, message}})

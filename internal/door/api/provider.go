@@ -45,74 +45,84 @@ type provided struct {
 	SetCookie []http.Cookie `header:"Set-Cookie"`
 }
 
-func (s *server) registerProvider() {
+// Provider is signing in by an OpenID Connect provider.
+type Provider struct{ OIDC *oidc.Provider }
+
+// provider is Provider at its server.
+type provider struct {
+	*server
+	oidc *oidc.Provider
+}
+
+func (pr Provider) register(s *server) {
+	p := provider{s, pr.OIDC}
 	const tag = "Login"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: providerPath, OperationID: "get-login-provider", Tags: []string{tag},
 		Summary: "See how signing in by a provider stands",
 	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
-		status := s.OIDC.Status()
-		return answer(providerStatus{status, orNull[oidc.Attempt]{status.Last}, s.PublicURL(ctx) + providerCallbackPath}, nil)
+		status := p.oidc.Status()
+		return answer(providerStatus{status, orNull[oidc.Attempt]{status.Last}, p.PublicURL(ctx) + providerCallbackPath}, nil)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
 		Summary:     "Begin to sign in by the OpenID Connect provider",
 		Description: "Answers the address of the provider where the person signs in, which leads back to the callback, and sets a cookie that must come along. Good for ten minutes.",
 		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
-	}, s.startProvider)
+	}, p.start)
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: providerCallbackPath, OperationID: "finish-login-provider", Tags: []string{tag},
 		Summary: "The way back from the provider",
 		Description: "Browsers come here from the provider and are sent on signed in, or to the sign-in page, with problem=" +
 			"denied, state (too late, or begun in another browser), stranger (not in auth.oidc_allowed), refused (the answer cannot be used; the log says why), unreachable, off, no_admin, locked or internal. A browser that is signed in already is sent to the page Access instead.",
 		DefaultStatus: http.StatusSeeOther, Errors: []int{http.StatusForbidden},
-	}, s.finishProvider)
+	}, p.finish)
 }
 
-func (s *server) startProvider(ctx context.Context, in *struct {
+func (p provider) start(ctx context.Context, in *struct {
 	Browser
 	Body *providerStart
 }) (*startedProvider, error) {
-	if !s.OIDC.Status().On {
+	if !p.oidc.Status().On {
 		return nil, oidc.ErrOff
 	}
-	if err := s.Guard.Store.Begin(in.visitor(ctx)); err != nil {
+	if err := p.Guard.Store.Begin(in.visitor(ctx)); err != nil {
 		return nil, err
 	}
 	// The cookie is of the host that the browser shows, and the provider leads to that of the setting.
-	public, err := url.Parse(s.PublicURL(ctx))
+	public, err := url.Parse(p.PublicURL(ctx))
 	if err == nil && !strings.EqualFold(public.Host, auth.ClientOf(ctx).Host) {
-		return nil, problem(http.StatusConflict, "Signing in by the provider works at the public address only: open "+s.PublicURL(ctx))
+		return nil, problem(http.StatusConflict, "Signing in by the provider works at the public address only: open "+p.PublicURL(ctx))
 	}
 	next := "/"
 	if in.Body != nil {
 		next = auth.LocalPath(in.Body.Next)
 	}
-	address, browser, err := s.OIDC.Start(ctx, s.PublicURL(ctx)+providerCallbackPath, next)
+	address, browser, err := p.oidc.Start(ctx, p.PublicURL(ctx)+providerCallbackPath, next)
 	if err != nil {
-		return nil, s.providerProblem(ctx, err)
+		return nil, p.problem(ctx, err)
 	}
-	return &startedProvider{SetCookie: s.providerCookie(ctx, browser, int(providerCookieLife/time.Second)), Body: oauthAddress{address}}, nil
+	return &startedProvider{SetCookie: p.cookie(ctx, browser, int(providerCookieLife/time.Second)), Body: oauthAddress{address}}, nil
 }
 
-// providerCookie is Lax, not Strict: the way back begins at another site.
-func (s *server) providerCookie(ctx context.Context, value string, maxAge int) http.Cookie {
+// cookie is Lax, not Strict: the way back begins at another site.
+func (p provider) cookie(ctx context.Context, value string, maxAge int) http.Cookie {
 	return http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
-		Name: providerCookie, Value: value, Path: s.Guard.BasePath + providerPath, MaxAge: maxAge,
+		Name: providerCookie, Value: value, Path: p.Guard.BasePath + providerPath, MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(ctx).HTTPS,
 	}
 }
 
-// providerProblem is what to tell whom the provider cannot be reached for, or who cannot use it.
-func (s *server) providerProblem(ctx context.Context, err error) error {
+// problem is what to tell whom the provider cannot be reached for, or who cannot use it.
+func (p provider) problem(ctx context.Context, err error) error {
 	if errors.Is(err, oidc.ErrRefused) || errors.Is(err, oidc.ErrUnreachable) {
-		s.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
+		p.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
 		return problem(http.StatusBadGateway, asSentence(err.Error()))
 	}
 	return err
 }
 
-func (s *server) finishProvider(ctx context.Context, in *struct {
+func (p provider) finish(ctx context.Context, in *struct {
 	Browser
 	State   string `query:"state" maxLength:"200" doc:"What start gave the provider to bring back."`
 	Code    string `query:"code" maxLength:"4000" doc:"The code to be exchanged for tokens."`
@@ -125,39 +135,39 @@ func (s *server) finishProvider(ctx context.Context, in *struct {
 		return nil, problem(http.StatusForbidden, "This is where the provider leads people back to: pages cannot load it.")
 	}
 	out := &provided{}
-	opened, next, err := s.enterByProvider(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))
+	opened, next, err := p.enter(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))
 	if !errors.Is(err, oidc.ErrState) && !errors.Is(err, oidc.ErrOff) {
 		// Any page can lead a browser here, which must not end a sign-in that is under way.
-		out.SetCookie = []http.Cookie{s.providerCookie(ctx, "", -1)}
+		out.SetCookie = []http.Cookie{p.cookie(ctx, "", -1)}
 	}
 	if err == nil {
-		out.Location = s.Guard.BasePath + next
-		out.SetCookie = append(out.SetCookie, *s.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *s.Guard.DeviceCookie(ctx, opened.Device))
+		out.Location = p.Guard.BasePath + next
+		out.SetCookie = append(out.SetCookie, *p.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *p.Guard.DeviceCookie(ctx, opened.Device))
 		return out, nil
 	}
 	reason := providerReason(err)
-	s.logWayBack(ctx, providerCallbackPath, "nobody came in by the provider", reason, err)
+	p.logWayBack(ctx, providerCallbackPath, "nobody came in by the provider", reason, err)
 	page := "/login"
 	if _, known := auth.IdentityOf(ctx); known { // who tries it out while setting it up
 		page = "/settings/access"
 	}
-	out.Location = s.toPage(page, "problem", reason).Location
+	out.Location = p.toPage(page, "problem", reason).Location
 	return out, nil
 }
 
-// enterByProvider counts the attempt once it belongs to a sign-in that began here, and takes it back where nothing can have been guessed.
-func (s *server) enterByProvider(ctx context.Context, a oidc.Answer, v auth.Visitor) (opened auth.Opened, next string, err error) {
+// enter counts the attempt once it belongs to a sign-in that began here, and takes it back where nothing can have been guessed.
+func (p provider) enter(ctx context.Context, a oidc.Answer, v auth.Visitor) (opened auth.Opened, next string, err error) {
 	counted := false
-	entry, next, err := s.OIDC.Finish(ctx, a, func() error {
-		err := s.Guard.Store.Knock(v)
+	entry, next, err := p.oidc.Finish(ctx, a, func() error {
+		err := p.Guard.Store.Knock(v)
 		counted = err == nil
 		return err
 	})
 	if err == nil {
-		opened, err = s.Guard.Store.Enter(ctx, entry, v)
+		opened, err = p.Guard.Store.Enter(ctx, entry, v)
 	}
 	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrStranger) {
-		s.Guard.Store.Withdraw(v)
+		p.Guard.Store.Withdraw(v)
 	}
 	return opened, next, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/watch"
@@ -38,11 +39,10 @@ type recordQuery struct {
 }
 
 // filter is the query as the record store wants it.
-func (q recordQuery) filter() (record.Filter, error) {
-	before, err := q.position()
+func (q recordQuery) filter() record.Filter {
 	f := q.RecordRestriction.filter()
-	f.Status, f.Before, f.Limit = record.Status(q.Status), before, q.Limit
-	return f, err
+	f.Status, f.Before, f.Limit = record.Status(q.Status), q.seen, q.Limit
+	return f
 }
 
 // matchRecord is how the matching of one record came out, without its trace.
@@ -69,52 +69,57 @@ type matchRecord struct {
 	UpdatedAt     time.Time         `json:"updated_at"`
 }
 
-func (s *server) registerRecords() {
+// Records are what became of every event.
+type Records struct {
+	Store    *record.Store
+	Webhooks *webhooklog.Log
+	Engine   interface {
+		Retry(ctx context.Context, id int64) (*task.Task, error)
+	}
+}
+
+func (rs Records) register(s *server) {
 	const tag = "Records"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records", OperationID: "list-records", Tags: []string{tag},
 		Summary:     "List records",
 		Description: "What became of every event for every account, newest first.",
-	}, s.listRecords)
+	}, rs.listRecords)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records/{id}", OperationID: "get-record", Tags: []string{tag},
 		Summary: "Get a record", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[record.Record], error) {
-		return answer(s.Records.Get(ctx, in.ID))
+		return answer(rs.Store.Get(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records/{id}/arrival", OperationID: "get-record-arrival", Tags: []string{tag},
 		Summary:     "Get what came in",
 		Description: "What the record was made of: the event as the source was understood, and the request that brought it, masked, as long as the log of webhooks keeps it. A record of a polled source or an import, and one that another account got of the same event, has no request of its own.",
 		Errors:      []int{http.StatusNotFound},
-	}, s.arrivalOf)
+	}, rs.arrivalOf)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/retry", OperationID: "retry-record", Tags: []string{tag},
 		Summary:       "Run a record again",
 		Description:   "Sends the record through the whole pipeline again, with all that the event carried: account, match, mark. The answer does not wait for it: follow it by its stream, or get the record to see how it came out.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, s.retryRecord)
+	}, rs.retryRecord)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/match-records", OperationID: "list-match-records", Tags: []string{tag},
 		Summary:     "List matches",
 		Description: "The records that have a stored trace, newest first, with how the matching came out. A page may hold fewer items than asked for and still have a next_cursor.",
-	}, s.listMatchRecords)
+	}, rs.listMatchRecords)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/match-records/{id}/trace", OperationID: "get-match-trace", Tags: []string{tag},
 		Summary: "Get the trace of a record", Errors: []int{http.StatusNotFound},
 		Description: "Step by step, why the record came out so; the same object that test-match answers.",
 		Responses:   map[string]*huma.Response{"200": s.response("OK", match.Trace{})},
 	}, func(ctx context.Context, in *ByID) (*JSON[json.RawMessage], error) {
-		return answer(s.Records.Trace(ctx, in.ID))
+		return answer(rs.Store.Trace(ctx, in.ID))
 	})
 }
 
-func (s *server) listRecords(ctx context.Context, in *recordQuery) (*JSON[Page[record.Record]], error) {
-	filter, err := in.filter()
-	if err != nil {
-		return nil, err
-	}
-	records, next, err := s.Records.List(ctx, filter)
+func (rs Records) listRecords(ctx context.Context, in *recordQuery) (*JSON[Page[record.Record]], error) {
+	records, next, err := rs.Store.List(ctx, in.filter())
 	return answer(Page[record.Record]{records, cursorOf(next)}, err)
 }
 
@@ -124,13 +129,13 @@ type recordArrival struct {
 	Request *webhooklog.Entry `json:"request,omitempty" doc:"The request that brought it, secrets masked; not there when none is kept."`
 }
 
-func (s *server) arrivalOf(ctx context.Context, in *ByID) (*JSON[recordArrival], error) {
-	work, err := s.Records.Work(ctx, in.ID)
+func (rs Records) arrivalOf(ctx context.Context, in *ByID) (*JSON[recordArrival], error) {
+	work, err := rs.Store.Work(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	arrival := recordArrival{Event: work.Event}
-	request, err := s.Webhooks.OfRecord(ctx, in.ID, work.CreatedAt)
+	request, err := rs.Webhooks.OfRecord(ctx, in.ID, work.CreatedAt)
 	switch {
 	case err == nil:
 		arrival.Request = &request
@@ -151,8 +156,8 @@ type retriedRecord struct {
 	TaskID    int64   `json:"task_id" doc:"The id of the task that follows the run." example:"7"`
 }
 
-func (s *server) retryRecord(ctx context.Context, in *ByID) (*JSON[retriedRecord], error) {
-	t, err := s.Engine.Retry(ctx, in.ID)
+func (rs Records) retryRecord(ctx context.Context, in *ByID) (*JSON[retriedRecord], error) {
+	t, err := rs.Engine.Retry(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -162,19 +167,16 @@ func (s *server) retryRecord(ctx context.Context, in *ByID) (*JSON[retriedRecord
 // matchScan is how many records one page of matches looks through at most.
 const matchScan = 1000
 
-func (s *server) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[Page[matchRecord]], error) {
-	filter, err := in.filter()
-	if err != nil {
-		return nil, err
-	}
+func (rs Records) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[Page[matchRecord]], error) {
+	filter := in.filter()
 	page := Page[matchRecord]{Items: []matchRecord{}}
 	for seen := 0; seen < matchScan; {
-		records, next, err := s.Records.List(ctx, filter)
+		records, next, err := rs.Store.List(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
 		for i, r := range records {
-			m, err := s.matchOf(ctx, r)
+			m, err := rs.matchOf(ctx, r)
 			if errors.Is(err, record.ErrNotFound) {
 				continue
 			}
@@ -198,8 +200,8 @@ func (s *server) listMatchRecords(ctx context.Context, in *recordQuery) (*JSON[P
 }
 
 // matchOf is the match of a record, or record.ErrNotFound when it has no trace (yet).
-func (s *server) matchOf(ctx context.Context, r record.Record) (matchRecord, error) {
-	text, err := s.Records.Trace(ctx, r.ID)
+func (rs Records) matchOf(ctx context.Context, r record.Record) (matchRecord, error) {
+	text, err := rs.Store.Trace(ctx, r.ID)
 	if err != nil {
 		return matchRecord{}, err
 	}

@@ -234,7 +234,7 @@ var docsTemplate = template.Must(template.New("docs").Parse(docsHTML))
 
 // docsPage is the reference as a page without scripts, for the strict content policy.
 func (s *server) docsPage() ([]byte, error) {
-	r, err := newReference(document(s.Deps))
+	r, err := newReference(document(s.Config, s.resources...))
 	if err != nil {
 		return nil, err
 	}

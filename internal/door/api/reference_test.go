@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -13,13 +13,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/door/api"
 	"watchmark/internal/door/auth"
 )
 
 var update = flag.Bool("update", false, "write docs/api.md anew")
 
-// bare is an API that can be described and not called.
-func bare() *huma.OpenAPI { return document(Deps{Guard: &auth.Guard{}}) }
+// bare is the document of an API at the root.
+func bare() *huma.OpenAPI {
+	return api.Document(api.Config{Guard: &auth.Guard{}}, new(parts).resources()...)
+}
 
 func TestReferenceInTheDocumentsIsFresh(t *testing.T) {
 	functions := template.FuncMap{
@@ -27,7 +30,7 @@ func TestReferenceInTheDocumentsIsFresh(t *testing.T) {
 		"cell":  func(text string) string { return strings.ReplaceAll(text, "|", `\|`) },
 	}
 	source := template.Must(template.New("api.md.tmpl").Funcs(functions).ParseFiles(filepath.Join("testdata", "api.md.tmpl")))
-	r, err := newReference(bare())
+	r, err := api.NewReference(bare())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,7 @@ func TestReferenceInTheDocumentsIsFresh(t *testing.T) {
 
 func TestReferenceExamplesFitTheirSchemas(t *testing.T) {
 	doc := bare()
-	r, err := newReference(doc)
+	r, err := api.NewReference(doc)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,17 @@ func register[I, T any](s *server, op huma.Operation, fn func(context.Context, *
 	})
 }
 
+// handle adds an operation that goes beside the library, such as a stream or a file of any size.
+func (s *server) handle(op huma.Operation, fn func(http.ResponseWriter, *http.Request) error) {
+	doing := op.Method + " " + op.Path
+	s.mux.HandleFunc(doing, func(w http.ResponseWriter, r *http.Request) {
+		if err := fn(w, r); err != nil {
+			s.problemOf(r.Context(), doing, err).write(w)
+		}
+	})
+	s.api.OpenAPI().AddOperation(&op)
+}
+
 // registerOther adds an operation whatever it answers: its errors become Problems, and the document gets the
 // answers that every operation of its kind can give.
 func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Context, *I) (*O, error)) {

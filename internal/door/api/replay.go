@@ -11,16 +11,18 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/settings"
 )
 
-// Replay sends waiting tasks through the engine; *replay.Scheduler is one.
-type Replay interface {
-	Standing() queue.Standing
-	Replay(ctx context.Context, limit int) ([]int64, error)
-	ReplayOne(ctx context.Context, recordID int64) error
-	Revive(ctx context.Context, recordID int64) error
-	// Kick asks for a round soon: an account may be back.
-	Kick()
+// Queue is the marks that wait for the catalog, and the scheduler that sends them again.
+type Queue struct {
+	Queue     *queue.Queue
+	Scheduler *queue.Scheduler
+	Settings  *settings.Manager
+	// Reachability is what is known of the catalog without asking it.
+	Reachability func() catalog.Reachability
+	// Probe asks the catalog for a sign of life in the name of the preferred account.
+	Probe func(context.Context) (account.Account, error)
 }
 
 // replayStatus is how the scheduler and the queue stand.
@@ -54,43 +56,43 @@ type probe struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 }
 
-func (s *server) registerReplay() {
+func (q Queue) register(s *server) {
 	const tag = "Queue"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_replay/status", OperationID: "get-replay-status", Tags: []string{tag},
 		Summary: "Get the state of queue and scheduler",
-	}, s.replayStatus)
+	}, q.replayStatus)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_replay/queue", OperationID: "list-queue", Tags: []string{tag},
 		Summary:     "List the marks that wait",
 		Description: "Tasks in the order they are sent in, done and abandoned ones included. One whose account is disabled, deleted or without a token is held: it is sent when that is over.",
-	}, s.listQueue)
+	}, q.listQueue)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/replay", OperationID: "replay-queue", Tags: []string{tag},
 		Summary:       "Send waiting marks now",
 		Description:   "Sends the oldest pending tasks through the pipeline again, due or not, but for those that wait for their account. While the catalog is known to be unreachable it is probed first, and nothing is sent when it still does not answer.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway},
-	}, s.replayQueue)
+	}, q.replayQueue)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/replay/{record_id}", OperationID: "replay-record", Tags: []string{tag},
 		Summary:       "Send one waiting mark now",
 		Description:   "As for all, for the task of one record, abandoned or not.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, in *byRecord) (*JSON[acceptedRecords], error) {
-		return answer(acceptedRecords{[]int64{in.ID}}, s.Replay.ReplayOne(ctx, in.ID))
+		return answer(acceptedRecords{[]int64{in.ID}}, q.Scheduler.ReplayOne(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/probe", OperationID: "probe-catalog", Tags: []string{tag},
 		Summary:     "Ask the catalog for a sign of life",
 		Description: "Checks the token of the preferred account. An answer ends an outage that the service knows of; nothing else is sent by this call.",
-	}, s.probeCatalog)
+	}, q.probeCatalog)
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/queue/{record_id}/revive", OperationID: "revive-task", Tags: []string{tag},
 		Summary:       "Revive an abandoned task",
 		Description:   "It waits for the catalog again, with all its tries before it.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *byRecord) (*none, error) {
-		return nil, s.Replay.Revive(ctx, in.ID)
+		return nil, q.Scheduler.Revive(ctx, in.ID)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/catalog_replay/queue/{record_id}", OperationID: "delete-task", Tags: []string{tag},
@@ -98,7 +100,7 @@ func (s *server) registerReplay() {
 		Description:   "A record that waited for it becomes ignored; it can still be retried.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *byRecord) (*none, error) {
-		return nil, s.Queue.Delete(ctx, in.ID)
+		return nil, q.Queue.Delete(ctx, in.ID)
 	})
 }
 
@@ -107,16 +109,16 @@ type byRecord struct {
 	ID int64 `path:"record_id" minimum:"1" doc:"The id of the record." example:"42"`
 }
 
-func (s *server) replayStatus(ctx context.Context, _ *none) (*JSON[replayStatus], error) {
-	counts, err := s.Queue.Counts(ctx)
+func (q Queue) replayStatus(ctx context.Context, _ *none) (*JSON[replayStatus], error) {
+	counts, err := q.Queue.Counts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	current, standing := s.Settings.Current().CatalogReplay, s.Replay.Standing()
+	current, standing := q.Settings.Current().CatalogReplay, q.Scheduler.Standing()
 	return answer(replayStatus{
 		Enabled: standing.Enabled, Running: standing.Running, Cron: current.Cron, NextRun: orNil(standing.NextRun),
 		LastRun: orNil(standing.Last.At), LastOutcome: standing.Last.Outcome, LastCount: standing.Last.Count, MaxRetries: current.MaxRetries,
-		Counts: counts, Breaker: breakerOf(s.Reachability()),
+		Counts: counts, Breaker: breakerOf(q.Reachability()),
 	}, nil)
 }
 
@@ -127,31 +129,27 @@ func breakerOf(known catalog.Reachability) breaker {
 	return breaker{State: "open", Since: &known.Since, NextTrial: &known.NextTrial, Problem: known.Problem}
 }
 
-func (s *server) listQueue(ctx context.Context, in *struct {
+func (q Queue) listQueue(ctx context.Context, in *struct {
 	PageQuery
 	Status string `query:"status" enum:"pending,synced,abandoned" doc:"Only tasks in this state."`
 }) (*JSON[Page[queue.Entry]], error) {
-	after, err := in.position()
-	if err != nil {
-		return nil, err
-	}
-	entries, next, err := s.Queue.List(ctx, queue.Filter{Status: queue.Status(in.Status), After: after, Limit: in.Limit})
+	entries, next, err := q.Queue.List(ctx, queue.Filter{Status: queue.Status(in.Status), After: in.seen, Limit: in.Limit})
 	return answer(Page[queue.Entry]{entries, cursorOf(next)}, err)
 }
 
-func (s *server) replayQueue(ctx context.Context, in *struct {
+func (q Queue) replayQueue(ctx context.Context, in *struct {
 	Limit int `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many tasks to send at most."`
 }) (*JSON[acceptedRecords], error) {
-	ids, err := s.Replay.Replay(ctx, in.Limit)
+	ids, err := q.Scheduler.Replay(ctx, in.Limit)
 	if ids == nil {
 		ids = []int64{}
 	}
 	return answer(acceptedRecords{ids}, err)
 }
 
-func (s *server) probeCatalog(ctx context.Context, _ *none) (*JSON[probe], error) {
+func (q Queue) probeCatalog(ctx context.Context, _ *none) (*JSON[probe], error) {
 	start := time.Now()
-	a, err := s.Keeper.Probe(ctx)
+	a, err := q.Probe(ctx)
 	told := probe{OK: err == nil, Account: a.Username, ElapsedMS: float64(time.Since(start).Microseconds()) / 1000}
 	var problem *catalog.Error
 	switch {

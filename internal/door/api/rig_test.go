@@ -43,6 +43,7 @@ import (
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/source/tracker"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -163,26 +164,23 @@ func newRig(t *testing.T, environ ...string) *rig {
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: r.tasks, Log: log,
 		Keep: func() int { return manager.Current().Backup.Keep }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
 	})
-	deps := api.Deps{
-		OIDC: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(unhurried, masker, log))(t)),
-		LLM:  model, Summary: r.summaries, Airing: r.newAiring(log),
-		Notices: r.notices, Tracker: r.newTracker(box, masker, log), Doctor: r.doctor, Logs: r.lines, Build: "1.2.3 abc go linux",
-		NAS: library, Device: boxes, Dataset: r.dataset, Archive: r.archive, ArchiveKeeper: archiver,
-		Version: "1.2.3", Guard: guard, Settings: manager, Engine: r.engine, Records: r.records, Queue: queue.NewQueue(d),
-		Webhooks: webhooklog.NewLog(d), Accounts: r.accounts, Keeper: r.keeper, Mappings: mappings, Questions: r.questions, Subjects: subjects{}, Masker: masker,
+	subjects := api.Subjects{Catalog: subjects{}, Archive: r.archive, Settings: manager}
+	stats := api.Stats{Records: r.records, Queue: queue.NewQueue(d), Webhooks: webhooklog.NewLog(d)}
+	p := parts{
+		rig: r, subjects: subjects, stats: stats, scheduler: scheduler, archiver: archiver, nas: library, device: boxes, model: model, mappings: mappings,
+		tracker: r.newTracker(box, masker, log), airing: r.newAiring(log),
+		provider: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(unhurried, masker, log))(t)),
+	}
+	r.doc = described()
+	handler := api.New(api.Config{
+		Version: "1.2.3", Guard: guard, Stylesheet: "/base/static/app.css", Icon: "/base/static/icon.svg", Stopping: t.Context().Done(), Log: log,
 		PublicURL: func(ctx context.Context) string {
 			if r.publicURL != "" {
 				return r.publicURL
 			}
 			return "http://" + auth.ClientOf(ctx).Host + "/base"
 		},
-		Stylesheet: "/base/static/app.css", Icon: "/base/static/icon.svg", Log: log,
-		Replay: scheduler, Reachability: r.keeper.reachability,
-		Backups: r.backups, Problems: func(context.Context) []string { return r.problems },
-		Requests: new(metrics.Counter), Tasks: r.tasks, Stopping: t.Context().Done(),
-	}
-	r.doc = described()
-	handler := api.New(deps)
+	}, p.resources()...)
 	proxies := func() auth.Proxies { return auth.Proxies{} }
 	doors := http.NewServeMux() // as package app has them: media servers and probes are no strangers to be counted
 	doors.Handle("/", guard.Authenticate(handler))
@@ -205,9 +203,67 @@ func newRig(t *testing.T, environ ...string) *rig {
 	return r
 }
 
+// parts are what the resources are made of.
+type parts struct {
+	*rig
+	subjects  api.Subjects
+	stats     api.Stats
+	scheduler *queue.Scheduler
+	archiver  *archive.Keeper
+	nas       *nas.Keeper
+	device    *device.Keeper
+	tracker   *tracker.Keeper
+	model     *llm.Client
+	airing    *summary.Airing
+	mappings  *mapping.Store
+	provider  *oidc.Provider
+}
+
+// resources are all of the API. Those of no rig can be described, and not called.
+func (p *parts) resources() []api.Resource {
+	r := p.rig
+	if r == nil {
+		r = &rig{engine: &testEngine{}, keeper: &testKeeper{}}
+	}
+	e := r.engine.Engine
+	return []api.Resource{
+		api.Webhooks{Engine: r.engine, Settings: r.settings, Masker: r.masker, Requests: new(metrics.Counter)},
+		api.WebhookLog{Log: p.stats.Webhooks, Settings: r.settings, Masker: r.masker},
+		api.Trials{Engine: r.engine, Records: r.records},
+		api.Records{Store: r.records, Webhooks: p.stats.Webhooks, Engine: r.engine},
+		api.Corrections{Engine: e},
+		p.stats,
+		api.Tasks{Registry: r.tasks, Engine: e},
+		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.keeper.reachability, Probe: r.keeper.Probe},
+		api.Accounts{Store: r.accounts, Keeper: r.keeper, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
+		api.Archive{Archive: r.archive, Keeper: p.archiver, Tasks: r.tasks},
+		api.Dataset{Keeper: r.dataset},
+		api.NAS{Keeper: p.nas},
+		api.Device{Keeper: p.device, Engine: e, Records: r.records},
+		api.Tracker{Keeper: p.tracker},
+		api.Import{},
+		api.Notifications{Notices: r.notices},
+		api.Candidates{Store: r.questions, Engine: e, Catalog: p.subjects.Catalog},
+		p.subjects,
+		api.Mappings{Store: p.mappings, Engine: e, Subjects: p.subjects},
+		api.Summaries{Keeper: r.summaries, Airing: p.airing, Notices: r.notices},
+		api.LLM{Client: p.model},
+		api.Settings{Manager: r.settings},
+		api.Network{Doctor: r.doctor},
+		api.Logs{Ring: r.lines},
+		api.Diagnostics{
+			Build: "1.2.3 abc go linux", Settings: r.settings, Masker: r.masker, Stats: p.stats, Reachability: r.keeper.reachability, Questions: r.questions, Accounts: r.accounts,
+			Archive: p.archiver, Dataset: r.dataset, NAS: p.nas, Device: p.device, Tracker: p.tracker, Tasks: r.tasks, Doctor: r.doctor, Logs: r.lines,
+		},
+		api.Provider{OIDC: p.provider},
+		api.Backups{Keeper: r.backups},
+		api.HealthChecks{Problems: func(context.Context) []string { return r.problems }},
+	}
+}
+
 // described is the document of every rig.
 var described = sync.OnceValue(func() *huma.OpenAPI {
-	return api.Document(api.Deps{Version: "1.2.3", Guard: &auth.Guard{BasePath: "/base"}})
+	return api.Document(api.Config{Version: "1.2.3", Guard: &auth.Guard{BasePath: "/base"}}, new(parts).resources()...)
 })
 
 // unhurried is a way out without a rate.
@@ -588,12 +644,6 @@ func (r *rig) record(title string, status record.Status, traced bool) int64 {
 	}
 	return w.ID
 }
-
-// The real ones are what the API asks for.
-var (
-	_ api.Engine = (*engine.Engine)(nil)
-	_ api.Keeper = (*account.Keeper)(nil)
-)
 
 // testKeeper answers what a test wants.
 type testKeeper struct {

@@ -134,9 +134,6 @@ func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if name := channelSchemas[t]; name != "" {
-		return name
-	}
 	name := t.Name()
 	if name == "" {
 		return hint

@@ -27,14 +27,17 @@ type schedule struct {
 // runsShown is how many of the next runs of a schedule are told.
 const runsShown = 3
 
-func (s *server) registerSettings() {
+// Settings are what the settings page shows and changes.
+type Settings struct{ Manager *settings.Manager }
+
+func (set Settings) register(s *server) {
 	const tag = "Settings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/settings", OperationID: "get-settings", Tags: []string{tag},
 		Summary:     "Get the settings",
 		Description: "Every value, by section and key. Secrets that are set are shown as " + settings.Mask + ".",
 	}, func(context.Context, *none) (*JSON[settingsBody], error) {
-		return answer(settingsBody(s.Settings.View()), nil)
+		return answer(settingsBody(set.Manager.View()), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPatch, Path: "/api/settings", OperationID: "change-settings", Tags: []string{tag},
@@ -42,17 +45,17 @@ func (s *server) registerSettings() {
 		Description: "All or nothing. null brings the default back; " + settings.Mask + " leaves a secret as it is. " +
 			"Keys that the file, the environment or the command line set are locked: change them there.",
 	}, func(ctx context.Context, in *JSON[settingsBody]) (*JSON[settingsBody], error) {
-		if err := s.Settings.Patch(ctx, in.Body); err != nil {
+		if err := set.Manager.Patch(ctx, in.Body); err != nil {
 			return nil, err
 		}
-		return answer(settingsBody(s.Settings.View()), nil)
+		return answer(settingsBody(set.Manager.View()), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/settings/schema", OperationID: "get-settings-schema", Tags: []string{tag},
 		Summary:     "Describe the settings",
 		Description: "For every key: type, default, bounds, help in English and Chinese, where its value comes from, whether it is locked and whether it waits for a restart.",
 	}, func(context.Context, *none) (*JSON[settingsSchema], error) {
-		return answer(settingsSchema{s.Settings.Schema()}, nil)
+		return answer(settingsSchema{set.Manager.Schema()}, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/settings/schedule", OperationID: "preview-schedule", Tags: []string{tag},

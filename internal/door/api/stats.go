@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
@@ -28,26 +29,33 @@ type sourceSeen struct {
 	Reason   string       `json:"last_reason" doc:"What became of the request."`
 }
 
-func (s *server) registerStats() {
+// Stats are the counts that the dashboard shows.
+type Stats struct {
+	Records  *record.Store
+	Queue    *queue.Queue
+	Webhooks *webhooklog.Log
+}
+
+func (st Stats) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/stats", OperationID: "get-stats", Tags: []string{"Records"},
 		Summary:     "Count records",
 		Description: "Records by state since midnight, over the last seven days and in all; what waits for the catalog; what last came from each source.",
-	}, s.stats)
+	}, func(ctx context.Context, _ *none) (*JSON[stats], error) { return answer(st.count(ctx)) })
 }
 
-func (s *server) stats(ctx context.Context, _ *none) (*JSON[stats], error) {
-	records, err := s.Records.Stats(ctx, time.Now())
+func (st Stats) count(ctx context.Context) (stats, error) {
+	records, err := st.Records.Stats(ctx, time.Now())
 	if err != nil {
-		return nil, err
+		return stats{}, err
 	}
-	queue, err := s.Queue.Counts(ctx)
+	queue, err := st.Queue.Counts(ctx)
 	if err != nil {
-		return nil, err
+		return stats{}, err
 	}
-	last, err := s.Webhooks.LastSeen(ctx)
+	last, err := st.Webhooks.LastSeen(ctx)
 	if err != nil {
-		return nil, err
+		return stats{}, err
 	}
 	all := stats{Stats: records, Queue: queue, Sources: make([]sourceSeen, len(source.Push))}
 	for i, src := range source.Push {
@@ -57,5 +65,5 @@ func (s *server) stats(ctx context.Context, _ *none) (*JSON[stats], error) {
 		}
 		all.Sources[i] = seen
 	}
-	return answer(all, nil)
+	return all, nil
 }

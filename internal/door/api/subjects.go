@@ -12,12 +12,13 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/watch"
 )
 
-// Subjects looks subjects up for a person. Search asks the catalog alone; Subject tells also
+// Catalog looks subjects up for a person. Search asks the catalog alone; Subject tells also
 // what the offline archive knows. Errors are *catalog.Error.
-type Subjects interface {
+type Catalog interface {
 	Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
 }
@@ -36,7 +37,14 @@ type subject struct {
 // subjectsMost is how many subjects a search answers.
 const subjectsMost = 20
 
-func (s *server) registerSubjects() {
+// Subjects are the entries of the catalog, to choose one.
+type Subjects struct {
+	Catalog  Catalog
+	Archive  *archive.Archive
+	Settings *settings.Manager
+}
+
+func (sub Subjects) register(s *server) {
 	const tag = "Subjects"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/subjects", OperationID: "search-subjects", Tags: []string{tag},
@@ -47,7 +55,7 @@ func (s *server) registerSubjects() {
 		Text string `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"A title, or a number." example:"灯塔守望者"`
 		Type string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
 	}) (*JSON[Page[subject]], error) {
-		found, err := s.findSubjects(ctx, strings.TrimSpace(in.Text), typesOf(in.Type))
+		found, err := sub.find(ctx, strings.TrimSpace(in.Text), typesOf(in.Type))
 		page := Page[subject]{Items: []subject{}}
 		for _, subject := range found[:min(len(found), subjectsMost)] {
 			page.Items = append(page.Items, subjectView(subject))
@@ -59,11 +67,11 @@ func (s *server) registerSubjects() {
 		Summary: "Get a subject", Errors: []int{http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable},
 		Description: "From the catalog, or from the offline archive where that does not answer or hides the subject.",
 	}, func(ctx context.Context, in *ByID) (*JSON[subject], error) {
-		subject, err := s.subject(ctx, catalog.SubjectID(in.ID))
+		found, err := sub.Catalog.Subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {
 			err = problem(http.StatusNotFound, "The catalog shows no such subject: it does not exist, or is hidden from look-ups without a login.")
 		}
-		return answer(subjectView(subject), err)
+		return answer(subjectView(found), notAsked(err))
 	})
 }
 
@@ -83,20 +91,13 @@ func subjectView(s catalog.Subject) subject {
 }
 
 // archived reports whether the offline archive is to be asked.
-func (s *server) archived() bool {
-	return s.Settings.Current().CatalogArchive.Enabled && s.Archive.Ready()
+func (sub Subjects) archived() bool {
+	return sub.Settings.Current().CatalogArchive.Enabled && sub.Archive.Ready()
 }
 
-// subject looks one subject up. The error is catalog.ErrNotFound, or a Problem when the
-// catalog cannot be asked.
-func (s *server) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	subject, err := s.Subjects.Subject(ctx, id)
-	return subject, notAsked(err)
-}
-
-// findSubjects looks for a title, or a number, among the subjects of some types. The
+// find looks for a title, or a number, among the subjects of some types. The
 // archive's word is enough when it has the title itself or one that begins with it.
-func (s *server) findSubjects(ctx context.Context, text string, types []catalog.SubjectType) ([]catalog.Subject, error) {
+func (sub Subjects) find(ctx context.Context, text string, types []catalog.SubjectType) ([]catalog.Subject, error) {
 	var found []catalog.Subject
 	add := func(subject catalog.Subject) {
 		if slices.Contains(types, subject.Type) && !slices.ContainsFunc(found, func(f catalog.Subject) bool { return f.ID == subject.ID }) {
@@ -104,22 +105,22 @@ func (s *server) findSubjects(ctx context.Context, text string, types []catalog.
 		}
 	}
 	if id, err := strconv.ParseUint(text, 10, 31); err == nil && id > 0 {
-		subject, err := s.subject(ctx, catalog.SubjectID(id))
+		subject, err := sub.Catalog.Subject(ctx, catalog.SubjectID(id))
 		if err == nil {
 			add(subject)
 		} else if !errors.Is(err, catalog.ErrNotFound) {
-			return nil, err
+			return nil, notAsked(err)
 		}
 	}
 	var archived []archive.Found
-	if s.archived() {
+	if sub.archived() {
 		var err error
-		if archived, err = s.Archive.Find(ctx, archive.Query{Text: text, Types: types, Limit: subjectsMost}); err != nil && !errors.Is(err, archive.ErrNone) {
+		if archived, err = sub.Archive.Find(ctx, archive.Query{Text: text, Types: types, Limit: subjectsMost}); err != nil && !errors.Is(err, archive.ErrNone) {
 			return nil, err
 		}
 	}
 	if !slices.ContainsFunc(archived, func(f archive.Found) bool { return f.How != archive.Alike }) {
-		online, err := s.Subjects.Search(ctx, catalog.SearchQuery{Keyword: text, Types: types, Limit: subjectsMost})
+		online, err := sub.Catalog.Search(ctx, catalog.SearchQuery{Keyword: text, Types: types, Limit: subjectsMost})
 		if err != nil && len(archived) == 0 {
 			return nil, notAsked(err)
 		}
@@ -143,7 +144,5 @@ func notAsked(err error) error {
 
 // later is the Problem of what cannot be done while the catalog does not answer.
 func later(detail string) *Problem {
-	p := problem(http.StatusServiceUnavailable, detail)
-	p.RetryAfter = 10
-	return p
+	return problem(http.StatusServiceUnavailable, detail).after(10)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 )
 
@@ -43,30 +44,34 @@ type summaryTriggered struct {
 	Told   bool            `json:"told,omitempty" doc:"Whether the summary goes to a channel, by the job or by a rule; else it is left out, and what was made stands in the inbox alone."`
 }
 
-func (s *server) registerSummaries() {
+// Summaries are the summary jobs, and telling what airs today.
+type Summaries struct {
+	Keeper  *summary.Keeper
+	Airing  *summary.Airing
+	Notices *notify.Notifier
+}
+
+func (su Summaries) register(s *server) {
 	const tag = "Summaries"
 	const path = "/api/summary/jobs"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-summary-jobs", Tags: []string{tag},
 		Summary: "List summary jobs", Description: "By name.",
 	}, func(ctx context.Context, in *PageQuery) (*JSON[Page[summary.Job]], error) {
-		jobs, err := s.Summary.Jobs(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return answer(pageOf(jobs, *in))
+		jobs, err := su.Keeper.Jobs(ctx)
+		return paged(*in, jobs, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-summary-job", Tags: []string{tag},
 		Summary: "Add a summary job", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[summaryJobInput]) (*JSON[summary.Job], error) {
-		return answer(s.Summary.Create(ctx, in.Body.draft()))
+		return answer(su.Keeper.Create(ctx, in.Body.draft()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{name}", OperationID: "get-summary-job", Tags: []string{tag},
 		Summary: "Get a summary job", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByName) (*JSON[summary.Job], error) {
-		return answer(s.Summary.Job(ctx, in.Name))
+		return answer(su.Keeper.Job(ctx, in.Name))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: path + "/{name}", OperationID: "replace-summary-job", Tags: []string{tag},
@@ -78,26 +83,26 @@ func (s *server) registerSummaries() {
 	}) (*JSON[summary.Job], error) {
 		d := in.Body.draft()
 		d.Name = cmp.Or(d.Name, in.Name)
-		return answer(s.Summary.Update(ctx, in.Name, d))
+		return answer(su.Keeper.Update(ctx, in.Name, d))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{name}", OperationID: "delete-summary-job", Tags: []string{tag},
 		Summary: "Remove a summary job", Description: "Its results go with it.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByName) (*none, error) {
-		return nil, s.Summary.Delete(ctx, in.Name)
+		return nil, su.Keeper.Delete(ctx, in.Name)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/{name}/trigger", OperationID: "trigger-summary-job", Tags: []string{tag},
 		Summary: "Run a summary job now", Errors: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		Description: "Makes the summary of the days up to now, keeps it and sends it. The answer waits for it, up to five minutes; the run goes on when the caller leaves. " +
 			"While a run is under way, nothing happens and the status is skipped.",
-	}, s.triggerSummary)
+	}, su.triggerSummary)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/{name}/test", OperationID: "test-summary-job", Tags: []string{tag},
 		Summary: "Try a summary job", Errors: []int{http.StatusNotFound},
 		Description: "Makes the summary of the days up to now and answers it. It is not kept, and nothing is sent.",
 	}, func(ctx context.Context, in *ByName) (*JSON[summary.Result], error) {
-		return answer(s.Summary.Test(ctx, in.Name))
+		return answer(su.Keeper.Test(ctx, in.Name))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{name}/results", OperationID: "list-summary-results", Tags: []string{tag},
@@ -106,11 +111,7 @@ func (s *server) registerSummaries() {
 		ByName
 		PageQuery
 	}) (*JSON[Page[summary.Result]], error) {
-		before, err := in.position()
-		if err != nil {
-			return nil, err
-		}
-		results, next, err := s.Summary.Results(ctx, in.Name, before, in.Limit)
+		results, next, err := su.Keeper.Results(ctx, in.Name, in.seen, in.Limit)
 		return answer(Page[summary.Result]{results, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
@@ -118,12 +119,12 @@ func (s *server) registerSummaries() {
 		Summary:     "Get how telling what airs today stands",
 		Description: "At notification.airing_cron, people are told once a day which episodes of what their accounts are watching air, as far as the offline archive knows.",
 	}, func(ctx context.Context, _ *none) (*JSON[summary.AiringStatus], error) {
-		return answer(s.Airing.Status(ctx))
+		return answer(su.Airing.Status(ctx))
 	})
 }
 
-func (s *server) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryTriggered], error) {
-	result, err := s.Summary.Trigger(ctx, in.Name)
+func (su Summaries) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryTriggered], error) {
+	result, err := su.Keeper.Trigger(ctx, in.Name)
 	switch {
 	case errors.Is(err, summary.ErrRunning):
 		return answer(summaryTriggered{Status: "skipped"}, nil)
@@ -132,6 +133,6 @@ func (s *server) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryT
 	case result.Outcome == summary.Failed:
 		return answer(summaryTriggered{Status: "failed", Result: &result}, nil)
 	}
-	job, err := s.Summary.Job(ctx, in.Name)
-	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(s.Notices.Reaches(job.Notice())) > 0}, err)
+	job, err := su.Keeper.Job(ctx, in.Name)
+	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(su.Notices.Reaches(job.Notice())) > 0}, err)
 }

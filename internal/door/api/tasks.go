@@ -9,24 +9,31 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/engine"
 	"watchmark/internal/platform/sse"
 	"watchmark/internal/platform/task"
 )
 
-func (s *server) registerTasks() {
+// Tasks are work that takes longer.
+type Tasks struct {
+	Registry *task.Registry
+	Engine   *engine.Engine
+}
+
+func (t Tasks) register(s *server) {
 	const tag = "Tasks"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tasks", OperationID: "list-tasks", Tags: []string{tag},
 		Summary:     "List tasks",
 		Description: "Work that takes longer, newest first: what runs, and what ended lately. A restart forgets them.",
 	}, func(context.Context, *none) (*JSON[Page[task.Status]], error) {
-		return answer(Page[task.Status]{Items: s.Tasks.List()}, nil)
+		return answer(Page[task.Status]{Items: t.Registry.List()}, nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tasks/{id}", OperationID: "get-task", Tags: []string{tag},
 		Summary: "Get a task", Errors: []int{http.StatusNotFound},
 	}, func(_ context.Context, in *ByID) (*JSON[task.Status], error) {
-		return statusOf(s.Tasks.Get(in.ID))
+		return statusOf(t.Registry.Get(in.ID))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tasks/{id}/cancel", OperationID: "cancel-task", Tags: []string{tag},
@@ -34,24 +41,24 @@ func (s *server) registerTasks() {
 		Description: "What it has done stays done. A record that is worked on comes to its end.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, func(_ context.Context, in *ByID) (*none, error) {
-		return nil, s.Tasks.Cancel(in.ID)
+		return nil, t.Registry.Cancel(in.ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/retry", OperationID: "retry-failed-records", Tags: []string{"Records"},
 		Summary:       "Run all failed records again",
 		Description:   "Starts a task that sends every failed record through the whole pipeline again, the oldest first; the parameters restrict which. The answer is the task: follow it by its stream, cancel it as any task.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, s.retryFailed)
+	}, t.retryFailed)
 	s.stream("/api/tasks/{id}/stream", "stream-task", tag, "Follow a task",
 		"Server-sent events until the task ends: log (a line of its debug log), progress and result (the task).",
-		idInPath, s.Tasks.Get)
+		idInPath, t.Registry.Get)
 	s.stream("/api/records/{id}/retry/stream", "stream-retry", "Records", "Follow a retry",
 		"Server-sent events of the last retry of the record, running or over: log (a line of the debug log of that run), progress and result (the task, with the record as its result).",
-		idInPath, func(id int64) (*task.Task, error) { return s.Engine.LastRetry(id) })
+		idInPath, func(id int64) (*task.Task, error) { return t.Engine.LastRetry(id) })
 }
 
-func (s *server) retryFailed(_ context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
-	return statusOf(s.Engine.RetryFailed(in.filter()))
+func (t Tasks) retryFailed(_ context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
+	return statusOf(t.Engine.RetryFailed(in.filter()))
 }
 
 // The parameters by which a stream finds its task: the id in the path, or a task in the
@@ -64,23 +71,7 @@ var (
 
 // stream registers a path that streams a task, and describes it. by is idInPath or taskInQuery.
 func (s *server) stream(path, operation, tag, summary, about string, by *huma.Param, find func(id int64) (*task.Task, error)) {
-	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		text := r.PathValue("id")
-		if by == taskInQuery {
-			text = cmp.Or(r.URL.Query().Get("task_id"), "0")
-		}
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			id = -1 // that of nothing
-		}
-		t, err := find(id)
-		if err != nil {
-			s.problemOf(r.Context(), "GET "+path, err).write(w)
-			return
-		}
-		s.follow(w, r, t)
-	})
-	s.api.OpenAPI().AddOperation(&huma.Operation{
+	s.handle(huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: operation, Tags: []string{tag}, Summary: summary,
 		Description: about + " Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more.",
 		Parameters:  []*huma.Param{by, lastEventID},
@@ -90,6 +81,20 @@ func (s *server) stream(path, operation, tag, summary, about string, by *huma.Pa
 			"401": s.response("Unauthorized", &Problem{}),
 			"404": s.response("Not Found", &Problem{}),
 		},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		text := r.PathValue("id")
+		if by == taskInQuery {
+			text = cmp.Or(r.URL.Query().Get("task_id"), "0")
+		}
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			id = -1 // that of nothing
+		}
+		t, err := find(id)
+		if err == nil {
+			s.follow(w, r, t)
+		}
+		return err
 	})
 }
 

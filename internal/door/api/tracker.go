@@ -16,13 +16,16 @@ import (
 
 const trackerCallbackPath = "/api/tracker/oauth/callback"
 
-func (s *server) registerTracker() {
+// Tracker is the watch tracker: signing in there, and reading what was watched.
+type Tracker struct{ Keeper *tracker.Keeper }
+
+func (t Tracker) register(s *server) {
 	const tag = "Tracker"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tracker/status", OperationID: "get-tracker-status", Tags: []string{tag},
 		Summary: "Get who is connected to the tracker",
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Status], error) {
-		return answer(s.Tracker.Status(ctx))
+		return answer(t.Keeper.Status(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/start", OperationID: "start-tracker-email-login", Tags: []string{tag},
@@ -31,21 +34,21 @@ func (s *server) registerTracker() {
 			"whoever asks, for whatever address, and however the sign-in before ended; a restart changes nothing about that. A mail that was not sent starts no wait. " +
 			"Sign-ins of different callers and addresses are kept apart. A restart forgets them.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
-	}, s.startTrackerLogin)
+	}, t.startTrackerLogin)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/complete", OperationID: "complete-tracker-email-login", Tags: []string{tag},
 		Summary: "Enter the code of the mail",
 		Description: "A wrong code is answered 401 and may be tried again; the sixth (MAX_OTP_ATTEMPTS is 5) ends the sign-in, as an expired code does: 401 with retry_after, the seconds until a new code can be requested. " +
 			"Without a sign-in that waits the answer is 409. What is not six digits, and a failure of the network, count as no try. After a right code the sign-in is used up, however it ended.",
 		Errors: []int{http.StatusConflict, http.StatusBadGateway},
-	}, s.completeTrackerLogin)
+	}, t.completeTrackerLogin)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/oauth/start", OperationID: "start-tracker-oauth", Tags: []string{tag},
 		Summary:     "Sign in at the tracker by browser",
 		Description: "Needs an application of your own, which has the callback below as its redirect address. Answers the address where the person agrees; it is good for ten minutes.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[oauthAddress], error) {
-		address, err := s.Tracker.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
+		address, err := t.Keeper.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
 		return answer(oauthAddress{address}, err)
 	})
 	registerOther(s, huma.Operation{
@@ -54,26 +57,41 @@ func (s *server) registerTracker() {
 		Description: "Browsers come here from the tracker and are sent on to the tracker page, with tracker_connected=ID, or with tracker_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable or internal.",
 		DefaultStatus: http.StatusSeeOther,
-	}, s.finishTrackerOAuth)
+	}, func(ctx context.Context, in *struct {
+		Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
+		State string `query:"state" maxLength:"200" doc:"What start gave the tracker to bring back."`
+		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
+	}) (*redirect, error) {
+		if in.Error != "" {
+			return s.toPage("/tracker", "tracker_error", "denied"), nil
+		}
+		u, err := t.Keeper.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
+		if err == nil {
+			return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
+		}
+		reason := trackerReason(err)
+		s.logWayBack(ctx, trackerCallbackPath, "a tracker user could not be connected", reason, err)
+		return s.toPage("/tracker", "tracker_error", reason), nil
+	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/device/start", OperationID: "start-tracker-device", Tags: []string{tag},
 		Summary:     "Sign in at the tracker by device code",
 		Description: "Needs an application of your own. Show the code and the address; the task waits until the person typed it in there.",
 		Errors:      []int{http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Device], error) {
-		return answer(s.Tracker.StartDevice(ctx))
+		return answer(t.Keeper.StartDevice(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/tracker/credential", OperationID: "disconnect-tracker", Tags: []string{tag},
 		Summary:     "Disconnect from the tracker",
 		Description: "Revokes the sign-in at the tracker and forgets it. What was taken in stays known, so that nothing is doubled after signing in again.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
-	}, s.disconnectTracker)
+	}, t.disconnectTracker)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tracker/sync/status", OperationID: "get-tracker-sync-status", Tags: []string{tag},
 		Summary: "Get how reading the history stands",
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.SyncStatus], error) {
-		return answer(s.Tracker.SyncStatus(ctx))
+		return answer(t.Keeper.SyncStatus(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/sync/manual", OperationID: "sync-tracker", Tags: []string{tag},
@@ -81,7 +99,7 @@ func (s *server) registerTracker() {
 		Description: "Starts a task. Without more it takes in what is new since the last time; with full_sync all that is no record yet, also what was watched before the connection. " +
 			"With preview nothing is taken in: the result of the task lists what a full sync would mark.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, s.syncTracker)
+	}, t.syncTracker)
 }
 
 // caller tells apart who signs in at the tracker.
@@ -100,8 +118,8 @@ type trackerMailSent struct {
 	RetryAfter int `json:"retry_after" doc:"Seconds until another mail may be asked for." example:"60"`
 }
 
-func (s *server) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[trackerMailSent], error) {
-	life, err := s.Tracker.StartLogin(ctx, caller(ctx), in.Body.Email)
+func (t Tracker) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[trackerMailSent], error) {
+	life, err := t.Keeper.StartLogin(ctx, caller(ctx), in.Body.Email)
 	return answer(trackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
 }
 
@@ -110,25 +128,8 @@ type trackerCode struct {
 	OTP   digitCode `json:"otp" writeOnly:"true" doc:"The code of the mail, six digits, as text or as a number." example:"\"123456\""`
 }
 
-func (s *server) completeTrackerLogin(ctx context.Context, in *JSON[trackerCode]) (*JSON[tracker.User], error) {
-	return answer(s.Tracker.CompleteLogin(ctx, caller(ctx), in.Body.Email, in.Body.OTP.Reveal()))
-}
-
-func (s *server) finishTrackerOAuth(ctx context.Context, in *struct {
-	Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
-	State string `query:"state" maxLength:"200" doc:"What start gave the tracker to bring back."`
-	Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
-}) (*redirect, error) {
-	if in.Error != "" {
-		return s.toPage("/tracker", "tracker_error", "denied"), nil
-	}
-	u, err := s.Tracker.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
-	if err == nil {
-		return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
-	}
-	reason := trackerReason(err)
-	s.logWayBack(ctx, trackerCallbackPath, "a tracker user could not be connected", reason, err)
-	return s.toPage("/tracker", "tracker_error", reason), nil
+func (t Tracker) completeTrackerLogin(ctx context.Context, in *JSON[trackerCode]) (*JSON[tracker.User], error) {
+	return answer(t.Keeper.CompleteLogin(ctx, caller(ctx), in.Body.Email, in.Body.OTP.Reveal()))
 }
 
 // trackerReason is the word for what went wrong on the way back.
@@ -152,10 +153,10 @@ type trackerDisconnected struct {
 	Revoked bool `json:"revoked" doc:"Whether the tracker agreed. If not, end the sign-in on its website too."`
 }
 
-func (s *server) disconnectTracker(ctx context.Context, in *struct {
+func (t Tracker) disconnectTracker(ctx context.Context, in *struct {
 	UserID int64 `query:"user_id" minimum:"0" doc:"Who; left out it is the only one."`
 }) (*JSON[trackerDisconnected], error) {
-	revoked, err := s.Tracker.Disconnect(ctx, in.UserID)
+	revoked, err := t.Keeper.Disconnect(ctx, in.UserID)
 	return answer(trackerDisconnected{revoked}, err)
 }
 
@@ -211,12 +212,12 @@ func (trackerUser) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString, MaxLength: &longest}}}
 }
 
-// trackerUserID is the id of a tracker user; 0 for nobody in particular. It returns tracker.ErrNotFound.
-func (s *server) trackerUserID(ctx context.Context, u trackerUser) (int64, error) {
+// userID is the id of a tracker user; 0 for nobody in particular. It returns tracker.ErrNotFound.
+func (t Tracker) userID(ctx context.Context, u trackerUser) (int64, error) {
 	if u == "" {
 		return 0, nil
 	}
-	status, err := s.Tracker.Status(ctx)
+	status, err := t.Keeper.Status(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -234,7 +235,7 @@ type trackerSync struct {
 	UserID   trackerUser `json:"user_id,omitempty" doc:"Whose history, by id or by name; left out it is everybody's."`
 }
 
-func (s *server) syncTracker(ctx context.Context, in *struct {
+func (t Tracker) syncTracker(ctx context.Context, in *struct {
 	FullSync string `query:"full_sync" maxLength:"20" doc:"As in the body."`
 	Preview  string `query:"preview" maxLength:"20" doc:"As in the body."`
 	Body     *trackerSync
@@ -250,14 +251,14 @@ func (s *server) syncTracker(ctx context.Context, in *struct {
 	var userID int64
 	if in.Body != nil {
 		full, preview = full || in.Body.FullSync, preview || in.Body.Preview
-		if userID, err = s.trackerUserID(ctx, in.Body.UserID); err != nil {
+		if userID, err = t.userID(ctx, in.Body.UserID); err != nil {
 			return nil, err
 		}
 	}
 	if preview {
-		return started(s.Tracker.PreviewSync(ctx, userID))
+		return started(t.Keeper.PreviewSync(ctx, userID))
 	}
-	return started(s.Tracker.Sync(ctx, userID, bool(full)))
+	return started(t.Keeper.Sync(ctx, userID, bool(full)))
 }
 
 // trackerProblem is the Problem for what the tracker or its sign-in has against a request; nil

@@ -39,7 +39,17 @@ type testedRecord struct {
 const trialRule = " The body is that of the custom webhook: numbers may come as texts, unknown fields are passed over. " +
 	"A user name that no account lists ends as no account, unless the setting sync.test_skip_permission_check is on."
 
-func (s *server) registerTrials() {
+// Trials run an event that somebody makes up.
+type Trials struct {
+	Engine interface {
+		Preview(ctx context.Context, event watch.Event) (match.Trace, error)
+		Test(ctx context.Context, event watch.Event) (record.Record, error)
+		AcceptTest(ctx context.Context, event watch.Event) (int64, error)
+	}
+	Records *record.Store
+}
+
+func (t Trials) register(s *server) {
 	const tag = "Tests"
 	body := s.customBody()
 	register(s, huma.Operation{
@@ -52,7 +62,7 @@ func (s *server) registerTrials() {
 		if err != nil {
 			return nil, err
 		}
-		return answer(s.Engine.Preview(ctx, event))
+		return answer(t.Engine.Preview(ctx, event))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/test-sync", OperationID: "test-sync", Tags: []string{tag},
@@ -63,7 +73,7 @@ func (s *server) registerTrials() {
 			"200": s.response("The settled record, with its trace.", testedRecord{}),
 			"202": s.response("With async_mode: the record is on its way.", acceptedRecords{}),
 		},
-	}, s.testSync)
+	}, t.testSync)
 	// The library adds that the body is read raw, which is true and says nothing.
 	delete(body.Content, "application/octet-stream")
 }
@@ -74,7 +84,7 @@ type trialOutcome struct {
 	Body   any
 }
 
-func (s *server) testSync(ctx context.Context, in *struct {
+func (t Trials) testSync(ctx context.Context, in *struct {
 	Async   bool `query:"async_mode" doc:"Answer the id of the record at once, instead of the settled record."`
 	RawBody []byte
 }) (*trialOutcome, error) {
@@ -83,18 +93,18 @@ func (s *server) testSync(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if in.Async {
-		id, err := s.Engine.AcceptTest(ctx, event)
+		id, err := t.Engine.AcceptTest(ctx, event)
 		if err != nil {
 			return nil, err
 		}
 		return &trialOutcome{http.StatusAccepted, acceptedRecords{[]int64{id}}}, nil
 	}
-	settled, err := s.Engine.Test(ctx, event)
+	settled, err := t.Engine.Test(ctx, event)
 	if err != nil {
 		return nil, err
 	}
 	tested := testedRecord{Record: settled}
-	text, err := s.Records.Trace(ctx, settled.ID)
+	text, err := t.Records.Trace(ctx, settled.ID)
 	if errors.Is(err, record.ErrNotFound) { // it failed before the matching
 		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message}, Steps: []match.Step{}}
 		return &trialOutcome{http.StatusOK, tested}, nil

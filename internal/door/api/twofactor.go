@@ -45,7 +45,7 @@ func (s *server) registerTwoFactor() {
 		Description: "Answers what an authenticator app needs (RFC 6238: SHA-1, six digits, thirty seconds). Nothing changes until a code of the app confirms it, within a quarter of an hour. It needs a session, as everything here that changes something: an API key cannot do it.",
 		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*JSON[auth.Enrolment], error) {
-		name, err := s.person(ctx)
+		name, err := person(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (s *server) registerTwoFactor() {
 		Method: http.MethodPost, Path: "/api/two-factor/cancel", OperationID: "cancel-two-factor", Tags: []string{tag},
 		Summary: "Give up setting codes up",
 	}, func(ctx context.Context, _ *none) (*none, error) {
-		_, err := s.person(ctx)
+		_, err := person(ctx)
 		if err == nil {
 			s.Guard.Store.CancelEnrolment()
 		}
@@ -71,7 +71,7 @@ func (s *server) registerTwoFactor() {
 		Browser
 		Body codeInput
 	}) (*JSON[recoveryCodes], error) {
-		if _, err := s.person(ctx); err != nil {
+		if _, err := person(ctx); err != nil {
 			return nil, err
 		}
 		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, in.Body.Code.Reveal(), in.Session)
@@ -85,7 +85,7 @@ func (s *server) registerTwoFactor() {
 		Summary: "Make new recovery codes", Description: "The old ones end.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*JSON[recoveryCodes], error) {
-		name, err := s.person(ctx)
+		name, err := person(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (s *server) registerTwoFactor() {
 		Summary: "Ask for no code any more", Description: "Who lost the app and the recovery codes turns it off on the machine: watchmark two-factor off NAME",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*none, error) {
-		name, err := s.person(ctx)
+		name, err := person(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -15,10 +15,13 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 
 	"watchmark/internal/door/auth"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/listen"
+	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
@@ -47,14 +50,40 @@ const (
 	openAtOnce    = 1000
 )
 
-func (s *server) registerWebhooks() {
-	s.mux.HandleFunc("POST /webhook/{source}", s.webhook)
-	s.mux.HandleFunc("POST /webhook/{source}/{$}", s.webhook)
-	s.mux.HandleFunc("POST /webhook/{source}/{key}", s.webhook)
+// Webhooks are the door for media servers.
+type Webhooks struct {
+	Engine interface {
+		Accept(ctx context.Context, a engine.Arrival) (ids []int64, err error)
+	}
+	Settings *settings.Manager
+	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
+	Masker *secret.Masker
+	// Requests counts what came, by source, outcome and status.
+	Requests *metrics.Counter
+}
+
+// door is Webhooks at their server, with what bounds them.
+type door struct {
+	*server
+	Webhooks
+	strangers  *rate.Limiter
+	bodies     *bodyRoom
+	openBodies *bodyRoom        // of those that anybody may send
+	openDoor   *auth.Allowances // for those, by address
+}
+
+func (w Webhooks) register(s *server) {
+	d := &door{
+		server: s, Webhooks: w, strangers: rate.NewLimiter(strangersPerSecond, strangersAtOnce),
+		bodies: newBodyRoom(bodiesMost), openBodies: newBodyRoom(openBodiesMost), openDoor: auth.NewAllowances(openAtOnce, openPerSecond),
+	}
+	s.mux.HandleFunc("POST /webhook/{source}", d.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{$}", d.webhook)
+	s.mux.HandleFunc("POST /webhook/{source}/{key}", d.webhook)
 	s.describeWebhooks()
 	for _, path := range LegacyPaths {
 		source := watch.Source(strings.ToLower(path[1:]))
-		take := func(w http.ResponseWriter, r *http.Request) { s.legacy(w, r, source) }
+		take := func(w http.ResponseWriter, r *http.Request) { d.legacy(w, r, source) }
 		s.mux.HandleFunc("POST "+path, take)
 		s.mux.HandleFunc("POST "+path+"/{$}", take)
 		s.mux.HandleFunc("POST "+path+"/{key}", take)
@@ -86,73 +115,73 @@ type webhookIgnored struct {
 
 // webhook takes one request of a media server that shows the key. It is answered from the intake only:
 // what it brings is stored before the answer, and worked on after it.
-func (s *server) webhook(w http.ResponseWriter, r *http.Request) {
+func (d *door) webhook(w http.ResponseWriter, r *http.Request) {
 	src := watch.Source(r.PathValue("source"))
-	current := s.Settings.Current().Auth
+	current := d.Settings.Current().Auth
 	switch {
 	case !slices.Contains(source.Push, src):
-		s.conclude(w, r, "", unknownSource) // what stands there may be anything, a key in the wrong place too
+		d.conclude(w, r, "", unknownSource) // what stands there may be anything, a key in the wrong place too
 	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
-		s.conclude(w, r, src, wrongKey)
+		d.conclude(w, r, src, wrongKey)
 	default:
 		if current.WebhookAuthEnabled {
 			listen.Known(r.Context())
 		}
-		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
+		d.conclude(w, r, src, d.receive(w, r, src, d.bodies))
 	}
 }
 
 // legacy is webhook for the paths of Bangumi-syncer, which have a key of their own or none. Where anybody may send something,
 // that has a room of its own and a bound by address: it must not keep those waiting who have a key.
-func (s *server) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) {
-	current := s.Settings.Current().Server
+func (d *door) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) {
+	current := d.Settings.Current().Server
 	key := current.LegacyKey.Reveal()
 	switch {
 	case !current.LegacyPaths:
-		s.conclude(w, r, src, legacyOff)
+		d.conclude(w, r, src, legacyOff)
 	case key != "" && !rightKey(givenKey(r), key):
-		s.conclude(w, r, src, wrongLegacyKey)
+		d.conclude(w, r, src, wrongLegacyKey)
 	case settings.StrongKey(key):
 		listen.Known(r.Context())
-		s.conclude(w, r, src, s.receive(w, r, src, s.bodies))
-	case !s.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
-		s.conclude(w, r, src, tooManyOpen)
+		d.conclude(w, r, src, d.receive(w, r, src, d.bodies))
+	case !d.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
+		d.conclude(w, r, src, tooManyOpen)
 	default:
-		s.conclude(w, r, src, s.receive(w, r, src, s.openBodies))
+		d.conclude(w, r, src, d.receive(w, r, src, d.openBodies))
 	}
 }
 
 // conclude stores what a request brought, with its line in the log, and answers it.
-func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Source, o outcome) {
+func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source, o outcome) {
 	status := o.status
-	defer func() { s.count(src, status) }()
-	if o.stranger && !s.strangers.Allow() {
+	defer func() { d.count(src, status) }()
+	if o.stranger && !d.strangers.Allow() {
 		o.answer.(*Problem).write(w)
 		return
 	}
 	entry := webhooklog.Entry{
 		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
-		Reason: s.Masker.Mask(o.reason), UserName: o.user, Title: o.title, Label: o.label,
-		Body: s.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
+		Reason: d.Masker.Mask(o.reason), UserName: o.user, Title: o.title, Label: o.label,
+		Body: d.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
 	}
 	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
 		entry.Remote = addr.String()
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), intakeTime)
 	defer cancel()
-	ids, err := s.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
+	ids, err := d.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
 	switch {
 	case err == nil:
 	case len(o.events) > 0:
-		p := s.problemOf(r.Context(), "POST /webhook/"+string(src), err)
+		p := d.problemOf(r.Context(), "POST /webhook/"+string(src), err)
 		status = p.Status
 		p.write(w)
 		return
 	default:
 		// The answer stays right without its line in the log.
-		s.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
+		d.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
 	}
-	s.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
+	d.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
 	switch answer := o.answer.(type) {
 	case *Problem:
 		answer.write(w)
@@ -164,24 +193,24 @@ func (s *server) conclude(w http.ResponseWriter, r *http.Request, src watch.Sour
 }
 
 // count adds an answered request to Requests.
-func (s *server) count(src watch.Source, status int) {
+func (d *door) count(src watch.Source, status int) {
 	if src == "" {
 		src = "unknown"
 	}
-	s.Requests.Add(1, string(src), string(webhooklog.OutcomeOf(status)), strconv.Itoa(status))
+	d.Requests.Add(1, string(src), string(webhooklog.OutcomeOf(status)), strconv.Itoa(status))
 }
 
 // receive reads and judges a request that may come in. Its body takes its place in room.
-func (s *server) receive(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
-	current := s.Settings.Current()
+func (d *door) receive(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
+	current := d.Settings.Current()
 	body, release, err := readBody(w, r, current.Server.MaxBody, room)
 	defer release()
 	if err != nil {
-		return refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
+		return refuse(d.problemOf(r.Context(), "POST /webhook/"+string(src), err))
 	}
 	delivery, err := source.Parse(src, source.Request{ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
 	if err != nil {
-		o := refuse(s.problemOf(r.Context(), "POST /webhook/"+string(src), err))
+		o := refuse(d.problemOf(r.Context(), "POST /webhook/"+string(src), err))
 		o.body = body
 		return o
 	}
@@ -214,8 +243,8 @@ func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored s
 }
 
 // unknownSource answers a path that names none of the sources.
-var unknownSource = refuseStranger(http.StatusNotFound,
-	fmt.Sprintf("There is no such source: the path is /webhook/ and then one of %s.", listed(source.Push)))
+var unknownSource = refuseStranger(problem(http.StatusNotFound,
+	fmt.Sprintf("There is no such source: the path is /webhook/ and then one of %s.", listed(source.Push))))
 
 func listed(sources []watch.Source) string {
 	names := make([]string, len(sources))
@@ -226,25 +255,22 @@ func listed(sources []watch.Source) string {
 }
 
 var (
-	wrongKey = refuseStranger(http.StatusUnauthorized,
-		"The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")
-	legacyOff = refuseStranger(http.StatusNotFound,
-		"This is an address of Bangumi-syncer, which is not answered: switch on the setting server.legacy_paths, or enter the address from the page of this service into your media server.")
-	wrongLegacyKey = refuseStranger(http.StatusUnauthorized,
-		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key.")
+	wrongKey = refuseStranger(problem(http.StatusUnauthorized,
+		"The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."))
+	legacyOff = refuseStranger(problem(http.StatusNotFound,
+		"This is an address of Bangumi-syncer, which is not answered: switch on the setting server.legacy_paths, or enter the address from the page of this service into your media server."))
+	wrongLegacyKey = refuseStranger(problem(http.StatusUnauthorized,
+		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key."))
 )
 
 // tooManyOpen answers whoever sends much where no key is asked for.
-var tooManyOpen = func() outcome {
-	o := refuseStranger(http.StatusTooManyRequests, "Too many webhooks without a key from this address: wait a second, or set server.legacy_key, which lifts this bound.")
-	o.answer.(*Problem).RetryAfter = 1
-	return o
-}()
+var tooManyOpen = refuseStranger(problem(http.StatusTooManyRequests,
+	"Too many webhooks without a key from this address: wait a second, or set server.legacy_key, which lifts this bound.").after(1))
 
 func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
 
-func refuseStranger(status int, detail string) outcome {
-	o := refuse(problem(status, detail))
+func refuseStranger(p *Problem) outcome {
+	o := refuse(p)
 	o.stranger = true
 	return o
 }

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/testkit/logtest"
 )
 
 // testGuard is a guard and what it let through last.
@@ -233,6 +235,53 @@ func TestARequestEndsWithItsSession(t *testing.T) {
 		if after := <-ended; after < time.Minute || after > 2*time.Minute {
 			t.Errorf("it ended after %v", after)
 		}
+	})
+}
+
+// TestAPassingErrorOfTheDatabaseEndsNoRequest: an upload that takes minutes goes on while nobody can tell who sends it,
+// and ends once it is known that he is signed out.
+func TestAPassingErrorOfTheDatabaseEndsNoRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, d := withAdmin(t, t.TempDir(), defaultPolicy)
+		token, _ := login(t, store)
+		rename := func(from, to string) {
+			t.Helper()
+			err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, "ALTER TABLE "+from+" RENAME TO "+to)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		began, ended := make(chan struct{}), make(chan struct{})
+		g := newGuard(store)
+		var log logtest.Buffer
+		g.Log = slog.New(slog.NewTextHandler(&log, nil))
+		handler := g.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(began)
+			<-r.Context().Done()
+			close(ended)
+		}))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/upload", nil)
+		r.AddCookie(&http.Cookie{Name: auth.CookieName, Value: token})
+		go handler.ServeHTTP(httptest.NewRecorder(), r)
+		<-began
+		rename("sessions", "away")
+		time.Sleep(time.Minute)
+		select {
+		case <-ended:
+			t.Fatal("the request was ended while the database could not tell who is calling")
+		default:
+		}
+		if !strings.Contains(log.String(), "whether a caller is still known") {
+			t.Errorf("log: %s", log.String())
+		}
+		rename("away", "sessions")
+		if err := store.Logout(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
 	})
 }
 
