@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/door/api"
@@ -104,56 +102,46 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 }
 
 func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pages, error) {
-	deps := web.Deps{
-		Records: a.Records, Feed: a.Records.Feed, Questions: a.Questions, Mappings: a.Mappings, Accounts: a.Accounts, WebhookLog: a.webhooks, Settings: a.Settings, APIKeys: a.Auth.ListKeys,
-		ArchiveStatus: a.archiver.Status, FindInArchive: a.Archive.Find, DatasetStatus: a.Dataset.Status, Reachability: a.catalog.Reachability, Cover: a.covers.Get,
-		Queue: a.queue, Scheduler: a.replay.Standing, MaxRetries: func() int { return a.Settings.Current().CatalogReplay.MaxRetries }, Tasks: a.tasks,
-		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Notices: a.Notices,
-		Summaries: a.summaries, Airing: a.airing.Status, ModelUsage: a.llm.Usage.Report,
-		Backups: a.backups.Status, Update: a.updates.Status, Integrity: a.integrity.standing,
-		TestMatch:   a.engine.Preview,
-		Network:     a.doctor.State,
-		Logs:        a.lines,
-		SilentAfter: func() time.Duration { return a.Settings.Current().Notification.SilentAfter },
-		LogLevel:    func() slog.Level { return a.Settings.Current().Log.Level },
-		WebhookKey: func() string {
-			s := a.Settings.Current().Auth
-			if !s.WebhookAuthEnabled {
-				return ""
-			}
-			return s.WebhookKey.Reveal()
-		},
-		PublicURL: func(r *http.Request) string { return a.publicURL(r.Context()) },
-		BasePath:  func() string { return guard.BasePath },
-		Viewer: func(r *http.Request) (string, bool) {
-			identity, known := auth.IdentityOf(r.Context())
-			return identity.Name, known
-		},
-		ToLogin:    guard.ToLogin,
-		NeedsSetup: a.Auth.NeedsSetup,
-		Provider:   signIn.Status,
-		TwoFactor:  a.Auth.TwoFactor,
-		Enrolment: func(r *http.Request) (auth.Enrolment, bool) {
-			if identity, _ := auth.IdentityOf(r.Context()); identity.Kind != auth.BySession {
-				return auth.Enrolment{}, false
-			}
-			return a.Auth.Enrolment()
-		},
+	config := web.Config{
+		PublicURL: a.publicURL, BasePath: guard.BasePath, ToLogin: guard.ToLogin,
+		Viewer: func(r *http.Request) (auth.Identity, bool) { return auth.IdentityOf(r.Context()) },
 		SubjectURL: func(id catalog.SubjectID) string {
 			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
 		},
-		TokenURL:   func() string { return "https://next.bgm.tv/demo/access-token" },
-		OAuthReady: func() bool { return a.Settings.Current().Catalog.OAuthClientID != "" },
-		Version:    Version(),
-		Modules:    modules(),
-		Shutdown:   a.stopping,
-		Log:        a.log,
+		Cover: a.covers.Get, Changes: a.Records.Feed, Version: Version(), Stopping: a.stopping, Log: a.log,
 	}
 	if o.Demo != (DemoLogin{}) {
 		login := web.DemoLogin(o.Demo)
-		deps.Demo = &login
+		config.Demo = &login
 	}
-	pages, err := web.New(deps)
+	sources := web.Sources{
+		Records: a.Records, Requests: a.webhooks, Accounts: a.Accounts, Settings: a.Settings, Tasks: a.tasks,
+		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
+	}
+	pages, err := web.New(config, web.Groups{
+		Dashboard: web.Dashboard{
+			Sources: sources, Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Notices: a.Notices, Queue: a.queue,
+			Archive: a.archiver.Status, Reachability: a.catalog.Reachability, Integrity: a.integrity.standing,
+		},
+		Records:       web.Records{Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Requests: a.webhooks, Tasks: a.tasks},
+		Review:        web.Review{Questions: a.Questions},
+		Inbox:         web.Inbox{Notices: a.Notices, Accounts: a.Accounts},
+		Queue:         web.Queue{Queue: a.queue, Scheduler: a.replay.Standing, Reachability: a.catalog.Reachability, Settings: a.Settings, Tasks: a.tasks},
+		Mappings:      web.Mappings{Mappings: a.Mappings},
+		Archive:       web.Archive{Status: a.archiver.Status, Find: a.Archive.Find},
+		Sources:       sources,
+		Accounts:      web.Accounts{Accounts: a.Accounts, Records: a.Records, Settings: a.Settings},
+		Notifications: web.Notifications{Notices: a.Notices, Accounts: a.Accounts, Records: a.Records},
+		Summaries: web.Summaries{
+			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,
+			Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, Settings: a.Settings,
+		},
+		Tasks:    web.Tasks{Tasks: a.tasks},
+		Settings: web.Settings{Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status, TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys},
+		Debug:    web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
+		About:    web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
+		SignIn:   web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
+	})
 	if err != nil {
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)
 	}

@@ -1,12 +1,22 @@
 package web
 
 import (
-	"net/http"
 	"runtime"
 
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/upkeep/update"
 )
+
+// About is the page of the program itself.
+type About struct {
+	Table  func() idmap.Status // of ids
+	Update func() update.Status
+	// Modules are the Go modules that are linked into the program; empty where the build does not tell.
+	Modules []Module
+}
+
+// Module is a Go module.
+type Module struct{ Path, Version string }
 
 // aboutPage is what the program is made of, and the state of the id table.
 type aboutPage struct {
@@ -29,10 +39,10 @@ var credits = []credit{
 	{"lucide", "Lucide", "https://lucide.dev", "ISC"},
 }
 
-func (s *site) about(*http.Request) (content, error) {
-	table := s.DatasetStatus()
+func (g About) show(*request) (content, error) {
+	table := g.Table()
 	return content{Title: "about.title", Data: aboutPage{
-		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: s.Modules, Update: s.Update(),
+		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
 	}}, nil
 }
 

@@ -1,22 +1,34 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/settings"
+	"watchmark/internal/record"
 )
+
+// Accounts is the page of the accounts.
+type Accounts struct {
+	Accounts *account.Store
+	Records  *record.Store
+	Settings *settings.Manager
+}
+
+// tokenURL is the catalog's page where people make a token by hand.
+const tokenURL = "https://next.bgm.tv/demo/access-token"
 
 // accountForm is what the form of an account shows; Account is nil for a new one.
 type accountForm struct {
 	Account *account.Account
 	// Seen are media user names that events carried lately.
 	Seen []seenName
-	// TokenURL is the page where a token is made; may be empty.
-	TokenURL string
 }
+
+// TokenURL is the page where a token is made.
+func (accountForm) TokenURL() string { return tokenURL }
 
 // ID tells the fields of several forms on one page apart.
 func (f accountForm) ID() string {
@@ -61,17 +73,17 @@ const offeredNames = 12
 // API says what they mean (GET /api/accounts/oauth/callback).
 var oauthProblems = []string{"denied", "state", "not_configured", "refused", "unreachable", "other_user", "taken"}
 
-func (s *site) accounts(r *http.Request) (content, error) {
-	list, err := s.Accounts.List(r.Context())
+func (g Accounts) list(r *request) (content, error) {
+	list, err := g.Accounts.List(r.Context())
 	if err != nil {
 		return content{}, err
 	}
-	names, err := s.Records.UserNames(r.Context())
+	names, err := g.Records.UserNames(r.Context())
 	if err != nil {
 		return content{}, err
 	}
-	page := accountsPage{OAuthReady: s.OAuthReady()}
-	if page.Ignored, err = s.Accounts.Ignored(r.Context()); err != nil {
+	page := accountsPage{OAuthReady: g.Settings.Current().Catalog.OAuthClientID != ""}
+	if page.Ignored, err = g.Accounts.Ignored(r.Context()); err != nil {
 		return content{}, err
 	}
 	ignored := func(name string) bool {
@@ -86,11 +98,11 @@ func (s *site) accounts(r *http.Request) (content, error) {
 		seen = append(seen, seenName{name, free})
 	}
 	seen = seen[:min(len(seen), offeredNames)]
-	page.New = accountForm{Seen: seen, TokenURL: s.TokenURL()}
+	page.New = accountForm{Seen: seen}
 	connected := r.URL.Query().Get("connected")
 	for i := range list {
 		a := &list[i]
-		view := accountView{Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen, TokenURL: s.TokenURL()}}
+		view := accountView{Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen}}
 		if view.Form.ID() == connected {
 			page.Connected, view.Open = a, len(a.MediaUserNames) == 0
 		}

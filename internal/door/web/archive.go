@@ -1,11 +1,17 @@
 package web
 
 import (
-	"net/http"
+	"context"
 	"strings"
 
 	"watchmark/internal/catalog/archive"
 )
+
+// Archive is the page of the offline archive.
+type Archive struct {
+	Status func() archive.Status
+	Find   func(context.Context, archive.Query) ([]archive.Found, error)
+}
 
 // archivePage is the state of the offline archive, and what was looked for in it.
 type archivePage struct {
@@ -19,14 +25,14 @@ type archivePage struct {
 // foundMost is how many subjects a search shows.
 const foundMost = 20
 
-func (s *site) archive(r *http.Request) (content, error) {
-	page := archivePage{Status: s.ArchiveStatus(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
+func (g Archive) show(r *request) (content, error) {
+	page := archivePage{Status: g.Status(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	page.Look = archiveLook(page.Status)
 	if page.Text == "" || !page.IndexReady {
 		return content{Title: "archive.title", Data: page}, nil
 	}
 	var err error
-	page.Found, err = s.FindInArchive(r.Context(), archive.Query{Text: page.Text, Limit: foundMost})
+	page.Found, err = g.Find(r.Context(), archive.Query{Text: page.Text, Limit: foundMost})
 	return content{Title: "archive.title", Data: page}, err
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
 
 	"watchmark/internal/upkeep/backup"
@@ -18,10 +17,9 @@ type backupsPage struct {
 	Open bool
 }
 
-func (s *site) backups(r *http.Request) (content, error) {
-	status := s.Backups()
-	user, _ := s.Viewer(r)
-	page := backupsPage{Status: status, Look: backupsLook(status), Open: user == "", Command: "watchmark restore FILE --data DIR"}
+func (g Settings) backups(r *request) (content, error) {
+	status := g.Backups()
+	page := backupsPage{Status: status, Look: backupsLook(status), Open: r.viewer.Name == "", Command: "watchmark restore FILE --data DIR"}
 	if len(status.Items) > 0 {
 		page.Command = fmt.Sprintf("watchmark restore %q --data DIR", filepath.Join(status.Dir, status.Items[0].Name))
 	}

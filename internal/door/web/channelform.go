@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ type preset struct {
 }
 
 // newChannel shows the form of a new channel of the type in the address.
-func (s *site) newChannel(r *http.Request) (content, error) {
+func (g Notifications) newChannel(r *request) (content, error) {
 	a, known := channel.AdapterOf(channel.Type(r.URL.Query().Get("type")))
 	if !known {
 		return content{}, errNoPage
@@ -82,12 +81,12 @@ func (s *site) newChannel(r *http.Request) (content, error) {
 }
 
 // channel shows the form of a channel. Settings that cannot be read any more are entered anew.
-func (s *site) channel(r *http.Request) (content, error) {
+func (g Notifications) channel(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	c, err := s.Notices.Channel(r.Context(), id)
+	c, err := g.Notices.Channel(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}

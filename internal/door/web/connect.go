@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -57,8 +56,8 @@ func (p connectPage) StepKeys() []string {
 // requestsShown is how many of the newest requests of a source are listed.
 const requestsShown = 8
 
-func (s *site) connect(r *http.Request) (content, error) {
-	lines, err := s.sourceLines(r.Context(), time.Now(), nil)
+func (g Sources) connect(r *request) (content, error) {
+	lines, err := g.lines(r.Context(), time.Now(), nil)
 	if err != nil {
 		return content{}, err
 	}
@@ -73,23 +72,23 @@ func (s *site) connect(r *http.Request) (content, error) {
 			page.Guide = a.Guide
 		}
 	}
-	if page.Asked, err = s.askedSources(r.Context()); err != nil {
+	if page.Asked, err = g.askedSources(r.Context()); err != nil {
 		return content{}, err
 	}
-	public := s.PublicURL(r)
+	public := r.PublicURL(r.Context())
 	page.URL = public + "/webhook/" + string(page.Source)
-	if key := s.WebhookKey(); key != "" {
-		page.URL += "/" + url.PathEscape(key)
+	if protected := g.Settings.Current().Auth; protected.WebhookAuthEnabled && protected.WebhookKey != "" {
+		page.URL += "/" + url.PathEscape(protected.WebhookKey.Reveal())
 		page.HasKey = true
 	}
 	page.Loopback = onLoopback(public)
-	page.Log, err = s.heard(r.Context(), page.Source)
+	page.Log, err = g.requests(r.Context(), page.Source)
 	return content{Title: "connect.title", Data: page}, err
 }
 
 // heard are the newest requests of a source, with those whose address names none that there is.
-func (s *site) heard(ctx context.Context, source watch.Source) ([]heardRequest, error) {
-	entries, _, err := s.WebhookLog.List(ctx, webhooklog.Filter{Source: source, OrNone: true, Limit: requestsShown})
+func (g Sources) requests(ctx context.Context, source watch.Source) ([]heardRequest, error) {
+	entries, _, err := g.Requests.List(ctx, webhooklog.Filter{Source: source, OrNone: true, Limit: requestsShown})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (s *site) heard(ctx context.Context, source watch.Source) ([]heardRequest, 
 	for _, e := range entries {
 		ids = append(ids, e.RecordIDs...)
 	}
-	became, err := s.Records.Some(ctx, ids)
+	became, err := g.Records.Some(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -11,11 +10,27 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/watch"
 )
+
+// Dashboard is the first page.
+type Dashboard struct {
+	Sources      Sources
+	Records      *record.Store
+	Questions    *review.Store
+	Accounts     *account.Store
+	Notices      *notify.Notifier
+	Queue        *queue.Queue
+	Archive      func() archive.Status
+	Reachability func() catalog.Reachability // of the catalog, without asking it
+	// Integrity tells whether the check of the database that began with the start is under way, or has found it damaged.
+	Integrity func() (checking, damaged bool)
+}
 
 // need is something that waits for a person, the most urgent first.
 type need struct {
@@ -83,38 +98,38 @@ const (
 	latestRead  = 60
 )
 
-func (s *site) dashboard(r *http.Request) (content, error) {
+func (g Dashboard) show(r *request) (content, error) {
 	ctx, now := r.Context(), time.Now()
-	activity, err := s.Records.Activity(ctx, firstDay(now), now, trendDays)
+	activity, err := g.Records.Activity(ctx, firstDay(now), now, trendDays)
 	if err != nil {
 		return content{}, err
 	}
-	newest, _, err := s.Records.List(ctx, record.Filter{Limit: latestRead})
+	newest, _, err := g.Records.List(ctx, record.Filter{Limit: latestRead})
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := g.Accounts.List(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	polled, err := s.polled(ctx)
+	polled, err := g.Sources.polled(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	page := dashboardPage{
-		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: s.Reachability(),
+		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: g.Reachability(),
 		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
 		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
 	}
-	tasks, err := s.Queue.Counts(ctx)
+	tasks, err := g.Queue.Counts(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	page.Queue = tasks[queue.Pending]
-	if page.Needs, err = s.needs(ctx, now, accounts, polled, page.Queue); err != nil {
+	if page.Needs, err = g.needs(ctx, now, accounts, polled, page.Queue); err != nil {
 		return content{}, err
 	}
-	page.Sources, err = s.sourceLines(ctx, now, polled)
+	page.Sources, err = g.Sources.lines(ctx, now, polled)
 	// What was heard of comes first.
 	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
 	return content{Title: "dashboard.title", Data: page}, err
@@ -122,17 +137,17 @@ func (s *site) dashboard(r *http.Request) (content, error) {
 
 // needs are the things that wait for a person: first what keeps marks from being made at
 // all, then what failed, then what waits, last what mends itself.
-func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
-	failed, unrouted, err := s.Records.FailedLately(ctx, now)
+func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
+	failed, unrouted, err := g.Records.FailedLately(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	open, err := s.Questions.Open(ctx)
+	open, err := g.Questions.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var needs []need
-	checking, damaged := s.Integrity()
+	checking, damaged := g.Integrity()
 	if damaged {
 		needs = append(needs, need{look: look{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
 	}
@@ -146,7 +161,7 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: roomPath(p.Source)})
 		}
 	}
-	channels, err := s.Notices.Channels(ctx)
+	channels, err := g.Notices.Channels(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +179,13 @@ func (s *site) needs(ctx context.Context, now time.Time, accounts []account.Acco
 	if open > 0 {
 		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
 	}
-	if known := s.Reachability(); !known.Reachable {
+	if known := g.Reachability(); !known.Reachable {
 		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
 	}
 	if queue > 0 {
 		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
 	}
-	if archived := s.ArchiveStatus(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
+	if archived := g.Archive(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
 		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})
 	}
 	if checking {
@@ -226,9 +241,9 @@ func latest(newest []record.Record) []shown {
 	return list[:min(len(list), latestShown)]
 }
 
-// sourceLines are the sources that push, in the order of source.Push, and those of polled after them.
-func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
-	requests, err := s.WebhookLog.LastSeen(ctx)
+// lines are the sources that push, in the order of source.Push, and those of polled after them.
+func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
+	requests, err := g.Requests.LastSeen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +262,7 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 	for _, line := range lines {
 		sources = append(sources, line.Source)
 	}
-	records, err := s.Records.Heard(ctx, sources)
+	records, err := g.Records.Heard(ctx, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +279,7 @@ func (s *site) sourceLines(ctx context.Context, now time.Time, polled []polledSo
 			}
 		}
 		heard.Last = *line.Seen
-		if days := heard.Silent(now, s.SilentAfter()); days > 0 && line.Look.Tone != "bad" {
+		if days := heard.Silent(now, g.Settings.Current().Notification.SilentAfter); days > 0 && line.Look.Tone != "bad" {
 			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, days
 		}
 	}

@@ -276,7 +276,7 @@ func TestCoverAnswers(t *testing.T) {
 	}
 	for name, err := range map[string]error{"on its way": cover.ErrLater, "the disk fails": errors.New("disk")} {
 		later := newRig(t, func(g *rig) {
-			g.deps.Cover = func(context.Context, catalog.SubjectID) (cover.Image, error) { return cover.Image{}, err }
+			g.config.Cover = func(context.Context, catalog.SubjectID) (cover.Image, error) { return cover.Image{}, err }
 		})
 		if page := later.get(t, later.client(t, true), "/cover/8", "en"); page.status != http.StatusOK || page.header.Get("Cache-Control") != "no-store" || page.header.Get("Content-Type") != "image/gif" {
 			t.Errorf("%s: %d %v", name, page.status, page.header)

@@ -2,9 +2,9 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +12,24 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
 	"watchmark/internal/upkeep/diagnose"
 	"watchmark/internal/watch"
 )
+
+// Debug are the pages that help to find out what is wrong.
+type Debug struct {
+	Accounts *account.Store
+	Requests *webhooklog.Log
+	Settings *settings.Manager
+	Lines    *logs.Ring // the newest of the log
+	// Match matches an event and writes nothing.
+	Match func(context.Context, watch.Event) (match.Trace, error)
+	// Network is how the services outside were found last.
+	Network func() []diagnose.Result
+}
 
 // trialForm is what a person says was watched, as they typed it.
 type trialForm struct {
@@ -43,8 +56,8 @@ type trialPage struct {
 var mediaKinds = []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction}
 
 // trial matches what the address says was watched, and marks nothing.
-func (s *site) trial(r *http.Request) (content, error) {
-	accounts, err := s.Accounts.List(r.Context())
+func (g Debug) trial(r *request) (content, error) {
+	accounts, err := g.Accounts.List(r.Context())
 	if err != nil {
 		return content{}, err
 	}
@@ -75,7 +88,7 @@ func (s *site) trial(r *http.Request) (content, error) {
 	if page.Wrong = wrong; len(wrong) > 0 {
 		return content{Title: "debug.title", Data: page}, nil
 	}
-	trace, err := s.TestMatch(r.Context(), event)
+	trace, err := g.Match(r.Context(), event)
 	if err != nil {
 		return content{}, err
 	}
@@ -135,7 +148,7 @@ type webhooksPage struct {
 	Filter   webhooklog.Filter
 	Sources  []watch.Source
 	Outcomes []webhooklog.Outcome
-	Requests []request
+	Requests []webhookRequest
 	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
 	Older  string
 	Newest string
@@ -146,8 +159,8 @@ func (p webhooksPage) Filtered() bool {
 	return p.Filter.Source != "" || p.Filter.Outcome != "" || p.Filter.Text != ""
 }
 
-// request is one that arrived, with its body made readable.
-type request struct {
+// webhookRequest is one that arrived, with its body made readable.
+type webhookRequest struct {
 	webhooklog.Entry
 	Text string
 }
@@ -156,7 +169,7 @@ type request struct {
 const requestsAPage = 25
 
 // webhooks lists what arrived. What a filter in the address cannot mean is left out.
-func (s *site) webhooks(r *http.Request) (content, error) {
+func (g Debug) webhooks(r *request) (content, error) {
 	q := r.URL.Query()
 	f := webhooklog.Filter{Text: strings.TrimSpace(q.Get("q")), Before: cursor(r, "before"), Limit: requestsAPage}
 	if src := watch.Source(q.Get("source")); slices.Contains(source.Push, src) {
@@ -165,13 +178,13 @@ func (s *site) webhooks(r *http.Request) (content, error) {
 	if outcome := webhooklog.Outcome(q.Get("outcome")); slices.Contains(webhooklog.Outcomes, outcome) {
 		f.Outcome = outcome
 	}
-	entries, next, err := s.WebhookLog.List(r.Context(), f)
+	entries, next, err := g.Requests.List(r.Context(), f)
 	if err != nil {
 		return content{}, err
 	}
 	page := webhooksPage{Filter: f, Sources: source.Push, Outcomes: webhooklog.Outcomes}
 	for _, e := range entries {
-		page.Requests = append(page.Requests, request{e, indented(e.Body)})
+		page.Requests = append(page.Requests, webhookRequest{e, indented(e.Body)})
 	}
 	if next > 0 {
 		page.Older = webhooksPath(f, next)
@@ -196,8 +209,8 @@ type networkPage struct {
 	Problems []diagnose.Problem
 }
 
-func (s *site) network(*http.Request) (content, error) {
-	page := networkPage{Targets: s.Network(), Stages: diagnose.StageNames, Problems: slices.Sorted(maps.Keys(diagnose.Problems))}
+func (g Debug) network(*request) (content, error) {
+	page := networkPage{Targets: g.Network(), Stages: diagnose.StageNames, Problems: slices.Sorted(maps.Keys(diagnose.Problems))}
 	for _, t := range page.Targets {
 		if t.Running {
 			page.Running = true
@@ -295,16 +308,16 @@ const linesShown = 300
 
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-func (s *site) logs(r *http.Request) (content, error) {
+func (g Debug) logs(r *request) (content, error) {
 	q := r.URL.Query()
-	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(s.LogLevel().String())}
+	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(g.Settings.Current().Log.Level.String())}
 	if slices.Contains(logLevels, q.Get("level")) {
 		page.Level = q.Get("level")
 	}
 	filter := logs.Filter{Text: page.Text}
 	_ = filter.Level.UnmarshalText([]byte(page.Level)) // one of those above
-	page.Last = s.Logs.Size()
-	lines, _ := s.Logs.After(0, filter)
+	page.Last = g.Lines.Size()
+	lines, _ := g.Lines.After(0, filter)
 	for _, line := range lines[max(0, len(lines)-linesShown):] {
 		page.Lines = append(page.Lines, newLogLine(line))
 		page.Last = max(page.Last, line.ID)

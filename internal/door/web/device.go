@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -28,13 +27,13 @@ type boxView struct {
 	Answered bool
 }
 
-func (s *site) device(r *http.Request) (content, error) {
-	leads, err := s.leads(r.Context())
+func (g Sources) device(r *request) (content, error) {
+	leads, err := g.leads(r.Context())
 	if err != nil {
 		return content{}, err
 	}
-	status := s.Device()
-	page := devicePage{Status: status, Look: s.deviceLook(status), Settings: s.controls("device"), Following: s.following(0, device.TaskKind), Again: roomCalm}
+	status := g.Device()
+	page := devicePage{Status: status, Look: g.deviceLook(status), Settings: controls(g.Settings, "device"), Following: running(g.Tasks, 0, device.TaskKind), Again: roomCalm}
 	if status.Scanning {
 		page.Again = roomBusy
 	}
@@ -61,12 +60,12 @@ func boxRank(b boxView) int {
 }
 
 // deviceLook is how the boxes stand, in one word.
-func (s *site) deviceLook(status device.Status) look {
-	values := s.controls("device")
+func (g Sources) deviceLook(status device.Status) look {
+	places := g.Settings.Current().Device
 	switch {
 	case !status.Enabled:
 		return look{"quiet", "power", "device.is.off"}
-	case values["addresses"].Lines() == "" && values["subnets"].Lines() == "":
+	case len(places.Addresses) == 0 && len(places.Subnets) == 0:
 		return look{"warn", "triangle-alert", "device.is.nowhere"}
 	case boxesOnline(status) > 0:
 		return look{"good", "circle-check", "device.is.good"}
@@ -95,9 +94,9 @@ func boxLook(d device.Device) look {
 
 // reading tells what was read of a playback. The words are those of the script, which tells
 // it of what a scan finds.
-func (s *site) reading(lang string, r device.Reading) string {
+func (w words) reading(r device.Reading) string {
 	fill := func(key, value string) string {
-		return strings.ReplaceAll(s.words.word(lang, "script.device", key), "{n}", value)
+		return strings.ReplaceAll(w.word("script.device", key), "{n}", value)
 	}
 	parts := []string{r.Base}
 	if r.Base == "" {
@@ -113,7 +112,7 @@ func (s *site) reading(lang string, r device.Reading) string {
 		parts = append(parts, fill("episode", spans(r.Episodes)))
 	}
 	if r.Kind != device.Episode {
-		parts = append(parts, s.words.word(lang, "script.device.kind", string(r.Kind)))
+		parts = append(parts, w.word("script.device.kind", string(r.Kind)))
 	}
 	return strings.Join(parts, " · ")
 }

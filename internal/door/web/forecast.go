@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ var forecastLooks = map[preview.Status]look{
 }
 
 // forecastOf is the part of a table that a request asks for by ?status= and ?from=.
-func forecastOf(r *http.Request, t task.Status, table *preview.Table) *forecastView {
+func forecastOf(r *request, t task.Status, table *preview.Table) *forecastView {
 	asked := preview.Status(r.URL.Query().Get("status"))
 	if table.Counts[asked] == 0 {
 		asked = ""

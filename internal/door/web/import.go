@@ -1,8 +1,6 @@
 package web
 
 import (
-	"net/http"
-
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -50,13 +48,13 @@ var importSources = []importSource{
 	{watch.Plex, "http://192.168.1.5:32400"}, {watch.Emby, "http://192.168.1.5:8096"}, {watch.Jellyfin, "http://192.168.1.5:8096"},
 }
 
-func (s *site) importHistory(r *http.Request) (content, error) {
-	accounts, err := s.Accounts.List(r.Context())
+func (g Sources) importHistory(r *request) (content, error) {
+	accounts, err := g.Accounts.List(r.Context())
 	if err != nil {
 		return content{}, err
 	}
-	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), Following: s.following(0, importer.PreviewTask, importer.RunTask)}
-	preview, run := s.newest(importer.PreviewTask), s.newest(importer.RunTask)
+	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), Following: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
+	preview, run := newest(g.Tasks, importer.PreviewTask), newest(g.Tasks, importer.RunTask)
 	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,23 +11,15 @@ import (
 	"watchmark/internal/tell/notify"
 )
 
-// Notices is what the pages read of what people are told; *notify.Notifier is one.
-type Notices interface {
-	List(ctx context.Context, f notify.Filter) (entries []notify.Entry, next int64, err error)
-	Get(ctx context.Context, id int64) (notify.Entry, error)
-	Deliveries(ctx context.Context, noticeID int64) ([]notify.Delivery, error)
-	Unread(ctx context.Context) (notify.Unread, error)
-	Channels(ctx context.Context) ([]notify.Channel, error)
-	Channel(ctx context.Context, id int64) (notify.Channel, error)
-	Rules(ctx context.Context) ([]notify.Rule, error)
-	Rule(ctx context.Context, id int64) (notify.Rule, error)
-	// Reaches are the channels that a notice goes to as things stand.
-	Reaches(notice notify.Notice) []int64
+// Inbox are the pages of what people are told.
+type Inbox struct {
+	Notices  *notify.Notifier
+	Accounts *account.Store
 }
 
-// countNotices is how many notices want somebody's attention.
-func (s *site) countNotices(ctx context.Context) (int, error) {
-	unread, err := s.Notices.Unread(ctx)
+// attention is how many notices want somebody's attention.
+func (g Inbox) attention(ctx context.Context) (int, error) {
+	unread, err := g.Notices.Unread(ctx)
 	return unread.Attention, err
 }
 
@@ -89,14 +80,15 @@ var severityLooks = map[notify.Severity]look{
 	notify.Failure: {"bad", "circle-x", "inbox.severity.error"},
 }
 
-func (s *site) noticeOf(e notify.Entry, lang string) noticeView {
-	e = e.Retold(func(said string) string { return s.say(lang, said) })
-	v := noticeView{Entry: e, Look: severityLooks[e.Severity], Name: notify.InfoOf(e.Kind).Name(notify.Language(lang)), Page: e.Page()}
-	v.Title, v.Text = e.Words(notify.Language(lang))
+func noticeOf(r *request, e notify.Entry) noticeView {
+	lang := notify.Language(r.lang)
+	e = e.Retold(func(said string) string { return r.say(r.lang, said) })
+	v := noticeView{Entry: e, Look: severityLooks[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
+	v.Title, v.Text = e.Words(lang)
 	if v.Page != "" {
 		v.PageKey = "inbox.open"
 	}
-	for _, one := range s.menu {
+	for _, one := range r.menu {
 		for _, p := range one.Pages {
 			if v.Page != "" && p.Holds(v.Page) {
 				v.PageKey = p.Key()
@@ -121,9 +113,9 @@ func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
 const noticesShown = 50
 
 // inbox lists what happened. What a filter in the address cannot mean is left out.
-func (s *site) inbox(r *http.Request) (content, error) {
-	ctx, q, lang := r.Context(), r.URL.Query(), s.language(r)
-	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(lang)}
+func (g Inbox) list(r *request) (content, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(r.lang)}
 	if !slices.Contains([]inboxView{viewAttention, viewUnread, viewAll}, page.View) {
 		page.View = viewNotices
 	}
@@ -134,20 +126,20 @@ func (s *site) inbox(r *http.Request) (content, error) {
 		page.Kind = ""
 		f.Notable = page.View == viewNotices
 	}
-	unread, err := s.Notices.Unread(ctx)
+	unread, err := g.Notices.Unread(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	entries, next, err := s.Notices.List(ctx, f)
+	entries, next, err := g.Notices.List(ctx, f)
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := g.Accounts.List(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	for _, e := range entries {
-		page.Notices = append(page.Notices, s.noticeOf(e, lang).withUnrouted(accounts))
+		page.Notices = append(page.Notices, noticeOf(r, e).withUnrouted(accounts))
 	}
 	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
 		tab := inboxTab{inboxPath(inboxPage{View: view, Kind: page.Kind, Text: page.Text}, 0), "inbox.view", 0, view == page.View}
@@ -245,21 +237,21 @@ var deliveryLooks = map[notify.State]look{
 }
 
 // notice shows a notice, and what became of it at each channel.
-func (s *site) notice(r *http.Request) (content, error) {
+func (g Inbox) notice(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	e, err := s.Notices.Get(r.Context(), id)
+	e, err := g.Notices.Get(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
-	deliveries, err := s.Notices.Deliveries(r.Context(), id)
+	deliveries, err := g.Notices.Deliveries(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := s.Accounts.List(r.Context())
-	page := noticePage{noticeView: s.noticeOf(e, s.language(r)).withUnrouted(accounts)}
+	accounts, err := g.Accounts.List(r.Context())
+	page := noticePage{noticeView: noticeOf(r, e).withUnrouted(accounts)}
 	for _, d := range deliveries {
 		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped
 		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryLooks[d.State], again})

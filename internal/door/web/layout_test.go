@@ -173,7 +173,10 @@ func TestBrowserAsksBeforeWhatWasEnteredIsLost(t *testing.T) {
 func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
 	for name, ready := range map[string]bool{"not set up": false, "set up": true} {
 		t.Run(name, func(t *testing.T) {
-			g := newRig(t, func(g *rig) { g.deps.OAuthReady = func() bool { return ready } })
+			g := newRig(t)
+			if !ready {
+				g.set(t, "catalog", "oauth_client_id", "")
+			}
 			body := g.get(t, g.client(t, true), "/accounts", "en").body
 			form, other := strings.Index(body, `id="username-new"`), strings.Index(body, "catalog.oauth_client_id")
 			open := strings.Contains(body, `id="by-token" open`)

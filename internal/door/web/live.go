@@ -23,7 +23,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
 		return
 	}
-	changes, cancel := s.Feed.Subscribe()
+	changes, cancel := s.Changes.Subscribe()
 	defer cancel()
 	stream, there := sse.Start(w)
 	if !there {
@@ -37,7 +37,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-s.Shutdown:
+		case <-s.Stopping:
 			return
 		case id, open := <-changes:
 			if !open {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"net/url"
 	"time"
 
@@ -29,24 +28,24 @@ type usageRow struct {
 // usageDays is how many days the use is told of.
 const usageDays = 30
 
-func (s *site) llm(r *http.Request) (content, error) {
+func (g Summaries) llm(r *request) (content, error) {
 	now := time.Now()
-	usage, err := s.ModelUsage(r.Context(), now, usageDays)
+	usage, err := g.Usage(r.Context(), now, usageDays)
 	if err != nil {
 		return content{}, err
 	}
-	page := llmPage{Settings: s.controls("llm"), Usage: usage, Chart: usageOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
+	page := llmPage{Settings: controls(g.Settings, "llm"), Usage: usage, Chart: usageOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
 	for _, u := range usage.Days {
 		page.Rows = append(page.Rows, usageRow{u, float64(u.LatencyMS) / float64(max(1, u.Requests))})
 	}
-	page.Model, _ = page.Settings["model"].Value.(string)
-	if s.hasModel() {
+	model := g.Settings.Current().LLM
+	page.Model = model.Model
+	if model.BaseURL != "" {
 		page.Look = look{"good", "circle-check", "llm.is.on"}
 		if usage.LastErrorAt != nil {
 			page.Look = look{"quiet", "sparkles", "llm.is.on"}
 		}
-		base, _ := page.Settings["base_url"].Value.(string)
-		if address, err := url.Parse(base); err == nil {
+		if address, err := url.Parse(model.BaseURL); err == nil {
 			page.Host = address.Host
 		}
 	}

@@ -29,12 +29,12 @@ var matcher = language.NewMatcher([]language.Tag{language.English, language.Simp
 // catalogue is every text of the pages by language and key.
 type catalogue map[string]map[string]string
 
-// loadCatalogue reads the texts, which are kept in a file for each room, but those of push sources and types of channels by their adapters.
+// loadCatalogue reads the texts, which are kept in a file for each group of pages, but those of push sources and types of channels by their adapters.
 // A key that one language has and another lacks is an error.
 func loadCatalogue() (catalogue, error) {
 	c := catalogue{}
 	for _, lang := range languages {
-		words := map[string]string{}
+		texts := map[string]string{}
 		paths, err := fs.Glob(files, "locales/"+lang.Tag+"/*.json")
 		if err != nil {
 			return nil, err
@@ -44,24 +44,24 @@ func loadCatalogue() (catalogue, error) {
 			if err != nil {
 				return nil, err
 			}
-			room := map[string]string{}
-			if err := json.Unmarshal(text, &room); err != nil {
+			part := map[string]string{}
+			if err := json.Unmarshal(text, &part); err != nil {
 				return nil, fmt.Errorf("read %s: %w", path, err)
 			}
-			for key, text := range room {
-				if words[key] != "" {
+			for key, text := range part {
+				if texts[key] != "" {
 					return nil, fmt.Errorf("%s has %q, which another file has too", path, key)
 				}
-				words[key] = text
+				texts[key] = text
 			}
 		}
 		for key, text := range adapterTexts() {
-			words[key] = choose(lang.Tag, text.English, text.Chinese)
+			texts[key] = words{lang: lang.Tag}.choose(text.English, text.Chinese)
 		}
-		c[lang.Tag] = words
+		c[lang.Tag] = texts
 	}
-	for tag, words := range c {
-		for key := range words {
+	for tag, texts := range c {
+		for key := range texts {
 			for other, theirs := range c {
 				if theirs[key] == "" {
 					return nil, fmt.Errorf("locales/%s lacks %q, which locales/%s has", other, key, tag)
@@ -98,19 +98,28 @@ func sourceTexts(a source.Adapter) map[string]bilingual.Text {
 }
 
 // choose is the one of two texts that is in the language of the page.
-func choose(lang, en, zh string) string {
-	if lang == "zh-CN" {
+func (w words) choose(en, zh string) string {
+	if w.lang == "zh-CN" {
 		return zh
 	}
 	return en
 }
 
+// words are the texts of the pages in one language.
+type words struct {
+	lang  string
+	texts map[string]string // by key
+}
+
+// in are the texts in a language.
+func (c catalogue) in(lang string) words { return words{lang, c[lang]} }
+
 // text is the text of key, with args put in as fmt does, but numbers with their thousands apart.
 // Numbers that name something, such as a record, are handed in as strings. An unknown key is an error.
-func (c catalogue) text(lang, key string, args ...any) (string, error) {
-	text, known := c[lang][key]
+func (w words) text(key string, args ...any) (string, error) {
+	text, known := w.texts[key]
 	if !known {
-		return "", fmt.Errorf("no text %q in language %s", key, lang)
+		return "", fmt.Errorf("no text %q in language %s", key, w.lang)
 	}
 	if len(args) == 0 {
 		return text, nil
@@ -127,12 +136,12 @@ func (c catalogue) text(lang, key string, args ...any) (string, error) {
 }
 
 // count is the text of key for n things: key.one for one, else key.other. n is its first argument.
-func (c catalogue) count(lang, key string, n int, args ...any) (string, error) {
+func (w words) count(key string, n int, args ...any) (string, error) {
 	form := ".other"
 	if n == 1 {
 		form = ".one"
 	}
-	return c.text(lang, key+form, append([]any{n}, args...)...)
+	return w.text(key+form, append([]any{n}, args...)...)
 }
 
 // figure is a number as people write it: 12345 is 12,345 in both languages.
@@ -150,8 +159,8 @@ func (f figure) String() string {
 
 // word is the text of prefix.name, or name itself where it is unknown, as names of
 // layers that a newer service stored are.
-func (c catalogue) word(lang, prefix, name string) string {
-	if text, known := c[lang][prefix+"."+name]; known {
+func (w words) word(prefix, name string) string {
+	if text, known := w.texts[prefix+"."+name]; known {
 		return text
 	}
 	return name
@@ -168,7 +177,7 @@ var themes = []struct{ ID, Icon string }{{"system", "monitor"}, {"light", "sun"}
 
 // language is the language chosen by switch, else the best of what the browser asks for.
 func (s *site) language(r *http.Request) string {
-	if cookie, err := r.Cookie(langCookie); err == nil && s.words[cookie.Value] != nil {
+	if cookie, err := r.Cookie(langCookie); err == nil && s.texts[cookie.Value] != nil {
 		return cookie.Value
 	}
 	_, index := language.MatchStrings(matcher, r.Header.Get("Accept-Language"))
@@ -195,9 +204,9 @@ func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 	}
 	keep := func(name, value string) {
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // without HTTPS a Secure cookie would never come back
-			Name: name, Value: value, Path: s.BasePath() + "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(r.Context()).HTTPS})
+			Name: name, Value: value, Path: s.BasePath + "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(r.Context()).HTTPS})
 	}
-	if lang := r.PostForm.Get("lang"); s.words[lang] != nil {
+	if lang := r.PostForm.Get("lang"); s.texts[lang] != nil {
 		keep(langCookie, lang)
 	}
 	for _, theme := range themes {
@@ -205,5 +214,5 @@ func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 			keep(themeCookie, theme.ID)
 		}
 	}
-	http.Redirect(w, r, s.BasePath()+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther)
+	http.Redirect(w, r, s.BasePath+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther)
 }

@@ -1,11 +1,18 @@
 package web
 
 import (
-	"net/http"
+	"context"
 
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 )
+
+// SignIn are the pages for people who are not signed in.
+type SignIn struct {
+	// NeedsSetup reports that no administrator exists yet.
+	NeedsSetup func(context.Context) (bool, error)
+	Provider   func() oidc.Status // of OpenID Connect
+}
 
 type loginPage struct {
 	Next string // where to go after, base path included
@@ -24,17 +31,17 @@ var providerProblems = map[string]string{
 }
 
 // providerProblem is the key of what a request says that went wrong with the provider; empty for nothing.
-func providerProblem(r *http.Request) string { return providerProblems[r.URL.Query().Get("problem")] }
+func providerProblem(r *request) string { return providerProblems[r.URL.Query().Get("problem")] }
 
 // login is the sign-in page; who is signed in already is led on.
-func (s *site) login(r *http.Request) (content, error) {
+func (g SignIn) login(r *request) (content, error) {
 	path := auth.LocalPath(r.URL.Query().Get("next"))
-	next := s.BasePath() + path
-	if _, signedIn := s.Viewer(r); signedIn {
+	next := r.BasePath + path
+	if r.signedIn {
 		return content{Instead: next}, nil // LocalPath never leaves this site
 	}
-	needs, err := s.NeedsSetup(r.Context())
-	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, Problem: providerProblem(r), Provider: s.Provider(), NeedsSetup: needs}}, err
+	needs, err := g.NeedsSetup(r.Context())
+	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, Problem: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
 }
 
 type setupPage struct {
@@ -43,8 +50,8 @@ type setupPage struct {
 }
 
 // setup is the page of the one-time link that creates the administrator.
-func (s *site) setup(r *http.Request) (content, error) {
-	needs, err := s.NeedsSetup(r.Context())
+func (g SignIn) setup(r *request) (content, error) {
+	needs, err := g.NeedsSetup(r.Context())
 	token := r.URL.Query().Get("token")
 	if len(token) > 200 {
 		token = ""

@@ -1,20 +1,13 @@
 package web
 
 import (
-	"context"
-	"net/http"
 	"strconv"
 
 	"watchmark/internal/match/mapping"
 )
 
-// Mappings is what the pages read of mappings and blocked keywords; *mapping.Store is one.
-type Mappings interface {
-	List(ctx context.Context, f mapping.Filter) (mappings []mapping.Mapping, next int64, err error)
-	Get(ctx context.Context, id int64) (mapping.Mapping, error)
-	ListBlocked(ctx context.Context, f mapping.Filter) (blocked []mapping.Blocked, next int64, err error)
-	Count(ctx context.Context) (mapping.Counts, error)
-}
+// Mappings are the pages of mappings and blocked keywords.
+type Mappings struct{ Mappings *mapping.Store }
 
 // ruleTabs are the lists of rules, of which one is shown.
 type ruleTabs struct {
@@ -51,12 +44,12 @@ func (v mappingView) From() int { return max(1, 1-v.EpisodeOffset) }
 func (v mappingView) To() int { return v.From() + v.EpisodeOffset }
 
 // mappings lists the mappings.
-func (s *site) mappings(r *http.Request) (content, error) {
-	page, f, err := rulesPageOf[mappingView](s, r, false)
+func (g Mappings) list(r *request) (content, error) {
+	page, f, err := rulesPageOf[mappingView](g, r, false)
 	if err != nil {
 		return content{}, err
 	}
-	list, next, err := s.Mappings.List(r.Context(), f)
+	list, next, err := g.Mappings.List(r.Context(), f)
 	for _, m := range list {
 		page.Rules = append(page.Rules, mappingView{m})
 	}
@@ -79,12 +72,12 @@ func (blockedView) Kinds() []mapping.BlockKind {
 }
 
 // blocked lists the blocked keywords.
-func (s *site) blocked(r *http.Request) (content, error) {
-	page, f, err := rulesPageOf[blockedView](s, r, true)
+func (g Mappings) blocked(r *request) (content, error) {
+	page, f, err := rulesPageOf[blockedView](g, r, true)
 	if err != nil {
 		return content{}, err
 	}
-	list, next, err := s.Mappings.ListBlocked(r.Context(), f)
+	list, next, err := g.Mappings.ListBlocked(r.Context(), f)
 	for _, b := range list {
 		page.Rules = append(page.Rules, blockedView{b})
 	}
@@ -93,8 +86,8 @@ func (s *site) blocked(r *http.Request) (content, error) {
 }
 
 // rulesPageOf is a page without its rules, and the filter for these.
-func rulesPageOf[T any](s *site, r *http.Request, blocked bool) (rulesPage[T], mapping.Filter, error) {
-	counts, err := s.Mappings.Count(r.Context())
+func rulesPageOf[T any](g Mappings, r *request, blocked bool) (rulesPage[T], mapping.Filter, error) {
+	counts, err := g.Mappings.Count(r.Context())
 	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
 	return rulesPage[T]{Tabs: ruleTabs{counts, blocked}, Text: f.Text, Trial: trial{Season: "1"}}, f, err
 }
@@ -124,7 +117,7 @@ type mappingPage struct {
 const draftForm = "mapping-form"
 
 // newMapping shows the form of a new mapping, for the title and season of the query if there are some.
-func (s *site) newMapping(r *http.Request) (content, error) {
+func (g Mappings) newMapping(r *request) (content, error) {
 	q := r.URL.Query()
 	page := mappingPageOf(q.Get("title"), q.Get("season"))
 	page.Trial.Season = page.Season
@@ -135,12 +128,12 @@ func (s *site) newMapping(r *http.Request) (content, error) {
 }
 
 // mapping shows the form of a mapping.
-func (s *site) mapping(r *http.Request) (content, error) {
+func (g Mappings) mapping(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	m, err := s.Mappings.Get(r.Context(), id)
+	m, err := g.Mappings.Get(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
@@ -164,6 +157,6 @@ func mappingPageOf(title, season string) mappingPage {
 }
 
 // importRules shows where a document of rules is imported.
-func (s *site) importRules(*http.Request) (content, error) {
+func (g Mappings) importRules(*request) (content, error) {
 	return content{Title: "import_rules.title"}, nil
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"net/http"
 	"path"
 	"slices"
 	"time"
@@ -50,13 +49,13 @@ type nasUser struct {
 // usersTime is how long a page waits for the users of the NAS.
 const usersTime = 3 * time.Second
 
-func (s *site) nas(r *http.Request) (content, error) {
+func (g Sources) nas(r *request) (content, error) {
 	ctx := r.Context()
-	status, err := s.NAS.Status(ctx)
+	status, err := g.NAS.Status(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	values := s.controls("nas")
+	values := controls(g.Settings, "nas")
 	usual, _ := values["database_path"].Default.(string)
 	page := nasPage{
 		Status: status, Look: nasLook(status), Settings: values, Mount: "volumes:\n  - " + path.Dir(usual) + ":/nas:ro",
@@ -66,7 +65,7 @@ func (s *site) nas(r *http.Request) (content, error) {
 		page.Again = roomBusy
 	}
 	if page.UsersLater = status.Handling == nas.Copied && !r.URL.Query().Has("users"); !page.UsersLater {
-		if err := s.nasUsers(ctx, &page); err != nil {
+		if err := g.nasUsers(ctx, &page); err != nil {
 			return content{}, err
 		}
 	}
@@ -74,14 +73,14 @@ func (s *site) nas(r *http.Request) (content, error) {
 }
 
 // nasUsers reads who uses the NAS.
-func (s *site) nasUsers(ctx context.Context, page *nasPage) error {
-	leads, err := s.leads(ctx)
+func (g Sources) nasUsers(ctx context.Context, page *nasPage) error {
+	leads, err := g.leads(ctx)
 	if err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, usersTime)
 	defer cancel()
-	users, err := s.NAS.Users(bounded)
+	users, err := g.NAS.Users(bounded)
 	switch {
 	case err == nil:
 	case errors.As(err, &page.UsersProblem):

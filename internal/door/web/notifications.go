@@ -1,14 +1,23 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 )
+
+// Notifications are the pages of where messages go.
+type Notifications struct {
+	Notices  *notify.Notifier
+	Accounts *account.Store
+	Records  *record.Store
+}
 
 type notificationsPage struct {
 	Channels []channelView
@@ -65,8 +74,8 @@ func channelLook(c notify.Channel) look {
 	return look{"good", "circle-check", "channel.is.works"}
 }
 
-func (s *site) channelViews(r *http.Request) (views []channelView, on int, err error) {
-	channels, err := s.Notices.Channels(r.Context())
+func (g Notifications) channelViews(ctx context.Context) (views []channelView, on int, err error) {
+	channels, err := g.Notices.Channels(ctx)
 	for _, c := range channels {
 		view, failure := channelViewOf(c)
 		err = errors.Join(err, failure)
@@ -122,28 +131,28 @@ func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView
 func minutes(seconds int) string { return number(float64(seconds) / 60) }
 
 // notifications shows channels and rules.
-func (s *site) notifications(r *http.Request) (content, error) {
+func (g Notifications) list(r *request) (content, error) {
 	page := notificationsPage{Types: channel.Adapters}
 	var err error
-	if page.Channels, page.On, err = s.channelViews(r); err != nil {
+	if page.Channels, page.On, err = g.channelViews(r.Context()); err != nil {
 		return content{}, err
 	}
 	names := map[int64]string{}
 	for _, c := range page.Channels {
 		names[c.ID] = c.Name
 	}
-	rules, err := s.Notices.Rules(r.Context())
+	rules, err := g.Notices.Rules(r.Context())
 	for _, rule := range rules {
-		view, failure := ruleViewOf(rule, names, s.language(r))
+		view, failure := ruleViewOf(rule, names, r.lang)
 		err = errors.Join(err, failure)
 		page.Rules = append(page.Rules, view)
 	}
 	return content{Title: "notifications.title", Data: page}, err
 }
 
-// notificationTrial lists the channels for a test of all of them.
-func (s *site) notificationTrial(r *http.Request) (content, error) {
-	views, on, err := s.channelViews(r)
+// trial lists the channels for a test of all of them.
+func (g Notifications) trial(r *request) (content, error) {
+	views, on, err := g.channelViews(r.Context())
 	return content{Title: "debug.title", Data: notificationsPage{Channels: views, On: on}}, err
 }
 
@@ -166,33 +175,33 @@ func (p rulePage) Tells(kind notify.Kind) bool { return slices.Contains(p.Kinds,
 func (p rulePage) Goes(id int64) bool { return slices.Contains(p.Rule.Channels, id) }
 
 // newRule shows the form of a new rule, which begins with the kinds that want attention.
-func (s *site) newRule(r *http.Request) (content, error) {
+func (g Notifications) newRule(r *request) (content, error) {
 	rule := notify.Rule{Enabled: true, Cooldown: 600}
 	for _, k := range notify.Kinds() {
 		if k.First {
 			rule.Kinds = append(rule.Kinds, k.Kind)
 		}
 	}
-	page, err := s.rulePageOf(r, rule)
+	page, err := g.rulePageOf(r, rule)
 	return content{Title: "rule.new", Data: page}, err
 }
 
 // rule shows the form of a rule.
-func (s *site) rule(r *http.Request) (content, error) {
+func (g Notifications) rule(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	rule, err := s.Notices.Rule(r.Context(), id)
+	rule, err := g.Notices.Rule(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
-	page, err := s.rulePageOf(r, rule)
+	page, err := g.rulePageOf(r, rule)
 	return content{Heading: rule.Name, Data: page}, err
 }
 
-func (s *site) rulePageOf(r *http.Request, rule notify.Rule) (rulePage, error) {
-	page := rulePage{Rule: rule, Groups: kindGroups(s.language(r)), Minutes: minutes(rule.Cooldown), Placeholders: slices.Clone(notify.Common)}
+func (g Notifications) rulePageOf(r *request, rule notify.Rule) (rulePage, error) {
+	page := rulePage{Rule: rule, Groups: kindGroups(r.lang), Minutes: minutes(rule.Cooldown), Placeholders: slices.Clone(notify.Common)}
 	for _, k := range notify.Kinds() {
 		for _, name := range k.Placeholders {
 			if !slices.Contains(page.Placeholders, name) {
@@ -201,14 +210,14 @@ func (s *site) rulePageOf(r *http.Request, rule notify.Rule) (rulePage, error) {
 		}
 	}
 	var err error
-	if page.Channels, _, err = s.channelViews(r); err != nil {
+	if page.Channels, _, err = g.channelViews(r.Context()); err != nil {
 		return page, err
 	}
-	accounts, err := s.Accounts.List(r.Context())
+	accounts, err := g.Accounts.List(r.Context())
 	if err != nil {
 		return page, err
 	}
-	names, err := s.Records.UserNames(r.Context())
+	names, err := g.Records.UserNames(r.Context())
 	for _, a := range accounts {
 		names = append(append(names, a.Username), a.MediaUserNames...)
 	}

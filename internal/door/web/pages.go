@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -13,7 +12,7 @@ type page struct {
 	// Path is its address without the base path, with {name} for what differs.
 	Path     string
 	template string
-	show     func(*http.Request) (content, error)
+	show     func(*request) (content, error)
 	// scripts are the files of assets/js that it needs beside those of all pages.
 	scripts []string
 	// open is set for a page that needs no sign-in.
@@ -34,62 +33,82 @@ type section struct {
 	Pages []page
 }
 
+// Groups are the pages, each group with the features that it shows.
+type Groups struct {
+	Dashboard     Dashboard
+	Records       Records
+	Review        Review
+	Inbox         Inbox
+	Queue         Queue
+	Mappings      Mappings
+	Archive       Archive
+	Sources       Sources
+	Accounts      Accounts
+	Notifications Notifications
+	Summaries     Summaries
+	Tasks         Tasks
+	Settings      Settings
+	Debug         Debug
+	About         About
+	SignIn        SignIn
+}
+
 // sections are all pages, in the order of the menu.
-func (s *site) sections() []section {
+func (g Groups) sections() []section {
 	return []section{
 		{"", []page{
-			{Path: "/", template: "dashboard", show: s.dashboard, Icon: "layout-dashboard", InBar: true},
-			{Path: "/records", template: "records", show: s.records, Icon: "history", InBar: true, Badge: "error", count: s.countFailed},
-			{Path: "/records/{id}", template: "record", show: s.record, scripts: []string{"find", "correct"}},
-			{Path: "/review", template: "review", show: s.review, scripts: []string{"find", "review"}, Icon: "circle-question-mark", InBar: true, Badge: "review", count: s.Questions.Open},
-			{Path: "/inbox", template: "inbox", show: s.inbox, Icon: "bell", Badge: "notice", count: s.countNotices},
-			{Path: "/inbox/{id}", template: "notice", show: s.notice, scripts: []string{"notices"}},
-			{Path: "/queue", template: "queue", show: s.queue, Icon: "hourglass"},
+			{Path: "/", template: "dashboard", show: g.Dashboard.show, Icon: "layout-dashboard", InBar: true},
+			{Path: "/records", template: "records", show: g.Records.list, Icon: "history", InBar: true, Badge: "error", count: g.Records.failed},
+			{Path: "/records/{id}", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
+			{Path: "/review", template: "review", show: g.Review.list, scripts: []string{"find", "review"}, Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open},
+			{Path: "/inbox", template: "inbox", show: g.Inbox.list, Icon: "bell", Badge: "notice", count: g.Inbox.attention},
+			{Path: "/inbox/{id}", template: "notice", show: g.Inbox.notice, scripts: []string{"notices"}},
+			{Path: "/queue", template: "queue", show: g.Queue.list, Icon: "hourglass"},
 		}},
 		{"nav.titles", []page{
-			{Path: "/mappings", template: "mappings", show: s.mappings, scripts: []string{"mappings"}, Icon: "signpost"},
-			{Path: "/mappings/new", template: "mapping", show: s.newMapping, scripts: []string{"find", "mappings"}},
-			{Path: "/mappings/import", template: "import_rules", show: s.importRules, scripts: []string{"mappings"}},
-			{Path: "/mappings/blocked", template: "blocked", show: s.blocked, scripts: []string{"mappings"}},
-			{Path: "/mappings/{id}", template: "mapping", show: s.mapping, scripts: []string{"find", "mappings"}},
-			{Path: "/archive", template: "archive", show: s.archive, scripts: []string{"upload"}, Icon: "database"},
+			{Path: "/mappings", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Icon: "signpost"},
+			{Path: "/mappings/new", template: "mapping", show: g.Mappings.newMapping, scripts: []string{"find", "mappings"}},
+			{Path: "/mappings/import", template: "import_rules", show: g.Mappings.importRules, scripts: []string{"mappings"}},
+			{Path: "/mappings/blocked", template: "blocked", show: g.Mappings.blocked, scripts: []string{"mappings"}},
+			{Path: "/mappings/{id}", template: "mapping", show: g.Mappings.mapping, scripts: []string{"find", "mappings"}},
+			{Path: "/archive", template: "archive", show: g.Archive.show, scripts: []string{"upload"}, Icon: "database"},
 		}},
 		{"nav.sources", []page{
-			{Path: "/connect", template: "connect", show: s.connect, Icon: "plug", InBar: true},
-			{Path: "/nas", template: "nas", show: s.nas, scripts: []string{"sources"}, Icon: "hard-drive"},
-			{Path: "/device", template: "device", show: s.device, scripts: []string{"sources"}, Icon: "tv"},
-			{Path: "/tracker", template: "tracker", show: s.tracker, scripts: []string{"sources", "tracker"}, Icon: "list-video"},
-			{Path: "/import", template: "import", show: s.importHistory, scripts: []string{"sources", "import"}, Icon: "import"},
+			{Path: "/connect", template: "connect", show: g.Sources.connect, Icon: "plug", InBar: true},
+			{Path: "/nas", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}, Icon: "hard-drive"},
+			{Path: "/device", template: "device", show: g.Sources.device, scripts: []string{"sources"}, Icon: "tv"},
+			{Path: "/tracker", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}, Icon: "list-video"},
+			{Path: "/import", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}, Icon: "import"},
 		}},
 		{"nav.service", []page{
-			{Path: "/accounts", template: "accounts", show: s.accounts, Icon: "users", InBar: true},
-			{Path: "/notifications", template: "notifications", show: s.notifications, scripts: []string{"notices"}, Icon: "send"},
-			{Path: "/notifications/channels/new", template: "channel", show: s.newChannel, scripts: []string{"notices"}},
-			{Path: "/notifications/channels/{id}", template: "channel", show: s.channel, scripts: []string{"notices"}},
-			{Path: "/notifications/rules/new", template: "rule", show: s.newRule, scripts: []string{"notices"}},
-			{Path: "/notifications/rules/{id}", template: "rule", show: s.rule, scripts: []string{"notices"}},
-			{Path: "/summaries", template: "summaries", show: s.summaries, scripts: []string{"summaries"}, Icon: "newspaper"},
-			{Path: "/summaries/{name}", template: "summary", show: s.summaryJob, scripts: []string{"summaries"}},
-			{Path: "/llm", template: "llm", show: s.llm, scripts: []string{"summaries"}, Icon: "sparkles"},
-			{Path: "/tasks", template: "tasks", show: s.tasks, Icon: "list-checks"},
-			{Path: "/tasks/{id}", template: "task", show: s.task},
-			{Path: "/settings", template: "settings", show: s.settings, scripts: []string{"settings"}, Icon: "settings"},
-			{Path: "/settings/access", template: "access", show: s.access, scripts: []string{"signin"}},
-			{Path: "/settings/backups", template: "backups", show: s.backups},
-			{Path: "/debug", template: "debug", show: s.trial, scripts: []string{"debug"}, Icon: "wrench"},
-			{Path: "/debug/webhooks", template: "debug-webhooks", show: s.webhooks},
-			{Path: "/debug/network", template: "debug-network", show: s.network, scripts: []string{"debug"}},
-			{Path: "/debug/notifications", template: "debug-notifications", show: s.notificationTrial, scripts: []string{"notices"}},
-			{Path: "/debug/log", template: "debug-log", show: s.logs, scripts: []string{"debug"}},
-			{Path: "/about", template: "about", show: s.about},
-			{Path: "/login", template: "login", show: s.login, scripts: []string{"signin"}, open: true},
-			{Path: "/setup", template: "setup", show: s.setup, open: true},
+			{Path: "/accounts", template: "accounts", show: g.Accounts.list, Icon: "users", InBar: true},
+			{Path: "/notifications", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Icon: "send"},
+			{Path: "/notifications/channels/new", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
+			{Path: "/notifications/channels/{id}", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
+			{Path: "/notifications/rules/new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
+			{Path: "/notifications/rules/{id}", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},
+			{Path: "/summaries", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Icon: "newspaper"},
+			{Path: "/summaries/{name}", template: "summary", show: g.Summaries.job, scripts: []string{"summaries"}},
+			{Path: "/llm", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Icon: "sparkles"},
+			{Path: "/tasks", template: "tasks", show: g.Tasks.list, Icon: "list-checks"},
+			{Path: "/tasks/{id}", template: "task", show: g.Tasks.task},
+			{Path: "/settings", template: "settings", show: g.Settings.list, scripts: []string{"settings"}, Icon: "settings"},
+			{Path: "/settings/access", template: "access", show: g.Settings.access, scripts: []string{"signin"}},
+			{Path: "/settings/backups", template: "backups", show: g.Settings.backups},
+			{Path: "/debug", template: "debug", show: g.Debug.trial, scripts: []string{"debug"}, Icon: "wrench"},
+			{Path: "/debug/webhooks", template: "debug-webhooks", show: g.Debug.webhooks},
+			{Path: "/debug/network", template: "debug-network", show: g.Debug.network, scripts: []string{"debug"}},
+			{Path: "/debug/notifications", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}},
+			{Path: "/debug/log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}},
+			{Path: "/about", template: "about", show: g.About.show},
+			{Path: "/login", template: "login", show: g.SignIn.login, scripts: []string{"signin"}, open: true},
+			{Path: "/setup", template: "setup", show: g.SignIn.setup, open: true},
 		}},
 	}
 }
 
 // errorPage tells what went wrong, in place of any other page, and that there is none at an address.
-var errorPage = page{template: "error", show: func(*http.Request) (content, error) { return content{}, errNoPage }}
+var errorPage = page{template: "error", show: func(*request) (content, error) { return content{}, errNoPage }}
 
 // Key is that of its name in the menu.
 func (p page) Key() string { return "nav." + p.template }

@@ -1,21 +1,23 @@
 package web
 
 import (
-	"context"
-	"net/http"
 	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
 
-// Queue is what the pages read of the marks that wait; *replay.Queue is one.
-type Queue interface {
-	List(ctx context.Context, f queue.Filter) (entries []queue.Entry, next int64, err error)
-	Counts(ctx context.Context) (map[queue.Status]int, error)
+// Queue is the page of the marks that wait for the catalog.
+type Queue struct {
+	Queue        *queue.Queue
+	Scheduler    func() queue.Standing
+	Reachability func() catalog.Reachability // of the catalog, without asking it
+	Settings     *settings.Manager
+	Tasks        *task.Registry
 }
 
 type queuePage struct {
@@ -67,14 +69,14 @@ const (
 	againLater = 20
 )
 
-// queue lists the marks that wait for the catalog, and how that and the scheduler stand.
-func (s *site) queue(r *http.Request) (content, error) {
+// list shows the marks that wait for the catalog, and how that and the scheduler stand.
+func (g Queue) list(r *request) (content, error) {
 	ctx := r.Context()
-	counts, err := s.Queue.Counts(ctx)
+	counts, err := g.Queue.Counts(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	page := queuePage{Catalog: s.Reachability(), Scheduler: s.Scheduler(), Again: againLater, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: s.MaxRetries()}
+	page := queuePage{Catalog: g.Reachability(), Scheduler: g.Scheduler(), Again: againLater, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: g.Settings.Current().CatalogReplay.MaxRetries}
 	if status := queue.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
 		page.Status = status
 	}
@@ -96,7 +98,7 @@ func (s *site) queue(r *http.Request) (content, error) {
 		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
 	}
 	after := cursor(r, "after")
-	entries, next, err := s.Queue.List(ctx, queue.Filter{Status: page.Status, Newest: page.Status != queue.Pending, After: after, Limit: queueShown})
+	entries, next, err := g.Queue.List(ctx, queue.Filter{Status: page.Status, Newest: page.Status != queue.Pending, After: after, Limit: queueShown})
 	if err != nil {
 		return content{}, err
 	}
@@ -109,7 +111,7 @@ func (s *site) queue(r *http.Request) (content, error) {
 	if after > 0 {
 		page.First = queuePath(page.Status, 0)
 	}
-	for _, t := range s.Tasks.List() {
+	for _, t := range g.Tasks.List() {
 		if t.State == task.Running {
 			page.Running++
 		}

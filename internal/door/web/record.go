@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"watchmark/internal/match"
@@ -78,27 +77,27 @@ func needsCorrection(r record.Record, question int64) bool {
 }
 
 // record shows one record and why it came out so.
-func (s *site) record(r *http.Request) (content, error) {
+func (g Records) record(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	work, err := s.Records.Work(r.Context(), id)
+	work, err := g.Records.Work(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
 	rec := work.Record
-	question, err := s.Questions.OfRecord(r.Context(), id)
+	question, err := g.Questions.OfRecord(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
-		Polled: !slices.Contains(source.Push, rec.Source), Following: s.following(id, retryKind, correctKind),
+		Polled: !slices.Contains(source.Push, rec.Source), Following: running(g.Tasks, id, retryKind, correctKind),
 	}
 	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
-		accounts, err := s.Accounts.List(r.Context())
+		accounts, err := g.Accounts.List(r.Context())
 		if err != nil {
 			return content{}, err
 		}
@@ -109,7 +108,7 @@ func (s *site) record(r *http.Request) (content, error) {
 		return content{}, err
 	}
 	page.Event = string(event)
-	request, err := s.WebhookLog.OfRecord(r.Context(), id, rec.CreatedAt)
+	request, err := g.Requests.OfRecord(r.Context(), id, rec.CreatedAt)
 	switch {
 	case err == nil:
 		request.Body = indented(request.Body)
@@ -117,7 +116,7 @@ func (s *site) record(r *http.Request) (content, error) {
 	case !errors.Is(err, webhooklog.ErrNotFound):
 		return content{}, err
 	}
-	raw, err := s.Records.Trace(r.Context(), id)
+	raw, err := g.Records.Trace(r.Context(), id)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return content{}, err
 	}

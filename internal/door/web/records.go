@@ -2,17 +2,28 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine/review"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
 )
+
+// Records are the pages of the records.
+type Records struct {
+	Records   *record.Store
+	Questions *review.Store
+	Accounts  *account.Store
+	Requests  *webhooklog.Log
+	Tasks     *task.Registry
+}
 
 type recordsPage struct {
 	Filter record.Filter
@@ -49,8 +60,8 @@ func (p recordsPage) Narrowed() bool {
 	return p.Filtered()
 }
 
-// records lists records. What a filter in the address cannot mean is left out.
-func (s *site) records(r *http.Request) (content, error) {
+// list shows records. What a filter in the address cannot mean is left out.
+func (g Records) list(r *request) (content, error) {
 	q := r.URL.Query()
 	f := record.Filter{User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
 	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
@@ -59,23 +70,23 @@ func (s *site) records(r *http.Request) (content, error) {
 	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
 		f.Source = src
 	}
-	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: s.following(0, retryFailedKind)}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: running(g.Tasks, 0, retryFailedKind)}
 	page.readDays(&f, q)
 	page.OpenUnrouted = q.Has("unrouted")
 	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {
 		f.Routed = true
-		if err := s.withUnrouted(r.Context(), &page); err != nil {
+		if err := g.withUnrouted(r.Context(), &page); err != nil {
 			return content{}, err
 		}
 	}
-	users, err := s.Records.UserNames(r.Context())
+	users, err := g.Records.UserNames(r.Context())
 	if err != nil {
 		return content{}, err
 	}
 	if f.User != "" && !slices.Contains(users, f.User) {
 		users = append(users, f.User)
 	}
-	list, next, err := s.Records.List(r.Context(), f)
+	list, next, err := g.Records.List(r.Context(), f)
 	if err != nil {
 		return content{}, err
 	}
@@ -92,18 +103,18 @@ func (s *site) records(r *http.Request) (content, error) {
 	return content{Title: "records.title", Data: page}, nil
 }
 
-// countFailed is how many events of the last days came to no mark.
-func (s *site) countFailed(ctx context.Context) (int, error) {
-	failed, unrouted, err := s.Records.FailedLately(ctx, time.Now())
+// failed is how many events of the last days came to no mark.
+func (g Records) failed(ctx context.Context) (int, error) {
+	failed, unrouted, err := g.Records.FailedLately(ctx, time.Now())
 	return failed + unrouted, err
 }
 
 // withUnrouted adds the users without an account to a page.
-func (s *site) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
-	if page.Unrouted, err = s.unrouted(ctx); err != nil {
+func (g Records) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
+	if page.Unrouted, err = g.unrouted(ctx); err != nil {
 		return err
 	}
-	page.Ignored, err = s.Accounts.Ignored(ctx)
+	page.Ignored, err = g.Accounts.Ignored(ctx)
 	return err
 }
 
@@ -143,7 +154,7 @@ func (p recordsPage) retryPath() string {
 }
 
 // cursor is where the list of a request goes on by its query; 0 is the beginning, and what is no cursor.
-func cursor(r *http.Request, name string) int64 {
+func cursor(r *request, name string) int64 {
 	at, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil {
 		return 0

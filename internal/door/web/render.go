@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"watchmark/internal/record"
-	"watchmark/internal/source/device"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
@@ -39,29 +38,30 @@ func (s *site) parseTemplates(lang string, pages []page) (*template.Template, er
 
 // funcs are the functions of the templates in one language.
 func (s *site) funcs(lang string) template.FuncMap {
+	w := s.texts.in(lang)
 	return template.FuncMap{
 		// t is the text of a key, n that for a number of things, word that of a name that may be unknown.
-		"t":    func(key string, args ...any) (string, error) { return s.words.text(lang, key, args...) },
-		"n":    func(key string, n int, args ...any) (string, error) { return s.words.count(lang, key, n, args...) },
-		"word": func(prefix string, name any) string { return s.words.word(lang, prefix, fmt.Sprint(name)) },
+		"t":    w.text,
+		"n":    w.count,
+		"word": func(prefix string, name any) string { return w.word(prefix, fmt.Sprint(name)) },
 		// said is what the service says of itself, which it says in English.
 		"said": func(text any) *retold { return s.retell(lang, text) },
 		// rich is t with **strong** and `code` in the text.
 		"rich": func(key string, args ...any) (template.HTML, error) {
-			text, err := s.words.text(lang, key, args...)
+			text, err := w.text(key, args...)
 			return rich(text), err
 		},
-		"url":   func(path string) string { return s.BasePath() + path },
+		"url":   func(path string) string { return s.BasePath + path },
 		"asset": s.assetURL,
 		"icon":  s.icon,
 		"logo":  func() template.HTML { return s.assets.logo },
-		"ago":   func(t time.Time) (template.HTML, error) { return s.ago(lang, t, time.Now()) },
+		"ago":   func(t time.Time) (template.HTML, error) { return w.ago(t, time.Now()) },
 		// day and month are a date in words, in its own time zone.
-		"day":     func(t time.Time) (string, error) { return s.date(lang, "time.day", t) },
-		"month":   func(t time.Time) (string, error) { return s.date(lang, "time.month", t) },
+		"day":     func(t time.Time) (string, error) { return w.date("time.day", t) },
+		"month":   func(t time.Time) (string, error) { return w.date("time.month", t) },
 		"at":      at,
 		"clock":   clock,
-		"pick":    func(en, zh string) string { return choose(lang, en, zh) },
+		"pick":    w.choose,
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
 		"menu":    func() []section { return s.menu },
@@ -72,23 +72,23 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"number": number,
 		"figure": func(n int) figure { return figure(n) },
 		"ms":     elapsed,
-		"drift":  func(ahead *float64) (string, error) { return s.drift(lang, *ahead) },
+		"drift":  func(ahead *float64) (string, error) { return w.drift(*ahead) },
 		"look":   lookOf,
-		"label":  func(r record.Record) (string, error) { return s.label(lang, r) },
+		"label":  w.label,
 		// specials reports that a season is the one of the specials.
 		"specials": func(season int) bool { return season == 0 },
 		"season": func(season int) (string, error) {
 			if season == 0 {
-				return s.words.text(lang, "record.specials")
+				return w.text("record.specials")
 			}
-			return s.words.text(lang, "review.season", season)
+			return w.text("review.season", season)
 		},
 		"megabytes": megabytes,
 		"subject":   s.SubjectURL,
 		"spans":     spans,
 		// forecastlook is the look of what would become of an event.
 		"forecastlook": func(status preview.Status) look { return forecastLooks[status] },
-		"reading":      func(r device.Reading) string { return s.reading(lang, r) },
+		"reading":      w.reading,
 		// pair hands a choice of a question to a template of its own.
 		"pair": func(id int64, c candidateView) any {
 			return struct {
@@ -104,7 +104,7 @@ func (s *site) assetURL(name string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("no asset %q", name)
 	}
-	return s.BasePath() + StaticPrefix + hashed, nil
+	return s.BasePath + StaticPrefix + hashed, nil
 }
 
 func (s *site) icon(name string) (template.HTML, error) {
@@ -129,13 +129,13 @@ func rich(text string) template.HTML {
 
 // ago tells how long ago t was, or in how long it will be, with the exact time on hover.
 // The script retells it in the reader's time zone.
-func (s *site) ago(lang string, t, now time.Time) (template.HTML, error) {
-	words, err := s.distance(lang, t, now)
+func (w words) ago(t, now time.Time) (template.HTML, error) {
+	text, err := w.distance(t, now)
 	if err != nil {
 		return "", err
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339), //nolint:gosec // times and escaped words
-		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(words))), nil
+		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text))), nil
 }
 
 // at tells the day and time of t. The script retells it in the reader's language and zone.
@@ -149,47 +149,47 @@ func clock(t time.Time) template.HTML {
 }
 
 // date is t in the form that the text of key shows, as package time takes it.
-func (s *site) date(lang, key string, t time.Time) (string, error) {
-	form, err := s.words.text(lang, key)
+func (w words) date(key string, t time.Time) (string, error) {
+	form, err := w.text(key)
 	return t.Format(form), err
 }
 
 // distance is t seen from now in words; beyond a week it is the date.
-func (s *site) distance(lang string, t, now time.Time) (string, error) {
+func (w words) distance(t, now time.Time) (string, error) {
 	gap, direction := now.Sub(t), "time.ago."
 	if gap < 0 {
 		gap, direction = -gap, "time.in."
 	}
 	switch {
 	case gap < 45*time.Second && t.After(now):
-		return s.words.text(lang, "time.soon")
+		return w.text("time.soon")
 	case gap < 45*time.Second:
-		return s.words.text(lang, "time.now")
+		return w.text("time.now")
 	case gap < time.Hour:
-		return s.words.count(lang, direction+"minutes", max(1, int(gap.Minutes()+0.5)))
+		return w.count(direction+"minutes", max(1, int(gap.Minutes()+0.5)))
 	case gap < 24*time.Hour:
-		return s.words.count(lang, direction+"hours", int(gap.Hours()))
+		return w.count(direction+"hours", int(gap.Hours()))
 	case gap < 7*24*time.Hour:
-		return s.words.count(lang, direction+"days", int(gap.Hours()/24))
+		return w.count(direction+"days", int(gap.Hours()/24))
 	}
 	return t.Format("2006-01-02"), nil
 }
 
 // drift says how far this machine's clock is ahead, in seconds.
-func (s *site) drift(lang string, ahead float64) (string, error) {
+func (w words) drift(ahead float64) (string, error) {
 	switch seconds := int(math.Round(ahead)); {
 	case seconds > 0:
-		return s.words.text(lang, "network.clock_ahead", seconds)
+		return w.text("network.clock_ahead", seconds)
 	case seconds < 0:
-		return s.words.text(lang, "network.clock_behind", -seconds)
+		return w.text("network.clock_behind", -seconds)
 	}
-	return s.words.text(lang, "network.clock_same")
+	return w.text("network.clock_same")
 }
 
 // label is the short name of an episode, such as S2 E7, or the word for a film.
-func (s *site) label(lang string, r record.Record) (string, error) {
+func (w words) label(r record.Record) (string, error) {
 	if r.MediaType == watch.Movie {
-		return s.words.text(lang, "media.movie")
+		return w.text("media.movie")
 	}
 	return watch.EpisodeLabel(r.Season, r.Episode), nil
 }

@@ -3,13 +3,15 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"watchmark/internal/engine/review"
 )
+
+// Review is the page of the questions that wait for a person.
+type Review struct{ Questions *review.Store }
 
 type reviewPage struct {
 	// Cards are the questions that wait, and in their places those that were answered just
@@ -52,20 +54,20 @@ const (
 	keptInPlace = 10 * time.Minute
 )
 
-// review lists the questions that wait for a person.
-func (s *site) review(r *http.Request) (content, error) {
+// list shows the questions that wait for a person.
+func (g Review) list(r *request) (content, error) {
 	ctx := r.Context()
 	before := cursor(r, "before")
-	open, next, err := s.Questions.List(ctx, review.Filter{Statuses: []review.Status{review.Pending}, Before: before, Limit: cardsShown})
+	open, next, err := g.Questions.List(ctx, review.Filter{Statuses: []review.Status{review.Pending}, Before: before, Limit: cardsShown})
 	if err != nil {
 		return content{}, err
 	}
 	answered := []review.Status{review.Confirmed, review.Rejected}
-	recent, _, err := s.Questions.List(ctx, review.Filter{Statuses: append(answered, review.Deferred), Since: time.Now().Add(-keptInPlace), Before: before, Limit: cardsShown})
+	recent, _, err := g.Questions.List(ctx, review.Filter{Statuses: append(answered, review.Deferred), Since: time.Now().Add(-keptInPlace), Before: before, Limit: cardsShown})
 	if err != nil {
 		return content{}, err
 	}
-	decided, _, err := s.Questions.List(ctx, review.Filter{Statuses: answered, Latest: true, Limit: decidedShown})
+	decided, _, err := g.Questions.List(ctx, review.Filter{Statuses: answered, Latest: true, Limit: decidedShown})
 	if err != nil {
 		return content{}, err
 	}

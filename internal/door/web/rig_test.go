@@ -66,7 +66,7 @@ type rig struct {
 	settings  *settings.Manager
 	environ   []string // of the settings
 	auth      *auth.Store
-	deps      web.Deps
+	config    web.Config
 	server    *httptest.Server
 	base      string
 	shutdown  chan struct{}
@@ -115,7 +115,7 @@ type option func(*rig)
 func underPath(base string) option       { return func(g *rig) { g.base = base } }
 func beforeSetup(g *rig)                 { g.needs = true }
 func withEnviron(pairs ...string) option { return func(g *rig) { g.environ = pairs } }
-func asDemo(g *rig)                      { g.deps.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
+func asDemo(g *rig)                      { g.config.Demo = &web.DemoLogin{Name: "demo", Password: "demo-password"} }
 
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
@@ -127,9 +127,19 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
 	g.summaries = g.newSummaries()
-	g.deps = web.Deps{
-		SilentAfter: func() time.Duration { return 14 * 24 * time.Hour },
-		Records:     g.records, Feed: g.records.Feed, Questions: g.questions, Mappings: g.mappings, Accounts: g.accounts, WebhookLog: g.log, APIKeys: g.auth.ListKeys,
+	g.config = web.Config{
+		PublicURL: func(context.Context) string { return g.server.URL + g.base },
+		Viewer: func(r *http.Request) (auth.Identity, bool) {
+			if g.open {
+				return auth.Identity{Kind: auth.Open}, true
+			}
+			cookie, err := r.Cookie(auth.CookieName)
+			return auth.Identity{Kind: auth.BySession, Name: "mira"}, err == nil && cookie.Value == sessionValue
+		},
+		ToLogin: func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
+		SubjectURL: func(id catalog.SubjectID) string {
+			return "https://catalog.example/subject/" + strconv.Itoa(int(id))
+		},
 		Cover: func(_ context.Context, id catalog.SubjectID) (cover.Image, error) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -138,61 +148,10 @@ func newRig(t testing.TB, options ...option) *rig {
 			}
 			return cover.Image{}, cover.ErrNone
 		},
-		Reachability:  g.reachability,
-		Queue:         queue.NewQueue(d),
-		Notices:       g.notices,
-		Scheduler:     func() queue.Standing { return g.scheduler },
-		MaxRetries:    func() int { return 50 },
-		Tasks:         &g.tasks,
-		NAS:           &g.nas,
-		Device:        func() device.Status { return g.device },
-		Tracker:       &g.tracker,
-		Summaries:     g.summaries,
-		Airing:        func(context.Context) (summary.AiringStatus, error) { return g.airing, nil },
-		ModelUsage:    llm.NewUsage(d).Report,
-		ArchiveStatus: func() archive.Status { return g.archive },
-		DatasetStatus: func() idmap.Status { return g.dataset },
-		Backups:       func() backup.Status { return g.backups },
-		Update:        func() update.Status { return g.update },
-		FindInArchive: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
-			if q.Text != "灯塔守望者" {
-				return []archive.Found{}, nil
-			}
-			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
-		},
-		TestMatch: g.testMatch,
-		Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
-		Network: func() []diagnose.Result {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			return slices.Clone(g.network)
-		},
-		Logs:       g.logs,
-		LogLevel:   func() slog.Level { return slog.LevelInfo },
-		WebhookKey: func() string { return webhookKey },
-		PublicURL:  func(r *http.Request) string { return "http://" + r.Host + g.base },
-		BasePath:   func() string { return g.base },
-		Viewer: func(r *http.Request) (string, bool) {
-			if g.open {
-				return "", true
-			}
-			cookie, err := r.Cookie(auth.CookieName)
-			return "mira", err == nil && cookie.Value == sessionValue
-		},
-		ToLogin:    func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
-		NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil },
-		Provider:   func() oidc.Status { return g.provider },
-		TwoFactor:  func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
-		Enrolment:  func(*http.Request) (auth.Enrolment, bool) { return g.enrolment, g.enrolment.URI != "" },
-		SubjectURL: func(id catalog.SubjectID) string {
-			return "https://catalog.example/subject/" + strconv.Itoa(int(id))
-		},
-		TokenURL:   func() string { return "https://catalog.example/token" },
-		OAuthReady: func() bool { return true },
-		Version:    "0.1.0",
-		Modules:    []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}},
-		Shutdown:   g.shutdown,
-		Log:        slog.New(slog.DiscardHandler),
+		Changes:  g.records.Feed,
+		Version:  "0.1.0",
+		Stopping: g.shutdown,
+		Log:      slog.New(slog.DiscardHandler),
 	}
 	for _, o := range options {
 		o(g)
@@ -201,8 +160,10 @@ func newRig(t testing.TB, options ...option) *rig {
 	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
 		t.Fatal(err)
 	}
-	g.deps.Settings = g.settings
-	pages, err := web.New(g.deps)
+	g.set(t, "auth", "webhook_key", webhookKey)
+	g.set(t, "catalog", "oauth_client_id", "app")
+	g.config.BasePath = g.base
+	pages, err := web.New(g.config, g.groups())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +189,62 @@ func newRig(t testing.TB, options ...option) *rig {
 		g.server.Close()
 	})
 	return g
+}
+
+// set changes a setting.
+func (g *rig) set(t testing.TB, section, key string, value any) {
+	t.Helper()
+	if err := g.settings.Patch(t.Context(), map[string]map[string]any{section: {key: value}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// groups are the pages over the stores and stand-ins of the rig.
+func (g *rig) groups() web.Groups {
+	marks := queue.NewQueue(g.db)
+	archived, provider := func() archive.Status { return g.archive }, func() oidc.Status { return g.provider }
+	sources := web.Sources{
+		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: &g.tasks,
+		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker,
+	}
+	return web.Groups{
+		Dashboard: web.Dashboard{
+			Sources: sources, Records: g.records, Questions: g.questions, Accounts: g.accounts, Notices: g.notices, Queue: marks,
+			Archive: archived, Reachability: g.reachability, Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
+		},
+		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: &g.tasks},
+		Review:   web.Review{Questions: g.questions},
+		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts},
+		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: &g.tasks},
+		Mappings: web.Mappings{Mappings: g.mappings},
+		Archive: web.Archive{Status: archived, Find: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
+			if q.Text != "灯塔守望者" {
+				return []archive.Found{}, nil
+			}
+			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
+		}},
+		Sources:       sources,
+		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings},
+		Notifications: web.Notifications{Notices: g.notices, Accounts: g.accounts, Records: g.records},
+		Summaries: web.Summaries{
+			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,
+			Notices: g.notices, Accounts: g.accounts, Records: g.records, Settings: g.settings,
+		},
+		Tasks: web.Tasks{Tasks: &g.tasks},
+		Settings: web.Settings{
+			Settings: g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
+			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
+			Enrolment: func() (auth.Enrolment, bool) { return g.enrolment, g.enrolment.URI != "" },
+		},
+		Debug: web.Debug{Accounts: g.accounts, Requests: g.log, Settings: g.settings, Lines: g.logs, Match: g.testMatch, Network: func() []diagnose.Result {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return slices.Clone(g.network)
+		}},
+		About: web.About{Table: func() idmap.Status { return g.dataset }, Update: func() update.Status { return g.update },
+			Modules: []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
+		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider},
+	}
 }
 
 // noticesOn is what tells people, on a database, with the real channels.

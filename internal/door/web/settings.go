@@ -1,10 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,12 +13,19 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/upkeep/backup"
 )
 
-// Settings is what the pages read of settings; *settings.Manager is one.
-type Settings interface {
-	Schema() []settings.Section
-	View() map[string]map[string]any
+// Settings are the pages of the settings, of who may come in, and of backups.
+type Settings struct {
+	Settings *settings.Manager
+	Backups  func() backup.Status
+	Provider func() oidc.Status // of OpenID Connect
+	// TwoFactor is how codes at sign-in stand, and Enrolment the one that is being set up, if any.
+	TwoFactor func(context.Context) (auth.TwoFactor, error)
+	Enrolment func() (auth.Enrolment, bool)
+	// APIKeys lists the API keys, without the keys themselves.
+	APIKeys func(context.Context) ([]auth.Key, error)
 }
 
 type settingsPage struct {
@@ -100,23 +107,22 @@ var sectionIcons = map[string]string{
 // runsShown is how many of the next runs of a schedule are shown.
 const runsShown = 3
 
-func (s *site) settings(r *http.Request) (content, error) {
-	lang := s.language(r)
+func (g Settings) list(r *request) (content, error) {
 	page := settingsPage{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	words := strings.Fields(strings.ToLower(page.Query))
 	asked := r.URL.Query().Get("section")
-	view := s.Settings.View()
-	for _, described := range s.Settings.Schema() {
+	view := g.Settings.View()
+	for _, described := range g.Settings.Schema() {
 		section := settingsSection{
 			Name: described.Name, Icon: sectionIcons[described.Name],
-			Label: choose(lang, described.Label, described.LabelZH), Help: choose(lang, described.Help, described.HelpZH),
+			Label: r.choose(described.Label, described.LabelZH), Help: r.choose(described.Help, described.HelpZH),
 		}
 		if section.Icon == "" {
 			section.Icon = "settings"
 		}
 		for _, key := range described.Keys {
 			name := strings.TrimPrefix(key.Path, described.Name+".")
-			row, err := s.settingRow(lang, described, key, view[described.Name][name])
+			row, err := rowOf(r.words, described, key, view[described.Name][name])
 			if err != nil {
 				return content{}, err
 			}
@@ -155,11 +161,11 @@ func (c *settingsSection) add(row settingRow) {
 	}
 }
 
-// settingRow is key as the page shows it.
-func (s *site) settingRow(lang string, section settings.Section, key settings.Key, value any) (settingRow, error) {
+// rowOf is key as the page shows it.
+func rowOf(w words, section settings.Section, key settings.Key, value any) (settingRow, error) {
 	row := settingRow{
 		Key: key, ID: "setting-" + strings.ReplaceAll(key.Path, ".", "-"),
-		Label: choose(lang, key.Label, key.LabelZH), Help: choose(lang, key.Help, key.HelpZH),
+		Label: w.choose(key.Label, key.LabelZH), Help: w.choose(key.Help, key.HelpZH),
 		Value: controlText(value), Standard: controlText(key.Default), Changed: key.Source == settings.FromDatabase && !key.Secret,
 		Find: strings.ToLower(strings.Join([]string{section.Label, section.LabelZH, key.Label, key.LabelZH, key.Help, key.HelpZH, key.Path}, " ")),
 	}
@@ -173,15 +179,15 @@ func (s *site) settingRow(lang string, section settings.Section, key settings.Ke
 	}
 	var err error
 	if key.Unit != "" {
-		if row.Unit, err = s.words.text(lang, "settings.unit."+string(key.Unit)); err != nil {
+		if row.Unit, err = w.text("settings.unit." + string(key.Unit)); err != nil {
 			return row, err
 		}
 	}
 	if key.Locked {
-		row.LockedText, err = s.lockedText(lang, key)
+		row.LockedText, err = lockedText(w, key)
 	}
 	if err == nil && !key.Secret {
-		row.DefaultText, err = s.defaultText(lang, row)
+		row.DefaultText, err = defaultText(w, row)
 	}
 	return row, err
 }
@@ -204,19 +210,19 @@ func controlText(value any) string {
 }
 
 // defaultText is the default of a key in words.
-func (s *site) defaultText(lang string, row settingRow) (string, error) {
+func defaultText(w words, row settingRow) (string, error) {
 	for _, choice := range row.Choices {
 		if choice.Value == row.Standard {
-			return choose(lang, choice.Label, choice.LabelZH), nil
+			return w.choose(choice.Label, choice.LabelZH), nil
 		}
 	}
 	switch {
 	case row.Standard == "":
-		return s.words.text(lang, "settings.empty")
+		return w.text("settings.empty")
 	case row.Type == settings.Boolean && row.Standard == "true":
-		return s.words.text(lang, "settings.on")
+		return w.text("settings.on")
 	case row.Type == settings.Boolean:
-		return s.words.text(lang, "settings.off")
+		return w.text("settings.off")
 	case row.Unit != "":
 		return row.Standard + " " + row.Unit, nil
 	}
@@ -224,14 +230,14 @@ func (s *site) defaultText(lang string, row settingRow) (string, error) {
 }
 
 // lockedText says who sets a key that the page cannot change.
-func (s *site) lockedText(lang string, key settings.Key) (string, error) {
+func lockedText(w words, key settings.Key) (string, error) {
 	switch key.Source {
 	case settings.FromFile:
-		return s.words.text(lang, "settings.locked.file", key.LockedBy)
+		return w.text("settings.locked.file", key.LockedBy)
 	case settings.FromEnvironment:
-		return s.words.text(lang, "settings.locked.environment", key.Env)
+		return w.text("settings.locked.environment", key.Env)
 	default:
-		return s.words.text(lang, "settings.locked.flag")
+		return w.text("settings.locked.flag")
 	}
 }
 
@@ -258,24 +264,24 @@ type enrolmentView struct {
 	QR     template.HTML
 }
 
-func (s *site) access(r *http.Request) (content, error) {
-	page := accessPage{Provider: s.Provider(), Redirect: s.PublicURL(r) + "/api/login/oidc/callback", Problem: providerProblem(r)}
+func (g Settings) access(r *request) (content, error) {
+	page := accessPage{Provider: g.Provider(), Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", Problem: providerProblem(r)}
 	switch page.Problem {
 	case "login.problem.stranger":
 		page.Problem = "access.problem.stranger"
 	case "login.problem.refused":
 		page.Problem = "" // the provider's status has it in its own words
 	}
-	page.User, _ = s.Viewer(r)
+	page.User = r.viewer.Name
 	var err error
-	if page.Keys, err = s.APIKeys(r.Context()); err != nil {
+	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
 		return content{}, err
 	}
-	if page.TwoFactor, err = s.TwoFactor(r.Context()); err != nil {
+	if page.TwoFactor, err = g.TwoFactor(r.Context()); err != nil {
 		return content{}, err
 	}
-	if made, underWay := s.Enrolment(r); underWay {
-		label, err := s.words.text(s.language(r), "access.qr")
+	if made, underWay := g.Enrolment(); underWay && r.viewer.Kind == auth.BySession {
+		label, err := r.text("access.qr")
 		if err != nil {
 			return content{}, err
 		}
@@ -286,7 +292,7 @@ func (s *site) access(r *http.Request) (content, error) {
 		page.Enrolment = &enrolmentView{made.Secret, picture}
 	}
 	if last := page.Provider.Last; last != nil && last.Item != "" {
-		allowed, _ := s.Settings.View()["auth"]["oidc_allowed"].([]string)
+		allowed, _ := g.Settings.View()["auth"]["oidc_allowed"].([]string)
 		change, err := json.Marshal(map[string]any{"auth": map[string]any{"oidc_allowed": append(slices.Clone(allowed), last.Item)}})
 		if err != nil {
 			return content{}, err

@@ -6,13 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
+	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/watch"
 )
+
+// Sources are the pages of where events come from.
+type Sources struct {
+	Records  *record.Store
+	Requests *webhooklog.Log
+	Accounts *account.Store
+	Settings *settings.Manager
+	Tasks    *task.Registry
+	NAS      NAS
+	Device   func() device.Status
+	Tracker  Tracker
+}
 
 // NAS is what the pages read of the library of a NAS; *nas.Keeper is one.
 type NAS interface {
@@ -45,9 +60,9 @@ func (c control) Lines() string {
 }
 
 // controls are the settings of a section by name.
-func (s *site) controls(section string) map[string]control {
-	values, all := s.Settings.View()[section], map[string]control{}
-	for _, described := range s.Settings.Schema() {
+func controls(manager *settings.Manager, section string) map[string]control {
+	values, all := manager.View()[section], map[string]control{}
+	for _, described := range manager.Schema() {
 		if described.Name != section {
 			continue
 		}
@@ -60,8 +75,8 @@ func (s *site) controls(section string) map[string]control {
 }
 
 // leads tells to which accounts a user name of a source leads.
-func (s *site) leads(ctx context.Context) (func(name string) []string, error) {
-	accounts, err := s.Accounts.List(ctx)
+func (g Sources) leads(ctx context.Context) (func(name string) []string, error) {
+	accounts, err := g.Accounts.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +91,8 @@ func (s *site) leads(ctx context.Context) (func(name string) []string, error) {
 }
 
 // newest is the newest task of some kinds; it has no id when there is none.
-func (s *site) newest(kinds ...string) task.Status {
-	for _, t := range s.Tasks.List() {
+func newest(tasks *task.Registry, kinds ...string) task.Status {
+	for _, t := range tasks.List() {
 		if slices.Contains(kinds, t.Kind) {
 			return t
 		}
@@ -96,19 +111,19 @@ type askedSource struct {
 }
 
 // askedSources are the sources that are asked.
-func (s *site) askedSources(ctx context.Context) ([]askedSource, error) {
-	library, err := s.NAS.Status(ctx)
+func (g Sources) askedSources(ctx context.Context) ([]askedSource, error) {
+	library, err := g.NAS.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	history, err := s.Tracker.Status(ctx)
+	history, err := g.Tracker.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	boxes := s.Device()
+	boxes := g.Device()
 	return []askedSource{
 		{watch.NAS, roomPath(watch.NAS), nasLook(library)},
-		{watch.Device, roomPath(watch.Device), s.deviceLook(boxes)},
+		{watch.Device, roomPath(watch.Device), g.deviceLook(boxes)},
 		{watch.Tracker, roomPath(watch.Tracker), trackerLook(history)},
 	}, nil
 }
@@ -121,19 +136,19 @@ type polledSource struct {
 }
 
 // polled are the sources that are asked and switched on. That boxes are off is nothing unusual.
-func (s *site) polled(ctx context.Context) ([]polledSource, error) {
+func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 	var on []polledSource
-	library, err := s.NAS.Status(ctx)
+	library, err := g.NAS.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if library.Enabled {
 		on = append(on, polledSource{watch.NAS, library.LastError})
 	}
-	if s.Device().Enabled {
+	if g.Device().Enabled {
 		on = append(on, polledSource{Source: watch.Device})
 	}
-	history, err := s.Tracker.Status(ctx)
+	history, err := g.Tracker.Status(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,23 +3,29 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/record"
+	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 )
 
-// Summaries is what the pages read of summary jobs; *summary.Keeper is one.
-type Summaries interface {
-	Jobs(ctx context.Context) ([]summary.Job, error)
-	Job(ctx context.Context, name string) (summary.Job, error)
-	Results(ctx context.Context, name string, before int64, limit int) (results []summary.Result, next int64, err error)
+// Summaries are the pages of the summary jobs, and of the language model that may write them.
+type Summaries struct {
+	Jobs     *summary.Keeper
+	Airing   func(context.Context) (summary.AiringStatus, error)
+	Usage    func(ctx context.Context, now time.Time, days int) (llm.Report, error) // of the language model
+	Notices  *notify.Notifier
+	Accounts *account.Store
+	Records  *record.Store
+	Settings *settings.Manager
 }
 
 // summariesPage is the jobs, and how telling what airs stands.
@@ -105,22 +111,22 @@ var firstJobs = []struct {
 	{"calendar-days", "summaries.preset.weekly", "summaries.preset.weekly.name", summary.Draft{Cron: "0 20 * * 0", DaysBack: 7}},
 }
 
-func (s *site) summaries(r *http.Request) (content, error) {
-	ctx, lang := r.Context(), s.language(r)
-	jobs, err := s.Summaries.Jobs(ctx)
+func (g Summaries) list(r *request) (content, error) {
+	ctx := r.Context()
+	jobs, err := g.Jobs.Jobs(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	channels, err := s.Notices.Channels(ctx)
+	channels, err := g.Notices.Channels(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	page := summariesPage{Model: s.hasModel(), Again: roomCalm}
-	if page.Airing, err = s.airing(ctx, lang, channels); err != nil {
+	page := summariesPage{Model: g.hasModel(), Again: roomCalm}
+	if page.Airing, err = g.airing(r, channels); err != nil {
 		return content{}, err
 	}
 	for _, j := range jobs {
-		view, err := s.jobView(lang, j, channels)
+		view, err := g.jobView(r.words, j, channels)
 		if err != nil {
 			return content{}, err
 		}
@@ -130,7 +136,7 @@ func (s *site) summaries(r *http.Request) (content, error) {
 		}
 	}
 	for _, first := range firstJobs {
-		name, err := s.words.text(lang, first.name)
+		name, err := r.text(first.name)
 		if err != nil {
 			return content{}, err
 		}
@@ -142,28 +148,28 @@ func (s *site) summaries(r *http.Request) (content, error) {
 		}
 		page.Presets = append(page.Presets, jobPreset{first.icon, first.key, body})
 	}
-	page.New, err = s.jobForm(ctx, summary.Job{Draft: summary.Draft{Enabled: true, Cron: "0 21 * * *", DaysBack: 1, SkipEmpty: true}}, channels)
+	page.New, err = g.jobForm(ctx, summary.Job{Draft: summary.Draft{Enabled: true, Cron: "0 21 * * *", DaysBack: 1, SkipEmpty: true}}, channels)
 	return content{Title: "summaries.title", Data: page}, err
 }
 
-func (s *site) summaryJob(r *http.Request) (content, error) {
+func (g Summaries) job(r *request) (content, error) {
 	ctx := r.Context()
-	job, err := s.Summaries.Job(ctx, r.PathValue("name"))
+	job, err := g.Jobs.Job(ctx, r.PathValue("name"))
 	if err != nil {
 		return content{}, err
 	}
-	channels, err := s.Notices.Channels(ctx)
+	channels, err := g.Notices.Channels(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	page := jobPage{Model: s.hasModel(), Again: roomCalm}
-	if page.jobView, err = s.jobView(s.language(r), job, channels); err != nil {
+	page := jobPage{Model: g.hasModel(), Again: roomCalm}
+	if page.jobView, err = g.jobView(r.words, job, channels); err != nil {
 		return content{}, err
 	}
 	if job.Running {
 		page.Again = roomBusy
 	}
-	if page.Form, err = s.jobForm(ctx, job, channels); err != nil {
+	if page.Form, err = g.jobForm(ctx, job, channels); err != nil {
 		return content{}, err
 	}
 	before := cursor(r, "before")
@@ -171,7 +177,7 @@ func (s *site) summaryJob(r *http.Request) (content, error) {
 	if before > 0 {
 		page.Newest = path
 	}
-	results, next, err := s.Summaries.Results(ctx, job.Name, before, resultsShown)
+	results, next, err := g.Jobs.Results(ctx, job.Name, before, resultsShown)
 	if err != nil {
 		return content{}, err
 	}
@@ -185,18 +191,18 @@ func (s *site) summaryJob(r *http.Request) (content, error) {
 }
 
 // hasModel reports whether a language model is set up.
-func (s *site) hasModel() bool { return s.controls("llm")["base_url"].Value != "" }
+func (g Summaries) hasModel() bool { return g.Settings.Current().LLM.BaseURL != "" }
 
-func (s *site) jobView(lang string, j summary.Job, channels []notify.Channel) (jobView, error) {
+func (g Summaries) jobView(w words, j summary.Job, channels []notify.Channel) (jobView, error) {
 	view := jobView{Job: j, Look: jobLook(j)}
 	var err error
-	if view.Telling, err = s.tellingOf(lang, channels, j.Notice()); err != nil {
+	if view.Telling, err = g.tellingOf(w, channels, j.Notice()); err != nil {
 		return view, err
 	}
 	if j.Last != nil {
 		view.LastLook = outcomeLook(j.Last.Outcome, j.Last.Problem)
 	}
-	if view.When, err = s.scheduleWords(lang, j.Cron); err != nil {
+	if view.When, err = w.schedule(j.Cron); err != nil {
 		return view, err
 	}
 	other := j.Draft
@@ -205,9 +211,8 @@ func (s *site) jobView(lang string, j summary.Job, channels []notify.Channel) (j
 	return view, err
 }
 
-func (s *site) jobForm(ctx context.Context, j summary.Job, channels []notify.Channel) (jobForm, error) {
-	language, _ := s.controls("notification")["language"].Value.(string)
-	form := jobForm{Job: j, Standard: summary.StandardPrompt(language), Model: s.hasModel()}
+func (g Summaries) jobForm(ctx context.Context, j summary.Job, channels []notify.Channel) (jobForm, error) {
+	form := jobForm{Job: j, Standard: summary.StandardPrompt(g.Settings.Current().Notification.Language), Model: g.hasModel()}
 	if form.MaxRecords == 0 {
 		form.MaxRecords = summary.MostRecords
 	}
@@ -215,7 +220,7 @@ func (s *site) jobForm(ctx context.Context, j summary.Job, channels []notify.Cha
 		form.Offered = append(form.Offered, offeredChannel{c.ID, c.Name, !c.Enabled, slices.Contains(j.Channels, c.ID)})
 	}
 	var err error
-	if form.Users, err = s.Records.UserNames(ctx); err != nil {
+	if form.Users, err = g.Records.UserNames(ctx); err != nil {
 		return form, err
 	}
 	form.Runs, err = settings.NextRuns("", j.Cron, time.Now(), runsShown)
@@ -256,12 +261,12 @@ func outcomeLook(outcome summary.Outcome, problem string) look {
 }
 
 // airing is how telling what airs stands, and whom it reaches.
-func (s *site) airing(ctx context.Context, lang string, channels []notify.Channel) (airingView, error) {
-	status, err := s.Airing(ctx)
+func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, error) {
+	status, err := g.Airing(r.Context())
 	if err != nil {
 		return airingView{}, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := g.Accounts.List(r.Context())
 	if err != nil {
 		return airingView{}, err
 	}
@@ -271,7 +276,7 @@ func (s *site) airing(ctx context.Context, lang string, channels []notify.Channe
 	}
 	view := airingView{AiringStatus: status, Path: "/settings?section=notification#section-notification", Key: "airing.change"}
 	if status.Reason == "" {
-		if view.Telling, err = s.tellingOf(lang, channels, notices...); err != nil {
+		if view.Telling, err = g.tellingOf(r.words, channels, notices...); err != nil {
 			return view, err
 		}
 	}
@@ -297,8 +302,8 @@ var weekdayKeys = []string{"summaries.when.sunday", "summaries.when.monday", "su
 // everyday is a cron expression that runs once on each of its days: minute, hour, day of the month, day of the week.
 var everyday = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[0-7]|1-5)$`)
 
-// scheduleWords tells a cron expression of an everyday kind in words; empty for any other.
-func (s *site) scheduleWords(lang, expression string) (string, error) {
+// schedule tells a cron expression of an everyday kind in words; empty for any other.
+func (w words) schedule(expression string) (string, error) {
 	parts := everyday.FindStringSubmatch(strings.Join(strings.Fields(expression), " "))
 	if parts == nil {
 		return "", nil
@@ -310,13 +315,13 @@ func (s *site) scheduleWords(lang, expression string) (string, error) {
 	at := parts[2] + ":" + minute
 	switch {
 	case monthday == "*" && weekday == "*":
-		return s.words.text(lang, "summaries.when.daily", at)
+		return w.text("summaries.when.daily", at)
 	case monthday == "*" && weekday == "1-5":
-		return s.words.text(lang, "summaries.when.workdays", at)
+		return w.text("summaries.when.workdays", at)
 	case monthday == "*":
-		return s.words.text(lang, weekdayKeys[(weekday[0]-'0')%7], at)
+		return w.text(weekdayKeys[(weekday[0]-'0')%7], at)
 	case weekday == "*":
-		return s.words.text(lang, "summaries.when.monthly", monthday, at)
+		return w.text("summaries.when.monthly", monthday, at)
 	}
 	return "", nil
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,12 +17,8 @@ import (
 	"watchmark/internal/upkeep/backup"
 )
 
-// Tasks is what the pages read of the work that takes longer; *task.Registry is one.
-type Tasks interface {
-	// List is what runs and what ended lately, the newest first.
-	List() []task.Status
-	Get(id int64) (*task.Task, error)
-}
+// Tasks are the pages of the work that takes longer.
+type Tasks struct{ Tasks *task.Registry }
 
 type tasksPage struct {
 	Tasks []taskView
@@ -70,11 +65,11 @@ const (
 	logShown = 200
 )
 
-// tasks lists what runs and what ended lately.
-func (s *site) tasks(r *http.Request) (content, error) {
+// list shows what runs and what ended lately.
+func (g Tasks) list(r *request) (content, error) {
 	page := tasksPage{Again: tasksCalm}
-	for _, t := range s.Tasks.List() {
-		view, err := s.taskView(s.language(r), t)
+	for _, t := range g.Tasks.List() {
+		view, err := r.taskView(t)
 		if err != nil {
 			return content{}, err
 		}
@@ -87,17 +82,16 @@ func (s *site) tasks(r *http.Request) (content, error) {
 }
 
 // task shows one task with its log.
-func (s *site) task(r *http.Request) (content, error) {
+func (g Tasks) task(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return content{}, err
 	}
-	t, err := s.Tasks.Get(id)
+	t, err := g.Tasks.Get(id)
 	if err != nil {
 		return content{}, err
 	}
-	lang := s.language(r)
-	view, err := s.taskView(lang, t.Status())
+	view, err := r.taskView(t.Status())
 	if err != nil {
 		return content{}, err
 	}
@@ -106,12 +100,12 @@ func (s *site) task(r *http.Request) (content, error) {
 	for _, line := range lines[max(0, len(lines)-logShown):] {
 		page.Log = append(page.Log, newLogLine(line))
 	}
-	return content{Heading: s.words.word(lang, "task.kind", view.Kind), Data: page}, nil
+	return content{Heading: r.word("task.kind", view.Kind), Data: page}, nil
 }
 
-// following is the newest running task of one of these kinds about a record (0 = none); 0 when none runs.
-func (s *site) following(recordID int64, kinds ...string) int64 {
-	for _, t := range s.Tasks.List() {
+// running is the newest running task of one of these kinds about a record (0 = none); 0 when none runs.
+func running(tasks *task.Registry, recordID int64, kinds ...string) int64 {
+	for _, t := range tasks.List() {
 		if t.State == task.Running && t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
 			return t.ID
 		}
@@ -126,7 +120,7 @@ var taskLooks = map[task.State]look{
 	task.Cancelled: {"quiet", "circle-slash", "task.state.cancelled"},
 }
 
-func (s *site) taskView(lang string, t task.Status) (taskView, error) {
+func (w words) taskView(t task.Status) (taskView, error) {
 	v := taskView{Status: t, Look: taskLooks[t.State]}
 	if t.EndedAt == nil {
 		v.Again = taskRunning
@@ -139,7 +133,7 @@ func (s *site) taskView(lang string, t task.Status) (taskView, error) {
 	}
 	v.Room, v.RoomKey = roomOf(t)
 	var err error
-	if v.Said, err = s.said(lang, t); err != nil {
+	if v.Said, err = w.taskText(t); err != nil {
 		return taskView{}, err
 	}
 	// An import of the archive says the name of its phase, which is told in words.
@@ -174,21 +168,21 @@ func roomOf(t task.Status) (path, key string) {
 	return "", ""
 }
 
-// said is how far a task is, or what it brought; empty when there is nothing to say but its state.
-func (s *site) said(lang string, t task.Status) (string, error) {
+// taskText is how far a task is, or what it brought; empty when there is nothing to say but its state.
+func (w words) taskText(t task.Status) (string, error) {
 	switch {
 	case t.Kind == archive.TaskKind && t.State == task.Running:
 		percent := 0
 		if t.Total > 0 {
 			percent = int(100 * int64(t.Done) / int64(t.Total))
 		}
-		return s.told(lang, "script.import_"+t.Message, map[string]any{"percent": float64(percent)}), nil
+		return w.filled("script.import_"+t.Message, map[string]any{"percent": float64(percent)}), nil
 	case t.State == task.Running && t.Total > 0:
-		return s.told(lang, "script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
+		return w.filled("script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
 	case t.State == task.Running || t.Result == nil:
 		return "", nil
 	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // its room shows the table that it made
-		return s.told(lang, "task.previewed", nil), nil
+		return w.filled("task.previewed", nil), nil
 	}
 	values, err := resultOf(t)
 	if err != nil {
@@ -196,7 +190,7 @@ func (s *site) said(lang string, t task.Status) (string, error) {
 	}
 	var sentences []string
 	for _, key := range resultKeys[t.Kind] {
-		if sentence := s.told(lang, filled(key, values), values); sentence != "" {
+		if sentence := w.filled(filled(key, values), values); sentence != "" {
 			sentences = append(sentences, sentence)
 		}
 	}
@@ -260,8 +254,8 @@ func filled(text string, values map[string]any) string {
 	})
 }
 
-// told is the text of a key, filled; empty for a key that no language has, for it was made of
+// filled is the text of a key, filled; empty for a key that no language has, for it was made of
 // what a task said.
-func (s *site) told(lang, key string, values map[string]any) string {
-	return filled(s.words[lang][key], values)
+func (w words) filled(key string, values map[string]any) string {
+	return filled(w.texts[key], values)
 }

@@ -17,10 +17,10 @@ type telling struct {
 }
 
 // tellingOf is where notices go that differ in whom they tell of; channels are all that there are.
-func (s *site) tellingOf(lang string, channels []notify.Channel, notices ...notify.Notice) (telling, error) {
+func (g Summaries) tellingOf(w words, channels []notify.Channel, notices ...notify.Notice) (telling, error) {
 	var reached []int64
 	for _, notice := range notices {
-		reached = append(reached, s.Notices.Reaches(notice)...)
+		reached = append(reached, g.Notices.Reaches(notice)...)
 	}
 	var t telling
 	on := false
@@ -42,7 +42,7 @@ func (s *site) tellingOf(lang string, channels []notify.Channel, notices ...noti
 	}
 	t.Why = "telling.no_rule"
 	kind := notices[0].Kind
-	rule, err := json.Marshal(map[string]any{"name": notify.InfoOf(kind).Name(notify.Language(lang)), "kinds": []notify.Kind{kind}})
+	rule, err := json.Marshal(map[string]any{"name": notify.InfoOf(kind).Name(notify.Language(w.lang)), "kinds": []notify.Kind{kind}})
 	t.Rule = string(rule)
 	return t, err
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,30 +53,30 @@ type personView struct {
 // what they mean (GET /api/tracker/oauth/callback).
 var trackerProblems = []string{"denied", "state", "not_configured", "refused", "unreachable"}
 
-func (s *site) tracker(r *http.Request) (content, error) {
+func (g Sources) tracker(r *request) (content, error) {
 	ctx := r.Context()
-	status, err := s.Tracker.Status(ctx)
+	status, err := g.Tracker.Status(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	history, err := s.Tracker.SyncStatus(ctx)
+	history, err := g.Tracker.SyncStatus(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	leads, err := s.leads(ctx)
+	leads, err := g.leads(ctx)
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := g.Accounts.List(ctx)
 	if err != nil {
 		return content{}, err
 	}
 	accounts = slices.DeleteFunc(accounts, func(a account.Account) bool { return !a.Enabled })
-	public := s.PublicURL(r)
+	public := r.PublicURL(ctx)
 	page := trackerPage{
-		Status: status, Look: trackerLook(status), Settings: s.controls("tracker"), NextRun: history.NextRun, Running: history.Running,
+		Status: status, Look: trackerLook(status), Settings: controls(g.Settings, "tracker"), NextRun: history.NextRun, Running: history.Running,
 		Callback: public + "/api/tracker/oauth/callback", CallbackFits: strings.HasPrefix(public, "https://") || onLoopback(public),
-		Following: s.following(0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Again: roomCalm,
+		Following: running(g.Tasks, 0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Again: roomCalm,
 	}
 	connected := r.URL.Query().Get("tracker_connected")
 	for _, u := range status.Users {
@@ -100,7 +99,7 @@ func (s *site) tracker(r *http.Request) (content, error) {
 			page.Problem = "tracker.error." + problem
 		}
 	}
-	preview := s.newest(tracker.PreviewTask)
+	preview := newest(g.Tasks, tracker.PreviewTask)
 	if result, is := preview.Result.(tracker.Preview); is && result.Table != nil && preview.State != task.Running {
 		page.PreviewOf = result
 		page.Preview = forecastOf(r, preview, result.Table)

@@ -58,12 +58,12 @@ func unroutedOf(user string, accounts []account.Account) *unroutedUser {
 }
 
 // unrouted are the users without an account.
-func (s *site) unrouted(ctx context.Context) ([]unroutedLine, error) {
-	users, err := s.Records.Unrouted(ctx, unroutedMost)
+func (g Records) unrouted(ctx context.Context) ([]unroutedLine, error) {
+	users, err := g.Records.Unrouted(ctx, unroutedMost)
 	if err != nil || len(users) == 0 {
 		return nil, err
 	}
-	accounts, err := s.Accounts.List(ctx)
+	accounts, err := g.Accounts.List(ctx)
 	var lines []unroutedLine
 	for _, u := range users {
 		if of := unroutedOf(u.User, accounts); of != nil { // nil for who was added to an account in between
