@@ -178,6 +178,8 @@ func TestTokensThatCannotBeTrustedAreRefused(t *testing.T) {
 		{"expired", set("exp", ago(time.Hour)), "check the clocks"},
 		{"expired within the skew", set("exp", ago(time.Minute)), ""},
 		{"not valid yet", set("nbf", ago(-time.Hour)), "check the clocks"},
+		{"not valid yet within the skew", set("nbf", ago(-time.Minute)), ""},
+		{"not valid yet, as no number", set("nbf", "tomorrow"), "not signed as it should be"},
 		{"another issuer", set("iss", "https://elsewhere.example"), "of another issuer"},
 		{"no subject", set("sub", ""), "names nobody"},
 		{"not signed", how("none"), "not signed as it should be"},
