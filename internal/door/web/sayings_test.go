@@ -121,7 +121,6 @@ var unsaid = map[string]string{
 	"name %s":    "a key of a table",
 	"a host name that anybody may point here":      "told in other words",
 	"it is not an argon2id hash in PHC format":     "of the log",
-	"issued by a different provider":               "looked for in an error",
 	"no such session":                              "a cookie that ended leads to the sign-in",
 	"watchmark/watchmark/%s (%s)":                  "a header",
 	"catalog session":                              "what a token is printed as",
