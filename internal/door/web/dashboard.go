@@ -43,13 +43,6 @@ type need struct {
 	Path   string    // where to do something about it; empty when no page does
 }
 
-// tile is one count of today.
-type tile struct {
-	look
-	Count int
-	Path  string
-}
-
 // shown is a show or film that was watched lately, by its newest record.
 type shown struct {
 	record.Record

@@ -149,9 +149,7 @@ type webhooksPage struct {
 	Sources  []watch.Source
 	Outcomes []webhooklog.Outcome
 	Requests []webhookRequest
-	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
-	Older  string
-	Newest string
+	pager
 }
 
 // Filtered reports whether something restricts the list.
@@ -186,17 +184,8 @@ func (g Debug) webhooks(r *request) (content, error) {
 	for _, e := range entries {
 		page.Requests = append(page.Requests, webhookRequest{e, indented(e.Body)})
 	}
-	if next > 0 {
-		page.Older = webhooksPath(f, next)
-	}
-	if f.Before > 0 {
-		page.Newest = webhooksPath(f, 0)
-	}
+	page.pager = pagerOf("/debug/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, f.Before, next)
 	return content{Title: "debug.title", Data: page}, nil
-}
-
-func webhooksPath(f webhooklog.Filter, before int64) string {
-	return fromCursor("/debug/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, "before", before)
 }
 
 type networkPage struct {

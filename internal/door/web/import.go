@@ -27,15 +27,8 @@ type importView struct {
 	task.Status
 	importer.Result
 	Look   look
-	Counts []importCount
+	Counts []tile // of its records by status
 	Path   string // of its user's records
-}
-
-// importCount is how many records of an import have a status.
-type importCount struct {
-	look
-	Count int
-	Path  string
 }
 
 // importSource is a media server whose history can be read, and what its address is like.
@@ -71,7 +64,7 @@ func importViewOf(t task.Status, result importer.Result) *importView {
 	view := &importView{Status: t, Result: result, Look: taskEnds[t.State], Path: withQuery("/records", map[string]string{"user": result.User})}
 	for _, status := range record.Statuses {
 		if n := result.Records[status]; n > 0 {
-			view.Counts = append(view.Counts, importCount{lookOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
+			view.Counts = append(view.Counts, tile{lookOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
 		}
 	}
 	return view

@@ -38,7 +38,7 @@ type inboxPage struct {
 	View   inboxView
 	Kind   notify.Kind
 	Text   string
-	Tabs   []inboxTab
+	Tabs   []tab
 	Groups []kindGroup
 	// Notices are in the reader's language.
 	Notices []noticeView
@@ -46,20 +46,11 @@ type inboxPage struct {
 	// empty when there is nothing unread.
 	Read string
 	All  bool
-	// Older and Newest are paths of this list; empty when there is nothing there.
-	Older, Newest string
+	pager
 }
 
 // Filtered reports whether something restricts the list.
 func (p inboxPage) Filtered() bool { return p.View != viewNotices || p.Kind != "" || p.Text != "" }
-
-// inboxTab leads to a view.
-type inboxTab struct {
-	Path    string
-	Key     string
-	Count   int
-	Current bool
-}
 
 // noticeView is a notice in words.
 type noticeView struct {
@@ -142,7 +133,7 @@ func (g Inbox) list(r *request) (content, error) {
 		page.Notices = append(page.Notices, noticeOf(r, e).withUnrouted(accounts))
 	}
 	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
-		tab := inboxTab{inboxPath(inboxPage{View: view, Kind: page.Kind, Text: page.Text}, 0), "inbox.view", 0, view == page.View}
+		tab := tab{withQuery("/inbox", page.filter(view)), "inbox.view", 0, view == page.View}
 		if view != viewNotices {
 			tab.Key += "." + string(view)
 		}
@@ -153,12 +144,7 @@ func (g Inbox) list(r *request) (content, error) {
 	}
 	page.All = page.Kind == "" && page.Text == "" && page.View != viewAttention && f.Before == 0
 	page.Read = readBody(entries, page.All && unread.All > 0)
-	if next > 0 {
-		page.Older = inboxPath(page, next)
-	}
-	if f.Before > 0 {
-		page.Newest = inboxPath(page, 0)
-	}
+	page.pager = pagerOf("/inbox", page.filter(page.View), f.Before, next)
 	return content{Title: "inbox.title", Data: page}, nil
 }
 
@@ -182,8 +168,9 @@ func readBody(entries []notify.Entry, all bool) string {
 	return `{"ids":[` + strings.Join(unread, ",") + `]}`
 }
 
-func inboxPath(p inboxPage, before int64) string {
-	return fromCursor("/inbox", map[string]string{"view": string(p.View), "kind": string(p.Kind), "q": p.Text}, "before", before)
+// filter is what restricts the list, in the address of a view of it.
+func (p inboxPage) filter(view inboxView) map[string]string {
+	return map[string]string{"view": string(view), "kind": string(p.Kind), "q": p.Text}
 }
 
 // kindGroup is kinds that stand together.

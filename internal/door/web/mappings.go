@@ -20,10 +20,8 @@ type rulesPage[T any] struct {
 	Tabs  ruleTabs
 	Text  string
 	Rules []T
-	// Older and Newest are paths of this list; empty when there is nothing there.
-	Older  string
-	Newest string
-	Trial  trial
+	pager
+	Trial trial
 }
 
 // trial is the form that tries the rules on a title, which the template trial makes.
@@ -53,7 +51,7 @@ func (g Mappings) list(r *request) (content, error) {
 	for _, m := range list {
 		page.Rules = append(page.Rules, mappingView{m})
 	}
-	page.turn("/mappings", f, next)
+	page.pager = pagerOf("/mappings", map[string]string{"q": f.Text}, f.Before, next)
 	return content{Title: "mappings.title", Data: page}, err
 }
 
@@ -81,7 +79,7 @@ func (g Mappings) blocked(r *request) (content, error) {
 	for _, b := range list {
 		page.Rules = append(page.Rules, blockedView{b})
 	}
-	page.turn("/mappings/blocked", f, next)
+	page.pager = pagerOf("/mappings/blocked", map[string]string{"q": f.Text}, f.Before, next)
 	return content{Title: "blocked.title", Data: blockedPage{rulesPage: page}}, err
 }
 
@@ -90,17 +88,6 @@ func rulesPageOf[T any](g Mappings, r *request, blocked bool) (rulesPage[T], map
 	counts, err := g.Mappings.Count(r.Context())
 	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
 	return rulesPage[T]{Tabs: ruleTabs{counts, blocked}, Text: f.Text, Trial: trial{Season: "1"}}, f, err
-}
-
-// turn sets where the list at a path goes on, and where it begins.
-func (p *rulesPage[T]) turn(path string, f mapping.Filter, next int64) {
-	fields := map[string]string{"q": f.Text}
-	if f.Before > 0 {
-		p.Newest = withQuery(path, fields)
-	}
-	if next > 0 {
-		p.Older = fromCursor(path, fields, "before", next)
-	}
 }
 
 // mappingPage is the form of a mapping; Mapping is nil for a new one.

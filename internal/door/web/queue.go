@@ -26,7 +26,7 @@ type queuePage struct {
 	Scheduler queue.Standing
 	// Again is in how many seconds the page is to be fetched anew.
 	Again int
-	Tabs  []queueTab
+	Tabs  []tab
 	// Waiting is how many marks wait.
 	Waiting int
 	Status  queue.Status
@@ -38,14 +38,6 @@ type queuePage struct {
 	First string
 	// Running is how many tasks of the service run.
 	Running int
-}
-
-// queueTab leads to the marks in one state.
-type queueTab struct {
-	Path    string
-	Key     string
-	Count   int
-	Current bool
 }
 
 type queueEntry struct {
@@ -95,7 +87,7 @@ func (g Queue) list(r *request) (content, error) {
 		page.Look = look{"good", "circle-check", "queue.answers"}
 	}
 	for _, status := range queueStates {
-		page.Tabs = append(page.Tabs, queueTab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
+		page.Tabs = append(page.Tabs, tab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
 	}
 	after := cursor(r, "after")
 	entries, next, err := g.Queue.List(ctx, queue.Filter{Status: page.Status, Newest: page.Status != queue.Pending, After: after, Limit: queueShown})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"watchmark/internal/catalog/account"
@@ -39,9 +38,7 @@ type recordsPage struct {
 	Unrouted     []unroutedLine
 	OpenUnrouted bool
 	Ignored      []account.IgnoredUser
-	// Older and Newest are paths of this list, with the filter; empty when there is nothing there.
-	Older  string
-	Newest string
+	pager
 	// RetryPath is where the API runs all failed records of the filter again; empty unless
 	// failed ones are listed.
 	RetryPath string
@@ -91,12 +88,7 @@ func (g Records) list(r *request) (content, error) {
 		return content{}, err
 	}
 	page.Filter, page.Users, page.Records = f, users, list
-	if next > 0 {
-		page.Older = page.path(next)
-	}
-	if f.Before > 0 {
-		page.Newest = page.path(0)
-	}
+	page.pager = page.pages(next)
 	if f.Status == record.Failed && len(list) > 0 {
 		page.RetryPath = page.retryPath()
 	}
@@ -134,11 +126,11 @@ func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 	}
 }
 
-// path is the path of this list from a cursor on.
-func (p recordsPage) path(before int64) string {
+// pages lead through this list, to next.
+func (p recordsPage) pages(next int64) pager {
 	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
 		"from": p.From, "to": p.To, "zone": p.Zone}
-	return fromCursor("/records", fields, "before", before)
+	return pagerOf("/records", fields, p.Filter.Before, next)
 }
 
 // retryPath is where the API runs the failed records of this list again.
@@ -151,35 +143,4 @@ func (p recordsPage) retryPath() string {
 		fields["until"] = p.Filter.Until.Format(time.RFC3339)
 	}
 	return withQuery("/api/records/retry", fields)
-}
-
-// cursor is where the list of a request goes on by its query; 0 is the beginning, and what is no cursor.
-func cursor(r *request, name string) int64 {
-	at, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return max(at, 0)
-}
-
-// fromCursor is path with those fields that are not empty, from the cursor at on; 0 is the beginning.
-func fromCursor(path string, fields map[string]string, name string, at int64) string {
-	if at > 0 {
-		fields[name] = strconv.FormatInt(at, 10)
-	}
-	return withQuery(path, fields)
-}
-
-// withQuery is path with those fields that are not empty.
-func withQuery(path string, fields map[string]string) string {
-	q := url.Values{}
-	for name, value := range fields {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
 }

@@ -19,9 +19,7 @@ type reviewPage struct {
 	Cards []questionCard
 	// Decided are answers of earlier, the newest first.
 	Decided []review.Question
-	// Older and Newest are paths of this list; empty when there is nothing there.
-	Older  string
-	Newest string
+	pager
 }
 
 // questionCard is a question with its candidates made ready.
@@ -71,7 +69,7 @@ func (g Review) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := reviewPage{}
+	page := reviewPage{pager: pagerOf("/review", map[string]string{}, before, next)}
 	for _, q := range append(open, recent...) {
 		if q.ID >= next {
 			page.Cards = append(page.Cards, cardOf(q))
@@ -82,12 +80,6 @@ func (g Review) list(r *request) (content, error) {
 		if !slices.ContainsFunc(page.Cards, func(c questionCard) bool { return c.ID == q.ID }) {
 			page.Decided = append(page.Decided, q)
 		}
-	}
-	if next > 0 {
-		page.Older = fromCursor("/review", map[string]string{}, "before", next)
-	}
-	if before > 0 {
-		page.Newest = "/review"
 	}
 	return content{Title: "review.title", Data: page}, nil
 }

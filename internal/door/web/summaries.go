@@ -88,10 +88,8 @@ type jobPage struct {
 	Form    jobForm
 	Results []resultView
 	Model   bool
-	// Older and Newest are paths of this list; empty when there is nothing there.
-	Older  string
-	Newest string
-	Again  int
+	pager
+	Again int
 }
 
 // resultView is what a run brought.
@@ -173,10 +171,6 @@ func (g Summaries) job(r *request) (content, error) {
 		return content{}, err
 	}
 	before := cursor(r, "before")
-	path := "/summaries/" + url.PathEscape(job.Name)
-	if before > 0 {
-		page.Newest = path
-	}
 	results, next, err := g.Jobs.Results(ctx, job.Name, before, resultsShown)
 	if err != nil {
 		return content{}, err
@@ -184,9 +178,7 @@ func (g Summaries) job(r *request) (content, error) {
 	for _, result := range results {
 		page.Results = append(page.Results, resultView{result, outcomeLook(result.Outcome, result.Problem)})
 	}
-	if next > 0 {
-		page.Older = fromCursor(path, map[string]string{}, "before", next)
-	}
+	page.pager = pagerOf("/summaries/"+url.PathEscape(job.Name), map[string]string{}, before, next)
 	return content{Heading: job.Name, Data: page}, nil
 }
 
