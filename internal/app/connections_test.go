@@ -29,7 +29,7 @@ func TestUnfinishedRequestsEnd(t *testing.T) {
 			"a webhook at a legacy path":        {"POST /Plex", http.StatusRequestTimeout, 20 * time.Second},
 			"an unknown source":                 {"POST /webhook/nothing", http.StatusNotFound, 0},
 			"preferences":                       {"POST /preferences", http.StatusBadRequest, 20 * time.Second},
-			"phrases":                           {"POST /phrases", http.StatusBadRequest, 20 * time.Second},
+			"reasons":                           {"POST /reasons", http.StatusBadRequest, 20 * time.Second},
 			"a page with a body":                {"GET /login", http.StatusOK, 0},
 			"a redirect with a body":            {"GET /records", http.StatusSeeOther, 0},
 			"a file with a body":                {"GET /static/nothing.css", http.StatusNotFound, 0},

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
@@ -243,17 +244,22 @@ type logLine struct {
 	logs.Entry
 	Facts string
 	// Why is what went wrong, which stands beside the message.
-	Why string
+	Why reason.Reason
 }
 
 func newLogLine(line logs.Line) logLine {
 	e := line.Entry()
-	shown := logLine{Entry: e, Facts: logFacts(e.Facts)}
+	shown := logLine{Entry: e}
 	for _, name := range whyFacts {
-		if why, is := e.Facts[name].(string); is && shown.Why == "" {
-			shown.Why = why
+		if text, is := e.Facts[name].(string); is && shown.Why.IsZero() {
+			shown.Why = reason.Text(text)
+			if value, err := json.Marshal(e.Facts[name+reason.ValueSuffix]); err == nil && e.Facts[name+reason.ValueSuffix] != nil {
+				_ = json.Unmarshal(value, &shown.Why) // what came from JSON goes back
+			}
 		}
 	}
+	maps.DeleteFunc(e.Facts, func(name string, _ any) bool { return strings.HasSuffix(name, reason.ValueSuffix) })
+	shown.Facts = logFacts(e.Facts)
 	return shown
 }
 

@@ -361,36 +361,44 @@ func (s *site) say(lang, said string) string {
 
 // retell is what the service says, for a page in lang; nil for nothing, which is what templates ask.
 func (s *site) retell(lang string, said any) *retold {
-	if r, is := said.(reason.Reason); is && r.Known() {
-		return &retold{r.In(bilingual.Language(lang)), lang}
+	r, is := said.(reason.Reason)
+	if !is {
+		r = reason.Text(fmt.Sprint(said))
 	}
-	text := fmt.Sprint(said)
-	if text == "" {
+	if r.Code == "" {
+		r = reason.Plain(r.Text)
+	}
+	if r.IsZero() {
 		return nil
 	}
-	if told, ok := s.phrases[lang].say(text); ok {
+	if r.Known() {
+		return &retold{r.In(bilingual.Language(lang)), lang}
+	}
+	if told, ok := s.phrases[lang].say(r.Text); ok {
 		return &retold{told, lang}
 	}
-	return &retold{text, languages[0].Tag}
+	return &retold{r.Text, languages[0].Tag}
 }
 
-// retellings answers what the API said, each field "text" of the form, in the language of the page
-// whose script asks. The API itself speaks English alone.
-func (s *site) retellings(w http.ResponseWriter, r *http.Request) {
+// reasons answers the reasons that a script sends, a JSON list of reasons or of their texts, with their texts in the language of
+// its page. The API itself speaks English alone.
+func (s *site) reasons(w http.ResponseWriter, r *http.Request) {
 	most := int64(strangersTexts)
 	if _, signedIn := s.Viewer(r); signedIn {
 		most = readersTexts
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, "Send the texts as the fields text of a form.", http.StatusBadRequest)
+	var all []reason.Reason
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, most)).Decode(&all); err != nil {
+		http.Error(w, "Send the reasons as a JSON list.", http.StatusBadRequest)
 		return
 	}
-	told := []string{}
-	for _, text := range r.PostForm["text"] {
-		told = append(told, s.say(s.language(r), text))
+	texts := make([]string, len(all))
+	for i, one := range all {
+		if words := s.retell(s.language(r), one); words != nil {
+			texts[i] = words.Text
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(told) // a reader that went away needs no answer
+	_ = json.NewEncoder(w).Encode(texts) // a reader that went away needs no answer
 }

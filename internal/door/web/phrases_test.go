@@ -1,12 +1,13 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/web"
 	"watchmark/internal/engine"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/testkit/browsertest"
@@ -210,23 +212,29 @@ func TestRetellingNeedsNoSignIn(t *testing.T) {
 	for _, c := range []struct {
 		name, lang string
 		signedIn   bool
-		texts      []string
+		reasons    []any
 		status     int
 		want       string
 	}{
-		{"Chinese", "zh-CN", false, []string{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
-		{"English", "en", false, []string{"task not found"}, http.StatusOK, `["task not found"]`},
-		{"nothing", "zh-CN", false, nil, http.StatusOK, `[]`},
-		{"too much of a stranger", "zh-CN", false, []string{strings.Repeat("x", 2_100)}, http.StatusBadRequest, "Send the texts"},
-		{"much", "zh-CN", true, []string{strings.Repeat("x", 60_000)}, http.StatusOK, `["x`},
-		{"too much", "zh-CN", true, []string{strings.Repeat("x", 70_000)}, http.StatusBadRequest, "Send the texts"},
+		{"Chinese", "zh-CN", false, []any{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
+		{"English", "en", false, []any{"task not found"}, http.StatusOK, `["task not found"]`},
+		{"values", "zh-CN", false, []any{reason.Of(io.ErrUnexpectedEOF), map[string]any{"code": "later", "text": "of a later version"}}, http.StatusOK, `["数据中途断开","of a later version"]`},
+		{"no list", "zh-CN", false, []any{5}, http.StatusBadRequest, "Send the reasons"},
+		{"nothing", "zh-CN", false, []any{}, http.StatusOK, `[]`},
+		{"too much of a stranger", "zh-CN", false, []any{strings.Repeat("x", 2_100)}, http.StatusBadRequest, "Send the reasons"},
+		{"much", "zh-CN", true, []any{strings.Repeat("x", 60_000)}, http.StatusOK, `["x`},
+		{"too much", "zh-CN", true, []any{strings.Repeat("x", 70_000)}, http.StatusBadRequest, "Send the reasons"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.server.URL+"/phrases", strings.NewReader(url.Values{"text": c.texts}.Encode()))
+			body, err := json.Marshal(c.reasons)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.server.URL+"/reasons", bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Accept-Language", c.lang)
 			answer := do(t, g.client(t, c.signedIn), r)
 			if answer.status != c.status || !strings.HasPrefix(answer.body, c.want) {

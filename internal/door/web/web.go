@@ -98,7 +98,7 @@ func New(c Config, g Groups) (Pages, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
-	mux.HandleFunc("POST /phrases", s.retellings)
+	mux.HandleFunc("POST /reasons", s.reasons)
 	mux.HandleFunc("GET /live", s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
 	for _, p := range pages(sections) {

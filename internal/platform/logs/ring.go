@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Line is one line of a log.
@@ -161,9 +163,26 @@ func (h *ringHandler) Handle(ctx context.Context, record slog.Record) error {
 	for _, with := range h.with {
 		to = with(to)
 	}
-	err := to.Handle(ctx, record)
+	err := to.Handle(ctx, withValues(record))
 	h.ring.add(record.Level, cmp.Or(strings.TrimSuffix(text.String(), "\n"), record.Message))
 	return err
+}
+
+// withValues is a record in which the value of each reason stands beside its text.
+func withValues(record slog.Record) slog.Record {
+	var values []slog.Attr
+	record.Attrs(func(a slog.Attr) bool {
+		if r, is := a.Value.Any().(reason.Reason); is {
+			values = append(values, slog.Any(a.Key+reason.ValueSuffix, r.Fields()))
+		}
+		return true
+	})
+	if values == nil {
+		return record
+	}
+	record = record.Clone()
+	record.AddAttrs(values...)
+	return record
 }
 
 // readable writes a duration with its unit.

@@ -17,8 +17,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
+	"sync"
 
 	"watchmark/internal/platform/bilingual"
 )
@@ -43,9 +43,6 @@ func (r Reason) IsZero() bool { return r.Code == "" && r.Text == "" }
 
 // Error is the text in English.
 func (r Reason) Error() string { return r.Text }
-
-// LogValue is the text in English.
-func (r Reason) LogValue() slog.Value { return slog.StringValue(r.Text) }
 
 // Unwrap is the error that is an argument; nil when no argument is one.
 func (r Reason) Unwrap() error { return r.cause }
@@ -84,8 +81,11 @@ func (r Reason) in(l bilingual.Language, depth int) string {
 // Known reports whether the program has the text in every language.
 func (r Reason) Known() bool { return kinds[r.Code] != nil }
 
-// stored is a Reason without its methods.
-type stored Reason
+// Fields is a Reason that is no error, which other packages write as JSON.
+type Fields Reason
+
+// Fields is r as it is stored.
+func (r Reason) Fields() Fields { return Fields(r) }
 
 // UnmarshalJSON reads {code, args, text}, or a mere text.
 func (r *Reason) UnmarshalJSON(data []byte) error {
@@ -93,7 +93,7 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 		*r = Reason{}
 		return json.Unmarshal(data, &r.Text)
 	}
-	return json.Unmarshal(data, (*stored)(r))
+	return json.Unmarshal(data, (*Fields)(r))
 }
 
 // Value is what a column keeps: JSON, or a text of others as it is.
@@ -119,6 +119,53 @@ func (r *Reason) Scan(column any) error {
 		}
 	}
 	return nil
+}
+
+// plainTexts are the kinds without arguments, by their English.
+var plainTexts = sync.OnceValue(func() map[string]*Kind {
+	byText := map[string]*Kind{}
+	for _, kind := range kinds {
+		if len(kind.english.places) == 0 {
+			byText[kind.english.texts[0]] = kind
+		}
+	}
+	return byText
+})
+
+// Plain is the reason without arguments that has a text, such as the message of a line of the log; a text of others for
+// every other one.
+func Plain(text string) Reason {
+	if kind := plainTexts()[text]; kind != nil {
+		return kind.With()
+	}
+	return Text(text)
+}
+
+// Masked is r with what mask makes of its texts, for the log.
+func (r Reason) Masked(mask func(string) string) Reason {
+	masked := Reason{Code: r.Code, Text: mask(r.Text), Args: make(map[string]any, len(r.Args))}
+	for name, arg := range r.Args {
+		masked.Args[name] = maskedArg(arg, mask)
+	}
+	return masked
+}
+
+func maskedArg(arg any, mask func(string) string) any {
+	switch a := arg.(type) {
+	case string:
+		return mask(a)
+	case Reason:
+		return a.Masked(mask)
+	case []Reason:
+		masked := make([]Reason, len(a))
+		for i, r := range a {
+			masked[i] = r.Masked(mask)
+		}
+		return masked
+	case int, int64, float64:
+		return a
+	}
+	return mask(fmt.Sprint(arg)) // what was read from JSON is not logged
 }
 
 // Of is what an error says to people: the outermost Reason in it. What fmt.Errorf puts around that is for the log. An error

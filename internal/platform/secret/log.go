@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Handler is next with everything masked: messages, attributes by their name,
@@ -85,7 +87,13 @@ func (m *Masker) attr(a slog.Attr) slog.Attr {
 		switch x := v.Any().(type) {
 		case nil, *slog.Source:
 		case error:
-			v = slog.StringValue(m.Mask(x.Error()))
+			text := m.Mask(x.Error())
+			v = slog.StringValue(text)
+			if r := reason.Of(x); r.Known() {
+				r = r.Masked(m.Mask)
+				r.Text = text
+				v = slog.AnyValue(r)
+			}
 		case []byte:
 			v = slog.StringValue(m.body("", x, math.MaxInt))
 		case fmt.Stringer:

@@ -1,6 +1,6 @@
 // The correction of a record: opening its part of the page, and looking where it would lead.
-import { text } from "./words.js";
-import { line, said } from "./ui.js";
+import { reasonOf, text } from "./words.js";
+import { line, sentence } from "./ui.js";
 import { ask, clearErrors, subjectIn } from "./forms.js";
 
 document.addEventListener("click", (event) => {
@@ -49,7 +49,7 @@ function show(place, { leads, same, marks, others, others_marked: marked, others
   place.className = `preview note ${found ? "good" : "warn"}`;
   const lines = document.createElement("div");
   lines.append(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere"), "goal"));
-  if (!found) lines.append(said(leads.reason));
+  if (!found) lines.append(sentence(reasonOf(leads, "reason")));
   lines.append(line("p", text(same ? "correct_same" : marks.length ? "correct_wrong" : "correct_unmarked"), "sub"));
   if (others) lines.append(line("p", text("correct_others", { others, marked }), "sub"));
   if (change + stay + untold) lines.append(line("p", text("correct_others_all", { change, stay, untold }), "sub"));

@@ -10,7 +10,7 @@
 //   data-401 …    words for one status
 // An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
 // message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
-import { retold, text } from "./words.js";
+import { inWords, reasonOf, text } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { isFilled, refresh } from "./live.js";
 import { followTask } from "./run.js";
@@ -159,8 +159,8 @@ async function follow(form, body) {
         form.reset();
         fold.open = false;
       }
-      if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: (await retold([body.message ?? ""]))[0] });
-      else if (form.dataset.refused && body.problem) toast(form.dataset.refused, { tone: "bad", detail: (await retold([body.problem]))[0] });
+      if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: (await inWords([reasonOf(body, "message")]))[0] });
+      else if (form.dataset.refused && body.problem) toast(form.dataset.refused, { tone: "bad", detail: (await inWords([reasonOf(body, "problem")]))[0] });
       else if (form.dataset.done) toast(form.dataset.done);
       if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
       if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });
@@ -218,7 +218,7 @@ export function subjectIn(value) {
 export async function explain(form, answer, problem) {
   const status = answer.status;
   const errors = problem.errors ?? [];
-  const [detail, ...messages] = await retold([problem.detail ?? "", ...errors.map(({ message = "" }) => message)]);
+  const [detail, ...messages] = await inWords([reasonOf(problem, "detail"), ...errors.map((one) => reasonOf(one, "message"))]);
   let placed = 0;
   for (const [i, { location = "" }] of errors.entries()) {
     const name = location.replace(/^(body|query)\.?/, "");

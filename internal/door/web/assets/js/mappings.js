@@ -1,6 +1,6 @@
 // Mappings and blocked keywords: the trial of a title, which follows what is typed, and the import with its preview.
-import { text } from "./words.js";
-import { line, said, visible } from "./ui.js";
+import { reasonOf, text } from "./words.js";
+import { line, sentence, visible } from "./ui.js";
 import { ask, bodyOf, clearErrors, showProblem } from "./forms.js";
 
 const pause = 250; // ms without typing before a trial
@@ -54,10 +54,11 @@ async function attempt(trial) {
   if (own !== turn) return;
   if (answer?.ok) tell(trial, event, body);
   // What is half typed may be wrong for a moment: nothing is marked, and the focus stays.
-  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), said(body.errors?.map(({ message }) => message).join("; ") ?? body.detail ?? ""));
+  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), ...(body.errors?.map((one) => sentence(reasonOf(one, "message"))) ?? [sentence(reasonOf(body, "detail"))]));
 }
 
-function tell(trial, event, { blocked, mapping, draft, passed_over: passed, leads }) {
+function tell(trial, event, answer) {
+  const { blocked, mapping, draft, passed_over: passed, leads } = answer;
   const lines = [];
   let tone = "good";
   if (blocked) {
@@ -70,14 +71,14 @@ function tell(trial, event, { blocked, mapping, draft, passed_over: passed, lead
   if (mapping && draft !== "applies") lines.push(linked(text(mapping.is_regex ? "trial_by_expression" : "trial_by_title", { title: mapping.title }), `${trial.dataset.mappings}/${mapping.id}`, text("trial_open")));
   if (passed) {
     tone = "warn";
-    lines.push(line("p", text("trial_passed_over")), said(passed));
+    lines.push(line("p", text("trial_passed_over")), sentence(reasonOf(answer, "passed_over")));
   }
   if (leads) {
     const found = leads.status === "matched";
     if (!found) tone = "warn";
     const goal = [leads.subject_name || `#${leads.subject_id}`, leads.episode_sort && text("correct_episode", { sort: String(leads.episode_sort), name: leads.episode_name }).trim()].filter(Boolean).join(" · ");
     lines.push(line("p", found ? text("correct_leads", { goal }) : text("correct_nowhere")));
-    if (!found) lines.push(said(leads.reason));
+    if (!found) lines.push(sentence(reasonOf(leads, "reason")));
   } else if (mapping) {
     lines.push(line("p", text("trial_no_subject")));
   } else if (!blocked) {
@@ -191,7 +192,8 @@ function group(fate, lines) {
   return part;
 }
 
-function told(fate, { list, index, title, problem, mapping, was }) {
+function told(fate, change) {
+  const { list, index, title, mapping, was } = change;
   const item = line("li", "", "line");
   const what = line("span", "", "what");
   what.append(line(mapping?.is_regex ? "code" : "span", title || text("import_untitled"), "name"));
@@ -200,7 +202,7 @@ function told(fate, { list, index, title, problem, mapping, was }) {
   item.append(what);
   if (fate === "refused") {
     item.append(line("span", text("import_line", { line: index + 1 }), "sub end"));
-    item.append(said(problem));
+    item.append(sentence(reasonOf(change, "problem")));
   } else if (mapping) {
     const to = line("span", "", "to end");
     if (was) to.append(line("s", goal(was), "muted"), " → ");

@@ -1,6 +1,6 @@
 // Notifications: tests of channels with what came of them, the form of a channel, which is tested as it is saved, what a
 // form begins with for one receiver, and placeholders, which are put where the cursor was.
-import { retold, text } from "./words.js";
+import { inWords, reasonOf, text } from "./words.js";
 import { confirmed, line, toast } from "./ui.js";
 import { ask } from "./forms.js";
 import { refresh } from "./live.js";
@@ -31,9 +31,10 @@ document.addEventListener("answered", async ({ detail: { form, body } }) => {
   refresh();
 });
 
-async function told({ ok, latency_ms: ms, problem, advice }) {
+async function told(result) {
+  const { ok, latency_ms: ms } = result;
   if (ok) return [line("p", text("channel_arrived", { ms }), "good")];
-  return [line("p", text("channel_refused"), "bad"), ...(await retold([problem, advice].filter(Boolean))).map((said) => line("p", said))];
+  return [line("p", text("channel_refused"), "bad"), ...(await inWords([reasonOf(result, "problem"), reasonOf(result, "advice")].filter(Boolean))).map((said) => line("p", said))];
 }
 
 // A new channel is from now on the one that is changed; whether it works shows at once.

@@ -1,6 +1,6 @@
 // Follows a task of the service: its progress and its debug log, as they come.
-import { retold, text } from "./words.js";
-import { fill, line, said, toast } from "./ui.js";
+import { inWords, reasonOf, text } from "./words.js";
+import { fill, line, sentence, toast } from "./ui.js";
 import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
 
@@ -34,7 +34,7 @@ export function followTask(id) {
     stream.close();
     const task = JSON.parse(data);
     let reason;
-    [task.message, reason] = await retold([task.message ?? "", task.result?.reason ?? ""]);
+    [task.message, reason] = await inWords([reasonOf(task, "message"), reasonOf(task.result, "reason")]);
     if (reason) task.result.reason = reason;
     show(place, task);
     document.dispatchEvent(new CustomEvent("ended", { detail: task }));
@@ -114,11 +114,11 @@ export function write(list, kept, { time, level, message, facts }, ...marks) {
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   const item = line("li", "", tones[level] ?? "");
   const what = document.createElement("strong");
-  what.append(said(message, "bdi", ""));
+  what.append(sentence(message, "bdi", ""));
   item.append(timeAs("clock", time), ...marks, what);
-  const reason = facts.error ?? facts.problem ?? facts.reason;
-  if (typeof reason === "string") item.append(said(reason, "bdi", "muted"));
-  const rest = Object.keys(facts).sort().map((name) => `${name}: ${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join("\n");
+  const why = ["error", "problem", "reason"].map((name) => reasonOf(facts, name)).find(Boolean);
+  if (why?.text || typeof why === "string") item.append(sentence(why, "bdi", "muted"));
+  const rest = Object.keys(facts).filter((name) => !name.endsWith("_value")).sort().map((name) => `${name}: ${typeof facts[name] === "string" ? facts[name] : JSON.stringify(facts[name])}`).join("\n");
   if (rest) item.append(folded(list.dataset.details, rest.length > longest ? `${rest.slice(0, longest)}…` : rest));
   list.append(item);
   while (list.children.length > kept) list.firstElementChild.remove();

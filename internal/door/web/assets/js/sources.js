@@ -1,6 +1,6 @@
 // The rooms of the NAS and of the TV boxes: what an answer of the API says, in words, and the
 // links of a table that swap it without leaving the page.
-import { retold, text } from "./words.js";
+import { inWords, reasonOf, text } from "./words.js";
 import { fill, line, visible } from "./ui.js";
 import { refresh } from "./live.js";
 
@@ -84,8 +84,9 @@ function tellScan({ complete, devices }) {
   show(line("p", words.join(" "), "goal"), list);
 }
 
-async function tellSync({ before, after, event, reason, marks }) {
-  const [told, ...messages] = await retold([event?.reason || reason, ...marks.map(({ message }) => message)]);
+async function tellSync(sync) {
+  const { before, after, event, marks } = sync;
+  const [told, ...messages] = await inWords([reasonOf(event, "reason") || reasonOf(sync, "reason"), ...marks.map((mark) => reasonOf(mark, "message"))]);
   const [was, is] = [seen(before, text("device.before")), seen(after, text("device.after"))];
   for (const [i, mark] of marks.entries()) {
     if (mark.account) was.append(line("p", list(mark.account, mark.marked_before), "sub"));

@@ -1,6 +1,6 @@
 // Summaries and the language model: what is being written for now, and what came of it. data-writes names where
 // that is shown, data-says the words until then. data-cron-is puts a schedule into the field beside it.
-import { retold, text } from "./words.js";
+import { inWords, reasonOf, text } from "./words.js";
 import { line, toast } from "./ui.js";
 import { timeAs } from "./time.js";
 import { refresh } from "./live.js";
@@ -70,9 +70,10 @@ async function saved(form) {
   document.querySelector("form[data-writes=llm-told]")?.requestSubmit();
 }
 
-async function tellModel({ ok, model, latency_ms: ms, problem, advice }) {
+async function tellModel(answer) {
+  const { ok, model, latency_ms: ms } = answer;
   if (ok) return [line("p", model ? text("llm_answers", { model }) : text("llm_answers_unnamed"), "goal good"), line("p", text("llm_latency", { seconds: (ms / 1000).toFixed(1) }), "sub")];
-  const [said, todo] = await retold([problem, advice]);
+  const [said, todo] = await inWords([reasonOf(answer, "problem"), reasonOf(answer, "advice")]);
   return [line("p", text("llm_fails"), "goal bad"), line("p", said), line("p", todo, "sub")];
 }
 
@@ -81,7 +82,7 @@ async function tellSummary(body) {
   if (body.status === "skipped") return [line("p", text("summary_skipped"), "goal")];
   const tried = !body.status;
   const result = tried ? body : body.result;
-  const [problem] = await retold([result.problem]);
+  const [problem] = await inWords([reasonOf(result, "problem")]);
   if (result.outcome === "failed") return [line("p", text("summary_failed"), "goal bad"), line("p", problem)];
   if (result.outcome === "empty") return [line("p", tried ? text("summary_tried_empty") : text("summary_sent_empty"), "goal"), span(result)];
   const facts = span(result);

@@ -1,5 +1,5 @@
 // Small parts of the pages: messages, questions, copying, the list of user names, menus.
-import { retold, text } from "./words.js";
+import { inWords, text } from "./words.js";
 
 /** Shows a message for a while; detail is a second, quieter line. */
 export function toast(message, { tone = "good", detail = "" } = {}) {
@@ -48,13 +48,14 @@ export function line(tag, content, className = "") {
   return element;
 }
 
-/** An element, else a quieter line, with what the service says, in the language of the page where that has words for it. */
-export function said(words, tag = "p", className = "sub") {
-  const place = line(tag, words, className);
+/** An element, else a quieter line, with a reason, in the language of the page where that has words for it. */
+export function sentence(reason, tag = "p", className = "sub") {
+  const english = reason.text ?? reason;
+  const place = line(tag, english, className);
   place.lang = "en";
-  retold([words]).then(([told]) => {
-    if (told === words) return;
-    fill(place, told);
+  inWords([reason]).then(([words]) => {
+    if (words === english) return;
+    fill(place, words);
     place.lang = document.documentElement.lang;
   });
   return place;

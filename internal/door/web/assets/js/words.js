@@ -13,28 +13,33 @@ const most = 48 << 10; // bytes that are asked about at once; the service reads 
 const waiting = []; // what the service was not asked about yet
 let asking = false;
 
+/** What the service says in a field of an answer: a reason, which stands beside the text in English, or that text. */
+export function reasonOf(answer, field) {
+  return answer?.[`${field}_value`] ?? answer?.[field] ?? "";
+}
+
 /**
- * What the service said, in the language of the page; the API and the logs speak English alone. Texts that nobody translated, and all when
- * the server does not answer, stay as they are. What comes during an answer is asked about together after it, as the lines of a log.
+ * Reasons in the language of the page; texts stay in English. So do all when the server does not answer.
+ * What comes during an answer is asked about together after it, as the lines of a log.
  */
-export async function retold(texts) {
-  if (!document.body.dataset.phrases) return texts;
-  return Promise.all(texts.map((said) => said ? new Promise((tell) => {
-    waiting.push({ said, tell, field: String(new URLSearchParams({ text: said })) });
+export async function inWords(reasons) {
+  if (!document.body.dataset.reasons) return reasons.map((reason) => reason.text ?? reason);
+  return Promise.all(reasons.map((reason) => reason ? new Promise((tell) => {
+    waiting.push({ reason, tell, size: new TextEncoder().encode(JSON.stringify(reason)).length });
     if (!asking) queueMicrotask(ask);
     asking = true;
-  }) : said));
+  }) : reason));
 }
 
 async function ask() {
   while (waiting.length) {
     let size = 0;
-    const next = waiting.findIndex(({ field }, i) => (size += field.length + 1) > most && i > 0);
+    const next = waiting.findIndex((one, i) => (size += one.size + 1) > most && i > 0);
     const asked = waiting.splice(0, next < 0 ? waiting.length : next);
-    const body = new URLSearchParams(asked.map(({ said }) => ["text", said]));
-    const answer = await fetch(document.body.dataset.phrases, { method: "POST", body }).catch(() => null);
-    const told = answer?.ok ? await answer.json().catch(() => []) : [];
-    for (const [i, { said, tell }] of asked.entries()) tell(told[i] ?? said);
+    const body = JSON.stringify(asked.map(({ reason }) => reason));
+    const answer = await fetch(document.body.dataset.reasons, { method: "POST", headers: { "Content-Type": "application/json" }, body }).catch(() => null);
+    const texts = answer?.ok ? await answer.json().catch(() => []) : [];
+    for (const [i, { reason, tell }] of asked.entries()) tell(texts[i] ?? reason.text ?? reason);
   }
   asking = false;
 }
