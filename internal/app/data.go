@@ -185,9 +185,11 @@ func holdsSecrets(ctx context.Context, database *db.DB) (held bool, err error) {
 
 // apply brings changed settings to the parts that do not ask for them at each use.
 func (d *Data) apply(_, now settings.Settings) {
+	var secrets []string
 	for _, text := range now.Secrets() {
-		d.masker.Add(text.Reveal())
+		secrets = append(secrets, text.Reveal())
 	}
+	d.masker.Hold("settings", secrets...)
 	d.level.Set(now.Log.Level)
 	if err := d.http.Apply(d.outbound(now)); err != nil {
 		d.log.Error("the proxy cannot be used; requests go the old way", "error", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,42 +18,101 @@ import (
 // every "abc" would make the log unreadable and hide nothing.
 const minSecret = 6
 
+// passingMost is how many values are known that nobody holds. A service has some ten of them in use at a time.
+const passingMost = 256
+
 // Masker takes secrets out of text: every value it was told, however encoded,
 // and whatever stands in a field whose name says it is secret. The zero Masker
 // knows no values and is ready to use. It may be used by several goroutines.
 type Masker struct {
 	mu       sync.Mutex
-	values   map[string]bool
+	values   map[string]*value
+	held     map[string][]string // by owner
+	adds     uint64
 	replacer atomic.Pointer[strings.Replacer]
 }
 
-// Add makes value known: from now on Mask replaces it. Values shorter than six
-// bytes are ignored; masking by field name covers those.
-func (m *Masker) Add(value string) {
-	if len(value) < minSecret {
-		return
-	}
+// value is what is known of a secret.
+type value struct {
+	forms   []string
+	holders int
+	added   uint64 // the number of the last Add or Hold
+}
+
+// Add makes text known: from now on Mask replaces it. Texts shorter than six
+// bytes are ignored; masking by field name covers those. One that nobody holds is
+// forgotten when 256 others were added after it, so add a token at each use of it.
+func (m *Masker) Add(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.values[value] {
-		return
+	if m.learn(text) {
+		m.rebuild()
 	}
-	if m.values == nil {
-		m.values = map[string]bool{}
+}
+
+// Hold makes texts known until the next Hold of the same owner. What owner held before and does not hold any
+// more stays known as if it was added now: it may still turn up in what is logged.
+func (m *Masker) Hold(owner string, texts ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return len(text) < minSecret })
+	for _, text := range texts {
+		m.learn(text)
+		m.values[text].holders++
 	}
-	m.values[value] = true
+	for _, text := range m.held[owner] {
+		m.learn(text)
+		m.values[text].holders--
+	}
+	if m.held == nil {
+		m.held = map[string][]string{}
+	}
+	if m.held[owner] = texts; len(texts) == 0 {
+		delete(m.held, owner)
+	}
+	m.rebuild()
+}
+
+// learn notes that text was added, and reports whether it is new. The caller holds mu.
+func (m *Masker) learn(text string) (isNew bool) {
+	if len(text) < minSecret {
+		return false
+	}
+	v, known := m.values[text]
+	if !known {
+		if m.values == nil {
+			m.values = map[string]*value{}
+		}
+		v = &value{forms: forms(text)}
+		m.values[text] = v
+	}
+	m.adds++
+	v.added = m.adds
+	return !known
+}
+
+// rebuild forgets what is too much, and has the rest replaced. The caller holds mu.
+func (m *Masker) rebuild() {
+	var passing []string
+	for text, v := range m.values {
+		if v.holders == 0 {
+			passing = append(passing, text)
+		}
+	}
+	if excess := len(passing) - passingMost; excess > 0 {
+		slices.SortFunc(passing, func(a, b string) int { return cmp.Compare(m.values[a].added, m.values[b].added) })
+		for _, text := range passing[:excess] {
+			delete(m.values, text)
+		}
+	}
 	seen := map[string]bool{}
-	for v := range m.values {
-		for _, form := range forms(v) {
+	for _, v := range m.values {
+		for _, form := range v.forms {
 			seen[form] = true
 		}
 	}
-	all := make([]string, 0, len(seen))
-	for form := range seen {
-		all = append(all, form)
-	}
 	// The longest first: a secret that contains another one must go whole.
-	slices.SortFunc(all, func(a, b string) int {
+	all := slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 	pairs := make([]string, 0, 2*len(all))

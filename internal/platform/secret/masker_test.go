@@ -128,6 +128,39 @@ func TestShortValuesAreNotLearnt(t *testing.T) {
 	}
 }
 
+func TestReplacedSecretsAreForgotten(t *testing.T) {
+	var m secret.Masker
+	masked := func(text string) bool { return m.Mask("a "+text+" b") == "a *** b" }
+	m.Hold("settings", "webhook-key-1", "client-secret", "abc")
+	m.Hold("channel 1", "client-secret")
+	m.Add("token-in-use")
+	for n := range 300 {
+		if n == 200 {
+			m.Add("token-in-use")
+			m.Hold("settings", "webhook-key-2") // client-secret is held by the channel
+		}
+		m.Add(fmt.Sprintf("token-number-%d", n))
+	}
+	for text, want := range map[string]bool{
+		"token-number-0": false, "token-number-43": false, // of 300, and two more since 200
+		"token-number-48": true, "token-number-299": true, "token-in-use": true,
+		"webhook-key-1": true, "webhook-key-2": true, "client-secret": true, "abc": false,
+	} {
+		if masked(text) != want {
+			t.Errorf("%s is masked: %t", text, !want)
+		}
+	}
+	m.Hold("channel 1")
+	for n := range 300 {
+		m.Add(fmt.Sprintf("token-of-later-%d", n))
+	}
+	for text, want := range map[string]bool{"webhook-key-1": false, "webhook-key-2": true, "client-secret": false, "token-in-use": false} {
+		if masked(text) != want {
+			t.Errorf("later %s is masked: %t", text, !want)
+		}
+	}
+}
+
 func TestMaskerIsConcurrent(t *testing.T) {
 	var m secret.Masker
 	var wg sync.WaitGroup

@@ -169,7 +169,7 @@ func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error
 	if err != nil {
 		return Channel{}, err
 	}
-	n.learn(c)
+	n.mask(c.ID, c)
 	return n.Channel(ctx, c.ID)
 }
 
@@ -184,7 +184,7 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 	if err := n.checkChannel(&c); err != nil {
 		return Channel{}, err
 	}
-	n.learn(c)
+	n.mask(c.ID, old, c)
 	sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID))
 	err = n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE notification_channels SET name = ?, enabled = ?, config = ?, version = version + 1, paused = '', last_error = '',
@@ -200,6 +200,7 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 	if err != nil {
 		return Channel{}, err
 	}
+	n.mask(c.ID, c)
 	return n.Channel(ctx, c.ID)
 }
 
@@ -220,6 +221,7 @@ func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
 		n.mu.Lock()
 		delete(n.outlets, id)
 		n.mu.Unlock()
+		n.mask(id)
 	}
 	return err
 }
@@ -261,11 +263,13 @@ func checkName(name string) error {
 	return nil
 }
 
-// learn tells the masker what is secret in a channel.
-func (n *Notifier) learn(c Channel) {
-	for _, value := range n.Secrets(c) {
-		n.Masker.Add(value)
+// mask tells the masker what is secret in the channel with id; without a config it holds nothing any more.
+func (n *Notifier) mask(id int64, configs ...Channel) {
+	var secrets []string
+	for _, c := range configs {
+		secrets = append(secrets, n.Secrets(c)...)
 	}
+	n.Masker.Hold(fmt.Sprintf("channel %d", id), secrets...)
 }
 
 // OpenWith is an Open of Config that sends with tools.

@@ -80,7 +80,7 @@ func New(ctx context.Context, c Config) (*Notifier, error) {
 	}
 	for _, c := range channels {
 		if c.Config != "" {
-			n.learn(c)
+			n.mask(c.ID, c)
 		}
 	}
 	return n, n.renew(ctx)
