@@ -43,9 +43,15 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 	return err
 }
 
+// statesMost bounds what is remembered: states of accounts that are gone are never asked for again.
+const statesMost = 1000
+
 // keep remembers what is stored, so that a state that stays is not read again and again.
 func (n *Notifier) keep(key, state string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(n.states) >= statesMost {
+		clear(n.states) // what is still needed is read again
+	}
 	n.states[key] = state
 }

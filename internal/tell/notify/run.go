@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -253,6 +254,7 @@ func (n *Notifier) send(ctx context.Context, o *outlet, c Channel, g group) {
 		return
 	}
 	if p.digest {
+		maps.DeleteFunc(o.digested, func(_ int64, at time.Time) bool { return time.Since(at) >= digestGap })
 		o.digested[p.rule.ID] = time.Now()
 	}
 	language := n.Language()

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -127,6 +128,11 @@ func (d *Doctor) Diagnose(ctx context.Context, only string) ([]Result, error) {
 	if len(d.running) > 0 {
 		d.mu.Unlock()
 		return nil, ErrRunning
+	}
+	if only == "" {
+		maps.DeleteFunc(d.found, func(address string, _ Result) bool {
+			return !slices.ContainsFunc(targets, func(t Target) bool { return t.URL == address })
+		})
 	}
 	for _, t := range targets {
 		d.running[t.URL] = true
