@@ -3,12 +3,98 @@
 package rights
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
+
+// childFolder is the variable that has the test program give up its rights over a folder instead of running tests;
+// with childAsUser it becomes a user before.
+const childFolder, childAsUser = "RIGHTS_TEST_FOLDER", "RIGHTS_TEST_AS_USER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childFolder); dir != "" {
+		if err := dropInChild(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// dropInChild drops the rights and reports who the process is then, whether it stays root, and what it may do.
+func dropInChild(dir string) error {
+	if os.Getenv(childAsUser) != "" {
+		if err := errors.Join(syscall.Setgid(1234), syscall.Setuid(1234)); err != nil {
+			return err
+		}
+	}
+	if err := Drop(dir, true, os.Getenv); err != nil {
+		return err
+	}
+	groups, err := os.Getgroups()
+	if err != nil {
+		return err
+	}
+	writes := os.WriteFile(filepath.Join(dir, "new"), nil, 0o600) == nil
+	returns := syscall.Setuid(0) == nil
+	fmt.Printf("%d:%d %v root:%t writes:%t returns:%t", os.Geteuid(), os.Getegid(), groups, StaysRoot(os.Getenv), writes, returns)
+	return nil
+}
+
+// TestDrop looks at a child process: the rights of a process do not come back.
+func TestDrop(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has rights to give up")
+	}
+	for name, c := range map[string]struct {
+		environ     []string
+		want        string
+		fails, made bool
+	}{
+		"becomes a user":            {[]string{"PUID=1500", "PGID=1600"}, "1500:1600 [] root:false writes:true returns:false", false, true},
+		"root, as nothing is said":  {nil, "root:true writes:false returns:true", false, false},
+		"root, as is wished":        {[]string{"PUID=0", "PGID=0"}, "root:false writes:false returns:true", false, false},
+		"is a user already":         {[]string{childAsUser + "=1", "PUID=1500", "PGID=1600"}, "1234:1234", false, false},
+		"a group that is no number": {[]string{"PUID=1500", "PGID=users"}, `PGID is "users"`, true, false},
+		"a group is missing":        {[]string{"PUID=1500"}, `PGID is ""`, true, false},
+		"a user that is no number":  {[]string{"PUID=mira", "PGID=1600"}, `PUID is "mira"`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			for way := filepath.Dir(dir); len(way) > len(os.TempDir()); way = filepath.Dir(way) {
+				if err := os.Chmod(way, 0o755); err != nil { //nolint:gosec // the way to the data folder, which Drop makes
+					t.Fatal(err)
+				}
+			}
+			child := exec.CommandContext(t.Context(), os.Args[0])
+			child.Env = append(c.environ, childFolder+"="+dir)
+			out, err := child.CombinedOutput()
+			if (err != nil) != c.fails || !strings.Contains(string(out), c.want) {
+				t.Errorf("got %q (%v), want %q", out, err, c.want)
+			}
+			info, err := os.Stat(dir)
+			if (err == nil) != c.made || c.made && info.Mode().Perm() != 0o700 {
+				t.Errorf("the data folder is %v (%v)", info, err)
+			}
+		})
+	}
+}
+
+func TestStaysRoot(t *testing.T) {
+	root := os.Geteuid() == 0
+	for puid, want := range map[string]bool{"": root, "0": false, "1000": root} {
+		if got := StaysRoot(func(string) string { return puid }); got != want {
+			t.Errorf("PUID=%q: %t", puid, got)
+		}
+	}
+}
 
 func TestNumber(t *testing.T) {
 	for text, want := range map[string]int{"1000": 1000, "0": 0, "-1": -1, "mira": -1, "": -1, "4294967295": -1} {
