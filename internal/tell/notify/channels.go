@@ -269,7 +269,7 @@ func (n *Notifier) mask(id int64, configs ...Channel) {
 	for _, c := range configs {
 		secrets = append(secrets, n.Secrets(c)...)
 	}
-	n.Masker.Hold(fmt.Sprintf("channel %d", id), secrets...)
+	n.Masker.Hold(channelPlace(id), secrets...)
 }
 
 // OpenWith is an Open of Config that sends with tools.

@@ -75,6 +75,7 @@ func TestDrop(t *testing.T) {
 			}
 			child := exec.CommandContext(t.Context(), os.Args[0])
 			child.Env = append(c.environ, childFolder+"="+dir)
+			child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Groups: []uint32{7}}}
 			out, err := child.CombinedOutput()
 			if (err != nil) != c.fails || !strings.Contains(string(out), c.want) {
 				t.Errorf("got %q (%v), want %q", out, err, c.want)
