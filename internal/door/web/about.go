@@ -21,7 +21,7 @@ type Module struct{ Path, Version string }
 // aboutPage is what the program is made of, and the state of the id table.
 type aboutPage struct {
 	Table   idmap.Status
-	Look    look
+	Display display
 	Go      string // the version
 	Credits []credit
 	Modules []Module
@@ -42,21 +42,21 @@ var credits = []credit{
 func (g About) show(*request) (content, error) {
 	table := g.Table()
 	return content{Title: "about.title", Data: aboutPage{
-		Table: table, Look: tableLook(table), Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
+		Table: table, Display: tableDisplay(table), Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
 	}}, nil
 }
 
-// tableLook is how the id table stands, in one word.
-func tableLook(s idmap.Status) look {
+// tableDisplay is how the id table stands, in one word.
+func tableDisplay(s idmap.Status) display {
 	switch {
 	case !s.Enabled:
-		return look{"quiet", "power", "about.table.off"}
+		return display{"quiet", "power", "about.table.off"}
 	case s.Version == "":
-		return look{"bad", "circle-x", "about.table.missing"}
+		return display{"bad", "circle-x", "about.table.missing"}
 	case s.LastOutcome == idmap.Refused:
-		return look{"warn", "triangle-alert", "about.table.refused"}
+		return display{"warn", "triangle-alert", "about.table.refused"}
 	case s.LastOutcome == idmap.Failed:
-		return look{"warn", "triangle-alert", "about.table.old"}
+		return display{"warn", "triangle-alert", "about.table.old"}
 	}
-	return look{"good", "circle-check", "about.table.good"}
+	return display{"good", "circle-check", "about.table.good"}
 }

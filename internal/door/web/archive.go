@@ -16,7 +16,7 @@ type Archive struct {
 // archivePage is the state of the offline archive, and what was looked for in it.
 type archivePage struct {
 	archive.Status
-	Look look
+	Display display
 	// Text was looked for; Found is nil when nothing was.
 	Text  string
 	Found []archive.Found
@@ -27,7 +27,7 @@ const foundMost = 20
 
 func (g Archive) show(r *request) (content, error) {
 	page := archivePage{Status: g.Status(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
-	page.Look = archiveLook(page.Status)
+	page.Display = archiveDisplay(page.Status)
 	if page.Text == "" || !page.IndexReady {
 		return content{Title: "archive.title", Data: page}, nil
 	}
@@ -36,17 +36,17 @@ func (g Archive) show(r *request) (content, error) {
 	return content{Title: "archive.title", Data: page}, err
 }
 
-// archiveLook is how the archive stands, in one word.
-func archiveLook(s archive.Status) look {
+// archiveDisplay is how the archive stands, in one word.
+func archiveDisplay(s archive.Status) display {
 	switch {
 	case s.ImportInProgress && !s.IndexReady:
-		return look{"busy", "download", "archive.is.first"}
+		return display{"busy", "download", "archive.is.first"}
 	case !s.Enabled:
-		return look{"quiet", "power", "archive.is.off"}
+		return display{"quiet", "power", "archive.is.off"}
 	case !s.IndexReady:
-		return look{"bad", "circle-x", "archive.is.missing"}
+		return display{"bad", "circle-x", "archive.is.missing"}
 	case s.LastOutcome == archive.Failed, s.LastOutcome == archive.Skipped:
-		return look{"warn", "triangle-alert", "archive.is.old"}
+		return display{"warn", "triangle-alert", "archive.is.old"}
 	}
-	return look{"good", "circle-check", "archive.is.good"}
+	return display{"good", "circle-check", "archive.is.good"}
 }

@@ -10,7 +10,7 @@ import (
 // backupsPage is how backups stand, and those there are.
 type backupsPage struct {
 	backup.Status
-	Look look
+	Display display
 	// Command puts the newest one back.
 	Command string
 	// Open is set where nobody signs in, so that nothing can be downloaded.
@@ -19,26 +19,26 @@ type backupsPage struct {
 
 func (g Settings) backups(r *request) (content, error) {
 	status := g.Backups()
-	page := backupsPage{Status: status, Look: backupsLook(status), Open: r.viewer.Name == "", Command: "watchmark restore FILE --data DIR"}
+	page := backupsPage{Status: status, Display: backupsDisplay(status), Open: r.viewer.Name == "", Command: "watchmark restore FILE --data DIR"}
 	if len(status.Items) > 0 {
 		page.Command = fmt.Sprintf("watchmark restore %q --data DIR", filepath.Join(status.Dir, status.Items[0].Name))
 	}
 	return content{Title: "backups.title", Data: page}, nil
 }
 
-// backupsLook is how backups stand, in one word.
-func backupsLook(s backup.Status) look {
+// backupsDisplay is how backups stand, in one word.
+func backupsDisplay(s backup.Status) display {
 	switch {
 	case s.Running:
-		return look{"busy", "loader", "backups.is.running"}
+		return display{"busy", "loader", "backups.is.running"}
 	case s.LastError != "":
-		return look{"bad", "circle-x", "backups.is.failed"}
+		return display{"bad", "circle-x", "backups.is.failed"}
 	case s.NextRun == nil:
-		return look{"quiet", "power", "backups.is.off"}
+		return display{"quiet", "power", "backups.is.off"}
 	case len(s.Items) == 0:
-		return look{"quiet", "hourglass", "backups.is.planned"}
+		return display{"quiet", "hourglass", "backups.is.planned"}
 	}
-	return look{"good", "circle-check", "backups.is.good"}
+	return display{"good", "circle-check", "backups.is.good"}
 }
 
 // megabytes is a size on a disk for people.

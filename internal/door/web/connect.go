@@ -25,8 +25,7 @@ type connectPage struct {
 	Loopback bool
 	HasKey   bool
 	Log      []heardRequest
-	// Asked are the sources that send nothing.
-	Asked []askedSource
+	Polled   []polledSource
 }
 
 // heardRequest is a request that arrived, with the records it became that are still there.
@@ -72,7 +71,7 @@ func (g Sources) connect(r *request) (content, error) {
 			page.Guide = a.Guide
 		}
 	}
-	if page.Asked, err = g.askedSources(r.Context()); err != nil {
+	if page.Polled, err = g.polled(r.Context()); err != nil {
 		return content{}, err
 	}
 	public := r.PublicURL(r.Context())

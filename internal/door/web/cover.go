@@ -19,7 +19,7 @@ var nothing, _ = base64.StdEncoding.DecodeString("R0lGODlhAQABAIAAAAAAAAAAACH5BA
 // How long a browser keeps a cover, and that there is none.
 const (
 	coverKept = 7 * 24 * time.Hour
-	noneKept  = time.Hour
+	missKept  = time.Hour
 )
 
 // cover answers the cover of a subject as an image, whatever becomes of it.
@@ -38,7 +38,7 @@ func (s *site) cover(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case errors.Is(err, cover.ErrNone):
-		image, keep = cover.Image{Type: "image/gif", Data: nothing}, "private, max-age="+strconv.Itoa(int(noneKept.Seconds()))
+		image, keep = cover.Image{Type: "image/gif", Data: nothing}, "private, max-age="+strconv.Itoa(int(missKept.Seconds()))
 	default:
 		if !errors.Is(err, cover.ErrLater) {
 			s.Log.WarnContext(r.Context(), "a cover cannot be read", "subject", id, "error", err)

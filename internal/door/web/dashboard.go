@@ -34,7 +34,7 @@ type Dashboard struct {
 
 // need is something that waits for a person, the most urgent first.
 type need struct {
-	look
+	display
 	Kind   string // of the texts need.<kind>…
 	Count  int
 	Name   string    // of the account, when it is about one
@@ -43,8 +43,8 @@ type need struct {
 	Path   string    // where to do something about it; empty when no page does
 }
 
-// shown is a show or film that was watched lately, by its newest record.
-type shown struct {
+// recentTitle is a show or film that was watched lately, by its newest record.
+type recentTitle struct {
 	record.Record
 	// Cover is the subject of it or of one of those before; 0 when none is known.
 	Cover catalog.SubjectID
@@ -54,9 +54,9 @@ type shown struct {
 
 // sourceLine is a source and when it was last heard of; nil = never.
 type sourceLine struct {
-	Source watch.Source
-	Seen   *time.Time
-	Look   look // of what it was answered
+	Source  watch.Source
+	Seen    *time.Time
+	Display display // of what it was answered
 	// Silent is for how many days nothing came, where that is unusual.
 	Silent int
 	Path   string
@@ -64,16 +64,16 @@ type sourceLine struct {
 
 // lineOf is the line of a push source, by the newest request of each.
 func lineOf(source watch.Source, newest map[watch.Source]webhooklog.Entry) sourceLine {
-	line := sourceLine{Source: source, Look: look{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
+	line := sourceLine{Source: source, Display: display{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
 	if entry, heard := newest[source]; heard {
-		line.Seen, line.Look = &entry.At, heardLook(entry.Status)
+		line.Seen, line.Display = &entry.At, sourceDisplay(entry.Status)
 	}
 	return line
 }
 
 type dashboardPage struct {
 	Needs   []need
-	Latest  []shown
+	Latest  []recentTitle
 	Today   []tile
 	Figures figures
 	Sources []sourceLine
@@ -109,6 +109,7 @@ func (g Dashboard) show(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	polled = slices.DeleteFunc(polled, func(p polledSource) bool { return !p.Enabled })
 	page := dashboardPage{
 		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: g.Reachability(),
 		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
@@ -142,16 +143,16 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	var needs []need
 	checking, damaged := g.Integrity()
 	if damaged {
-		needs = append(needs, need{look: look{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
+		needs = append(needs, need{display: display{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
 	}
 	for _, a := range accounts {
-		if h := healthOf(a, now); a.Enabled && (lookOf(h).Tone == "bad" || h == expiring) {
-			needs = append(needs, need{look: lookOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
+		if h := healthOf(a, now); a.Enabled && (displayOf(h).Tone == "bad" || h == expiring) {
+			needs = append(needs, need{display: displayOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
 		}
 	}
 	for _, p := range polled {
 		if p.Problem != "" {
-			needs = append(needs, need{look: look{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: roomPath(p.Source)})
+			needs = append(needs, need{display: display{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: p.Path})
 		}
 	}
 	channels, err := g.Notices.Channels(ctx)
@@ -160,36 +161,36 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	}
 	for _, c := range channels {
 		if c.Enabled && c.Paused != "" {
-			needs = append(needs, need{look: channelLook(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
+			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
 		}
 	}
 	if failed > 0 {
-		needs = append(needs, need{look: lookOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
+		needs = append(needs, need{display: displayOf(record.Failed), Kind: "error", Count: failed, Path: "/records?status=error"})
 	}
 	if unrouted > 0 {
-		needs = append(needs, need{look: lookOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records?unrouted="})
+		needs = append(needs, need{display: displayOf(record.Failed), Kind: "unrouted", Count: unrouted, Path: "/records?unrouted="})
 	}
 	if open > 0 {
-		needs = append(needs, need{look: lookOf(record.Review), Kind: "review", Count: open, Path: "/review"})
+		needs = append(needs, need{display: displayOf(record.Review), Kind: "review", Count: open, Path: "/review"})
 	}
 	if known := g.Reachability(); !known.Reachable {
-		needs = append(needs, need{look: look{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
+		needs = append(needs, need{display: display{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
 	}
 	if queue > 0 {
-		needs = append(needs, need{look: lookOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
+		needs = append(needs, need{display: displayOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
 	}
 	if archived := g.Archive(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
-		needs = append(needs, need{look: archiveLook(archived), Kind: "archive", Path: "/archive"})
+		needs = append(needs, need{display: archiveDisplay(archived), Kind: "archive", Path: "/archive"})
 	}
 	if checking {
-		needs = append(needs, need{look: look{"quiet", "loader", "need.checking"}, Kind: "database"})
+		needs = append(needs, need{display: display{"quiet", "loader", "need.checking"}, Kind: "database"})
 	}
 	return needs, nil
 }
 
 // latest are the shows and films of the newest records, each once, the newest first. An
 // episode on its way has no subject yet; it joins the others of its title and season.
-func latest(newest []record.Record) []shown {
+func latest(newest []record.Record) []recentTitle {
 	type title struct {
 		name   string
 		season int
@@ -198,7 +199,7 @@ func latest(newest []record.Record) []shown {
 		show, season int
 		episode      float64
 	}
-	var list []shown
+	var list []recentTitle
 	counted, chapters := map[chapter]bool{}, map[int]int{} // chapters of each show
 	bySubject, byTitle := map[catalog.SubjectID]int{}, map[title]int{}
 	for _, r := range newest {
@@ -214,7 +215,7 @@ func latest(newest []record.Record) []shown {
 			known = false // a part of a season that the catalog keeps as an entry of its own
 		}
 		if !known {
-			i, list = len(list), append(list, shown{Record: r})
+			i, list = len(list), append(list, recentTitle{Record: r})
 		}
 		if r.Episode != nil {
 			seen := chapter{i, named.season, *r.Episode}
@@ -245,9 +246,9 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 		lines = append(lines, lineOf(src, requests))
 	}
 	for _, p := range polled {
-		line := sourceLine{Source: p.Source, Look: look{"quiet", "circle", "source.never"}, Path: roomPath(p.Source)}
+		line := sourceLine{Source: p.Source, Display: display{"quiet", "circle", "source.never"}, Path: p.Path}
 		if p.Problem != "" {
-			line.Look = look{"bad", "circle-x", "source.failing"}
+			line.Display = display{"bad", "circle-x", "source.failing"}
 		}
 		lines = append(lines, line)
 	}
@@ -267,13 +268,13 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 		}
 		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is not kept for long
 			line.Seen = &heard.Last
-			if line.Look.Tone == "quiet" {
-				line.Look = look{"good", "circle-check", "source.works"}
+			if line.Display.Tone == "quiet" {
+				line.Display = display{"good", "circle-check", "source.works"}
 			}
 		}
 		heard.Last = *line.Seen
-		if days := heard.Silent(now, g.Settings.Current().Notification.SilentAfter); days > 0 && line.Look.Tone != "bad" {
-			line.Look, line.Silent = look{"warn", "triangle-alert", "source.silent"}, days
+		if days := heard.Silent(now, g.Settings.Current().Notification.SilentAfter); days > 0 && line.Display.Tone != "bad" {
+			line.Display, line.Silent = display{"warn", "triangle-alert", "source.silent"}, days
 		}
 	}
 	return lines, nil
@@ -282,7 +283,7 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 // rank puts sources that need a look first, and those that never were heard of last.
 func rank(l sourceLine) int {
 	switch {
-	case l.Look.Tone == "bad" || l.Silent > 0:
+	case l.Display.Tone == "bad" || l.Silent > 0:
 		return 0
 	case l.Seen != nil:
 		return 1
@@ -294,7 +295,7 @@ func rank(l sourceLine) int {
 func todayTiles(today map[record.Status]int) []tile {
 	var tiles []tile
 	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored} {
-		tiles = append(tiles, tile{lookOf(status), today[status], "/records?status=" + string(status)})
+		tiles = append(tiles, tile{displayOf(status), today[status], "/records?status=" + string(status)})
 	}
-	return append(tiles, tile{lookOf(record.Processing), today[record.Received] + today[record.Processing], "/records?status=processing"})
+	return append(tiles, tile{displayOf(record.Processing), today[record.Received] + today[record.Processing], "/records?status=processing"})
 }

@@ -49,8 +49,8 @@ type trialPage struct {
 	// Lists are the accounts that the event would be marked for.
 	Lists []account.Account
 	// The story has no trace before something was tried.
-	story
-	Look look
+	traceView
+	Display display
 }
 
 // mediaKinds are the kinds of items in the order people see them.
@@ -97,12 +97,12 @@ func (g Debug) trial(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page.story, err = storyOf(raw)
-	page.Look = resultLooks[trace.Result.Status]
+	page.traceView, err = traceViewOf(raw)
+	page.Display = resultDisplays[trace.Result.Status]
 	return content{Title: "debug.title", Data: page}, err
 }
 
-var resultLooks = map[match.Status]look{
+var resultDisplays = map[match.Status]display{
 	match.Matched:         {"good", "circle-check", "debug.result.matched"},
 	match.Review:          {"warn", "circle-question-mark", "debug.result.review"},
 	match.NotFound:        {"bad", "circle-x", "debug.result.not_found"},
@@ -211,21 +211,21 @@ func (g Debug) network(*request) (content, error) {
 	return content{Title: "debug.title", Data: page}, nil
 }
 
-// targetLook is how a target was found.
-func targetLook(r diagnose.Result) look {
+// targetDisplay is how a target was found.
+func targetDisplay(r diagnose.Result) display {
 	switch {
 	case r.Running:
-		return look{"busy", "loader", "network.is.running"}
+		return display{"busy", "loader", "network.is.running"}
 	case r.CheckedAt == nil:
-		return look{"quiet", "circle", "network.is.unknown"}
+		return display{"quiet", "circle", "network.is.unknown"}
 	case !r.OK && r.InUse:
-		return look{"bad", "circle-x", "network.is.failed"}
+		return display{"bad", "circle-x", "network.is.failed"}
 	case !r.OK:
-		return look{"warn", "triangle-alert", "network.is.failed"}
+		return display{"warn", "triangle-alert", "network.is.failed"}
 	case r.Routes[0].Problem != "":
-		return look{"warn", "triangle-alert", "network.is.warned"}
+		return display{"warn", "triangle-alert", "network.is.warned"}
 	}
-	return look{"good", "circle-check", "network.is.ok"}
+	return display{"good", "circle-check", "network.is.ok"}
 }
 
 type logPage struct {

@@ -10,37 +10,37 @@ import (
 // devicePage is the TV boxes that are known, and where they are looked for.
 type devicePage struct {
 	device.Status
-	Look     look
+	Display  display
 	Settings map[string]control
 	Boxes    []boxView
-	// Following is the task that asks all boxes; 0 while none does.
-	Following int64
-	Again     int
+	// RunningTask is the task that asks all boxes; 0 while none does.
+	RunningTask int64
+	Refresh     int
 }
 
 // boxView is a box as people see it.
 type boxView struct {
 	device.Device
 	Accounts []string
-	Look     look
+	Display  display
 	// Answered is set for what is a player; otherwise it is an address at which none was met yet.
 	Answered bool
 }
 
 func (g Sources) device(r *request) (content, error) {
-	leads, err := g.leads(r.Context())
+	accounts, err := g.accountsOf(r.Context())
 	if err != nil {
 		return content{}, err
 	}
 	status := g.Device()
-	page := devicePage{Status: status, Look: g.deviceLook(status), Settings: controls(g.Settings, "device"), Following: running(g.Tasks, 0, device.TaskKind), Again: roomCalm}
+	page := devicePage{Status: status, Display: g.deviceDisplay(status), Settings: controls(g.Settings, "device"), RunningTask: running(g.Tasks, 0, device.TaskKind), Refresh: refreshIdle}
 	if status.Scanning {
-		page.Again = roomBusy
+		page.Refresh = refreshBusy
 	}
 	for _, d := range status.Devices {
-		view := boxView{Device: d, Look: boxLook(d), Answered: d.Name != ""}
+		view := boxView{Device: d, Display: boxDisplay(d), Answered: d.Name != ""}
 		if view.Answered {
-			view.Accounts = leads(d.Name)
+			view.Accounts = accounts(d.Name)
 		}
 		page.Boxes = append(page.Boxes, view)
 	}
@@ -59,37 +59,37 @@ func boxRank(b boxView) int {
 	return 2
 }
 
-// deviceLook is how the boxes stand, in one word.
-func (g Sources) deviceLook(status device.Status) look {
+// deviceDisplay is how the boxes stand, in one word.
+func (g Sources) deviceDisplay(status device.Status) display {
 	places := g.Settings.Current().Device
 	switch {
 	case !status.Enabled:
-		return look{"quiet", "power", "device.is.off"}
+		return display{"quiet", "power", "device.is.off"}
 	case len(places.Addresses) == 0 && len(places.Subnets) == 0:
-		return look{"warn", "triangle-alert", "device.is.nowhere"}
+		return display{"warn", "triangle-alert", "device.is.nowhere"}
 	case boxesOnline(status) > 0:
-		return look{"good", "circle-check", "device.is.good"}
+		return display{"good", "circle-check", "device.is.good"}
 	case status.Scanning:
-		return look{"busy", "loader", "device.is.looking"}
+		return display{"busy", "loader", "device.is.looking"}
 	case len(status.Devices) == 0:
-		return look{"warn", "circle-question-mark", "device.is.none"}
+		return display{"warn", "circle-question-mark", "device.is.none"}
 	}
-	return look{"quiet", "moon", "device.is.asleep"}
+	return display{"quiet", "moon", "device.is.asleep"}
 }
 
-// boxLook is how a box stands.
-func boxLook(d device.Device) look {
+// boxDisplay is how a box stands.
+func boxDisplay(d device.Device) display {
 	switch {
 	case d.Online && d.Now != nil && d.Now.State == device.Playing:
-		return look{"good", "play", "device.box.playing"}
+		return display{"good", "play", "device.box.playing"}
 	case d.Online:
-		return look{"good", "circle-check", "device.box.online"}
+		return display{"good", "circle-check", "device.box.online"}
 	case d.LastSeen == nil && d.OfflineSince == nil:
-		return look{"quiet", "circle", "device.box.unasked"}
+		return display{"quiet", "circle", "device.box.unasked"}
 	case d.LastSeen == nil:
-		return look{"warn", "wifi-off", "device.box.never"}
+		return display{"warn", "wifi-off", "device.box.never"}
 	}
-	return look{"quiet", "moon", "device.box.offline"}
+	return display{"quiet", "moon", "device.box.offline"}
 }
 
 // reading tells what was read of a playback. The words are those of the script, which tells

@@ -14,10 +14,10 @@ type importPage struct {
 	Sources []importSource
 	// Accounts are those that could be marked.
 	Accounts []account.Account
-	// Following is the task that is under way; 0 while none is.
-	Following int64
-	Preview   *forecastView
-	Of        importer.Preview
+	// RunningTask is the task that is under way; 0 while none is.
+	RunningTask int64
+	Preview     *previewTable
+	Of          importer.Preview
 	// Last is the newest import that ended; nil when there was none since the start.
 	Last *importView
 }
@@ -26,9 +26,9 @@ type importPage struct {
 type importView struct {
 	task.Status
 	importer.Result
-	Look   look
-	Counts []tile // of its records by status
-	Path   string // of its user's records
+	Display display
+	Counts  []tile // of its records by status
+	Path    string // of its user's records
 }
 
 // importSource is a media server whose history can be read, and what its address is like.
@@ -46,7 +46,7 @@ func (g Sources) importHistory(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), Following: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
+	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), RunningTask: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
 	preview, run := newest(g.Tasks, importer.PreviewTask), newest(g.Tasks, importer.RunTask)
 	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)
@@ -54,24 +54,24 @@ func (g Sources) importHistory(r *request) (content, error) {
 	// What was imported after the preview is not what the preview tells any more.
 	if result, is := preview.Result.(importer.Preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
 		page.Of = result
-		page.Preview = forecastOf(r, preview, result.Table)
-		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "forecast.skipped", result.Some
+		page.Preview = previewTableOf(r, preview, result.Table)
+		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "preview.skipped", result.Some
 	}
 	return content{Title: "import.title", Data: page}, nil
 }
 
 func importViewOf(t task.Status, result importer.Result) *importView {
-	view := &importView{Status: t, Result: result, Look: taskEnds[t.State], Path: withQuery("/records", map[string]string{"user": result.User})}
+	view := &importView{Status: t, Result: result, Display: taskEnds[t.State], Path: withQuery("/records", map[string]string{"user": result.User})}
 	for _, status := range record.Statuses {
 		if n := result.Records[status]; n > 0 {
-			view.Counts = append(view.Counts, tile{lookOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
+			view.Counts = append(view.Counts, tile{displayOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
 		}
 	}
 	return view
 }
 
 // taskEnds are the looks of how a task ended.
-var taskEnds = map[task.State]look{
+var taskEnds = map[task.State]display{
 	task.Done:      {"good", "circle-check", "import.is.done"},
 	task.Failed:    {"bad", "circle-x", "import.is.failed"},
 	task.Cancelled: {"warn", "circle-slash", "import.is.cancelled"},

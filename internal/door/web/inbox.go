@@ -55,7 +55,7 @@ func (p inboxPage) Filtered() bool { return p.View != viewNotices || p.Kind != "
 // noticeView is a notice in words.
 type noticeView struct {
 	notify.Entry
-	Look        look
+	Display     display
 	Name        string // of its kind
 	Title, Text string
 	// Page is where more of it is, and PageKey what that is called; empty when no page is about it.
@@ -64,7 +64,7 @@ type noticeView struct {
 	Unrouted *unroutedUser
 }
 
-var severityLooks = map[notify.Severity]look{
+var severityDisplays = map[notify.Severity]display{
 	notify.Info:    {"quiet", "info", "inbox.severity.info"},
 	notify.Success: {"good", "circle-check", "inbox.severity.success"},
 	notify.Warning: {"warn", "triangle-alert", "inbox.severity.warning"},
@@ -74,7 +74,7 @@ var severityLooks = map[notify.Severity]look{
 func noticeOf(r *request, e notify.Entry) noticeView {
 	lang := notify.Language(r.lang)
 	e = e.Retold(func(said string) string { return r.say(r.lang, said) })
-	v := noticeView{Entry: e, Look: severityLooks[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
+	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
 	v.Title, v.Text = e.Words(lang)
 	if v.Page != "" {
 		v.PageKey = "inbox.open"
@@ -182,8 +182,8 @@ type kindGroup struct {
 // kindView is a kind in the reader's language.
 type kindView struct {
 	notify.KindInfo
-	Name string
-	Look look
+	Name    string
+	Display display
 }
 
 // kindGroups are all kinds, in the order people see them.
@@ -195,7 +195,7 @@ func kindGroups(lang string) []kindGroup {
 			groups = append(groups, kindGroup{Key: key})
 		}
 		last := &groups[len(groups)-1]
-		last.Kinds = append(last.Kinds, kindView{k, k.Name(notify.Language(lang)), severityLooks[k.Severity]})
+		last.Kinds = append(last.Kinds, kindView{k, k.Name(notify.Language(lang)), severityDisplays[k.Severity]})
 	}
 	return groups
 }
@@ -203,18 +203,18 @@ func kindGroups(lang string) []kindGroup {
 type noticePage struct {
 	noticeView
 	Deliveries []deliveryView
-	// Moving is set while something is on its way.
-	Moving bool
+	// Waiting is set while something is on its way.
+	Waiting bool
 }
 
 type deliveryView struct {
 	notify.Delivery
-	Look look
-	// Again is set for what a person may send again.
-	Again bool
+	Display display
+	// Resend is set for what a person may send again.
+	Resend bool
 }
 
-var deliveryLooks = map[notify.State]look{
+var deliveryDisplays = map[notify.State]display{
 	notify.Waiting: {"busy", "hourglass", "inbox.state.waiting"},
 	notify.Sending: {"busy", "send", "inbox.state.sending"},
 	notify.Sent:    {"good", "circle-check", "inbox.state.sent"},
@@ -241,8 +241,8 @@ func (g Inbox) notice(r *request) (content, error) {
 	page := noticePage{noticeView: noticeOf(r, e).withUnrouted(accounts)}
 	for _, d := range deliveries {
 		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped
-		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryLooks[d.State], again})
-		page.Moving = page.Moving || d.State == notify.Waiting || d.State == notify.Sending
+		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryDisplays[d.State], again})
+		page.Waiting = page.Waiting || d.State == notify.Waiting || d.State == notify.Sending
 	}
 	return content{Heading: page.Title, Data: page}, err
 }

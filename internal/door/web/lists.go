@@ -33,7 +33,7 @@ type tab struct {
 
 // tile is how many things are in a state, and leads to them.
 type tile struct {
-	look
+	display
 	Count int
 	Path  string
 }

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// gather is how long changes gather before a page hears of them: a burst is one message.
-	gather = 250 * time.Millisecond
-	// toldMost bounds one message; a page reloads its list whatever the number.
-	toldMost = 200
+	// gatherTime is how long changes gather before a page hears of them: a burst is one message.
+	gatherTime = 250 * time.Millisecond
+	// mostIDs bounds one message; a page reloads its list whatever the number.
+	mostIDs = 200
 )
 
 // live answers server-sent events named "records": the ids of records that changed,
@@ -44,11 +44,11 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			if due == nil {
-				due = time.After(gather)
+				due = time.After(gatherTime)
 			}
 			if id == record.Arrival {
 				arrived = true
-			} else if len(changed) < toldMost {
+			} else if len(changed) < mostIDs {
 				changed[id] = true
 			}
 		case <-due:

@@ -9,7 +9,7 @@ import (
 
 // llmPage is the language model: whether there is one, and what it was used for.
 type llmPage struct {
-	Look     look
+	Display  display
 	Settings map[string]control
 	// Host is where it is asked; empty while there is none.
 	Host  string
@@ -34,16 +34,16 @@ func (g Summaries) llm(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := llmPage{Settings: controls(g.Settings, "llm"), Usage: usage, Chart: usageOf(usage.Days, now), Look: look{"quiet", "power", "llm.is.off"}}
+	page := llmPage{Settings: controls(g.Settings, "llm"), Usage: usage, Chart: usageOf(usage.Days, now), Display: display{"quiet", "power", "llm.is.off"}}
 	for _, u := range usage.Days {
 		page.Rows = append(page.Rows, usageRow{u, float64(u.LatencyMS) / float64(max(1, u.Requests))})
 	}
 	model := g.Settings.Current().LLM
 	page.Model = model.Model
 	if model.BaseURL != "" {
-		page.Look = look{"good", "circle-check", "llm.is.on"}
+		page.Display = display{"good", "circle-check", "llm.is.on"}
 		if usage.LastErrorAt != nil {
-			page.Look = look{"quiet", "sparkles", "llm.is.on"}
+			page.Display = display{"quiet", "sparkles", "llm.is.on"}
 		}
 		if address, err := url.Parse(model.BaseURL); err == nil {
 			page.Host = address.Host

@@ -182,7 +182,7 @@ func TestKeysExist(t *testing.T) {
 		need("the tracker", "script.tracker_"+string(outcome))
 	}
 	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable} {
-		need("a forecast", "forecast.is."+string(status))
+		need("a forecast", "preview.is."+string(status))
 	}
 	for _, kind := range diagnose.Kinds {
 		need("the target", "network.kind."+string(kind))
@@ -265,7 +265,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|forecast\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|record\.advice|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved)|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

@@ -14,7 +14,7 @@ import (
 // nasPage is the state of the library of a NAS, and who uses it.
 type nasPage struct {
 	nas.Status
-	Look     look
+	Display  display
 	Settings map[string]control
 	Users    []nasUser
 	// UsersProblem is why the users cannot be read; nil when they were, or were not asked for.
@@ -26,7 +26,7 @@ type nasPage struct {
 	Ranges []nas.Range
 	// Records is the path of what was taken in.
 	Records string
-	Again   int
+	Refresh int
 }
 
 // Odd are the values of the column watched that count for nothing.
@@ -58,11 +58,11 @@ func (g Sources) nas(r *request) (content, error) {
 	values := controls(g.Settings, "nas")
 	usual, _ := values["database_path"].Default.(string)
 	page := nasPage{
-		Status: status, Look: nasLook(status), Settings: values, Mount: "volumes:\n  - " + path.Dir(usual) + ":/nas:ro",
-		Ranges: []nas.Range{nas.Day, nas.Week, nas.Month, nas.All}, Records: withQuery("/records", map[string]string{"source": string(watch.NAS)}), Again: roomCalm,
+		Status: status, Display: nasDisplay(status), Settings: values, Mount: "volumes:\n  - " + path.Dir(usual) + ":/nas:ro",
+		Ranges: []nas.Range{nas.Day, nas.Week, nas.Month, nas.All}, Records: withQuery("/records", map[string]string{"source": string(watch.NAS)}), Refresh: refreshIdle,
 	}
 	if status.Scanning || status.Enabled && status.LastScan.IsZero() {
-		page.Again = roomBusy
+		page.Refresh = refreshBusy
 	}
 	if page.UsersLater = status.Handling == nas.Copied && !r.URL.Query().Has("users"); !page.UsersLater {
 		if err := g.nasUsers(ctx, &page); err != nil {
@@ -74,7 +74,7 @@ func (g Sources) nas(r *request) (content, error) {
 
 // nasUsers reads who uses the NAS.
 func (g Sources) nasUsers(ctx context.Context, page *nasPage) error {
-	leads, err := g.leads(ctx)
+	accounts, err := g.accountsOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,24 +92,24 @@ func (g Sources) nasUsers(ctx context.Context, page *nasPage) error {
 		return err
 	}
 	for _, u := range users {
-		page.Users = append(page.Users, nasUser{u, leads(u.UserName)})
+		page.Users = append(page.Users, nasUser{u, accounts(u.UserName)})
 	}
 	return nil
 }
 
-// nasLook is how the source stands, in one word.
-func nasLook(s nas.Status) look {
+// nasDisplay is how the source stands, in one word.
+func nasDisplay(s nas.Status) display {
 	switch {
 	case !s.Enabled:
-		return look{"quiet", "power", "nas.is.off"}
+		return display{"quiet", "power", "nas.is.off"}
 	case s.LastErrorKind == nas.Busy:
-		return look{"warn", "hourglass", "nas.is.busy"}
+		return display{"warn", "hourglass", "nas.is.busy"}
 	case s.LastError != "":
-		return look{"bad", "circle-x", "nas.is.failed"}
+		return display{"bad", "circle-x", "nas.is.failed"}
 	case s.LastScan.IsZero():
-		return look{"busy", "loader", "nas.is.first"}
+		return display{"busy", "loader", "nas.is.first"}
 	case len(s.Missing) > 0:
-		return look{"warn", "triangle-alert", "nas.is.partly"}
+		return display{"warn", "triangle-alert", "nas.is.partly"}
 	}
-	return look{"good", "circle-check", "nas.is.good"}
+	return display{"good", "circle-check", "nas.is.good"}
 }

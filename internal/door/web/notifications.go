@@ -31,9 +31,9 @@ type notificationsPage struct {
 // channelView is a channel as it stands.
 type channelView struct {
 	notify.Channel
-	Icon  string
-	Look  look
-	Where string
+	Icon    string
+	Display display
+	Where   string
 	// Switch is the body of the request that switches it on or off; empty when its settings cannot be read.
 	Switch string
 }
@@ -44,7 +44,7 @@ func (v channelView) Plural() string { return string(v.Type) + "s" }
 // channelViewOf says how a channel stands.
 func channelViewOf(c notify.Channel) (channelView, error) {
 	a, _ := channel.AdapterOf(c.Type) // a type that is not known has no icon
-	v := channelView{Channel: c, Icon: a.Icon, Look: channelLook(c)}
+	v := channelView{Channel: c, Icon: a.Icon, Display: channelDisplay(c)}
 	config, err := channel.Read(c.Type, c.Config.Reveal())
 	if err != nil { // it is paused then, and says so
 		return v, nil //nolint:nilerr // as above
@@ -59,19 +59,19 @@ func channelViewOf(c notify.Channel) (channelView, error) {
 	return v, err
 }
 
-// channelLook is how sending to a channel goes.
-func channelLook(c notify.Channel) look {
+// channelDisplay is how sending to a channel goes.
+func channelDisplay(c notify.Channel) display {
 	switch {
 	case !c.Enabled:
-		return look{"quiet", "power", "channel.is.off"}
+		return display{"quiet", "power", "channel.is.off"}
 	case c.Paused != "":
-		return look{"bad", "pause", "channel.is.paused"}
+		return display{"bad", "pause", "channel.is.paused"}
 	case c.LastError != "":
-		return look{"warn", "triangle-alert", "channel.is.failing"}
+		return display{"warn", "triangle-alert", "channel.is.failing"}
 	case c.LastSentAt.IsZero():
-		return look{"quiet", "circle", "channel.is.new"}
+		return display{"quiet", "circle", "channel.is.new"}
 	}
-	return look{"good", "circle-check", "channel.is.works"}
+	return display{"good", "circle-check", "channel.is.works"}
 }
 
 func (g Notifications) channelViews(ctx context.Context) (views []channelView, on int, err error) {

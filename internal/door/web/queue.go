@@ -22,11 +22,11 @@ type Queue struct {
 
 type queuePage struct {
 	Catalog   catalog.Reachability
-	Look      look
+	Display   display
 	Scheduler queue.Standing
-	// Again is in how many seconds the page is to be fetched anew.
-	Again int
-	Tabs  []tab
+	// Refresh is in how many seconds the page is to be fetched anew.
+	Refresh int
+	Tabs    []tab
 	// Waiting is how many marks wait.
 	Waiting int
 	Status  queue.Status
@@ -42,7 +42,7 @@ type queuePage struct {
 
 type queueEntry struct {
 	queue.Entry
-	Look look
+	Display display
 	// Of is what it is about, for its label.
 	Of record.Record
 	// Due is when it is tried again; nil when that is not a matter of time.
@@ -57,8 +57,8 @@ const (
 	queueShown = 50
 	// The queue's page is fetched anew after so many seconds: the outage ends, or the next
 	// round comes, without any record changing.
-	againSoon  = 5
-	againLater = 20
+	refreshOutage = 5
+	refreshQueue  = 20
 )
 
 // list shows the marks that wait for the catalog, and how that and the scheduler stand.
@@ -68,23 +68,23 @@ func (g Queue) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := queuePage{Catalog: g.Reachability(), Scheduler: g.Scheduler(), Again: againLater, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: g.Settings.Current().CatalogReplay.MaxRetries}
+	page := queuePage{Catalog: g.Reachability(), Scheduler: g.Scheduler(), Refresh: refreshQueue, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: g.Settings.Current().CatalogReplay.MaxRetries}
 	if status := queue.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
 		page.Status = status
 	}
 	switch {
 	case !page.Catalog.Reachable:
-		page.Look, page.Again = look{"warn", "triangle-alert", "queue.silent"}, againSoon
+		page.Display, page.Refresh = display{"warn", "triangle-alert", "queue.silent"}, refreshOutage
 	case page.Waiting > 0 && !page.Scheduler.Enabled:
-		page.Look = look{"warn", "hourglass", "queue.behind_off"}
+		page.Display = display{"warn", "hourglass", "queue.behind_off"}
 	case page.Waiting > 0:
-		page.Look = look{"warn", "hourglass", "queue.behind"}
+		page.Display = display{"warn", "hourglass", "queue.behind"}
 	case page.Status == queue.Abandoned && counts[queue.Abandoned] > 0:
-		page.Look = look{"warn", "triangle-alert", "queue.given_up"}
+		page.Display = display{"warn", "triangle-alert", "queue.given_up"}
 	case page.Catalog.Answered.IsZero():
-		page.Look = look{"quiet", "circle", "queue.unasked"}
+		page.Display = display{"quiet", "circle", "queue.unasked"}
 	default:
-		page.Look = look{"good", "circle-check", "queue.answers"}
+		page.Display = display{"good", "circle-check", "queue.answers"}
 	}
 	for _, status := range queueStates {
 		page.Tabs = append(page.Tabs, tab{queuePath(status, 0), "queue.tab." + string(status), counts[status], status == page.Status})
@@ -116,21 +116,21 @@ func (p queuePage) entry(e queue.Entry, now time.Time) queueEntry {
 	v := queueEntry{Entry: e, Of: record.Record{MediaType: e.MediaType, Season: e.Season, Episode: e.Episode}}
 	switch {
 	case e.Status == queue.Synced:
-		v.Look = look{"good", "circle-check", "queue.is.synced"}
+		v.Display = display{"good", "circle-check", "queue.is.synced"}
 	case e.InWork:
-		v.Look = look{"busy", "loader", "queue.is.in_work"}
+		v.Display = display{"busy", "loader", "queue.is.in_work"}
 	case e.Status == queue.Abandoned:
-		v.Look = look{"bad", "circle-x", "queue.is.abandoned"}
+		v.Display = display{"bad", "circle-x", "queue.is.abandoned"}
 	case e.Held:
-		v.Look = look{"warn", "users", "queue.is.held"}
+		v.Display = display{"warn", "users", "queue.is.held"}
 	case !p.Scheduler.Enabled:
-		v.Look = look{"warn", "power", "queue.is.off"}
+		v.Display = display{"warn", "power", "queue.is.off"}
 	case !p.Catalog.Reachable:
-		v.Look = look{"warn", "hourglass", "queue.is.silent"}
+		v.Display = display{"warn", "hourglass", "queue.is.silent"}
 	case e.NextAttempt.After(now):
-		v.Look, v.Due = look{"warn", "hourglass", "queue.is.resting"}, &e.NextAttempt
+		v.Display, v.Due = display{"warn", "hourglass", "queue.is.resting"}, &e.NextAttempt
 	default:
-		v.Look = look{"warn", "hourglass", "queue.is.due"}
+		v.Display = display{"warn", "hourglass", "queue.is.due"}
 	}
 	return v
 }

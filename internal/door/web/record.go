@@ -16,7 +16,7 @@ import (
 type recordPage struct {
 	Record record.Record
 	// The story has no trace when the record has none yet.
-	story
+	traceView
 	// Question is where the question stands that the record waits for, and QuestionID its id;
 	// empty and 0 when there is none.
 	Question   string
@@ -27,8 +27,8 @@ type recordPage struct {
 	Request *webhooklog.Entry
 	// Polled is set for a source that is asked and sends nothing.
 	Polled bool
-	// Following is the task that runs the record again now; 0 when none does.
-	Following int64
+	// RunningTask is the task that runs the record again now; 0 when none does.
+	RunningTask int64
 	// Search finds the entry of a correction.
 	Search subjectSearch
 	// Correctable is set when correcting the match is what there is to do.
@@ -94,7 +94,7 @@ func (g Records) record(r *request) (content, error) {
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
-		Polled: !slices.Contains(source.Push, rec.Source), Following: running(g.Tasks, id, retryKind, correctKind),
+		Polled: !slices.Contains(source.Push, rec.Source), RunningTask: running(g.Tasks, id, retryKind, correctKind),
 	}
 	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
 		accounts, err := g.Accounts.List(r.Context())
@@ -121,7 +121,7 @@ func (g Records) record(r *request) (content, error) {
 		return content{}, err
 	}
 	if err == nil {
-		if page.story, err = storyOf(raw); err != nil {
+		if page.traceView, err = traceViewOf(raw); err != nil {
 			return content{}, fmt.Errorf("decode the trace of record %d: %w", id, err)
 		}
 	}

@@ -42,8 +42,8 @@ type recordsPage struct {
 	// RetryPath is where the API runs all failed records of the filter again; empty unless
 	// failed ones are listed.
 	RetryPath string
-	// Following is the task that runs failed records again now; 0 when none does.
-	Following int64
+	// RunningTask is the task that runs failed records again now; 0 when none does.
+	RunningTask int64
 }
 
 // Filtered reports whether something restricts the list.
@@ -67,7 +67,7 @@ func (g Records) list(r *request) (content, error) {
 	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
 		f.Source = src
 	}
-	page := recordsPage{Statuses: record.Statuses, Sources: source.All, Following: running(g.Tasks, 0, retryFailedKind)}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All, RunningTask: running(g.Tasks, 0, retryFailedKind)}
 	page.readDays(&f, q)
 	page.OpenUnrouted = q.Has("unrouted")
 	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {

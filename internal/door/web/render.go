@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"watchmark/internal/record"
-	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
 
@@ -69,12 +68,12 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"themes":  func() any { return themes },
 		"percent": percent,
 		// number is for what has decimals, such as an episode; figure for a number of things.
-		"number": number,
-		"figure": func(n int) figure { return figure(n) },
-		"ms":     elapsed,
-		"drift":  func(ahead *float64) (string, error) { return w.drift(*ahead) },
-		"look":   lookOf,
-		"label":  w.label,
+		"number":  number,
+		"figure":  func(n int) figure { return figure(n) },
+		"ms":      elapsed,
+		"drift":   func(ahead *float64) (string, error) { return w.drift(*ahead) },
+		"display": displayOf,
+		"label":   w.label,
 		// specials reports that a season is the one of the specials.
 		"specials": func(season int) bool { return season == 0 },
 		"season": func(season int) (string, error) {
@@ -86,9 +85,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"megabytes": megabytes,
 		"subject":   s.SubjectURL,
 		"spans":     spans,
-		// forecastlook is the look of what would become of an event.
-		"forecastlook": func(status preview.Status) look { return forecastLooks[status] },
-		"reading":      w.reading,
+		"reading":   w.reading,
 		// pair hands a choice of a question to a template of its own.
 		"pair": func(id int64, c candidateView) any {
 			return struct {

@@ -41,10 +41,10 @@ type Tracker interface {
 	SyncStatus(ctx context.Context) (tracker.SyncStatus, error)
 }
 
-// While something is under way a room is fetched anew after so many seconds, else after more.
+// The pages of sources are fetched anew after so many seconds: while something runs, and otherwise.
 const (
-	roomBusy = 2
-	roomCalm = 20
+	refreshBusy = 2
+	refreshIdle = 20
 )
 
 // control is a setting that a form of a room changes.
@@ -74,15 +74,15 @@ func controls(manager *settings.Manager, section string) map[string]control {
 	return all
 }
 
-// leads tells to which accounts a user name of a source leads.
-func (g Sources) leads(ctx context.Context) (func(name string) []string, error) {
+// accountsOf returns a function that names the accounts which list a user name.
+func (g Sources) accountsOf(ctx context.Context) (func(user string) []string, error) {
 	accounts, err := g.Accounts.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return func(name string) (names []string) {
+	return func(user string) (names []string) {
 		for _, a := range accounts {
-			if a.Enabled && slices.Contains(a.MediaUserNames, name) {
+			if a.Enabled && slices.Contains(a.MediaUserNames, user) {
 				names = append(names, cmp.Or(a.Nickname, a.Username))
 			}
 		}
@@ -100,68 +100,40 @@ func newest(tasks *task.Registry, kinds ...string) task.Status {
 	return task.Status{}
 }
 
-// roomPath is the room of a source that is asked.
-func roomPath(source watch.Source) string { return "/" + string(source) }
+// sourcePath is the page of a polled source.
+func sourcePath(source watch.Source) string { return "/" + string(source) }
 
-// askedSource is a source that is asked, as the page Connect lists it.
-type askedSource struct {
-	Source watch.Source
-	Path   string
-	Look   look
-}
-
-// askedSources are the sources that are asked.
-func (g Sources) askedSources(ctx context.Context) ([]askedSource, error) {
-	library, err := g.NAS.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	history, err := g.Tracker.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	boxes := g.Device()
-	return []askedSource{
-		{watch.NAS, roomPath(watch.NAS), nasLook(library)},
-		{watch.Device, roomPath(watch.Device), g.deviceLook(boxes)},
-		{watch.Tracker, roomPath(watch.Tracker), trackerLook(history)},
-	}, nil
-}
-
-// polledSource is a source that is asked and switched on.
+// polledSource is a source that the service asks, in contrast to those that send webhooks.
 type polledSource struct {
-	Source watch.Source
-	// Problem is why nothing comes from it, in plain words; empty while all is well.
+	Source  watch.Source
+	Path    string
+	Display display
+	Enabled bool
+	// Problem is why no event comes from it; empty while it works. A TV box that is off is no problem.
 	Problem string
 }
 
-// polled are the sources that are asked and switched on. That boxes are off is nothing unusual.
+// polled are the polled sources.
 func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
-	var on []polledSource
 	library, err := g.NAS.Status(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if library.Enabled {
-		on = append(on, polledSource{watch.NAS, library.LastError})
-	}
-	if g.Device().Enabled {
-		on = append(on, polledSource{Source: watch.Device})
 	}
 	history, err := g.Tracker.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if history.Enabled {
-		source := polledSource{Source: watch.Tracker}
-		for _, user := range history.Users {
-			if user.State == tracker.Dead || user.State == tracker.Refused {
-				source.Problem = strings.TrimPrefix(user.Name+": "+user.Problem, ": ")
-			}
+	boxes, problem := g.Device(), ""
+	for _, user := range history.Users {
+		if user.State == tracker.Dead || user.State == tracker.Refused {
+			problem = strings.TrimPrefix(user.Name+": "+user.Problem, ": ")
 		}
-		on = append(on, source)
 	}
-	return on, nil
+	return []polledSource{
+		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, library.LastError},
+		{watch.Device, sourcePath(watch.Device), g.deviceDisplay(boxes), boxes.Enabled, ""},
+		{watch.Tracker, sourcePath(watch.Tracker), trackerDisplay(history), history.Enabled, problem},
+	}, nil
 }
 
 // boxesOnline is how many players answer.

@@ -35,18 +35,18 @@ type summariesPage struct {
 	Presets []jobPreset
 	Airing  airingView
 	// Model is set when a language model writes the texts.
-	Model bool
-	Again int
+	Model   bool
+	Refresh int
 }
 
 // jobView is a job as people see it.
 type jobView struct {
 	summary.Job
-	Look look
+	Display display
 	// When is its schedule in words; empty for one that is told by its expression.
-	When     string
-	Telling  telling
-	LastLook look
+	When        string
+	Recipients  recipients
+	LastDisplay display
 	// Switched is the job with its switch the other way, as the API takes it.
 	Switched string
 }
@@ -77,9 +77,9 @@ type jobPreset struct{ Icon, Key, Body string }
 // airingView is how telling what airs stands, and where to change that.
 type airingView struct {
 	summary.AiringStatus
-	Telling   telling
-	Look      look
-	Path, Key string
+	Recipients recipients
+	Display    display
+	Path, Key  string
 }
 
 // jobPage is a job with what it brought.
@@ -89,13 +89,13 @@ type jobPage struct {
 	Results []resultView
 	Model   bool
 	pager
-	Again int
+	Refresh int
 }
 
 // resultView is what a run brought.
 type resultView struct {
 	summary.Result
-	Look look
+	Display display
 }
 
 // resultsShown is how many results a page shows.
@@ -119,7 +119,7 @@ func (g Summaries) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := summariesPage{Model: g.hasModel(), Again: roomCalm}
+	page := summariesPage{Model: g.hasModel(), Refresh: refreshIdle}
 	if page.Airing, err = g.airing(r, channels); err != nil {
 		return content{}, err
 	}
@@ -130,7 +130,7 @@ func (g Summaries) list(r *request) (content, error) {
 		}
 		page.Jobs = append(page.Jobs, view)
 		if j.Running {
-			page.Again = roomBusy
+			page.Refresh = refreshBusy
 		}
 	}
 	for _, first := range firstJobs {
@@ -160,12 +160,12 @@ func (g Summaries) job(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := jobPage{Model: g.hasModel(), Again: roomCalm}
+	page := jobPage{Model: g.hasModel(), Refresh: refreshIdle}
 	if page.jobView, err = g.jobView(r.words, job, channels); err != nil {
 		return content{}, err
 	}
 	if job.Running {
-		page.Again = roomBusy
+		page.Refresh = refreshBusy
 	}
 	if page.Form, err = g.jobForm(ctx, job, channels); err != nil {
 		return content{}, err
@@ -176,7 +176,7 @@ func (g Summaries) job(r *request) (content, error) {
 		return content{}, err
 	}
 	for _, result := range results {
-		page.Results = append(page.Results, resultView{result, outcomeLook(result.Outcome, result.Problem)})
+		page.Results = append(page.Results, resultView{result, outcomeDisplay(result.Outcome, result.Problem)})
 	}
 	page.pager = pagerOf("/summaries/"+url.PathEscape(job.Name), map[string]string{}, before, next)
 	return content{Heading: job.Name, Data: page}, nil
@@ -186,13 +186,13 @@ func (g Summaries) job(r *request) (content, error) {
 func (g Summaries) hasModel() bool { return g.Settings.Current().LLM.BaseURL != "" }
 
 func (g Summaries) jobView(w words, j summary.Job, channels []notify.Channel) (jobView, error) {
-	view := jobView{Job: j, Look: jobLook(j)}
+	view := jobView{Job: j, Display: jobDisplay(j)}
 	var err error
-	if view.Telling, err = g.tellingOf(w, channels, j.Notice()); err != nil {
+	if view.Recipients, err = g.recipientsOf(w, channels, j.Notice()); err != nil {
 		return view, err
 	}
 	if j.Last != nil {
-		view.LastLook = outcomeLook(j.Last.Outcome, j.Last.Problem)
+		view.LastDisplay = outcomeDisplay(j.Last.Outcome, j.Last.Problem)
 	}
 	if view.When, err = w.schedule(j.Cron); err != nil {
 		return view, err
@@ -228,28 +228,28 @@ func draftJSON(d summary.Draft) (string, error) {
 	return string(text), err
 }
 
-// jobLook is how a job stands, in one word.
-func jobLook(j summary.Job) look {
+// jobDisplay is how a job stands, in one word.
+func jobDisplay(j summary.Job) display {
 	switch {
 	case j.Running:
-		return look{"busy", "loader", "summaries.is.running"}
+		return display{"busy", "loader", "summaries.is.running"}
 	case !j.Enabled:
-		return look{"quiet", "power", "summaries.is.off"}
+		return display{"quiet", "power", "summaries.is.off"}
 	}
-	return look{"good", "circle-check", "summaries.is.on"}
+	return display{"good", "circle-check", "summaries.is.on"}
 }
 
-// outcomeLook is how a run came out.
-func outcomeLook(outcome summary.Outcome, problem string) look {
+// outcomeDisplay is how a run came out.
+func outcomeDisplay(outcome summary.Outcome, problem string) display {
 	switch {
 	case outcome == summary.Failed:
-		return look{"bad", "circle-x", "summaries.outcome.failed"}
+		return display{"bad", "circle-x", "summaries.outcome.failed"}
 	case outcome == summary.Empty:
-		return look{"quiet", "circle-slash", "summaries.outcome.empty"}
+		return display{"quiet", "circle-slash", "summaries.outcome.empty"}
 	case problem != "":
-		return look{"warn", "triangle-alert", "summaries.outcome.partly"}
+		return display{"warn", "triangle-alert", "summaries.outcome.partly"}
 	}
-	return look{"good", "circle-check", "summaries.outcome.done"}
+	return display{"good", "circle-check", "summaries.outcome.done"}
 }
 
 // airing is how telling what airs stands, and whom it reaches.
@@ -268,21 +268,21 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 	}
 	view := airingView{AiringStatus: status, Path: "/settings?section=notification#section-notification", Key: "airing.change"}
 	if status.Reason == "" {
-		if view.Telling, err = g.tellingOf(r.words, channels, notices...); err != nil {
+		if view.Recipients, err = g.recipientsOf(r.words, channels, notices...); err != nil {
 			return view, err
 		}
 	}
 	switch status.Reason {
 	case summary.SwitchedOff:
-		view.Look, view.Key = look{"quiet", "power", "airing.is.off"}, "airing.switch_on"
+		view.Display, view.Key = display{"quiet", "power", "airing.is.off"}, "airing.switch_on"
 	case summary.ArchiveOff:
-		view.Look, view.Path, view.Key = look{"warn", "triangle-alert", "airing.is.archive_off"}, "/archive", "airing.to_archive"
+		view.Display, view.Path, view.Key = display{"warn", "triangle-alert", "airing.is.archive_off"}, "/archive", "airing.to_archive"
 	case summary.ArchiveMissing:
-		view.Look, view.Path, view.Key = look{"warn", "hourglass", "airing.is.archive_missing"}, "/archive", "airing.to_archive"
+		view.Display, view.Path, view.Key = display{"warn", "hourglass", "airing.is.archive_missing"}, "/archive", "airing.to_archive"
 	default:
-		view.Look = look{"good", "circle-check", "airing.is.on"}
-		if len(view.Telling.Names) == 0 {
-			view.Look = look{"quiet", "bell", "airing.is.inbox"}
+		view.Display = display{"good", "circle-check", "airing.is.on"}
+		if len(view.Recipients.Names) == 0 {
+			view.Display = display{"quiet", "bell", "airing.is.inbox"}
 		}
 	}
 	return view, nil

@@ -22,8 +22,8 @@ type Tasks struct{ Tasks *task.Registry }
 
 type tasksPage struct {
 	Tasks []taskView
-	// Again is in how many seconds the page is to be fetched anew.
-	Again int
+	// Refresh is in how many seconds the page is to be fetched anew.
+	Refresh int
 }
 
 type taskPage struct {
@@ -35,18 +35,18 @@ type taskPage struct {
 // taskView is a task as people see it.
 type taskView struct {
 	task.Status
-	Look look
+	Display display
 	// Said is how far it is or what it brought, in the reader's language.
 	Said string
 	// Detail is what it says itself, in English: why it failed, or what it is at.
 	Detail string
 	// Room is where what it is about has its page, and RoomKey the word for that; empty when there is none.
-	Room    string
-	RoomKey string
+	Page    string
+	PageKey string
 	// Took is how long it ran, in milliseconds; 0 while it runs.
 	Took float64
-	// Again is in how many seconds it is to be looked at anew; 0 once it ended.
-	Again int
+	// Refresh is in how many seconds it is to be looked at anew; 0 once it ended.
+	Refresh int
 }
 
 // The kinds of the engine's tasks; what they are about is a record, of an answer its question.
@@ -59,22 +59,22 @@ const (
 
 const (
 	// While a task runs its page is fetched anew after so many seconds, else the list after more.
-	taskRunning = 2
-	tasksCalm   = 10
+	refreshTask  = 2
+	refreshTasks = 10
 	// logShown is how many lines of a log the page holds before its script follows it.
 	logShown = 200
 )
 
 // list shows what runs and what ended lately.
 func (g Tasks) list(r *request) (content, error) {
-	page := tasksPage{Again: tasksCalm}
+	page := tasksPage{Refresh: refreshTasks}
 	for _, t := range g.Tasks.List() {
 		view, err := r.taskView(t)
 		if err != nil {
 			return content{}, err
 		}
-		if view.Again > 0 {
-			page.Again = view.Again
+		if view.Refresh > 0 {
+			page.Refresh = view.Refresh
 		}
 		page.Tasks = append(page.Tasks, view)
 	}
@@ -113,7 +113,7 @@ func running(tasks *task.Registry, recordID int64, kinds ...string) int64 {
 	return 0
 }
 
-var taskLooks = map[task.State]look{
+var taskDisplays = map[task.State]display{
 	task.Running:   {"busy", "loader", "task.state.running"},
 	task.Done:      {"good", "circle-check", "task.state.done"},
 	task.Failed:    {"bad", "circle-x", "task.state.failed"},
@@ -121,17 +121,17 @@ var taskLooks = map[task.State]look{
 }
 
 func (w words) taskView(t task.Status) (taskView, error) {
-	v := taskView{Status: t, Look: taskLooks[t.State]}
+	v := taskView{Status: t, Display: taskDisplays[t.State]}
 	if t.EndedAt == nil {
-		v.Again = taskRunning
+		v.Refresh = refreshTask
 	} else {
 		v.Took = float64(t.EndedAt.Sub(t.StartedAt).Microseconds()) / 1000
 	}
 	// Retrying is done whatever came of it; what came of it counts.
 	if r, is := t.Result.(record.Record); is && t.State == task.Done {
-		v.Look = lookOf(r.Status)
+		v.Display = displayOf(r.Status)
 	}
-	v.Room, v.RoomKey = roomOf(t)
+	v.Page, v.PageKey = pageOf(t)
 	var err error
 	if v.Said, err = w.taskText(t); err != nil {
 		return taskView{}, err
@@ -143,11 +143,11 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	return v, nil
 }
 
-// roomOf is where what a task is about has its page.
-func roomOf(t task.Status) (path, key string) {
+// pageOf is where what a task is about has its page.
+func pageOf(t task.Status) (path, key string) {
 	switch t.Kind {
 	case retryKind, correctKind:
-		return fmt.Sprintf("/records/%d", t.RecordID), "task.room.record"
+		return fmt.Sprintf("/records/%d", t.RecordID), "task.page.record"
 	case retryFailedKind:
 		return "/records?status=error", "nav.records"
 	case answerKind:
@@ -163,7 +163,7 @@ func roomOf(t task.Status) (path, key string) {
 	case backup.TaskKind:
 		return "/settings/backups", "backups.title"
 	case idmap.TaskKind:
-		return "/about", "task.room.about"
+		return "/about", "task.page.about"
 	}
 	return "", ""
 }

@@ -9,8 +9,8 @@ import (
 	"watchmark/internal/match"
 )
 
-// story is a trace made ready to be read.
-type story struct {
+// traceView is a trace made ready to be read.
+type traceView struct {
 	// Trace is nil when there is none.
 	Trace *match.Trace
 	Steps []stepView
@@ -42,9 +42,9 @@ var stepKeys = map[stepOutcome]string{
 	{match.StepDecision, match.Miss}: "step.status.unsure",
 }
 
-// Look is how the status of the step is shown.
-func (v stepView) Look() look {
-	l := lookOf(v.Status)
+// Display is how the status of the step is shown.
+func (v stepView) Display() display {
+	l := displayOf(v.Status)
 	if key := stepKeys[stepOutcome{v.Name, v.Status}]; key != "" {
 		l.Key = key
 	}
@@ -66,22 +66,22 @@ type part struct {
 	Score float64
 }
 
-// storyOf reads a stored trace.
-func storyOf(raw json.RawMessage) (story, error) {
-	told := story{Raw: indented(string(raw)), Trace: &match.Trace{}}
-	if err := json.Unmarshal(raw, told.Trace); err != nil {
-		return story{}, err
+// traceViewOf reads a stored trace.
+func traceViewOf(raw json.RawMessage) (traceView, error) {
+	trace := traceView{Raw: indented(string(raw)), Trace: &match.Trace{}}
+	if err := json.Unmarshal(raw, trace.Trace); err != nil {
+		return traceView{}, err
 	}
-	for i, step := range told.Trace.Steps {
+	for i, step := range trace.Trace.Steps {
 		view := stepView{Step: step, Number: i + 1, Input: facts(step.Input), Output: facts(step.Output)}
 		for _, c := range step.Candidates {
-			best := c.SubjectID != 0 && c.SubjectID == told.Trace.Result.SubjectID
-			chosen := best && told.Trace.Result.Status != match.Review
+			best := c.SubjectID != 0 && c.SubjectID == trace.Trace.Result.SubjectID
+			chosen := best && trace.Trace.Result.Status != match.Review
 			view.Candidates = append(view.Candidates, candidateView{Candidate: c, Parts: parts(c.Parts), Best: best, Chosen: chosen})
 		}
-		told.Steps = append(told.Steps, view)
+		trace.Steps = append(trace.Steps, view)
 	}
-	return told, nil
+	return trace, nil
 }
 
 // factOrder puts what a person looks for first; other facts follow by name.

@@ -17,7 +17,7 @@ import (
 // ways to sign in.
 type trackerPage struct {
 	tracker.Status
-	Look     look
+	Display  display
 	Settings map[string]control
 	People   []personView
 	NextRun  *time.Time
@@ -30,12 +30,12 @@ type trackerPage struct {
 	// tracker takes such an address.
 	Callback     string
 	CallbackFits bool
-	// Following is the task that is under way; 0 while none is.
-	Following int64
+	// RunningTask is the task that is under way; 0 while none is.
+	RunningTask int64
 	// Preview is the table of what a full sync of PreviewOf would do; nil when there is none.
-	Preview   *forecastView
+	Preview   *previewTable
 	PreviewOf tracker.Preview
-	Again     int
+	Refresh   int
 }
 
 // personView is a person whose tracker account was connected.
@@ -43,10 +43,10 @@ type personView struct {
 	tracker.User
 	Accounts []string
 	// Adds are the accounts to which the user's name can be added, where none lists it.
-	Adds []account.Account
-	Sync tracker.UserSync
-	Look look
-	Path string // of their records
+	Adds    []account.Account
+	Sync    tracker.UserSync
+	Display display
+	Path    string // of their records
 }
 
 // trackerProblems are the values of ?tracker_error= that have words of their own; the API says
@@ -63,7 +63,7 @@ func (g Sources) tracker(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	leads, err := g.leads(ctx)
+	accountsOf, err := g.accountsOf(ctx)
 	if err != nil {
 		return content{}, err
 	}
@@ -74,13 +74,13 @@ func (g Sources) tracker(r *request) (content, error) {
 	accounts = slices.DeleteFunc(accounts, func(a account.Account) bool { return !a.Enabled })
 	public := r.PublicURL(ctx)
 	page := trackerPage{
-		Status: status, Look: trackerLook(status), Settings: controls(g.Settings, "tracker"), NextRun: history.NextRun, Running: history.Running,
+		Status: status, Display: trackerDisplay(status), Settings: controls(g.Settings, "tracker"), NextRun: history.NextRun, Running: history.Running,
 		Callback: public + "/api/tracker/oauth/callback", CallbackFits: strings.HasPrefix(public, "https://") || onLoopback(public),
-		Following: running(g.Tasks, 0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Again: roomCalm,
+		RunningTask: running(g.Tasks, 0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Refresh: refreshIdle,
 	}
 	connected := r.URL.Query().Get("tracker_connected")
 	for _, u := range status.Users {
-		person := personView{User: u, Accounts: leads(u.Name), Look: personLook(u), Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name})}
+		person := personView{User: u, Accounts: accountsOf(u.Name), Display: personDisplay(u), Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name})}
 		if at := slices.IndexFunc(history.Users, func(one tracker.UserSync) bool { return one.ID == u.ID }); at >= 0 {
 			person.Sync = history.Users[at]
 		}
@@ -102,14 +102,14 @@ func (g Sources) tracker(r *request) (content, error) {
 	preview := newest(g.Tasks, tracker.PreviewTask)
 	if result, is := preview.Result.(tracker.Preview); is && result.Table != nil && preview.State != task.Running {
 		page.PreviewOf = result
-		page.Preview = forecastOf(r, preview, result.Table)
-		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey = result.Known, result.Skipped+result.Unreadable, "forecast.foreign"
+		page.Preview = previewTableOf(r, preview, result.Table)
+		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey = result.Known, result.Skipped+result.Unreadable, "preview.foreign"
 	}
 	return content{Title: "tracker.title", Data: page}, nil
 }
 
-// trackerLook is how the tracker stands, in one word.
-func trackerLook(s tracker.Status) look {
+// trackerDisplay is how the tracker stands, in one word.
+func trackerDisplay(s tracker.Status) display {
 	states := map[tracker.State]int{}
 	problem := ""
 	for _, u := range s.Users {
@@ -120,28 +120,28 @@ func trackerLook(s tracker.Status) look {
 	}
 	switch {
 	case !s.Enabled:
-		return look{"quiet", "power", "tracker.is.off"}
+		return display{"quiet", "power", "tracker.is.off"}
 	case states[tracker.Dead] > 0:
-		return look{"bad", "circle-x", "tracker.is.dead"}
+		return display{"bad", "circle-x", "tracker.is.dead"}
 	case states[tracker.Connected]+states[tracker.Refused] == 0:
-		return look{"warn", "key-round", "tracker.is.nobody"}
+		return display{"warn", "key-round", "tracker.is.nobody"}
 	case problem != "":
-		return look{"warn", "triangle-alert", "tracker.is.trouble"}
+		return display{"warn", "triangle-alert", "tracker.is.trouble"}
 	}
-	return look{"good", "circle-check", "tracker.is.good"}
+	return display{"good", "circle-check", "tracker.is.good"}
 }
 
-// personLook is how a connection stands.
-func personLook(u tracker.User) look {
+// personDisplay is how a connection stands.
+func personDisplay(u tracker.User) display {
 	switch {
 	case u.State == tracker.Dead:
-		return look{"bad", "circle-x", "tracker.state.dead"}
+		return display{"bad", "circle-x", "tracker.state.dead"}
 	case u.State == tracker.Refused:
-		return look{"bad", "circle-x", "tracker.state.refused"}
+		return display{"bad", "circle-x", "tracker.state.refused"}
 	case u.State == tracker.Disconnected:
-		return look{"quiet", "circle-slash", "tracker.state.disconnected"}
+		return display{"quiet", "circle-slash", "tracker.state.disconnected"}
 	case u.Problem != "":
-		return look{"warn", "triangle-alert", "tracker.state.trouble"}
+		return display{"warn", "triangle-alert", "tracker.state.trouble"}
 	}
-	return look{"good", "circle-check", "tracker.state.connected"}
+	return display{"good", "circle-check", "tracker.state.connected"}
 }

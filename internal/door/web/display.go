@@ -7,18 +7,18 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source/preview"
 	"watchmark/internal/upkeep/diagnose"
 )
 
-// look is how a state is shown: a tone, an icon, and a key of its word. The tone never
-// stands alone.
-type look struct {
+// display is how a state is shown: a colour, an icon and the key of a text. The colour never stands alone.
+type display struct {
 	Tone string // good, warn, bad, busy or quiet
 	Icon string
 	Key  string
 }
 
-var recordLooks = map[record.Status]look{
+var recordDisplays = map[record.Status]display{
 	record.Received:   {"busy", "inbox", "status.received"},
 	record.Processing: {"busy", "loader", "status.processing"},
 	record.Success:    {"good", "circle-check", "status.success"},
@@ -28,14 +28,14 @@ var recordLooks = map[record.Status]look{
 	record.Failed:     {"bad", "circle-x", "status.error"},
 }
 
-var stepLooks = map[match.StepStatus]look{
+var stepDisplays = map[match.StepStatus]display{
 	match.Hit:     {"good", "circle-check", "step.status.hit"},
 	match.Miss:    {"quiet", "circle-minus", "step.status.miss"},
 	match.Skipped: {"quiet", "skip-forward", "step.status.skipped"},
 	match.Failed:  {"bad", "circle-x", "step.status.error"},
 }
 
-var healthLooks = map[health]look{
+var healthDisplays = map[health]display{
 	healthy:   {"good", "circle-check", "account.health.ok"},
 	unchecked: {"quiet", "circle", "account.health.unchecked"},
 	expiring:  {"warn", "hourglass", "account.health.expiring"},
@@ -44,50 +44,52 @@ var healthLooks = map[health]look{
 	tokenless: {"bad", "circle-x", "account.health.tokenless"},
 }
 
-// lookOf is the look of a record's status, a step's status, an account's health, a
-// webhook's answer, or of how a service outside was found.
-func lookOf(state any) look {
+// displayOf shows the status of a record or of a step, the health of an account, the answer to a webhook, the result
+// of a diagnosis, or the outcome that a preview expects.
+func displayOf(state any) display {
 	switch state := state.(type) {
 	case record.Status:
-		if l, known := recordLooks[state]; known {
+		if l, known := recordDisplays[state]; known {
 			return l
 		}
 	case health:
-		return healthLooks[state]
+		return healthDisplays[state]
 	case webhooklog.Entry:
-		return answerLook(state.Status)
+		return answerDisplay(state.Status)
 	case diagnose.Result:
-		return targetLook(state)
+		return targetDisplay(state)
+	case preview.Status:
+		return previewDisplays[state]
 	case match.StepStatus:
-		if l, known := stepLooks[state]; known {
+		if l, known := stepDisplays[state]; known {
 			return l
 		}
 	}
-	return look{"quiet", "circle", "status.unknown"}
+	return display{"quiet", "circle", "status.unknown"}
 }
 
-// answerLook is the look of what a webhook was answered.
-func answerLook(status int) look {
+// answerDisplay shows the HTTP status that a webhook was answered with.
+func answerDisplay(status int) display {
 	switch {
 	case status == 202:
-		return look{"good", "circle-check", "answer.accepted"}
+		return display{"good", "circle-check", "answer.accepted"}
 	case status < 300:
-		return look{"quiet", "circle-slash", "answer.ignored"}
+		return display{"quiet", "circle-slash", "answer.ignored"}
 	case status == 401 || status == 403:
-		return look{"bad", "circle-x", "answer.key"}
+		return display{"bad", "circle-x", "answer.key"}
 	case status < 500:
-		return look{"bad", "circle-x", "answer.refused"}
+		return display{"bad", "circle-x", "answer.refused"}
 	}
-	return look{"bad", "triangle-alert", "answer.failed"}
+	return display{"bad", "triangle-alert", "answer.failed"}
 }
 
-// heardLook is the look of a source by what its newest request was answered: one that is heard and
-// understood works, whether what it told was worth a mark or, as a pause, was not.
-func heardLook(status int) look {
+// sourceDisplay shows a source by the answer to its newest request. A source that was understood works, even if that
+// request, such as a pause, was ignored.
+func sourceDisplay(status int) display {
 	if status < 300 {
-		return look{"good", "circle-check", "source.works"}
+		return display{"good", "circle-check", "source.works"}
 	}
-	return answerLook(status)
+	return answerDisplay(status)
 }
 
 // health is the state of an account's token.
@@ -102,11 +104,11 @@ const (
 	tokenless
 )
 
-// soon is how long before its end a token that does not renew itself is worth a word.
-const soon = 5 * 24 * time.Hour
+// expiresSoon is how long before its end a token that is not renewed counts as expiring.
+const expiresSoon = 5 * 24 * time.Hour
 
-// healthOf judges an account's token. Tokens from OAuth are renewed by the service, so
-// only their problems and their end count.
+// healthOf is the state of an account's token. Tokens from OAuth are renewed by the service, so they are never
+// expiring.
 func healthOf(a account.Account, now time.Time) health {
 	switch {
 	case !a.HasToken:
@@ -115,7 +117,7 @@ func healthOf(a account.Account, now time.Time) health {
 		return expired
 	case a.Problem != "":
 		return broken
-	case a.ExpiresAt != nil && a.Method == account.ByToken && a.ExpiresAt.Before(now.Add(soon)):
+	case a.ExpiresAt != nil && a.Method == account.ByToken && a.ExpiresAt.Before(now.Add(expiresSoon)):
 		return expiring
 	case a.CheckedAt == nil:
 		return unchecked

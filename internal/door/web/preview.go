@@ -9,11 +9,11 @@ import (
 	"watchmark/internal/source/preview"
 )
 
-// forecastView is the table of what would become of a history, as a page shows it.
-type forecastView struct {
+// previewTable is the table of what would become of a history, as a page shows it.
+type previewTable struct {
 	task.Status
 	// Tabs are the statuses that there are, the first one all of them.
-	Tabs []forecastTab
+	Tabs []previewTab
 	Rows []preview.Row
 	// Table has the totals.
 	Table *preview.Table
@@ -26,38 +26,38 @@ type forecastView struct {
 	Earlier, Further string
 }
 
-// forecastTab shows only the rows of one status.
-type forecastTab struct {
-	look
+// previewTab shows only the rows of one status.
+type previewTab struct {
+	display
 	Count   int
 	Path    string
 	Current bool
 }
 
-// forecastRows is how many rows a page shows.
-const forecastRows = 100
+// previewRows is how many rows a page shows.
+const previewRows = 100
 
-// forecastOrder is what people look at first: what they could do something about.
-var forecastOrder = []preview.Status{
+// previewOrder is what people look at first: what they could do something about.
+var previewOrder = []preview.Status{
 	preview.Mark, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.NoAccount, preview.Refused,
 	preview.Unreachable, preview.Blocked, preview.Marked,
 }
 
-var forecastLooks = map[preview.Status]look{
-	preview.Mark:            {"good", "circle-check", "forecast.is.mark"},
-	preview.DryRun:          {"quiet", "flask-conical", "forecast.is.dry_run"},
-	preview.Review:          {"warn", "circle-question-mark", "forecast.is.review"},
-	preview.NotFound:        {"bad", "circle-x", "forecast.is.not_found"},
-	preview.EpisodeNotFound: {"bad", "circle-x", "forecast.is.episode_not_found"},
-	preview.NoAccount:       {"bad", "users", "forecast.is.no_account"},
-	preview.Refused:         {"bad", "key-round", "forecast.is.refused"},
-	preview.Unreachable:     {"warn", "hourglass", "forecast.is.unreachable"},
-	preview.Blocked:         {"quiet", "circle-slash", "forecast.is.blocked"},
-	preview.Marked:          {"quiet", "check", "forecast.is.marked"},
+var previewDisplays = map[preview.Status]display{
+	preview.Mark:            {"good", "circle-check", "preview.is.mark"},
+	preview.DryRun:          {"quiet", "flask-conical", "preview.is.dry_run"},
+	preview.Review:          {"warn", "circle-question-mark", "preview.is.review"},
+	preview.NotFound:        {"bad", "circle-x", "preview.is.not_found"},
+	preview.EpisodeNotFound: {"bad", "circle-x", "preview.is.episode_not_found"},
+	preview.NoAccount:       {"bad", "users", "preview.is.no_account"},
+	preview.Refused:         {"bad", "key-round", "preview.is.refused"},
+	preview.Unreachable:     {"warn", "hourglass", "preview.is.unreachable"},
+	preview.Blocked:         {"quiet", "circle-slash", "preview.is.blocked"},
+	preview.Marked:          {"quiet", "check", "preview.is.marked"},
 }
 
-// forecastOf is the part of a table that a request asks for by ?status= and ?from=.
-func forecastOf(r *request, t task.Status, table *preview.Table) *forecastView {
+// previewTableOf is the part of a table that a request asks for by ?status= and ?from=.
+func previewTableOf(r *request, t task.Status, table *preview.Table) *previewTable {
 	asked := preview.Status(r.URL.Query().Get("status"))
 	if table.Counts[asked] == 0 {
 		asked = ""
@@ -65,10 +65,10 @@ func forecastOf(r *request, t task.Status, table *preview.Table) *forecastView {
 	path := func(status preview.Status, from int) string {
 		return fromCursor(r.URL.Path, map[string]string{"status": string(status)}, "from", int64(from))
 	}
-	view := &forecastView{Status: t, Table: table, Tabs: []forecastTab{{look{Tone: "quiet", Key: "forecast.all"}, table.Items, path("", 0), asked == ""}}}
-	for _, status := range forecastOrder {
+	view := &previewTable{Status: t, Table: table, Tabs: []previewTab{{display{Tone: "quiet", Key: "preview.all"}, table.Items, path("", 0), asked == ""}}}
+	for _, status := range previewOrder {
 		if n := table.Counts[status]; n > 0 {
-			view.Tabs = append(view.Tabs, forecastTab{forecastLooks[status], n, path(status, 0), asked == status})
+			view.Tabs = append(view.Tabs, previewTab{previewDisplays[status], n, path(status, 0), asked == status})
 		}
 	}
 	rows := table.Rows
@@ -79,10 +79,10 @@ func forecastOf(r *request, t task.Status, table *preview.Table) *forecastView {
 	if begin >= len(rows) {
 		begin = 0
 	}
-	end := min(begin+forecastRows, len(rows))
+	end := min(begin+previewRows, len(rows))
 	view.Rows = rows[begin:end]
 	if begin > 0 {
-		view.Earlier = path(asked, max(begin-forecastRows, 0))
+		view.Earlier = path(asked, max(begin-previewRows, 0))
 	}
 	if end < len(rows) {
 		view.Further = path(asked, end)
