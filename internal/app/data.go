@@ -175,12 +175,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 // holdsSecrets reports whether the database may hold sealed values, which a new key could not open: settings (the
 // webhook key of the first start among them), tokens, the configuration of channels, and the secret of the codes at sign-in.
 func holdsSecrets(ctx context.Context, database *db.DB) (held bool, err error) {
-	const query = `SELECT EXISTS (SELECT 1 FROM settings) OR EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM notification_channels)
-		OR EXISTS (SELECT 1 FROM tracker_users) OR EXISTS (SELECT 1 FROM second_factors)`
-	if err := database.Read().QueryRowContext(ctx, query).Scan(&held); err != nil {
-		return false, fmt.Errorf("look for sealed values: %w", err)
-	}
-	return held, nil
+	return database.HoldsRows(ctx, "settings", "accounts", "notification_channels", "tracker_users", "second_factors")
 }
 
 // apply brings changed settings to the parts that do not ask for them at each use.

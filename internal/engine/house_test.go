@@ -128,7 +128,7 @@ func (m *matcher) answer(event watch.Event, rules *mapping.Rules) (match.Trace, 
 	if rule, found := rules.Find([]string{event.Title, event.OriginalTitle}, event.Season, event.IsFilm(), event.Episode); found {
 		r.SubjectID, r.Method, offset = rule.SubjectID, "mapping", rule.EpisodeOffset
 		led = &match.Rule{MappingID: rule.ID, SubjectID: rule.SubjectID, EpisodeOffset: rule.EpisodeOffset}
-		step = match.Step{Name: "mapping", Status: "hit", Output: map[string]any{"mapping_id": rule.ID, "subject_id": rule.SubjectID, "episode_offset": rule.EpisodeOffset}}
+		step = match.Step{Name: match.StepMapping, Status: match.Hit}
 	} else if t, found := m.answers[event.Title]; found {
 		return t, m.during
 	}

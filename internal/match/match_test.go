@@ -313,6 +313,12 @@ func TestMappingsComeFirst(t *testing.T) {
 				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
 			}
 			checkSteps(t, trace)
+			if led := trace.Rule != nil && trace.Rule.PassedOver == ""; led != (trace.Result.Method == "mapping") {
+				t.Errorf("by %s, the rule is %+v", trace.Result.Method, trace.Rule)
+			}
+			if want := (match.Rule{MappingID: 1, SubjectID: 121, EpisodeOffset: 4}); name == "this season with an offset" && *trace.Rule != want {
+				t.Errorf("the rule is %+v, want %+v", trace.Rule, want)
+			}
 			if trace.Result.Method == "mapping" && searches(server) != before {
 				t.Error("searched although a mapping decided")
 			}

@@ -16,21 +16,9 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 		limit = 50
 	}
 	where, args := f.where()
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records `+where+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
+	records, err = recordsOf(ctx, s.db.Read(), where+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list records: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	records = []Record{}
-	for rows.Next() {
-		var r Record
-		if err := scan(rows, &r); err != nil {
-			return nil, 0, err
-		}
-		records = append(records, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("list records: %w", err)
+		return nil, 0, err
 	}
 	if len(records) > limit {
 		records = records[:limit]
@@ -70,43 +58,27 @@ func (s *Store) addStatuses(ctx context.Context, ids []int64, to map[int64]Statu
 
 // Some are those records of a few ids that are there, by id.
 func (s *Store) Some(ctx context.Context, ids []int64) (map[int64]Record, error) {
+	return Some(ctx, s.db.Read(), ids)
+}
+
+// Some is Store.Some by the database or within a transaction.
+func Some(ctx context.Context, from querier, ids []int64) (map[int64]Record, error) {
 	found := make(map[int64]Record, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
 	list, args := db.In(ids)
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records WHERE id IN `+list, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read some records: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var r Record
-		if err := scan(rows, &r); err != nil {
-			return nil, err
-		}
+	records, err := recordsOf(ctx, from, `WHERE id IN `+list, args...)
+	for _, r := range records {
 		found[r.ID] = r
 	}
-	return found, rows.Err()
+	return found, err
 }
 
 // IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
 func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
 	where, args := f.where()
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id FROM records `+where+` ORDER BY id`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list record ids: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("list record ids: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return idsOf(ctx, s.db.Read(), `SELECT id FROM records `+where+` ORDER BY id`, args...)
 }
 
 // where is the SQL condition of the filter and its arguments.

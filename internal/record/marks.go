@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 )
 
 // Mark is something a record wrote to a list: an episode, or with EpisodeID 0 the
@@ -133,9 +134,9 @@ func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, 
 // addMark keeps a mark. One of an account that was deleted meanwhile is not kept.
 func addMark(ctx context.Context, tx *sql.Tx, m Mark) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (record_id, account_id, subject_id, episode_id, completed, created)
-		SELECT ?, id, ?, ?, ?, ? FROM accounts WHERE id = ?
+		SELECT ?, ?, ?, ?, ?, ? WHERE `+account.Existing+` IS NOT NULL
 		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed, created = excluded.created`,
-		m.RecordID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.AccountID)
+		m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.AccountID)
 	if err != nil {
 		return fmt.Errorf("keep a mark of record %d: %w", m.RecordID, err)
 	}

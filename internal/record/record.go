@@ -113,8 +113,10 @@ type Outcome struct {
 	// Mark is what was newly written to the list of AccountID: the episode, or without one
 	// the subject itself; nil when nothing was.
 	Mark *Written
-	// Trace is the JSON of the match trace; nil leaves the stored one.
+	// Trace is the JSON of the match trace; nil leaves the stored one, and the rule.
 	Trace []byte
+	// Rule is the mapping that led the record; nil when none did.
+	Rule *Rule
 }
 
 // Written says that a mark of an outcome was written, not found.

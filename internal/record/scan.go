@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"time"
@@ -24,4 +25,25 @@ func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
 	r.AccountID = account.Int64
 	r.CreatedAt, r.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
 	return nil
+}
+
+// recordsOf are the records that the rest of a SELECT names.
+func recordsOf(ctx context.Context, from querier, rest string, args ...any) ([]Record, error) {
+	rows, err := from.QueryContext(ctx, `SELECT `+columns+` FROM records `+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list records: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	records := []Record{}
+	for rows.Next() {
+		var r Record
+		if err := scan(rows, &r); err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list records: %w", err)
+	}
+	return records, nil
 }

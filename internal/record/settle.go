@@ -5,17 +5,24 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"watchmark/internal/catalog/account"
 )
 
 // SettleTx writes an outcome and its trace within tx. The caller publishes the id after the commit.
 func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
-	_, err := tx.ExecContext(ctx, `
-		UPDATE records SET status = ?, account_id = (SELECT id FROM accounts WHERE id = ?), account_name = ?, subject_id = ?, subject_name = ?,
-			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?,
-			lease_until = 0, updated_at = ?
-		WHERE id = ?`,
+	rule, args := "", []any{
 		o.Status, o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort, o.Method,
-		o.Confidence, o.Message, o.ErrorKind, time.Now().UnixMilli(), o.RecordID)
+		o.Confidence, o.Message, o.ErrorKind, time.Now().UnixMilli(),
+	}
+	if o.Trace != nil {
+		rule, args = `, rule_id = ?, rule_subject_id = ?, rule_offset = ?`, append(args, o.Rule.columns()...)
+	}
+	_, err := tx.ExecContext(ctx, `
+		UPDATE records SET status = ?, account_id = `+account.Existing+`, account_name = ?, subject_id = ?, subject_name = ?,
+			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?,
+			lease_until = 0, updated_at = ?`+rule+`
+		WHERE id = ?`, append(args, o.RecordID)...)
 	if err != nil {
 		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
 	}

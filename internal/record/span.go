@@ -26,19 +26,8 @@ func (s *Store) Watched(ctx context.Context, span Span) (records []Record, total
 	if err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records `+where, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count what was watched: %w", err)
 	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM records `+where+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(args, span.Limit)...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list what was watched: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var r Record
-		if err := scan(rows, &r); err != nil {
-			return nil, 0, err
-		}
-		records = append(records, r)
-	}
-	return records, total, rows.Err()
+	records, err = recordsOf(ctx, s.db.Read(), where+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(args, span.Limit)...)
+	return records, total, err
 }
 
 // where is the SQL condition of the span and its arguments.

@@ -5,12 +5,13 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"watchmark/internal/catalog/account"
 )
 
 // stillUnrouted is the SQL condition of a failed record whose user no enabled account names to this day: who was added to one since
 // is no user without an account, and what failed of theirs only wants to be run again.
-const stillUnrouted = `(error_kind = 'no_account' AND NOT EXISTS (SELECT 1 FROM account_media_users AS m JOIN accounts AS a ON a.id = m.account_id
-	WHERE m.name = records.user_name AND a.enabled <> 0))`
+var stillUnrouted = `(records.error_kind = 'no_account' AND NOT ` + account.AnyEnabledFor("records.user_name") + `)`
 
 // Unrouted is a media-server user whose records failed because no account names them, which none does now either.
 type Unrouted struct {

@@ -464,9 +464,8 @@ func (m matcher) by(_ context.Context, event watch.Event, rules *mapping.Rules) 
 	trace := anything(event)
 	if found, is := rules.Find([]string{event.Title}, event.Season, event.IsFilm(), event.Episode); is {
 		trace.Result.SubjectID, trace.Result.Method = found.SubjectID, "mapping"
-		trace.Steps = []match.Step{{Name: "mapping", Status: "hit", Output: map[string]any{
-			"mapping_id": found.ID, "subject_id": found.SubjectID, "episode_offset": found.EpisodeOffset,
-		}}}
+		trace.Steps = []match.Step{{Name: match.StepMapping, Status: match.Hit}}
+		trace.Rule = &match.Rule{MappingID: found.ID, SubjectID: found.SubjectID, EpisodeOffset: found.EpisodeOffset}
 	}
 	return trace
 }

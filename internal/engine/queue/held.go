@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/record"
 )
 
-// usable holds for an account a that marks can be sent for.
-const usable = `a.enabled = 1 AND a.access_token <> ''`
-
-// free holds for a task q with its record r whose account can be used. After the account was deleted, that is any
+// free holds for a task q whose account can be used. After the account was deleted, that is any
 // account that names the user of the record: it is routed anew.
-const free = `(EXISTS (SELECT 1 FROM accounts a WHERE a.id = q.account_id AND ` + usable + `)
-	OR q.account_id IS NULL AND EXISTS (SELECT 1 FROM account_media_users u JOIN accounts a ON a.id = u.account_id WHERE u.name = r.user_name AND ` + usable + `))`
+var free = `(CASE WHEN q.account_id IS NULL THEN ` + account.AnyUsableFor(record.UserOf("q.record_id")) + ` ELSE ` + account.IsUsable("q.account_id") + ` END)`
+
+// accountOf is the name of the account of a task q, and whether it is enabled.
+var accountOf = account.NameOf("q.account_id") + `, ` + account.EnabledOf("q.account_id")
 
 // Gone is why the mark of a deleted account waits.
 const Gone = "account not found: it was deleted while its mark waited; this waits until an enabled account names its user"
@@ -35,8 +35,8 @@ func reasonOf(name sql.NullString, enabled sql.NullBool) string {
 func held(ctx context.Context, q querier, recordID int64) (reason, said string, err error) {
 	var name sql.NullString
 	var enabled sql.NullBool
-	err = q.QueryRowContext(ctx, `SELECT a.username, a.enabled, q.last_error FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		LEFT JOIN accounts a ON a.id = q.account_id WHERE q.record_id = ? AND q.status <> 'synced' AND NOT `+free, recordID).Scan(&name, &enabled, &said)
+	err = q.QueryRowContext(ctx, `SELECT `+accountOf+`, q.last_error FROM pending_sync_queue q
+		WHERE q.record_id = ? AND q.status <> 'synced' AND NOT `+free, recordID).Scan(&name, &enabled, &said)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", nil
 	}
@@ -75,8 +75,7 @@ func holdTx(ctx context.Context, tx *sql.Tx, recordID int64, from record.Status,
 func (q *Queue) hold(ctx context.Context) ([]int64, error) {
 	var found []int64
 	err := func() error {
-		rows, err := q.db.Read().QueryContext(ctx, `SELECT q.record_id, a.username, a.enabled, q.last_error FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-			LEFT JOIN accounts a ON a.id = q.account_id WHERE `+idle+` AND NOT `+free)
+		rows, err := q.db.Read().QueryContext(ctx, `SELECT q.record_id, `+accountOf+`, q.last_error FROM pending_sync_queue q WHERE `+idle+` AND NOT `+free)
 		if err != nil {
 			return fmt.Errorf("look for held tasks: %w", err)
 		}
@@ -124,7 +123,7 @@ func (q *Queue) hold(ctx context.Context) ([]int64, error) {
 
 // anyUsable reports whether there is an account that marks can be sent for.
 func (q *Queue) anyUsable(ctx context.Context) (bool, error) {
-	return q.exists(ctx, `SELECT 1 FROM accounts a WHERE `+usable)
+	return q.exists(ctx, `SELECT 1 WHERE `+account.AnyUsable)
 }
 
 // anyFree reports whether a task waits for nothing but the catalog and its time.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -113,7 +114,7 @@ func PutTx(ctx context.Context, tx *sql.Tx, t Task, maxRetries int) (Put, error)
 	}
 	_, err = tx.ExecContext(ctx, `
 		INSERT INTO pending_sync_queue (record_id, account_id, subject_id, episodes, action, retry_count, status, last_error, next_attempt, created_at, updated_at)
-		VALUES (?, (SELECT id FROM accounts WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, `+account.Existing+`, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id, subject_id = excluded.subject_id, episodes = excluded.episodes,
 			action = excluded.action, retry_count = excluded.retry_count, status = excluded.status, last_error = excluded.last_error,
 			next_attempt = excluded.next_attempt, updated_at = excluded.updated_at`,
@@ -153,8 +154,7 @@ func DoneTx(ctx context.Context, tx *sql.Tx, recordID int64) (waited bool, err e
 // Behind reports whether earlier records of the account and subject still wait. With
 // advance these are due at once, so that they and recordID are marked in order and soon.
 func (q *Queue) Behind(ctx context.Context, recordID, accountID int64, subject catalog.SubjectID, advance bool) (bool, error) {
-	const earlier = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE q.status = 'pending' AND q.account_id = ? AND q.subject_id = ? AND q.record_id < ? AND r.status = 'queued'`
+	earlier := ` FROM pending_sync_queue q WHERE ` + idle + ` AND q.account_id = ? AND q.subject_id = ? AND q.record_id < ?`
 	var behind bool
 	err := q.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+earlier+`)`, accountID, subject, recordID).Scan(&behind)
 	if err != nil {
@@ -195,8 +195,8 @@ func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 // WaitedFor counts the marks that the end of an outage sets going: those that wait, but for what waits for its account,
 // and those that went through since it began.
 func (q *Queue) WaitedFor(ctx context.Context, outage time.Time) (n int, err error) {
-	err = q.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE q.status = 'pending' AND `+free+` OR q.status = 'synced' AND q.updated_at >= ? AND r.status = 'success'`, outage.UnixMilli()).Scan(&n)
+	err = q.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_sync_queue q
+		WHERE q.status = 'pending' AND `+free+` OR q.status = 'synced' AND q.updated_at >= ? AND `+record.StatusOf("q.record_id")+` = 'success'`, outage.UnixMilli()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count what waited for the catalog: %w", err)
 	}
@@ -225,14 +225,14 @@ const leader = ` LEFT JOIN pending_sync_queue lead ON lead.record_id = (SELECT M
 const turn = `(CASE WHEN COALESCE(lead.next_attempt, q.next_attempt) > ? THEN 0 ELSE COALESCE(lead.next_attempt, q.next_attempt) END)`
 
 // waiting is every task that nobody works on and whose account can be used.
-const waiting = ` FROM pending_sync_queue q JOIN records r ON r.id = q.record_id` + leader + ` WHERE ` + idle + ` AND ` + free
+var waiting = ` FROM pending_sync_queue q` + leader + ` WHERE ` + idle + ` AND ` + free
 
-// idle holds for a task q with its record r that nobody works on.
-const idle = `q.status = 'pending' AND r.status = 'queued'`
+// idle holds for a task q that nobody works on.
+var idle = `q.status = 'pending' AND ` + record.StatusOf("q.record_id") + ` = 'queued'`
 
 // waits reports whether any task waits, held ones included.
 func (q *Queue) waits(ctx context.Context) (bool, error) {
-	return q.exists(ctx, `SELECT 1 FROM pending_sync_queue q JOIN records r ON r.id = q.record_id WHERE `+idle)
+	return q.exists(ctx, `SELECT 1 FROM pending_sync_queue q WHERE `+idle)
 }
 
 func (q *Queue) exists(ctx context.Context, query string) (bool, error) {
@@ -272,7 +272,7 @@ func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
 	if _, err := standing(ctx, q.db.Read(), recordID); err != nil {
 		return err
 	}
-	released, err := q.release(ctx, `SELECT q.record_id FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
+	released, err := q.release(ctx, `SELECT q.record_id FROM pending_sync_queue q
 		WHERE q.record_id = ? AND q.status <> 'synced' AND `+free, recordID)
 	if err != nil || len(released) > 0 {
 		return err
@@ -319,14 +319,4 @@ func idsOf(ctx context.Context, tx *sql.Tx, query string, args ...any) ([]int64,
 		ids = append(ids, id)
 	}
 	return ids, rows.Err()
-}
-
-// onTheWay is how many records the engine has before it.
-func (q *Queue) onTheWay(ctx context.Context) (int, error) {
-	var n int
-	err := q.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing')`).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count records on the way: %w", err)
-	}
-	return n, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/schedule"
+	"watchmark/internal/record"
 )
 
 const (
@@ -204,7 +205,7 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 			return Unreachable, 0, nil
 		}
 	}
-	busy, err := s.Queue.onTheWay(ctx)
+	busy, err := record.CountOnTheWay(ctx, s.Queue.db.Read())
 	if err != nil {
 		return Failed, 0, err
 	}

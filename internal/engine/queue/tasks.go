@@ -64,10 +64,9 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 		where, args = where+" AND q.record_id > ?", append(args, f.After)
 	}
 	rows, err := q.db.Read().QueryContext(ctx, `
-		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), r.account_name, r.title, r.media_type, r.season, r.episode, q.subject_id, r.subject_name,
-			q.episodes, q.action, q.retry_count, q.last_error, r.status, q.status = 'pending' AND NOT `+free+`, q.next_attempt, q.created_at, q.updated_at
-		FROM pending_sync_queue q JOIN records r ON r.id = q.record_id
-		WHERE `+where+` ORDER BY q.record_id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
+		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), q.subject_id, q.episodes, q.action, q.retry_count, q.last_error,
+			q.status = 'pending' AND NOT `+free+`, q.next_attempt, q.created_at, q.updated_at
+		FROM pending_sync_queue q WHERE `+where+` ORDER BY q.record_id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list tasks: %w", err)
 	}
@@ -76,16 +75,14 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 	for rows.Next() {
 		var e Entry
 		var episodes string
-		var status record.Status
 		var due, created, updated int64
-		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.AccountName, &e.Title, &e.MediaType, &e.Season, &e.Episode, &e.SubjectID, &e.SubjectName,
-			&episodes, &e.Action, &e.RetryCount, &e.LastError, &status, &e.Held, &due, &created, &updated); err != nil {
+		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.SubjectID, &episodes, &e.Action, &e.RetryCount, &e.LastError,
+			&e.Held, &due, &created, &updated); err != nil {
 			return nil, 0, fmt.Errorf("read task: %w", err)
 		}
 		if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {
 			return nil, 0, fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
 		}
-		e.InWork = status.IsOnTheWay()
 		e.NextAttempt, e.CreatedAt, e.UpdatedAt = time.UnixMilli(due), time.UnixMilli(created), time.UnixMilli(updated)
 		entries = append(entries, e)
 	}
@@ -96,7 +93,22 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 		entries = entries[:f.Limit]
 		next = entries[f.Limit-1].RecordID
 	}
-	return entries, next, nil
+	return entries, next, q.addRecords(ctx, entries)
+}
+
+// addRecords tells in entries what their records are about.
+func (q *Queue) addRecords(ctx context.Context, entries []Entry) error {
+	ids := make([]int64, len(entries))
+	for i, e := range entries {
+		ids[i] = e.RecordID
+	}
+	records, err := record.Some(ctx, q.db.Read(), ids)
+	for i := range entries {
+		e, r := &entries[i], records[entries[i].RecordID]
+		e.AccountName, e.Title, e.MediaType, e.Season, e.Episode = r.AccountName, r.Title, r.MediaType, r.Season, r.Episode
+		e.SubjectName, e.InWork = r.SubjectName, r.Status.IsOnTheWay()
+	}
+	return err
 }
 
 type querier interface {

@@ -25,7 +25,7 @@ func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error)
 			return err
 		}
 		d.SubjectID, d.SubjectName, d.EpisodeOffset, d.Mapping = c.SubjectID, c.Name, c.EpisodeOffset, &a.Mapping
-		a.RecordIDs, err = againTx(ctx, tx, `SELECT id FROM records WHERE question_id = ? AND status = 'review' ORDER BY id`, id)
+		a.RecordIDs, err = runWaitingTx(ctx, tx, id)
 		return err
 	})
 }
@@ -43,8 +43,11 @@ func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
 		if added {
 			d.Blocked = &standing
 		}
-		a.RecordIDs, err = againTx(ctx, tx, `SELECT r.id FROM pending_candidates q JOIN records r ON `+waits+`
-			WHERE q.title_key = (SELECT title_key FROM pending_candidates WHERE id = ?) ORDER BY r.id`, id)
+		alike, err := idsTx(ctx, tx, `SELECT id FROM pending_candidates WHERE title_key = (SELECT title_key FROM pending_candidates WHERE id = ?)`, id)
+		if err != nil {
+			return err
+		}
+		a.RecordIDs, err = runWaitingTx(ctx, tx, alike...)
 		return err
 	})
 }
@@ -95,9 +98,9 @@ func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decisio
 	return err
 }
 
-// againTx gives the records that a query names back to the engine.
-func againTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
-	found, err := idsTx(ctx, tx, query, id)
+// runWaitingTx gives the records that wait for questions back to the engine.
+func runWaitingTx(ctx context.Context, tx *sql.Tx, questions ...int64) ([]int64, error) {
+	found, err := record.AwaitingTx(ctx, tx, questions...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +125,14 @@ func requeueTx(ctx context.Context, tx *sql.Tx, found []int64) ([]int64, error) 
 func idsTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
 	rows, err := tx.QueryContext(ctx, query, id)
 	if err != nil {
-		return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+		return nil, fmt.Errorf("list the questions like question %d: %w", id, err)
 	}
 	defer func() { _ = rows.Close() }()
 	var ids []int64
 	for rows.Next() {
 		var one int64
 		if err := rows.Scan(&one); err != nil {
-			return nil, fmt.Errorf("list the records of question %d: %w", id, err)
+			return nil, fmt.Errorf("list the questions like question %d: %w", id, err)
 		}
 		ids = append(ids, one)
 	}

@@ -63,10 +63,10 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 			return Asked{}, err
 		}
 		if stands {
-			return Asked{Told: answeredMessage}, waitTx(ctx, tx, id, w.ID)
+			return Asked{Told: answeredMessage}, record.AskTx(ctx, tx, w.ID, id)
 		}
 	}
-	before, err := waitedForTx(ctx, tx, id, w.ID)
+	before, err := record.AskedBeforeTx(ctx, tx, w.ID, id)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -84,25 +84,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 	if err != nil {
 		return Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
 	}
-	return Asked{Before: before}, waitTx(ctx, tx, id, w.ID)
-}
-
-// waitedForTx reports whether another record waits for a question, or recordID did at its last run.
-func waitedForTx(ctx context.Context, tx *sql.Tx, id, recordID int64) (waited bool, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE question_id = ? AND status = 'review')
-		OR EXISTS (SELECT 1 FROM records WHERE id = ? AND question_id = ?)`, id, recordID, id).Scan(&waited)
-	if err != nil {
-		return false, fmt.Errorf("look who waits for the question of record %d: %w", recordID, err)
-	}
-	return waited, nil
-}
-
-// waitTx has a record wait for a question.
-func waitTx(ctx context.Context, tx *sql.Tx, id, recordID int64) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE records SET question_id = ? WHERE id = ?`, id, recordID); err != nil {
-		return fmt.Errorf("ask the question of record %d: %w", recordID, err)
-	}
-	return nil
+	return Asked{Before: before}, record.AskTx(ctx, tx, w.ID, id)
 }
 
 // standsTx reports whether the rule that an answer wrote is as it was written.

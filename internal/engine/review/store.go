@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/record"
 )
 
 // Store keeps questions in the database.
@@ -22,21 +23,16 @@ type Store struct {
 // NewStore is the store over d. What answers write is told to mappings.
 func NewStore(d *db.DB, mappings *mapping.Store) *Store { return &Store{db: d, mappings: mappings} }
 
-// waits is the condition that a record waits for the question q; it is worded for the index records_question.
-const waits = `r.question_id = q.id AND r.status = 'review'`
+// columns are what scan reads of a question q.
+const columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_type, q.episode, q.candidates, q.reason, q.decision, q.created_at, q.updated_at`
 
-// columns are what scan reads of a question q and its newest waiting record e.
-const (
-	columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_type, q.episode, q.candidates, q.reason, q.decision, q.created_at, q.updated_at,
-		(SELECT COUNT(*) FROM records r WHERE ` + waits + `), COALESCE(e.id, 0), COALESCE(e.source, '')`
-	tables = `pending_candidates q LEFT JOIN records e ON e.id = (SELECT MAX(r.id) FROM records r WHERE ` + waits + `)`
-)
+// awaited holds for a question q that a record waits for.
+var awaited = record.IsAwaited("q.id")
 
 func scan(row interface{ Scan(...any) error }) (q Question, d decision, err error) {
 	var created, updated int64
 	var candidates, decided string
-	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &created, &updated,
-		&q.Waiting, &q.RecordID, &q.Source); err != nil {
+	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &created, &updated); err != nil {
 		return Question{}, decision{}, fmt.Errorf("read question: %w", err)
 	}
 	q.CreatedAt, q.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
@@ -53,7 +49,6 @@ func scan(row interface{ Scan(...any) error }) (q Question, d decision, err erro
 	if d.Blocked != nil {
 		q.BlockedID = d.Blocked.ID
 	}
-	q.Episodes = []float64{}
 	return q, d, nil
 }
 
@@ -65,31 +60,31 @@ type querier interface {
 
 // get is the question with id, whatever its state, or ErrNotFound.
 func get(ctx context.Context, from querier, id int64) (Question, decision, error) {
-	q, d, err := scan(from.QueryRowContext(ctx, `SELECT `+columns+` FROM `+tables+` WHERE q.id = ?`, id))
+	q, d, err := scan(from.QueryRowContext(ctx, `SELECT `+columns+` FROM pending_candidates q WHERE q.id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Question{}, decision{}, ErrNotFound
 	}
 	if err == nil {
-		err = q.addEpisodes(ctx, from)
+		questions := []Question{q}
+		err = addAwaiting(ctx, from, questions)
+		q = questions[0]
 	}
 	return q, d, err
 }
 
-// addEpisodes fills in Episodes.
-func (q *Question) addEpisodes(ctx context.Context, from querier) error {
-	rows, err := from.QueryContext(ctx, `SELECT DISTINCT episode FROM records WHERE question_id = ? AND status = 'review' AND episode IS NOT NULL ORDER BY episode LIMIT 50`, q.ID)
-	if err != nil {
-		return fmt.Errorf("list the episodes of question %d: %w", q.ID, err)
+// addAwaiting tells in questions which records wait for them.
+func addAwaiting(ctx context.Context, from querier, questions []Question) error {
+	ids := make([]int64, len(questions))
+	for i, q := range questions {
+		ids[i] = q.ID
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var n float64
-		if err := rows.Scan(&n); err != nil {
-			return fmt.Errorf("list the episodes of question %d: %w", q.ID, err)
-		}
-		q.Episodes = append(q.Episodes, n)
+	all, err := record.AwaitingOf(ctx, from, ids)
+	for i := range questions {
+		q := &questions[i]
+		one := all[q.ID]
+		q.Waiting, q.RecordID, q.Source, q.Episodes = one.Count, one.Newest, one.Source, append([]float64{}, one.Episodes...)
 	}
-	return rows.Err()
+	return err
 }
 
 // Get is the question with id, or ErrNotFound, also for one that was deleted.
@@ -125,7 +120,7 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	for _, status := range f.Statuses {
 		args = append(args, status)
 	}
-	where := `q.status IN (?` + strings.Repeat(`, ?`, len(f.Statuses)-1) + `) AND (q.status <> 'pending' OR e.id IS NOT NULL)`
+	where := `q.status IN (?` + strings.Repeat(`, ?`, len(f.Statuses)-1) + `) AND (q.status <> 'pending' OR ` + awaited + `)`
 	if f.Before > 0 {
 		where += ` AND q.id < ?`
 		args = append(args, f.Before)
@@ -138,7 +133,7 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	if f.Latest {
 		order = `q.updated_at DESC, q.id DESC`
 	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM `+tables+` WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM pending_candidates q WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list questions: %w", err)
 	}
@@ -160,18 +155,13 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 			next = questions[limit-1].ID
 		}
 	}
-	for i := range questions {
-		if err := questions[i].addEpisodes(ctx, s.db.Read()); err != nil {
-			return nil, 0, err
-		}
-	}
-	return questions, next, nil
+	return questions, next, addAwaiting(ctx, s.db.Read(), questions)
 }
 
 // Open is how many questions wait for an answer.
 func (s *Store) Open(ctx context.Context) (int, error) {
 	var n int
-	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_candidates q WHERE q.status = 'pending' AND EXISTS (SELECT 1 FROM records r WHERE `+waits+`)`).Scan(&n)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_candidates q WHERE q.status = 'pending' AND `+awaited).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count questions: %w", err)
 	}
@@ -180,11 +170,17 @@ func (s *Store) Open(ctx context.Context) (int, error) {
 
 // OfRecord is the pending question that a record waits for; 0 when there is none.
 func (s *Store) OfRecord(ctx context.Context, recordID int64) (int64, error) {
-	var id int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT q.id FROM records r JOIN pending_candidates q ON q.id = r.question_id
-		WHERE r.id = ? AND r.status = 'review' AND q.status = 'pending'`, recordID).Scan(&id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("look for the question of record %d: %w", recordID, err)
+	id, err := record.QuestionOf(ctx, s.db.Read(), recordID)
+	if err != nil || id == 0 {
+		return 0, err
+	}
+	var pending bool
+	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pending_candidates WHERE id = ? AND status = 'pending')`, id).Scan(&pending)
+	if err != nil {
+		return 0, fmt.Errorf("read question %d: %w", id, err)
+	}
+	if !pending {
+		return 0, nil
 	}
 	return id, nil
 }
@@ -195,7 +191,7 @@ func (s *Store) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, 
 	var n int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM pending_candidates WHERE id IN (SELECT q.id FROM pending_candidates q
-			WHERE q.status IN ('pending', 'deferred') AND q.updated_at < ? AND NOT EXISTS (SELECT 1 FROM records r WHERE `+waits+`) LIMIT ?)`, cutoff.UnixMilli(), limit)
+			WHERE q.status IN ('pending', 'deferred') AND q.updated_at < ? AND NOT `+awaited+` LIMIT ?)`, cutoff.UnixMilli(), limit)
 		if err != nil {
 			return fmt.Errorf("delete questions that nothing waits for: %w", err)
 		}

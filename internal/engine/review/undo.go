@@ -3,14 +3,9 @@ package review
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
-	"time"
 
-	"watchmark/internal/catalog"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/record"
 )
@@ -19,9 +14,6 @@ import (
 // with it: the newest ones.
 const undoMost = 500
 
-// byMapping is the step of a trace, and the method of a record, that a mapping led.
-const byMapping = "mapping"
-
 // Undo takes an answer back: the mapping or keyword that it wrote is removed, unless
 // somebody changed it since, and what it replaced is there again; the question waits anew,
 // and the records that the answer set going are run again, with those that its mapping
@@ -29,23 +21,6 @@ const byMapping = "mapping"
 // the answer has to be taken back before: until then it changes nothing and returns a
 // *MarkedError. Else it returns ErrNotFound, ErrUnanswered or *InWorkError.
 func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
-	for {
-		seen, err := s.lookAt(ctx, id)
-		if err != nil {
-			return Answer{}, err
-		}
-		a, err := s.undo(ctx, id, seen)
-		if !errors.Is(err, errMoved) {
-			return a, err
-		}
-	}
-}
-
-// errMoved is returned by undo when the question changed since it was looked at.
-var errMoved = errors.New("the question has changed meanwhile")
-
-// undo is Undo with what was seen before; it returns errMoved, too.
-func (s *Store) undo(ctx context.Context, id int64, seen seen) (Answer, error) {
 	var a Answer
 	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		q, d, err := get(ctx, tx, id)
@@ -53,13 +28,10 @@ func (s *Store) undo(ctx context.Context, id int64, seen seen) (Answer, error) {
 			return err
 		}
 		a = Answer{Question: q}
-		switch {
-		case q.Status == Pending:
+		if q.Status == Pending {
 			return ErrUnanswered
-		case !q.UpdatedAt.Equal(seen.answered):
-			return errMoved
 		}
-		caused, left, err := causedTx(ctx, tx, q, d, seen)
+		caused, left, err := causedTx(ctx, tx, q, d)
 		if err != nil {
 			return err
 		}
@@ -89,7 +61,7 @@ func (s *Store) undo(ctx context.Context, id int64, seen seen) (Answer, error) {
 // waited for it or came out as review since, and the newest undoMost of those that its mapping led later; left is how many
 // more of these hold a mark. It returns a *MarkedError when listed ones do, and *InWorkError
 // while one is on its way that may yet be led by the mapping.
-func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision, seen seen) (ids []int64, left int, err error) {
+func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []int64, left int, err error) {
 	for _, id := range d.RecordIDs {
 		r, err := record.GetTx(ctx, tx, id)
 		switch {
@@ -103,182 +75,63 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision, seen seen
 		ids = append(ids, id)
 	}
 	if q.Status != Deferred {
-		waiting, err := idsTx(ctx, tx, `SELECT id FROM records WHERE question_id = ? AND status = 'review' ORDER BY id`, q.ID)
+		waiting, err := record.AwaitingTx(ctx, tx, q.ID)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, id := range waiting {
-			if !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+		ids = append(ids, waiting...)
 	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	if d.Mapping == nil {
-		slices.Sort(ids)
 		return ids, 0, nil
 	}
-	// What was looked at before and changed since is looked at again.
-	changed, err := mayHaveLed(ctx, tx, *d.Mapping, seen.at)
+	if err := inWorkTx(ctx, tx, *d.Mapping); err != nil {
+		return nil, 0, err
+	}
+	led, err := record.LedTx(ctx, tx, record.Rule{ID: d.Mapping.ID, SubjectID: d.Mapping.SubjectID, EpisodeOffset: d.Mapping.EpisodeOffset})
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := addLed(ctx, tx, seen.led, changed, *d.Mapping); err != nil {
-		return nil, 0, err
-	}
+	asked := len(ids)
 	var marked []int64
-	for _, id := range ids {
-		led, known := seen.led[id]
-		if !known {
-			if led, err = isLed(ctx, tx, id, *d.Mapping); err != nil {
-				return nil, 0, err
+	for _, one := range led {
+		if _, known := slices.BinarySearch(ids[:asked], one.ID); !known {
+			switch {
+			case one.UpdatedAt.Before(q.UpdatedAt): // by a mapping that had this id before
+				continue
+			case len(ids) == asked+undoMost:
+				if one.Marked {
+					left++
+				}
+				continue
 			}
+			ids = append(ids, one.ID)
 		}
-		if !led {
-			continue
-		}
-		holds, err := holdsMarkTx(ctx, tx, id)
-		if err != nil {
-			return nil, 0, err
-		}
-		if holds {
-			marked = append(marked, id)
-		}
-	}
-	waited := slices.Concat(d.RecordIDs, ids)
-	taken := 0
-	for _, id := range slices.Backward(slices.Sorted(maps.Keys(seen.led))) {
-		if !seen.led[id] || slices.Contains(waited, id) {
-			continue
-		}
-		holds, err := holdsMarkTx(ctx, tx, id)
-		switch {
-		case err != nil:
-			return nil, 0, err
-		case taken == undoMost:
-			if holds {
-				left++
-			}
-			continue
-		}
-		taken++
-		ids = append(ids, id)
-		if holds {
-			marked = append(marked, id)
+		if one.Marked {
+			marked = append(marked, one.ID)
 		}
 	}
 	if len(marked) > 0 {
+		slices.Sort(marked)
 		return nil, 0, &MarkedError{marked}
 	}
 	slices.Sort(ids)
 	return ids, left, nil
 }
 
-// seen is what Undo finds out before it writes, so that nobody who writes waits for that.
-type seen struct {
-	at       time.Time // when it was begun
-	answered time.Time // when the question had its answer
-	// led are the records that the mapping of the answer may have led, and whether it did.
-	led map[int64]bool
-}
-
-// lookAt reads what the mapping of an answer led. Errors: ErrNotFound, *InWorkError.
-func (s *Store) lookAt(ctx context.Context, id int64) (seen, error) {
-	look := seen{at: time.Now(), led: map[int64]bool{}}
-	q, d, err := get(ctx, s.db.Read(), id)
+// inWorkTx returns an *InWorkError while a record is being worked on that a mapping may lead.
+func inWorkTx(ctx context.Context, tx *sql.Tx, m mapping.Mapping) error {
+	working, err := record.InWorkTx(ctx, tx)
 	if err != nil {
-		return look, err
+		return err
 	}
-	look.answered = q.UpdatedAt
-	if d.Mapping == nil {
-		return look, nil
-	}
-	ids, err := mayHaveLed(ctx, s.db.Read(), *d.Mapping, q.UpdatedAt)
-	if err != nil {
-		return look, err
-	}
-	return look, addLed(ctx, s.db.Read(), look.led, ids, *d.Mapping)
-}
-
-// mayHaveLed lists the records that a mapping may have led since a time: those with its title, season and
-// episode. It returns *InWorkError when one of them is being worked on.
-func mayHaveLed(ctx context.Context, from querier, m mapping.Mapping, since time.Time) ([]int64, error) {
-	rows, err := from.QueryContext(ctx, `SELECT id, status, title, original_title FROM records
-		WHERE (updated_at >= ? OR status = 'processing') AND (? OR season = ?) AND (? OR episode = ?)`,
-		since.UnixMilli(), m.Season == nil, m.Season, m.Episode == nil, m.Episode)
-	if err != nil {
-		return nil, fmt.Errorf("list what mapping %d led: %w", m.ID, err)
-	}
-	defer func() { _ = rows.Close() }()
 	title := mapping.Fold(m.Title)
-	var ids []int64
-	for rows.Next() {
-		var r record.Record
-		if err := rows.Scan(&r.ID, &r.Status, &r.Title, &r.OriginalTitle); err != nil {
-			return nil, fmt.Errorf("list what mapping %d led: %w", m.ID, err)
-		}
-		if mapping.Fold(r.Title) != title && mapping.Fold(r.OriginalTitle) != title {
-			continue
-		}
-		if r.Status == record.Processing {
-			return nil, &InWorkError{r.ID}
-		}
-		ids = append(ids, r.ID)
-	}
-	return ids, rows.Err()
-}
-
-// addLed notes in led which of some records a mapping led.
-func addLed(ctx context.Context, from querier, led map[int64]bool, ids []int64, m mapping.Mapping) (err error) {
-	for _, id := range ids {
-		if led[id], err = isLed(ctx, from, id, m); err != nil {
-			return err
+	for _, r := range working {
+		if (m.Season == nil || r.Season != nil && *r.Season == *m.Season) && (m.Episode == nil || r.Episode != nil && *r.Episode == *m.Episode) &&
+			(mapping.Fold(r.Title) == title || mapping.Fold(r.OriginalTitle) == title) {
+			return &InWorkError{r.ID}
 		}
 	}
 	return nil
-}
-
-// isLed tells, by its trace, whether a record was led by a mapping as it was written, not as
-// somebody changed it since. Of one whose trace cannot be read the record itself tells.
-func isLed(ctx context.Context, from querier, id int64, m mapping.Mapping) (bool, error) {
-	var text, method string
-	var subject catalog.SubjectID
-	err := from.QueryRowContext(ctx, `SELECT t.trace, r.method, r.subject_id FROM traces t JOIN records r ON r.id = t.record_id WHERE t.record_id = ?`, id).
-		Scan(&text, &method, &subject)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read the trace of record %d: %w", id, err)
-	}
-	var trace struct {
-		Steps []struct {
-			Name   string          `json:"name"`
-			Output json.RawMessage `json:"output"`
-		} `json:"steps"`
-	}
-	damaged := json.Unmarshal([]byte(text), &trace) != nil
-	for _, step := range trace.Steps {
-		if step.Name != byMapping {
-			continue
-		}
-		var by struct {
-			ID            int64             `json:"mapping_id"`
-			SubjectID     catalog.SubjectID `json:"subject_id"`
-			EpisodeOffset int               `json:"episode_offset"`
-		}
-		if json.Unmarshal(step.Output, &by) != nil {
-			damaged = true
-		} else if by.ID == m.ID && by.SubjectID == m.SubjectID && by.EpisodeOffset == m.EpisodeOffset {
-			return true, nil
-		}
-	}
-	return damaged && method == byMapping && subject == m.SubjectID, nil
-}
-
-// holdsMarkTx reports whether a record holds a mark.
-func holdsMarkTx(ctx context.Context, tx *sql.Tx, id int64) (holds bool, err error) {
-	if err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM record_marks WHERE record_id = ?)`, id).Scan(&holds); err != nil {
-		err = fmt.Errorf("read whether record %d holds a mark: %w", id, err)
-	}
-	return holds, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	h.end(first, record.Success)
 	box := must(secret.OpenBox(t.TempDir(), "", false))(t)
 	mira := must(account.NewStore(h.db, box).Create(t.Context(), account.Draft{Username: "mira", Enabled: true}))(t)
-	trace := fmt.Appendf(nil, `{"steps":[{"name":"mapping","output":{"mapping_id":%d,"subject_id":8,"episode_offset":0}}]}`, a.Mapping.ID)
+	rule := &record.Rule{ID: a.Mapping.ID, SubjectID: 8}
 	var later []int64
 	err := h.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		for n := range 502 {
@@ -50,7 +49,7 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 				return err
 			}
 			later = append(later, id)
-			o := record.Outcome{RecordID: id, Status: record.Success, AccountID: mira.ID, SubjectID: 8, EpisodeID: catalog.EpisodeID(n + 1), Mark: &record.Written{}, Trace: trace}
+			o := record.Outcome{RecordID: id, Status: record.Success, AccountID: mira.ID, SubjectID: 8, EpisodeID: catalog.EpisodeID(n + 1), Mark: &record.Written{}, Trace: []byte(`{}`), Rule: rule}
 			if err := record.SettleTx(ctx, tx, o); err != nil {
 				return err
 			}
@@ -85,22 +84,22 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	}
 }
 
-func TestUndoPassesOverATraceThatCannotBeRead(t *testing.T) {
+func TestUndoReadsNoTrace(t *testing.T) {
 	h := newHouse(t)
 	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
 	h.end(first, record.Success)
 	outcomes := map[string]record.Outcome{
-		"led":     {Status: record.Success, SubjectID: 8, Method: "mapping", Trace: []byte(`{"steps":[{"name":"mapping","output":"`)},
-		"strange": {Status: record.Success, SubjectID: 8, Method: "mapping", Trace: []byte(`{"steps":[{"name":"mapping","output":7}]}`)},
-		"other":   {Status: record.Success, SubjectID: 9, Method: "api", Trace: []byte(`{`)},
+		"led":             {Status: record.Success, SubjectID: 8, Rule: &record.Rule{ID: a.Mapping.ID, SubjectID: 8}, Trace: []byte(`{"steps":[{"name":"mapping","output":"`)},
+		"by another rule": {Status: record.Success, SubjectID: 8, Rule: &record.Rule{ID: a.Mapping.ID, SubjectID: 9}, Trace: []byte(`{}`)},
+		"by none":         {Status: record.Success, SubjectID: 8, Method: "api", Trace: []byte(`{`)},
 	}
 	want := []int64{first}
 	for name, o := range outcomes {
 		w := h.claim(episode("Show", season(1), 2))
 		o.RecordID = w.ID
-		if name != "other" {
+		if name == "led" {
 			want = append(want, w.ID)
 		}
 		if err := h.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.SettleTx(ctx, tx, o) }); err != nil {

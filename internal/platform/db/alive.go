@@ -14,7 +14,7 @@ import (
 // at the space that the caller takes.
 func (d *DB) Alive(ctx context.Context) error {
 	var one int
-	if err := d.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM records LIMIT 1)").Scan(&one); err != nil {
+	if err := d.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM write_trials LIMIT 1)").Scan(&one); err != nil {
 		return fmt.Errorf("read the database: %w", explained(err))
 	}
 	broken := d.broken.Load()
@@ -22,8 +22,7 @@ func (d *DB) Alive(ctx context.Context) error {
 		if !broken {
 			return nil // that the writer answers and gets its lock says enough
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO notice_states (key, state, updated_at) VALUES ('written', '', ?)
-			ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at`, time.Now().UnixMilli())
+		_, err := tx.ExecContext(ctx, `INSERT INTO write_trials (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at`, time.Now().UnixMilli())
 		return err
 	})
 	if err != nil {

@@ -47,7 +47,7 @@ func TestAliveTouchesTheDiskOnlyAfterAWriteFailed(t *testing.T) {
 			t.Errorf("what little it writes has room: %v", err)
 		}
 	}
-	if n := count(t, d, "notice_states WHERE key = 'written'"); n != 1 {
+	if n := count(t, d, "write_trials"); n != 1 {
 		t.Errorf("after a write that failed it does not try to write")
 	}
 	before = written()

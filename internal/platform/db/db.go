@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -111,3 +112,12 @@ func (d *DB) Size() int64 { return size(d.path) + size(d.path+"-wal") }
 
 // Read is the pool for queries. Writing through it fails.
 func (d *DB) Read() *sql.DB { return d.reader }
+
+// HoldsRows reports whether any of some tables has a row.
+func (d *DB) HoldsRows(ctx context.Context, tables ...string) (held bool, err error) {
+	query := `SELECT EXISTS (SELECT 1 FROM ` + strings.Join(tables, `) OR EXISTS (SELECT 1 FROM `) + `)`
+	if err := d.reader.QueryRowContext(ctx, query).Scan(&held); err != nil {
+		return false, fmt.Errorf("look for rows: %w", explained(err))
+	}
+	return held, nil
+}

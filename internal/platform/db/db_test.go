@@ -236,6 +236,47 @@ func TestMappingsKeepWhatTheyHoldForAndGetNames(t *testing.T) {
 	}
 }
 
+func TestRulesOfRecordsAreReadFromTheirTraces(t *testing.T) {
+	dir := t.TempDir()
+	old := openOld(t, dir, 23)
+	exec(t, old, `INSERT INTO pending_candidates (title_key, film, title, original_title, media_type, candidates, reason, status, decision, created_at, updated_at)
+		VALUES ('a', 0, 'a', '', 'episode', '[]', '', 'confirmed', '{}', 100, 100)`)
+	exec(t, old, `INSERT INTO mappings (title, is_regex, subject_id, episode_offset, origin, created_at, updated_at) VALUES ('a', 0, 7, 3, 'confirm', 0, 0)`)
+	mapped := `{"name":"mapping","output":{"mapping_id":%s,"subject_id":7,"episode_offset":-2}}`
+	cases := []struct {
+		name, method, trace string
+		updated             int
+		want                string
+	}{
+		{"led", "mapping", `{"steps":[{"name":"block","output":{}},` + strings.Replace(mapped, "%s", "4", 1) + `]}`, 100, "4 7 -2"},
+		{"led twice", "mapping", `{"steps":[` + strings.Replace(mapped, "%s", "4", 1) + `,` + strings.Replace(mapped, "%s", "5", 1) + `]}`, 200, "5 7 -2"},
+		{"by the api", "api", `{"steps":[{"name":"mapping","output":{}},{"name":"correct","output":{"mapping_id":4}}]}`, 200, ""},
+		{"before any answer", "mapping", `{"steps":[` + strings.Replace(mapped, "%s", "4", 1) + `]}`, 99, ""},
+		{"cut off", "mapping", `{"steps":[{"name":"mapping","output":"mapping_id`, 200, "1 7 3"},
+		{"cut off, by the api", "api", `{"steps":[{`, 200, ""},
+		{"other shapes", "api", `{"steps":[1,"mapping_id",null,{"name":"mapping","output":{"mapping_id":"4"}}]}`, 200, ""},
+		{"no list", "api", `{"steps":{"mapping_id":4}}`, 200, ""},
+	}
+	for i, c := range cases {
+		exec(t, old, `INSERT INTO records (id, status, is_test, source, action, media_type, user_name, title, original_title, release_date, event, method, subject_id, created_at, updated_at)
+			VALUES (?, 'success', 0, 'plex', 'watched', 'episode', 'mira', 'a', '', '', '{}', ?, 7, 0, ?)`, i+1, c.method, c.updated)
+		exec(t, old, `INSERT INTO traces (record_id, trace) VALUES (?, ?)`, i+1, c.trace)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, dir)
+	for i, c := range cases {
+		var got string
+		if err := d.Read().QueryRowContext(t.Context(), `SELECT COALESCE(rule_id || ' ' || rule_subject_id || ' ' || rule_offset, '') FROM records WHERE id = ?`, i+1).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("%s: rule %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestDamagedFileIsRefusedWithAdvice(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, db.FileName)

@@ -160,9 +160,9 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 	day := now.Format(time.DateOnly)
 	told := false
 	err = a.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO airing_days (account_id, day, at, episodes, problem) SELECT id, ?, ?, ?, ? FROM accounts WHERE id = ?
+		result, err := tx.ExecContext(ctx, `INSERT INTO airing_days (account_id, day, at, episodes, problem) SELECT ?, ?, ?, ?, ? WHERE `+account.Existing+` IS NOT NULL
 			ON CONFLICT (account_id) DO UPDATE SET day = excluded.day, at = excluded.at, episodes = excluded.episodes, problem = excluded.problem WHERE airing_days.day <> excluded.day`,
-			day, now.UnixMilli(), len(mine), problem, one.ID)
+			one.ID, day, now.UnixMilli(), len(mine), problem, one.ID)
 		if err != nil {
 			return fmt.Errorf("keep that account %d was told what airs: %w", one.ID, err)
 		}
@@ -227,7 +227,7 @@ type Told struct {
 }
 
 func (a *Airing) told(ctx context.Context) (map[int64]Told, error) {
-	rows, err := a.DB.Read().QueryContext(ctx, `SELECT d.account_id, a.username, d.day, d.at, d.episodes, d.problem FROM airing_days d JOIN accounts a ON a.id = d.account_id`)
+	rows, err := a.DB.Read().QueryContext(ctx, `SELECT d.account_id, `+account.NameOf("d.account_id")+`, d.day, d.at, d.episodes, d.problem FROM airing_days d`)
 	if err != nil {
 		return nil, fmt.Errorf("read who was told what airs: %w", err)
 	}

@@ -1,0 +1,39 @@
+package account
+
+// SQL about accounts for the statements of those who keep other tables: id and user are expressions of such a statement.
+
+// Existing is the id of an account that is there, else NULL; its argument is the id.
+const Existing = `(SELECT accounts.id FROM accounts WHERE accounts.id = ?)`
+
+// NameOf is the user name of an account, NULL when it was deleted.
+func NameOf(id string) string {
+	return `(SELECT accounts.username FROM accounts WHERE accounts.id = ` + id + `)`
+}
+
+// EnabledOf is 1 for an account that is enabled.
+func EnabledOf(id string) string {
+	return `(SELECT accounts.enabled FROM accounts WHERE accounts.id = ` + id + `)`
+}
+
+// usable holds for an account that marks can be sent for.
+const usable = `accounts.enabled = 1 AND accounts.access_token <> ''`
+
+// AnyUsable holds when marks can be sent for some account, IsUsable when they can for this one, and AnyUsableFor for one
+// that names a media-server user.
+const AnyUsable = `EXISTS (SELECT 1 FROM accounts WHERE ` + usable + `)`
+
+// IsUsable is explained at AnyUsable.
+func IsUsable(id string) string {
+	return `EXISTS (SELECT 1 FROM accounts WHERE accounts.id = ` + id + ` AND ` + usable + `)`
+}
+
+// AnyUsableFor is explained at AnyUsable.
+func AnyUsableFor(user string) string { return naming(user) + ` AND ` + usable + `)` }
+
+// AnyEnabledFor holds when an enabled account names a media-server user.
+func AnyEnabledFor(user string) string { return naming(user) + ` AND accounts.enabled = 1)` }
+
+func naming(user string) string {
+	return `EXISTS (SELECT 1 FROM account_media_users JOIN accounts ON accounts.id = account_media_users.account_id
+		WHERE account_media_users.name = ` + user
+}

@@ -1,0 +1,164 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/watch"
+)
+
+// AskTx notes within tx that a record asks a question; in the state Review it waits for the answer.
+func AskTx(ctx context.Context, tx *sql.Tx, id, question int64) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET question_id = ? WHERE id = ?`, question, id); err != nil {
+		return fmt.Errorf("note the question of record %d: %w", id, err)
+	}
+	return nil
+}
+
+// AskedBeforeTx reports whether a record waits for a question, or the record id asked it at its last run.
+func AskedBeforeTx(ctx context.Context, tx *sql.Tx, id, question int64) (asked bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT `+IsAwaited("?")+` OR EXISTS (SELECT 1 FROM records WHERE id = ? AND question_id = ?)`,
+		question, id, question).Scan(&asked)
+	if err != nil {
+		return false, fmt.Errorf("look who waits for the question of record %d: %w", id, err)
+	}
+	return asked, nil
+}
+
+// AwaitingTx are the records that wait for the answers of questions, the oldest first.
+func AwaitingTx(ctx context.Context, tx *sql.Tx, questions ...int64) ([]int64, error) {
+	list, args := db.In(questions)
+	return idsOf(ctx, tx, `SELECT id FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY id`, args...)
+}
+
+// QuestionOf is the question that a record waits for; 0 when it waits for none.
+func QuestionOf(ctx context.Context, from querier, id int64) (question int64, err error) {
+	err = from.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ? AND status = 'review' AND question_id IS NOT NULL`, id).Scan(&question)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("look for the question of record %d: %w", id, err)
+	}
+	return question, nil
+}
+
+// Awaiting are the records that wait for one question.
+type Awaiting struct {
+	Count int
+	// Newest is the newest of them, Source where it came from.
+	Newest int64
+	Source watch.Source
+	// Episodes are the numbers of the first 50 episodes among them, in order.
+	Episodes []float64
+}
+
+// AwaitingOf tells of each of some questions who waits for it; one that nobody waits for is missing.
+func AwaitingOf(ctx context.Context, from querier, questions []int64) (map[int64]Awaiting, error) {
+	all := map[int64]Awaiting{}
+	if len(questions) == 0 {
+		return all, nil
+	}
+	list, args := db.In(questions)
+	if err := addAwaiting(ctx, from, all, list, args); err != nil {
+		return nil, fmt.Errorf("look who waits for questions: %w", err)
+	}
+	rows, err := from.QueryContext(ctx, `SELECT question_id, episode FROM (SELECT question_id, episode, ROW_NUMBER() OVER (PARTITION BY question_id ORDER BY episode) AS place
+			FROM (SELECT DISTINCT question_id, episode FROM records WHERE status = 'review' AND episode IS NOT NULL AND question_id IN `+list+`) AS asked) AS placed
+		WHERE place <= 50 ORDER BY question_id, episode`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the episodes of questions: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var question int64
+		var episode float64
+		if err := rows.Scan(&question, &episode); err != nil {
+			return nil, fmt.Errorf("list the episodes of questions: %w", err)
+		}
+		one := all[question]
+		one.Episodes = append(one.Episodes, episode)
+		all[question] = one
+	}
+	return all, rows.Err()
+}
+
+// addAwaiting adds to all how many records wait for each question of a list, and which is the newest.
+func addAwaiting(ctx context.Context, from querier, all map[int64]Awaiting, list string, args []any) error {
+	rows, err := from.QueryContext(ctx, `SELECT asked.question_id, asked.n, asked.newest, records.source
+		FROM (SELECT question_id, COUNT(*) AS n, MAX(id) AS newest FROM records WHERE status = 'review' AND question_id IN `+list+` GROUP BY question_id) AS asked
+		JOIN records ON records.id = asked.newest`, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var question int64
+		one := Awaiting{Episodes: []float64{}}
+		if err := rows.Scan(&question, &one.Count, &one.Newest, &one.Source); err != nil {
+			return err
+		}
+		all[question] = one
+	}
+	return rows.Err()
+}
+
+// Rule is a mapping as it was when it led a record.
+type Rule struct {
+	ID            int64
+	SubjectID     catalog.SubjectID
+	EpisodeOffset int
+}
+
+// columns are the values of the columns that keep the rule; a nil one has none.
+func (r *Rule) columns() []any {
+	if r == nil {
+		return []any{nil, nil, nil}
+	}
+	return []any{r.ID, r.SubjectID, r.EpisodeOffset}
+}
+
+// Led is a record that a rule led.
+type Led struct {
+	ID int64
+	// Marked is set when it holds a mark.
+	Marked    bool
+	UpdatedAt time.Time
+}
+
+// LedTx are the records whose last run a rule led, the newest first. The id of a mapping that was deleted may be given
+// again, so older ones may have been led by another mapping.
+func LedTx(ctx context.Context, tx *sql.Tx, rule Rule) ([]Led, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), updated_at FROM records
+		WHERE rule_id = ? AND rule_subject_id = ? AND rule_offset = ? ORDER BY id DESC`, rule.ID, rule.SubjectID, rule.EpisodeOffset)
+	if err != nil {
+		return nil, fmt.Errorf("list what mapping %d led: %w", rule.ID, err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	var all []Led
+	for rows.Next() {
+		var one Led
+		var updated int64
+		if err := rows.Scan(&one.ID, &one.Marked, &updated); err != nil {
+			return nil, fmt.Errorf("list what mapping %d led: %w", rule.ID, err)
+		}
+		one.UpdatedAt = time.UnixMilli(updated)
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// InWorkTx are the records that are being worked on.
+func InWorkTx(ctx context.Context, tx *sql.Tx) ([]Record, error) {
+	return recordsOf(ctx, tx, `WHERE status = 'processing' ORDER BY id`)
+}
+
+// CountOnTheWay is how many records the engine has still to work on, or works on.
+func CountOnTheWay(ctx context.Context, from querier) (n int, err error) {
+	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing')`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count records on the way: %w", err)
+	}
+	return n, nil
+}
