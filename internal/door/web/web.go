@@ -195,7 +195,7 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c co
 	page, err := s.render(f)
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "cannot render a page", "page", p.template, "error", err)
-		http.Error(w, "This page could not be made. Display into the log of the service.", http.StatusInternalServerError)
+		http.Error(w, "This page could not be made. Look into the log of the service.", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()
