@@ -46,7 +46,7 @@ func TestAWrongTokenIsToldWhenItIsSaved(t *testing.T) {
 		{"of a new account", http.MethodPost, "/api/accounts", `{"username":"alex","access_token":"` + alexToken + `"}`, ""},
 	} {
 		saved := save(c.method, c.path, c.body)
-		if !strings.Contains(saved.Problem, c.problem) || (saved.Problem == "") != (c.problem == "") {
+		if !strings.Contains(saved.Problem.Text, c.problem) || (saved.Problem.IsZero()) != (c.problem == "") {
 			t.Errorf("%s: the problem is %q, want %q", c.name, saved.Problem, c.problem)
 		}
 		if works := saved.CheckedAt != nil; c.problem == "" && !works {
@@ -57,7 +57,7 @@ func TestAWrongTokenIsToldWhenItIsSaved(t *testing.T) {
 	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}); err != nil {
 		t.Fatal(err)
 	}
-	if saved := save(http.MethodPatch, "/api/accounts/1", `{"access_token":"`+miraToken+`"}`); saved.Problem != "" || !saved.HasToken {
+	if saved := save(http.MethodPatch, "/api/accounts/1", `{"access_token":"`+miraToken+`"}`); !saved.Problem.IsZero() || !saved.HasToken {
 		t.Errorf("while the catalog is away, it answers %+v", saved)
 	}
 }

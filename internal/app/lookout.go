@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
@@ -124,7 +125,7 @@ func (a *App) lookAtCatalog(ctx context.Context) error {
 			return nil
 		}
 		if state != "" {
-			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: a.waitedFor(ctx, r.Since, map[string]string{"error_message": r.Problem, "since": r.Since.Format(time.RFC3339)})}}
+			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: a.waitedFor(ctx, r.Since, map[string]string{"error_message": r.Problem.Text, "since": r.Since.Format(time.RFC3339)})}}
 		}
 		n := notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{}}
 		if since, err := time.Parse(time.RFC3339, before); err == nil {
@@ -151,14 +152,14 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 	var problems []error
 	for _, one := range accounts {
 		if !one.Enabled { // nothing is marked by its token
-			one.Problem, one.ExpiresAt = "", nil
+			one.Problem, one.ExpiresAt = reason.Reason{}, nil
 		}
 		key := fmt.Sprintf("account %d", one.ID)
 		about := notify.Notice{AccountID: one.ID, Account: one.Username, About: key}
-		about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem, "service": "Bangumi"}
-		problems = append(problems, a.tell(ctx, key, one.Problem, about))
+		about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem.Text, "service": "Bangumi"}
+		problems = append(problems, a.tell(ctx, key, one.Problem.Text, about))
 		ends := ""
-		if one.ExpiresAt != nil && one.Method == account.ByToken && time.Until(*one.ExpiresAt) < expiringSoon && one.Problem == "" {
+		if one.ExpiresAt != nil && one.Method == account.ByToken && time.Until(*one.ExpiresAt) < expiringSoon && one.Problem.IsZero() {
 			ends = one.ExpiresAt.Format(time.DateOnly)
 		}
 		about.Kind, about.Facts = notify.TokenExpiring, map[string]string{"service": "Bangumi", "expires_at": ends}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 // maxDescription bounds what an error repeats of the catalog's words, in runes.
@@ -20,18 +21,18 @@ const maxDescription = 300
 const maxValues = 200_000
 
 // judge is what is wrong with an answer; nil when it can be used.
-type judge func(op string, resp *httpx.Response) error
+type judge func(op reason.Reason, resp *httpx.Response) error
 
 // notAsDue is the error for an answer that the catalog does not give to such a request: somebody else
 // answers in its place, or it is out of order. What was asked may have been done all the same.
-func notAsDue(op string, resp *httpx.Response, how string) error {
-	return &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, RetryAfter: resp.RetryAfter(), Description: how}
+func notAsDue(op reason.Reason, resp *httpx.Response, how *reason.Kind) error {
+	return &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, RetryAfter: resp.RetryAfter(), Description: how.With()}
 }
 
 // reading is the judge of a read: 200 with JSON that can be decoded into into, and of which fits says
 // that it is what was asked for.
 func (c *Client) reading(into any, fits func() bool) judge {
-	return func(op string, resp *httpx.Response) error {
+	return func(op reason.Reason, resp *httpx.Response) error {
 		if err := c.apiProblem(op, resp); err != nil {
 			return err
 		}
@@ -39,19 +40,19 @@ func (c *Client) reading(into any, fits func() bool) judge {
 		if resp.Status == http.StatusOK && err == nil && fits() {
 			return nil
 		}
-		return &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, RetryAfter: resp.RetryAfter(), Description: "the answer is not the JSON that was due", Err: err}
+		return &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, RetryAfter: resp.RetryAfter(), Description: notTheJSON.With(), Err: err}
 	}
 }
 
 // writing is the judge of a write, which is done when the status is one of those the catalog gives
 // then, and the body is empty (upstreams/catalog.md section 9).
 func (c *Client) writing(done ...int) judge {
-	return func(op string, resp *httpx.Response) error {
+	return func(op reason.Reason, resp *httpx.Response) error {
 		if err := c.apiProblem(op, resp); err != nil {
 			return err
 		}
 		if !slices.Contains(done, resp.Status) || len(bytes.TrimSpace(resp.Body)) > 0 {
-			return notAsDue(op, resp, "this is not how the catalog says that it is done")
+			return notAsDue(op, resp, notDone)
 		}
 		return nil
 	}
@@ -59,13 +60,13 @@ func (c *Client) writing(done ...int) judge {
 
 // apiProblem is problem for the API, which sends nobody on to another address and says in JSON what it
 // does not have. That something is not there is acted upon, so no other 404 is believed.
-func (c *Client) apiProblem(op string, resp *httpx.Response) error {
+func (c *Client) apiProblem(op reason.Reason, resp *httpx.Response) error {
 	err := c.problem(op, resp)
 	switch {
 	case resp.Status >= 300 && resp.Status < 400:
-		return notAsDue(op, resp, "the request was sent on to another address, which is not asked: check the catalog address")
+		return notAsDue(op, resp, sentOn)
 	case errors.Is(err, ErrNotFound) && !isObject(resp.Body):
-		return notAsDue(op, resp, "this is not how the catalog says that something is not there: check the catalog address")
+		return notAsDue(op, resp, notMissing)
 	}
 	return err
 }
@@ -77,11 +78,11 @@ func isObject(body []byte) bool {
 
 // problem is what is wrong with an answer by its status: only 2xx can be used. A web page is an
 // outage whatever its status: the CDN answers with one when the catalog does not.
-func (c *Client) problem(op string, resp *httpx.Response) error {
+func (c *Client) problem(op reason.Reason, resp *httpx.Response) error {
 	failure := &Error{Op: op, Status: resp.Status, RetryAfter: resp.RetryAfter()}
 	if isPage(resp) {
 		failure.Kind = ErrUnreachable
-		failure.Description = "a web page came instead of the catalog's answer: check the catalog address, or something on the way intercepts the traffic"
+		failure.Description = webPage.With()
 		return failure
 	}
 	switch {
@@ -100,7 +101,7 @@ func (c *Client) problem(op string, resp *httpx.Response) error {
 	default: // 5xx, and redirects that may not be followed
 		failure.Kind = ErrUnreachable
 	}
-	failure.Description = c.words(resp.Body)
+	failure.Description = reason.Text(c.words(resp.Body))
 	return failure
 }
 

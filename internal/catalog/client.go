@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -65,10 +65,10 @@ func New(cfg Config, out *httpx.Client, log *slog.Logger) (*Client, error) {
 func (c *Client) Apply(cfg Config) error {
 	var err error
 	if cfg.APIURL, err = base(cfg.APIURL, publicAPI); err != nil {
-		return fmt.Errorf("catalog API address: %w", err)
+		return forAPIAddress.With(err)
 	}
 	if cfg.WebURL, err = base(cfg.WebURL, publicWeb); err != nil {
-		return fmt.Errorf("catalog website address: %w", err)
+		return forWebsiteAddress.With(err)
 	}
 	if len(cfg.Types) == 0 {
 		cfg.Types = []SubjectType{Anime}
@@ -101,16 +101,16 @@ func base(text, public string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return "", errors.New("use an address such as https://catalog.example, without user, password and query")
+		return "", badAddress
 	}
 	return strings.TrimRight(text, "/"), nil
 }
 
 // call is one request to the API.
 type call struct {
-	op     string // for the error
-	method string // empty = GET
-	path   string // from /v0 on, escaped
+	op     reason.Reason // for the error
+	method string        // empty = GET
+	path   string        // from /v0 on, escaped
 	query  url.Values
 	body   any         // sent as JSON; nil = none
 	token  secret.Text // empty = anonymous
@@ -149,7 +149,7 @@ func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Respon
 
 // roundTrip sends a request unless the host is known to be unreachable, and gives the answer that
 // problem finds nothing wrong with. How it ended is told to the host's breaker.
-func (c *Client) roundTrip(ctx context.Context, host *reach, op string, req httpx.Request, problem judge) (*httpx.Response, error) {
+func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, req httpx.Request, problem judge) (*httpx.Response, error) {
 	var leave func(error)
 	// It is asked again after the wait for the rate limit, which may have been long.
 	req.Before = func() (err error) {
@@ -201,7 +201,7 @@ func all[T any](ctx context.Context, c *Client, k call, limit int, known func(T)
 			return rows, nil
 		}
 		if len(rows) > maxRows {
-			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: fmt.Sprintf("the list has more than %d rows", maxRows)}
+			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: tooManyRows.With(maxRows)}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -14,9 +13,6 @@ const (
 	doubtsKept = time.Hour
 	maxDoubts  = 1000
 )
-
-// errNoRows is the cause of an *Error for an episode list whose emptiness is not believed yet.
-var errNoRows = errors.New("the list is empty, and should not be: it is asked for again")
 
 // emptyList is what an empty episode list of a subject comes to. One that counts episodes and has begun
 // should have rows: it is asked for again at once, and once more a while later, before it is
@@ -37,7 +33,7 @@ func (c *Cached) emptyList(ctx context.Context, id SubjectID) ([]EpisodeInfo, er
 		return rows, err
 	}
 	if wait := c.doubt(id); wait > 0 {
-		return nil, &Error{Op: fmt.Sprintf("read episodes of subject %d", id), Kind: ErrUnreachable, RetryAfter: wait, Err: errNoRows}
+		return nil, &Error{Op: opReadEpisodes.With(id), Kind: ErrUnreachable, RetryAfter: wait, Err: errNoRows}
 	}
 	return rows, nil
 }

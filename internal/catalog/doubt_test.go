@@ -53,7 +53,7 @@ func TestEmptyListsAreNotBelievedAtOnce(t *testing.T) {
 				}
 				var failure *catalog.Error
 				if !errors.As(err, &failure) || failure.RetryAfter != 30*time.Second || !catalog.Asked(err) || !s.Reachability().Reachable ||
-					catalog.Outage(err) != "the catalog shows no episodes of a subject that should have some" {
+					catalog.Outage(err).Code != "outage_no_episodes" {
 					t.Errorf("%+v, %q", failure, catalog.Outage(err))
 				}
 				time.Sleep(29 * time.Second)
@@ -86,7 +86,7 @@ func TestOutagesAreToldApart(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *site) {
 				s.does(c.answer)
 				for n := 1; n <= 4; n++ {
-					if _, err := s.ask(t.Context()); catalog.Outage(err) != c.want {
+					if _, err := s.ask(t.Context()); catalog.Outage(err).Text != c.want {
 						t.Errorf("request %d: %q (%v)", n, catalog.Outage(err), err)
 					}
 				}

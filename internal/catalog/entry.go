@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -36,16 +35,13 @@ const (
 	theSubject
 )
 
-// errNoOwner is the catalog contradicting itself.
-var errNoOwner = errors.New("the catalog does not know the user whose token it takes")
-
 // missingIn is what the words of a 404 say is missing. The status alone does not tell, and no other answer does.
 func missingIn(err error) missing {
 	var failure *Error
 	if !errors.As(err, &failure) {
 		return somethingElse
 	}
-	words := strings.ToLower(failure.Description)
+	words := strings.ToLower(failure.Description.Text)
 	switch {
 	case strings.Contains(words, "not collected"):
 		return theEntry
@@ -60,7 +56,7 @@ func missingIn(err error) missing {
 // isLocked reports whether a write of an entry was refused because its subject takes none any more.
 func isLocked(err error) bool {
 	var failure *Error
-	return errors.As(err, &failure) && errors.Is(err, ErrNotFound) && strings.Contains(strings.ToLower(failure.Description), "locked")
+	return errors.As(err, &failure) && errors.Is(err, ErrNotFound) && strings.Contains(strings.ToLower(failure.Description.Text), "locked")
 }
 
 // Hides reports whether the catalog says that it does not have a subject. It hides adult titles from accounts
@@ -97,7 +93,7 @@ func (e *ListEntry) entry(ctx context.Context) (listed, error) {
 	case theSubject:
 		return listed{}, err
 	case theUser:
-		return listed{}, &Error{Op: fmt.Sprintf("read the list entry of subject %d", e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
+		return listed{}, &Error{Op: opReadEntry.With(e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
 	}
 	return listed{}, nil
 }

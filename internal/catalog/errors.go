@@ -2,43 +2,29 @@ package catalog
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
-)
 
-// The kinds of failure a caller branches on, with errors.Is.
-var (
-	// ErrUnreachable is refused, DNS, timeout, TLS, 429, 5xx, or HTML where JSON was due. Trying later helps.
-	// It is also the kind when the caller's own context ended; errors.Is(err, context.Canceled) tells them apart.
-	ErrUnreachable = errors.New("catalog unreachable")
-	// ErrUnauthorized is 401: the token is missing, wrong or expired.
-	ErrUnauthorized = errors.New("catalog refused the token")
-	// ErrForbidden is 403: the scope is missing, the account is banned, or the User-Agent is refused.
-	ErrForbidden = errors.New("catalog forbids this")
-	// ErrNotFound is 404: unknown, hidden from this caller, or not collected.
-	ErrNotFound = errors.New("not in the catalog")
-	// ErrRefused is every other 4xx: the catalog understood and said no.
-	ErrRefused = errors.New("catalog refused the request")
+	"watchmark/internal/platform/reason"
 )
 
 // LacksScope reports whether a token was refused because it may not change collections. An account that
 // may not is refused with the same status (upstreams/catalog.md section 3).
 func LacksScope(err error) bool {
 	var failure *Error
-	return errors.As(err, &failure) && errors.Is(err, ErrForbidden) && strings.Contains(strings.ToLower(failure.Description), "scope")
+	return errors.As(err, &failure) && errors.Is(err, ErrForbidden) && strings.Contains(strings.ToLower(failure.Description.Text), "scope")
 }
 
 // Error is what every failed call of this package returns.
 type Error struct {
-	// Op says what was being done, such as "mark episodes of subject 8".
-	Op string
-	// Kind is one of the sentinel errors above, or ErrGrantInvalid.
-	Kind error
+	// Op says what was being done, such as "mark subject 8".
+	Op reason.Reason
+	// Kind is one of the kinds of failure.
+	Kind *reason.Kind
 	// Status is the HTTP status; 0 when no answer came.
 	Status int
-	// Description is the catalog's own words, shortened; may be empty.
-	Description string
+	// Description is the catalog's own words, shortened, or what is wrong with its answer; may be empty.
+	Description reason.Reason
 	// RetryAfter is what the catalog asked for; 0 when it did not.
 	RetryAfter time.Duration
 	// Err is the cause below HTTP; may be nil.
@@ -48,18 +34,21 @@ type Error struct {
 }
 
 // Error says what was done, what went wrong, and the catalog's own words.
-func (e *Error) Error() string {
-	s := e.Op + ": " + e.Kind.Error()
+func (e *Error) Error() string { return e.Reason().Text }
+
+// Reason is what Error says.
+func (e *Error) Reason() reason.Reason {
+	r := failed.With(e.Op, e.Kind)
 	if e.Status != 0 {
-		s += fmt.Sprintf(" (HTTP %d)", e.Status)
+		r = failedWithStatus.With(e.Op, e.Kind, e.Status)
 	}
-	if e.Description != "" {
-		s += ": " + e.Description
+	if !e.Description.IsZero() {
+		r = failedBecause.With(r, e.Description)
 	}
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		r = failedBecause.With(r, e.Err)
 	}
-	return s
+	return r
 }
 
 // Unwrap gives the kind and the cause.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -134,13 +135,13 @@ func (c *Client) Subject(ctx context.Context, id SubjectID) (Subject, error) {
 
 // Subject is Client.Subject with what only the owner of the token is shown.
 func (s Session) Subject(ctx context.Context, id SubjectID) (Subject, error) {
-	op := fmt.Sprintf("read subject %d", id)
+	op := opReadSubject.With(id)
 	for range maxMerges {
 		var found apiSubject
 		var merged bool
 		asked := id
 		due := s.c.reading(&found, func() bool { return found.ID == asked })
-		_, err := s.c.send(ctx, call{op: op, path: fmt.Sprintf("/v0/subjects/%d", asked), token: s.token}, func(op string, resp *httpx.Response) error {
+		_, err := s.c.send(ctx, call{op: op, path: fmt.Sprintf("/v0/subjects/%d", asked), token: s.token}, func(op reason.Reason, resp *httpx.Response) error {
 			if id, merged = s.c.mergedInto(resp); merged {
 				return nil
 			}
@@ -153,7 +154,7 @@ func (s Session) Subject(ctx context.Context, id SubjectID) (Subject, error) {
 			return found.subject(), nil
 		}
 	}
-	return Subject{}, &Error{Op: op, Kind: ErrUnreachable, Status: http.StatusFound, Description: "too many redirects"}
+	return Subject{}, &Error{Op: op, Kind: ErrUnreachable, Status: http.StatusFound, Description: tooManyMerges.With()}
 }
 
 // Relations reads the neighbours of a subject, anonymously. Ids of merged
@@ -172,7 +173,7 @@ func (s Session) Relations(ctx context.Context, id SubjectID) ([]Relation, error
 		Relation string      `json:"relation"`
 	}
 	var l rows[row]
-	k := call{op: fmt.Sprintf("read relations of subject %d", id), path: fmt.Sprintf("/v0/subjects/%d/subjects", id)}
+	k := call{op: opReadRelations.With(id), path: fmt.Sprintf("/v0/subjects/%d/subjects", id)}
 	err := s.read(ctx, k, &l, func() bool {
 		return l.all != nil && !slices.ContainsFunc(l.all, func(r row) bool { return r.ID <= 0 })
 	})
@@ -210,7 +211,7 @@ func (e apiEpisode) info() EpisodeInfo {
 // catalog's order: disc, type, sort. A subject without chapters gives an empty list.
 func (c *Client) Episodes(ctx context.Context, id SubjectID) ([]EpisodeInfo, error) {
 	k := call{
-		op: fmt.Sprintf("read episodes of subject %d", id), path: "/v0/episodes",
+		op: opReadEpisodes.With(id), path: "/v0/episodes",
 		query: url.Values{"subject_id": {strconv.Itoa(int(id))}},
 	}
 	rows, err := all(ctx, c, k, episodePage, func(e apiEpisode) bool { return e.ID > 0 })
@@ -232,7 +233,7 @@ func (c *Client) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error)
 // Episode is Client.Episode with what only the owner of the token is shown.
 func (s Session) Episode(ctx context.Context, id EpisodeID) (EpisodeInfo, error) {
 	var e apiEpisode
-	err := s.read(ctx, call{op: fmt.Sprintf("read episode %d", id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e, func() bool { return e.ID == id && e.Subject > 0 })
+	err := s.read(ctx, call{op: opReadEpisode.With(id), path: fmt.Sprintf("/v0/episodes/%d", id)}, &e, func() bool { return e.ID == id && e.Subject > 0 })
 	if err != nil {
 		return EpisodeInfo{}, err
 	}

@@ -3,9 +3,10 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
+
+	"watchmark/internal/platform/reason"
 )
 
 // MarkRequest asks for episodes to be marked watched.
@@ -97,7 +98,7 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 	for _, id := range req.Episodes {
 		state, known := states[id]
 		if !known {
-			return MarkResult{}, &Error{Op: req.op(), Kind: ErrNotFound, Description: fmt.Sprintf("episode %d is not an episode of this subject", id)}
+			return MarkResult{}, &Error{Op: req.op(), Kind: ErrNotFound, Description: foreignEpisode.With(id)}
 		}
 		result.Episodes = append(result.Episodes, MarkedEpisode{ID: id, Already: state == EpisodeWatched})
 		if state != EpisodeWatched {
@@ -184,7 +185,7 @@ func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 	return w, nil
 }
 
-func (e *ListEntry) op() string { return fmt.Sprintf("mark subject %d", e.Subject) }
+func (e *ListEntry) op() reason.Reason { return opMark.With(e.Subject) }
 
 // create puts the subject on the list as doing; quietly, nobody else is told.
 func (e *ListEntry) create(ctx context.Context, quietly bool) error {
@@ -236,7 +237,7 @@ func (e *ListEntry) write(ctx context.Context, states map[EpisodeID]EpisodeState
 	}
 	shown, err := e.all(ctx, other, EpisodeWatched)
 	if err == nil && !shown {
-		err = &Error{Op: e.op(), Kind: ErrUnreachable, Description: "the catalog accepted the mark but does not show it"}
+		err = &Error{Op: e.op(), Kind: ErrUnreachable, Description: notShown.With()}
 	}
 	return err
 }
@@ -313,7 +314,7 @@ func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, result MarkRe
 		return MarkResult{}, err
 	}
 	if len(marks) > 0 {
-		return MarkResult{}, &Error{Op: req.op(), Kind: ErrRefused, Description: "the subject has episodes: say which were watched"}
+		return MarkResult{}, &Error{Op: req.op(), Kind: ErrRefused, Description: sayWhich.With()}
 	}
 	switch result.Was {
 	case Dropped:

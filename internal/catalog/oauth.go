@@ -11,12 +11,9 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
-
-// ErrGrantInvalid is a kind of *Error: the code or refresh token is used up,
-// expired or revoked. Only a new authorisation by the person helps.
-var ErrGrantInvalid = errors.New("the authorisation is no longer valid: connect the account again")
 
 // App is the application registered with the catalog by whoever runs this service.
 type App struct {
@@ -47,7 +44,7 @@ func (c *Client) AuthorizeURL(app App, state string) string {
 // works once. Errors: ErrGrantInvalid, ErrRefused (the app's id, secret or
 // redirect URL is wrong; the description says which), ErrUnreachable.
 func (c *Client) Exchange(ctx context.Context, app App, code secret.Text) (Token, error) {
-	return c.token(ctx, "exchange the authorisation code", app, url.Values{
+	return c.token(ctx, opExchangeCode.With(), app, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code.Reveal()},
 	})
 }
@@ -56,12 +53,12 @@ func (c *Client) Exchange(ctx context.Context, app App, code secret.Text) (Token
 // dead at once, whether or not the answer arrives: let one caller at a time do
 // this for an account, and store the new pair before using it. Errors as Exchange.
 func (c *Client) Refresh(ctx context.Context, app App, refresh secret.Text) (Token, error) {
-	return c.token(ctx, "refresh the access token", app, url.Values{
+	return c.token(ctx, opRefreshToken.With(), app, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {refresh.Reveal()},
 	})
 }
 
-func (c *Client) token(ctx context.Context, op string, app App, form url.Values) (Token, error) {
+func (c *Client) token(ctx context.Context, op reason.Reason, app App, form url.Values) (Token, error) {
 	cfg := c.cfg.Load()
 	form.Set("client_id", app.ClientID)
 	form.Set("client_secret", app.ClientSecret.Reveal())
@@ -82,7 +79,7 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 		ExpiresIn json.RawMessage `json:"expires_in"` // a number or a string
 	}
 	if resp.JSON(&body, maxValues) != nil || body.Access == "" {
-		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Description: "the answer holds no token"}
+		return Token{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Description: noToken.With()}
 	}
 	token := Token{Access: body.Access, Refresh: body.Refresh}
 	if seconds := number(body.ExpiresIn); seconds > 0 {
@@ -93,7 +90,7 @@ func (c *Client) token(ctx context.Context, op string, app App, form url.Values)
 
 // tokenProblem is the judge of the token endpoint, whose 4xx bodies come in two shapes
 // (upstreams/catalog.md section 10). A 400 that has invalid_grant anywhere in its body, whatever its form, ends the grant.
-func (c *Client) tokenProblem(op string, resp *httpx.Response) error {
+func (c *Client) tokenProblem(op reason.Reason, resp *httpx.Response) error {
 	ended := resp.Status == http.StatusBadRequest && bytes.Contains(resp.Body, []byte("invalid_grant"))
 	if ended && isPage(resp) {
 		return &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status}
@@ -117,7 +114,7 @@ func (c *Client) tokenProblem(op string, resp *httpx.Response) error {
 	}
 	for _, words := range []string{text(said.Description), text(said.Message), text(said.Error), code} {
 		if words != "" {
-			failure.Description = c.shorten(words)
+			failure.Description = reason.Text(c.shorten(words))
 			break
 		}
 	}

@@ -2,14 +2,11 @@ package catalog
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
-
-// errNotAsked is the cause of an *Error for a request that was not sent.
-var errNotAsked = errors.New("it did not answer before and is asked again in a while")
 
 // Asked reports whether err comes from the catalog or the way to it: false for a
 // request that was not sent because the catalog is known to be unreachable.
@@ -21,11 +18,14 @@ type unsent struct{ last error }
 // Error leaves the failure out: it was told when it happened.
 func (u *unsent) Error() string { return errNotAsked.Error() }
 
+// Reason is errNotAsked.
+func (u *unsent) Reason() reason.Reason { return errNotAsked.With() }
+
 // Is reports that it is errNotAsked; the failure before is not in the chain, for that is not what went wrong.
 func (u *unsent) Is(target error) bool { return target == errNotAsked }
 
-// Outage says for an ErrUnreachable in plain words what kind of outage it is.
-func Outage(err error) string {
+// Outage says for an ErrUnreachable what kind of outage it is.
+func Outage(err error) reason.Reason {
 	var before *unsent
 	if errors.As(err, &before) && before.last != nil {
 		err = before.last
@@ -34,28 +34,28 @@ func Outage(err error) string {
 	var below *httpx.Error
 	switch {
 	case errors.Is(err, ErrSearchOff):
-		return "the catalog's search is switched off"
+		return ErrSearchOff.With()
 	case errors.Is(err, errNoRows):
-		return "the catalog shows no episodes of a subject that should have some"
+		return outageNoRows.With()
 	case errors.As(err, &below):
 		switch below.Kind {
 		case httpx.Connection:
-			return "the catalog cannot be reached, the connection was refused or cut"
+			return outageConnection.With()
 		case httpx.DNS:
-			return "the catalog cannot be reached, its name cannot be resolved"
+			return outageDNS.With()
 		case httpx.TLS:
-			return "the catalog cannot be reached, there is no secure connection to it"
+			return outageTLS.With()
 		case httpx.Timeout:
-			return "the catalog cannot be reached, it did not answer in time"
+			return outageTimeout.With()
 		case httpx.Proxy:
-			return "the catalog cannot be reached, the proxy did not let the request pass"
+			return outageProxy.With()
 		}
 	case errors.As(err, &failure) && failure.Status == http.StatusTooManyRequests:
-		return "the catalog takes no requests for a while, for too many came (HTTP 429)"
+		return outageBusy.With()
 	case errors.As(err, &failure) && failure.Status >= 500:
-		return fmt.Sprintf("the catalog is out of order (HTTP %d)", failure.Status)
+		return outageBroken.With(failure.Status)
 	case errors.As(err, &failure) && failure.Status != 0:
-		return fmt.Sprintf("the catalog's answer is not one of those it gives (HTTP %d)", failure.Status)
+		return outageStrange.With(failure.Status)
 	}
-	return "the catalog cannot be reached"
+	return outageOther.With()
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -31,8 +33,8 @@ type Reachability struct {
 	// NextTrial is from when on one request is let through to see whether it answers
 	// again; zero while it is reachable.
 	NextTrial time.Time
-	// Problem is the last failure in plain words; empty while it is reachable.
-	Problem string
+	// Problem is the last failure; empty while it is reachable.
+	Problem reason.Reason
 }
 
 // reach is the breaker of one host, shared by every account. Closed, it lets
@@ -148,7 +150,7 @@ func (r *reach) reset() {
 }
 
 // notAsked is the error of a request that was not sent.
-func (r *reach) notAsked(op string) error {
+func (r *reach) notAsked(op reason.Reason) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &Error{Op: op, Kind: ErrUnreachable, RetryAfter: max(0, time.Until(r.nextTrial)), Err: &unsent{r.last}}
@@ -167,9 +169,5 @@ func (r *reach) moved(host string) {
 func (r *reach) state() Reachability {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	problem := ""
-	if r.last != nil {
-		problem = r.last.Error()
-	}
-	return Reachability{Reachable: !r.open, Since: r.since, Answered: r.answeredAt, NextTrial: r.nextTrial, Problem: problem}
+	return Reachability{Reachable: !r.open, Since: r.since, Answered: r.answeredAt, NextTrial: r.nextTrial, Problem: reason.Of(r.last)}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -129,7 +130,7 @@ func TestOpenBreakerSendsNothingUntilItsTrial(t *testing.T) {
 		s.does(nil)
 		_, _ = s.ask(t.Context())
 		known := s.Reachability()
-		if known.Reachable || known.Since.IsZero() || known.Problem == "" {
+		if known.Reachable || known.Since.IsZero() || known.Problem.IsZero() {
 			t.Fatalf("known is %+v", known)
 		}
 		sent, err := s.ask(t.Context())
@@ -156,7 +157,7 @@ func TestOpenBreakerSendsNothingUntilItsTrial(t *testing.T) {
 		if sent, err := s.ask(t.Context()); !sent || err != nil {
 			t.Fatalf("sent %v, %v", sent, err)
 		}
-		if got := s.Reachability(); got != (catalog.Reachability{Reachable: true, Answered: time.Now()}) || s.returns != 1 {
+		if got := s.Reachability(); !reflect.DeepEqual(got, catalog.Reachability{Reachable: true, Answered: time.Now()}) || s.returns != 1 {
 			t.Errorf("after the return it is %+v, told %d times", got, s.returns)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -21,9 +21,6 @@ const (
 	maxHits    = 20  // the new search clamps to this (upstreams/catalog.md section 6)
 	maxKeyword = 200 // runes; longer titles are sent cut
 )
-
-// ErrSearchOff is the cause of an *Error for a search that found nothing while the catalog's own is switched off.
-var ErrSearchOff = errors.New("the catalog's search is switched off")
 
 // Search looks for subjects by title, anonymously, best match first. It answers
 // neighbours rather than nothing: compare every hit. Where the new search is
@@ -78,7 +75,7 @@ func (c *Client) complete(q SearchQuery) SearchQuery {
 	return q
 }
 
-func (q SearchQuery) op() string { return fmt.Sprintf("search %q", q.Keyword) }
+func (q SearchQuery) op() reason.Reason { return opSearch.With(q.Keyword) }
 
 func (s Session) newSearch(ctx context.Context, q SearchQuery) ([]Subject, error) {
 	type filter struct {
@@ -103,7 +100,7 @@ func (s Session) newSearch(ctx context.Context, q SearchQuery) ([]Subject, error
 	var found page[apiSubject]
 	off := false
 	due := s.c.reading(&found, func() bool { return found.fits(0, func(s apiSubject) bool { return s.ID > 0 }) })
-	_, err := s.c.send(ctx, k, func(op string, resp *httpx.Response) error {
+	_, err := s.c.send(ctx, k, func(op reason.Reason, resp *httpx.Response) error {
 		if off = resp.Status == http.StatusOK && isText(resp); off {
 			return nil // the catalog itself works
 		}
@@ -150,7 +147,7 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) (subjects []Su
 	subjects = []Subject{}
 	for _, kind := range q.Types {
 		k := call{
-			op: q.op() + " (legacy)", path: "/search/subject/" + url.PathEscape(keyword),
+			op: opSearchLegacy.With(q.Keyword), path: "/search/subject/" + url.PathEscape(keyword),
 			query: url.Values{"type": {strconv.Itoa(int(kind))}, "responseGroup": {"medium"}, "max_results": {strconv.Itoa(q.Limit)}},
 		}
 		resp, err := c.send(ctx, k, c.legacyProblem)
@@ -178,7 +175,7 @@ func (c *Client) legacySearch(ctx context.Context, q SearchQuery) (subjects []Su
 
 // legacyProblem is the judge of the legacy search, which says "nothing found" with 404 or on a web
 // page (upstreams/catalog.md section 6).
-func (c *Client) legacyProblem(op string, resp *httpx.Response) error {
+func (c *Client) legacyProblem(op reason.Reason, resp *httpx.Response) error {
 	if resp.Status == http.StatusOK || resp.Status == http.StatusNotFound {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (s Session) write(ctx context.Context, k call, done ...int) error {
 // Me reads who owns the token. It is the check of a token.
 func (s Session) Me(ctx context.Context) (User, error) {
 	var me User
-	err := s.read(ctx, call{op: "read the owner of the token", path: "/v0/me"}, &me, func() bool { return me.Username != "" })
+	err := s.read(ctx, call{op: opReadOwner.With(), path: "/v0/me"}, &me, func() bool { return me.Username != "" })
 	if err != nil {
 		return User{}, err
 	}
@@ -73,7 +73,7 @@ func (e apiCollection) known() bool { return e.Subject > 0 && e.Type >= Wish && 
 func (s Session) collection(ctx context.Context, username string, subject SubjectID) (listed, error) {
 	var entry apiCollection
 	k := call{
-		op:   fmt.Sprintf("read the list entry of subject %d", subject),
+		op:   opReadEntry.With(subject),
 		path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject),
 	}
 	if err := s.read(ctx, k, &entry, func() bool { return entry.Subject == subject && entry.known() }); err != nil {
@@ -90,7 +90,7 @@ func (s Session) collection(ctx context.Context, username string, subject Subjec
 // that only the owner sees among them. ErrNotFound: there is no such user.
 func (s Session) Collections(ctx context.Context, username string, of SubjectType, state CollectionType) ([]Collection, error) {
 	k := call{
-		op:   "read a list",
+		op:   opReadList.With(),
 		path: fmt.Sprintf("/v0/users/%s/collections", url.PathEscape(username)),
 		query: url.Values{
 			"subject_type": {strconv.Itoa(int(of))}, "type": {strconv.Itoa(int(state))}, "limit": {strconv.Itoa(entriesPage)},
@@ -112,7 +112,7 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 			return entries, nil
 		}
 		if offset > maxRows {
-			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: fmt.Sprintf("the list has more than %d rows", maxRows)}
+			return nil, &Error{Op: k.op, Kind: ErrUnreachable, Description: tooManyRows.With(maxRows)}
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (s Session) collect(ctx context.Context, subject SubjectID, state Collectio
 		Private bool           `json:"private,omitempty"` // left out, an entry that is there after all keeps what it has
 	}{state, private}
 	return s.write(ctx, call{
-		op:     fmt.Sprintf("put subject %d on the list", subject),
+		op:     opCollect.With(subject),
 		method: http.MethodPost, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
 	}, http.StatusAccepted, http.StatusNoContent) // documented as 204, seen as 202
 }
@@ -138,7 +138,7 @@ func (s Session) moveEntry(ctx context.Context, subject SubjectID, state Collect
 		Type CollectionType `json:"type"`
 	}{state}
 	return s.write(ctx, call{
-		op:     fmt.Sprintf("change the list entry of subject %d", subject),
+		op:     opChangeEntry.With(subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
 	}, http.StatusNoContent)
 }
@@ -150,7 +150,7 @@ func (s Session) changeEntry(ctx context.Context, subject SubjectID, state Colle
 		Private bool           `json:"private"`
 	}{state, private}
 	return s.write(ctx, call{
-		op:     fmt.Sprintf("change the list entry of subject %d", subject),
+		op:     opChangeEntry.With(subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d", subject), body: body,
 	}, http.StatusNoContent)
 }
@@ -165,7 +165,7 @@ type episodeMark struct {
 // works for a subject that is not collected too: all are Unmarked.
 func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episodeMark, error) {
 	k := call{
-		op:   fmt.Sprintf("read the marks of subject %d", subject),
+		op:   opReadMarks.With(subject),
 		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token,
 	}
 	rows, err := all(ctx, s.c, k, marksPage, apiMark.known)
@@ -192,7 +192,7 @@ func (m apiMark) known() bool {
 // episodeMark reads the state of one episode, of whatever subject.
 func (s Session) episodeMark(ctx context.Context, episode EpisodeID) (episodeMark, error) {
 	k := call{
-		op:   fmt.Sprintf("read the mark of episode %d", episode),
+		op:   opReadMark.With(episode),
 		path: fmt.Sprintf("/v0/users/-/collections/-/episodes/%d", episode),
 	}
 	var mark apiMark
@@ -223,7 +223,7 @@ func (s Session) setEpisode(ctx context.Context, episode EpisodeID, state Episod
 		Type EpisodeState `json:"type"` // never left out: a missing type removes the mark
 	}{state}
 	return s.write(ctx, call{
-		op:     fmt.Sprintf("set episode %d", episode),
+		op:     opSetEpisode.With(episode),
 		method: http.MethodPut, path: fmt.Sprintf("/v0/users/-/collections/-/episodes/%d", episode), body: body,
 	}, http.StatusNoContent)
 }
@@ -236,7 +236,7 @@ func (s Session) setEpisodes(ctx context.Context, subject SubjectID, episodes []
 		Type     EpisodeState `json:"type"`
 	}{episodes, state}
 	return s.write(ctx, call{
-		op:     fmt.Sprintf("set %d episodes of subject %d", len(episodes), subject),
+		op:     opSetEpisodes.With(len(episodes), subject),
 		method: http.MethodPatch, path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), body: body,
 	}, http.StatusNoContent)
 }

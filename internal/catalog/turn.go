@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -49,7 +48,7 @@ func (m *Marker) turn(ctx context.Context, e *ListEntry, do func() error) error 
 		err = m.rest(ctx, key)
 	}
 	if err != nil {
-		return &Error{Op: fmt.Sprintf("wait for another write on subject %d", e.Subject), Kind: ErrUnreachable, Err: err}
+		return &Error{Op: opWait.With(e.Subject), Kind: ErrUnreachable, Err: err}
 	}
 	err = do()
 	var failure *Error

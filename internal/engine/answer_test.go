@@ -141,7 +141,7 @@ func TestUndoTakesBackAllThatTheAnswerCaused(t *testing.T) {
 func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
 	h := newHouse(t)
 	question, ids := h.wrongly(t)
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	if _, err := h.UndoAnswer(t.Context(), question); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("undo: %v", err)
 	}

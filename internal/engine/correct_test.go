@@ -30,9 +30,9 @@ func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subjec
 	case 7:
 		return catalog.Subject{ID: id, Type: catalog.Book, Name: "book"}, nil
 	case 1:
-		return catalog.Subject{}, &catalog.Error{Op: "read", Kind: catalog.ErrUnreachable}
+		return catalog.Subject{}, &catalog.Error{Kind: catalog.ErrUnreachable}
 	}
-	return catalog.Subject{}, &catalog.Error{Op: "read", Kind: catalog.ErrNotFound, Status: 404}
+	return catalog.Subject{}, &catalog.Error{Kind: catalog.ErrNotFound, Status: 404}
 }
 
 func (subjects) Episode(_ context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error) {
@@ -151,7 +151,7 @@ func TestAMarkIsTakenBack(t *testing.T) {
 	if r := h.settled(t, id); !r.Marked || !strings.HasPrefix(r.Message, "already watched") {
 		t.Errorf("a retry makes the record forget its mark: %+v", r)
 	}
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	if _, err := h.Unmark(t.Context(), id, "taken back"); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("unmark: %v", err)
 	}
@@ -227,7 +227,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 func TestADryRunMarksNothing(t *testing.T) {
 	h := newHouse(t)
 	a := h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	h.run(t)
 	waiting := h.accept(t, episode("a", "mira", 1))[0]
 	if r := h.settled(t, waiting); r.Status != record.Queued {

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/preview"
@@ -193,9 +194,9 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 		err     error
 		message string
 	}{
-		record.Unauthorized: {&catalog.Error{Op: "x", Kind: catalog.ErrUnauthorized, Status: 401}, "enter a new one"},
-		record.Forbidden:    {&catalog.Error{Op: "x", Kind: catalog.ErrForbidden, Status: 403, Description: "insufficient token scope"}, "insufficient token scope"},
-		record.Refused:      {&catalog.Error{Op: "x", Kind: catalog.ErrRefused, Status: 400}, "set a mapping"},
+		record.Unauthorized: {&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, "enter a new one"},
+		record.Forbidden:    {&catalog.Error{Kind: catalog.ErrForbidden, Status: 403, Description: reason.Text("insufficient token scope")}, "insufficient token scope"},
+		record.Refused:      {&catalog.Error{Kind: catalog.ErrRefused, Status: 400}, "set a mapping"},
 		record.Internal:     {errors.New("a bug"), "internal error"},
 	} {
 		h.list.fail(c.err)
@@ -204,7 +205,7 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 			t.Errorf("%s: %s %s %q", kind, r.Status, r.ErrorKind, r.Message)
 		}
 	}
-	banned := &catalog.Error{Op: "x", Kind: catalog.ErrForbidden, Status: 403, Description: "you are not allowed to do this"}
+	banned := &catalog.Error{Kind: catalog.ErrForbidden, Status: 403, Description: reason.Text("you are not allowed to do this")}
 	h.list.fail(banned)
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message, "may be banned") || strings.Contains(r.Message, "make a new token") {
 		t.Errorf("banned: %s %q", r.ErrorKind, r.Message)
@@ -234,7 +235,7 @@ func TestWhatNobodyForesawIsInTheLog(t *testing.T) {
 func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
-	outage := error(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	outage := error(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	h.list.fail(outage)
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
@@ -271,7 +272,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable})
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
 	for range h.options.Load().MaxRetries - 1 {
@@ -304,7 +305,7 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 func TestTheMarkOfAnAccountThatIsDeletedMeanwhileWaits(t *testing.T) {
 	h := newHouse(t)
 	a := h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable})
 	h.run(t)
 	id := h.seen(t, episode("a", "mira", 1))[0]
 	h.matcher.hold(func(watch.Event) {
@@ -336,7 +337,7 @@ func TestTheMarkOfADisabledAccountWaits(t *testing.T) {
 	h := newHouse(t)
 	a := h.account(t, "one", true, "mira")
 	h.account(t, "two", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable})
 	h.run(t)
 	id := h.seen(t, episode("a", "mira", 1))[0]
 	h.enable(t, a.ID, false)
@@ -510,7 +511,7 @@ func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
 	h.run(t)
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 500})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 500})
 	first := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
 	h.list.fail(nil)
 	second := h.settled(t, h.accept(t, episode("a", "mira", 2))[0])
@@ -561,7 +562,7 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 func TestAPanicAfterARecordIsStoredLeavesItAsItIs(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	h.queued = func() { panic("a bug") }
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]

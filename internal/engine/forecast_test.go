@@ -51,9 +51,9 @@ func TestAForecastTellsWhatWouldBecomeOfEvents(t *testing.T) {
 	tell("missing on another one as well", preview.Mark, of("mira", "a", 3))
 	dry(true, two)
 	tell("all accounts on dry run", preview.DryRun, of("mira", "a", 3))
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable, Status: 503})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
 	tell("the list does not answer", preview.Unreachable, of("mira", "a", 3))
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnauthorized, Status: 401})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401})
 	tell("the token is refused", preview.Refused, of("mira", "a", 3))
 	if marks, _ := h.list.marks(); len(marks) != 3 {
 		t.Errorf("a forecast marked %v", marks)

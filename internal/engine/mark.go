@@ -290,7 +290,7 @@ func markFailure(a account.Account, err error) record.Outcome {
 	var problem *catalog.Error
 	errors.As(err, &problem)
 	words := ""
-	if problem != nil && problem.Description != "" {
+	if problem != nil && !problem.Description.IsZero() {
 		words = fmt.Sprintf(" (it says: %s)", problem.Description)
 	}
 	switch {
@@ -311,7 +311,7 @@ func markFailure(a account.Account, err error) record.Outcome {
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
 		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words))
 	case errors.Is(err, catalog.ErrUnreachable):
-		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: catalog.Outage(err) + waits}
+		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: catalog.Outage(err).Text + waits}
 	}
 	return failure(record.Internal, internalMessage)
 }

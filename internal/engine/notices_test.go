@@ -28,8 +28,8 @@ func (h *house) told(t *testing.T, recordID int64) []notify.Kind {
 }
 
 func TestWhatPeopleAreToldOfARecord(t *testing.T) {
-	refused := &catalog.Error{Op: "x", Kind: catalog.ErrRefused}
-	outage := &catalog.Error{Op: "x", Kind: catalog.ErrUnreachable}
+	refused := &catalog.Error{Kind: catalog.ErrRefused}
+	outage := &catalog.Error{Kind: catalog.ErrUnreachable}
 	for _, c := range []struct {
 		name   string
 		user   string
@@ -73,7 +73,7 @@ func TestWhatPeopleAreToldOfARecord(t *testing.T) {
 func TestAnOutageIsToldOnceAndSoIsItsEnd(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable})
 	h.set(func(o *engine.Options) { o.MaxRetries = 3 })
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
@@ -96,7 +96,7 @@ func TestAnOutageIsToldOnceAndSoIsItsEnd(t *testing.T) {
 func TestWhatIsGivenUpIsToldOnce(t *testing.T) {
 	h := newHouse(t) // which gives up after two tries
 	h.account(t, "one", true, "mira")
-	h.list.fail(&catalog.Error{Op: "x", Kind: catalog.ErrUnreachable})
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable})
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
 	for h.settled(t, id).Status == record.Queued {

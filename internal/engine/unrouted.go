@@ -19,7 +19,7 @@ func userIgnored(user string) string {
 }
 
 // IgnoreUser leaves alone what a media-server user watches whom no account names: what failed for that is ignored now,
-// and its notice closed. It returns an *account.FieldError.
+// and its notice closed. It returns an *reason.FieldError.
 func (e *Engine) IgnoreUser(ctx context.Context, user string) error {
 	return e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := account.IgnoreTx(ctx, tx, user); err != nil {

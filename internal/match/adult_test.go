@@ -27,7 +27,7 @@ func (e *eyes) AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalo
 type tired struct{ *eyes }
 
 func (t tired) Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error) {
-	return nil, &catalog.Error{Op: "episodes", Kind: catalog.ErrUnauthorized}
+	return nil, &catalog.Error{Kind: catalog.ErrUnauthorized}
 }
 
 // TestARefusedTokenIsTold: what was weighed without all that the account may see is no reason to say that nothing fits.

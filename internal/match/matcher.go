@@ -129,7 +129,7 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	start = time.Now()
 	result, output := decide(s, s.found, certain)
 	if result.Status == NotFound && s.online.sparse {
-		t.Err = &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable, Err: catalog.ErrSearchOff}
+		t.Err = &catalog.Error{Op: opSearch.With(), Kind: catalog.ErrUnreachable, Err: catalog.ErrSearchOff}
 		return failure(t.Err)
 	}
 	isAdult := result.proposal != nil && result.proposal.subject.NSFW
@@ -180,11 +180,11 @@ func statusOf(s Status) StepStatus {
 func failure(err error) Result {
 	refusals := []error{catalog.ErrUnauthorized, catalog.ErrForbidden, catalog.ErrRefused, catalog.ErrNotFound}
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
-		return Result{Status: Unreachable, Reason: catalog.Outage(err)}
+		return Result{Status: Unreachable, Reason: catalog.Outage(err).Text}
 	}
 	words := ""
 	var problem *catalog.Error
-	if errors.As(err, &problem) && problem.Description != "" {
+	if errors.As(err, &problem) && !problem.Description.IsZero() {
 		words = fmt.Sprintf(" (it says: %s)", problem.Description)
 	}
 	return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}

@@ -3,22 +3,11 @@
 package account
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
-)
-
-// The errors a caller branches on.
-var (
-	// ErrNotFound is returned when no account has the id asked for.
-	ErrNotFound = errors.New("account not found")
-	// ErrTaken is returned when another account has the catalog user name or is that catalog user already.
-	ErrTaken = errors.New("another account is this catalog user already")
-	// ErrNoToken is returned when an account has no access token.
-	ErrNoToken = errors.New("the account has no access token: enter one or connect it again")
 )
 
 // Method is how an account got its token.
@@ -55,10 +44,16 @@ type Account struct {
 	DryRun bool `json:"dry_run"`
 	// CheckedAt is when the catalog last accepted the token; nil = never.
 	CheckedAt *time.Time `json:"checked_at"`
-	// Problem says in plain words why the token does not work; empty when it does.
-	Problem   string    `json:"problem"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	// Problem says why the token does not work; empty when it does.
+	Problem   reason.Reason `json:"problem_value,omitzero"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// MarshalJSON has the text of the problem beside it, as problem.
+func (a Account) MarshalJSON() ([]byte, error) {
+	type plain Account
+	return reason.MarshalBeside((*plain)(&a))
 }
 
 // Tokens are the credentials of an account.
@@ -108,38 +103,30 @@ const (
 	maxToken     = 4096
 )
 
-// FieldError says which field of a draft or change is wrong, and how.
-type FieldError struct {
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
-
+// checkUsername returns a *reason.FieldError, as the checks below do.
 func checkUsername(name string) error {
 	if strings.TrimSpace(name) == "" || strings.TrimSpace(name) != name {
-		return &FieldError{"username", "give the catalog's user name, without spaces around it"}
+		return reason.At("username", badUsername)
 	}
 	if len(name) > maxUsername {
-		return &FieldError{"username", fmt.Sprintf("longer than %d bytes", maxUsername)}
+		return reason.At("username", longUsername.With(maxUsername))
 	}
 	return nil
 }
 
-func checkUserNames(names []string) error {
+func checkUserNames(field string, names []string) error {
 	if len(names) > maxUserNames {
-		return &FieldError{"media_user_names", fmt.Sprintf("more than %d names", maxUserNames)}
+		return reason.At(field, manyNames.With(maxUserNames))
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
 		case strings.TrimSpace(name) == "":
-			return &FieldError{"media_user_names", "a name is empty"}
+			return reason.At(field, emptyName)
 		case len(name) > 500:
-			return &FieldError{"media_user_names", "a name is longer than 500 bytes"}
+			return reason.At(field, longName)
 		case seen[name]:
-			return &FieldError{"media_user_names", fmt.Sprintf("%q is listed twice", name)}
+			return reason.At(field, nameTwice.With(name))
 		}
 		seen[name] = true
 	}
@@ -149,7 +136,7 @@ func checkUserNames(names []string) error {
 func checkToken(token secret.Text) error {
 	text := token.Reveal()
 	if len(text) > maxToken || strings.ContainsAny(text, " \t\r\n") {
-		return &FieldError{"access_token", "a token is one word without spaces or line breaks"}
+		return reason.At("access_token", badToken)
 	}
 	return nil
 }

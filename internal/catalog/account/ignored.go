@@ -13,10 +13,10 @@ type IgnoredUser struct {
 	IgnoredAt time.Time `json:"ignored_at"`
 }
 
-// IgnoreTx has a media-server user ignored, within tx. It returns a *FieldError of the field name.
+// IgnoreTx has a media-server user ignored, within tx. It returns a *reason.FieldError of the field name.
 func IgnoreTx(ctx context.Context, tx *sql.Tx, name string) error {
-	if err := checkUserNames([]string{name}); err != nil {
-		return nameError(err)
+	if err := checkUserNames("name", []string{name}); err != nil {
+		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO ignored_users (name, ignored_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, time.Now().UnixMilli())
 	if err != nil {

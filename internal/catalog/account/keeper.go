@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/turn"
@@ -89,10 +90,10 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 		return fresh, nil
 	}
 	problem := renewalProblem(err)
-	if problem != "" {
+	if problem != nil {
 		// What is left to the caller is a dead token, whatever killed it.
-		err = &catalog.Error{Op: "renew the sign-in", Kind: catalog.ErrUnauthorized, Err: err}
-		err = errors.Join(err, k.Store.SetProblem(ctx, id, problem))
+		err = &catalog.Error{Op: opRenew.With(), Kind: catalog.ErrUnauthorized, Err: err}
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, problem.With()))
 	}
 	if !force && time.Until(t.ExpiresAt) > 0 {
 		k.Log.WarnContext(ctx, "cannot refresh the token of an account; the old one is still good", "account_id", id, "error", err)
@@ -105,8 +106,7 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 func (k *Keeper) load(ctx context.Context, id int64) (Tokens, error) {
 	t, err := k.Store.Tokens(ctx, id)
 	if errors.Is(err, secret.ErrWrongKey) {
-		problem := "the token was sealed with a key that is gone: connect the account again or enter a new token"
-		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problem))
+		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problemKeyGone.With()))
 	}
 	if err != nil {
 		return Tokens{}, err
@@ -116,16 +116,15 @@ func (k *Keeper) load(ctx context.Context, id int64) (Tokens, error) {
 	return t, nil
 }
 
-// renewalProblem is in plain words what a person must do after a refresh that failed;
-// empty when trying again may help.
-func renewalProblem(err error) string {
+// renewalProblem is what a person must do after a refresh that failed; nil when trying again may help.
+func renewalProblem(err error) *reason.Kind {
 	switch {
 	case errors.Is(err, catalog.ErrGrantInvalid):
-		return "the catalog does not renew the sign-in of this account any more: connect it again"
+		return problemNoGrant
 	case errors.Is(err, ErrOAuthNotConfigured), errors.Is(err, catalog.ErrRefused):
-		return "the sign-in of this account cannot be renewed: set catalog.oauth_client_id and catalog.oauth_client_secret to those of your application at the catalog"
+		return problemNoApp
 	}
-	return ""
+	return nil
 }
 
 // refresh trades the refresh token for a new pair and stores both before either is used. The caller
@@ -192,10 +191,9 @@ func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) err
 		err = fn(k.Catalog.As(t.Access))
 	}
 	if errors.Is(err, catalog.ErrUnauthorized) {
-		problem := "the catalog refuses the token: it has expired or was revoked; connect the account again or enter a new token"
-		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problem))
+		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problemRefused.With()))
 	}
-	if err == nil && a.Problem != "" && (t.Refresh == "" || !t.endsSoon()) { // else what is wrong may be that it cannot be renewed
+	if err == nil && !a.Problem.IsZero() && (t.Refresh == "" || !t.endsSoon()) { // else what is wrong may be that it cannot be renewed
 		if err := k.Store.settleProblem(ctx, a.ID, a.Problem); err != nil {
 			k.Log.WarnContext(ctx, "cannot store that the problem of an account is settled", "account", a.Username, "error", err)
 		}
@@ -229,7 +227,7 @@ func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
 		return k.Store.SetOwner(ctx, id, me)
 	})
 	if errors.Is(err, ErrOtherUser) || errors.Is(err, ErrTaken) {
-		err = errors.Join(err, k.Store.SetProblem(ctx, id, err.Error()))
+		err = errors.Join(err, k.Store.SetProblem(ctx, id, reason.Of(err)))
 	}
 	if err != nil {
 		return Account{}, err

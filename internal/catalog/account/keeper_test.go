@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 )
 
@@ -80,7 +81,7 @@ func TestOldTokensServeWhileTheCatalogDoesNotRenew(t *testing.T) {
 	if r.tokens(a.ID) != old {
 		t.Error("the old pair is not kept")
 	}
-	if got := r.account(a.ID).Problem; got != "" {
+	if got := r.account(a.ID).Problem.Text; got != "" {
 		t.Errorf("the account shows %q", got)
 	}
 	r.intercept(nil)
@@ -101,7 +102,7 @@ func TestTokensThatEndedWaitForTheCatalog(t *testing.T) {
 	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("error %v, want ErrUnreachable", err)
 	}
-	if got := r.tokens(a.ID); got.Refresh != ended.Refresh || r.account(a.ID).Problem != "" {
+	if got := r.tokens(a.ID); got.Refresh != ended.Refresh || r.account(a.ID).Problem.Text != "" {
 		t.Errorf("an outage left %+v and the problem %q", got, r.account(a.ID).Problem)
 	}
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
@@ -178,7 +179,7 @@ func TestARefusedTokenIsRenewedAndTheCallRepeated(t *testing.T) {
 	if got := r.count(refreshes) - before; got != 1 {
 		t.Errorf("refreshed %d times", got)
 	}
-	if got := r.account(a.ID).Problem; got != "" {
+	if got := r.account(a.ID).Problem.Text; got != "" {
 		t.Errorf("the account shows %q", got)
 	}
 }
@@ -202,7 +203,7 @@ func TestACallIsRepeatedOnlyOnce(t *testing.T) {
 	if got := r.count(refreshes) - before; got != 1 || asked != 2 {
 		t.Errorf("refreshed %d times, asked %d times", got, asked)
 	}
-	if got := r.account(a.ID).Problem; !strings.Contains(got, "refuses the token") {
+	if got := r.account(a.ID).Problem.Text; !strings.Contains(got, "refuses the token") {
 		t.Errorf("the account shows %q", got)
 	}
 }
@@ -214,14 +215,14 @@ func TestARefusedTokenByHandIsToldAtTheAccount(t *testing.T) {
 	if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnauthorized) {
 		t.Errorf("error %v, want ErrUnauthorized", err)
 	}
-	if got := r.account(a.ID).Problem; !strings.Contains(got, "expired or was revoked") || !strings.Contains(got, "enter a new token") {
+	if got := r.account(a.ID).Problem.Text; !strings.Contains(got, "expired or was revoked") || !strings.Contains(got, "enter a new token") {
 		t.Errorf("the account shows %q", got)
 	}
 	if r.count(refreshes) != 0 {
 		t.Error("something was refreshed")
 	}
 	r.list.SetUser(catalogtest.User{ID: miraID, Username: "mira", Token: "by-hand-of-mira"})
-	if checked, err := r.keeper.Check(t.Context(), a.ID); err != nil || checked.Problem != "" {
+	if checked, err := r.keeper.Check(t.Context(), a.ID); err != nil || checked.Problem.Text != "" {
 		t.Errorf("a token that works leaves %q (%v)", checked.Problem, err)
 	}
 }
@@ -247,16 +248,16 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 			if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
 				t.Errorf("the old token is still good: %v", err)
 			}
-			if got := r.account(a.ID).Problem; !strings.Contains(got, c.want) {
+			if got := r.account(a.ID).Problem.Text; !strings.Contains(got, c.want) {
 				t.Errorf("the account shows %q while the old token serves", got)
 			}
-			must(t, r.store.SetProblem(t.Context(), a.ID, ""))
+			must(t, r.store.SetProblem(t.Context(), a.ID, reason.Reason{}))
 			r.list.RevokeToken(r.tokens(a.ID).Access.Reveal())
 			_, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000102})
 			if !errors.Is(err, catalog.ErrUnauthorized) {
 				t.Errorf("error %v, want ErrUnauthorized", err)
 			}
-			if got := r.account(a.ID).Problem; !strings.Contains(got, c.want) {
+			if got := r.account(a.ID).Problem.Text; !strings.Contains(got, c.want) {
 				t.Errorf("the account shows %q", got)
 			}
 		})
@@ -309,7 +310,7 @@ func TestCheckStoresWhoseTheTokenIs(t *testing.T) {
 		t.Errorf("error %v, want ErrNotFound", err)
 	}
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusTooManyRequests}))
-	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) || r.account(a.ID).Problem != "" {
+	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) || r.account(a.ID).Problem.Text != "" {
 		t.Errorf("error %v, problem %q", err, r.account(a.ID).Problem)
 	}
 }

@@ -68,7 +68,7 @@ func TestATokenOfSomebodyElseWritesNothing(t *testing.T) {
 	if err := mark(changed); !errors.Is(err, account.ErrOtherUser) {
 		t.Errorf("error %v, want ErrOtherUser", err)
 	}
-	if problem := r.account(mira.ID).Problem; !strings.Contains(problem, `"alex"`) || !strings.Contains(problem, `"mira"`) {
+	if problem := r.account(mira.ID).Problem.Text; !strings.Contains(problem, `"alex"`) || !strings.Contains(problem, `"mira"`) {
 		t.Errorf("the account says %q", problem)
 	}
 	if n := len(r.list.Writes()); n != writes {
@@ -167,7 +167,7 @@ func TestMarkWithoutATokenOrACatalog(t *testing.T) {
 	if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("error %v, want ErrUnreachable", err)
 	}
-	if got := r.account(a.ID).Problem; got != "" {
+	if got := r.account(a.ID).Problem.Text; got != "" {
 		t.Errorf("an outage is shown as %q", got)
 	}
 }
@@ -202,7 +202,7 @@ func TestDoingIsWhatThePersonWatches(t *testing.T) {
 		t.Errorf("by another name doing are %v, of %s", got, r.account(a.ID).Username)
 	}
 	r.list.RevokeToken("by-hand-of-mira")
-	if _, err := r.keeper.Doing(t.Context(), r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem == "" {
+	if _, err := r.keeper.Doing(t.Context(), r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem.Text == "" {
 		t.Errorf("with a dead token: %v", err)
 	}
 }
@@ -226,11 +226,11 @@ func TestAProblemGoesWithItsCause(t *testing.T) {
 	}
 	for name, use := range uses {
 		r.list.RevokeToken("by-hand-of-mira")
-		if err := use(r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem == "" {
+		if err := use(r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem.Text == "" {
 			t.Errorf("%s with a dead token: %v, the account says %q", name, err, r.account(a.ID).Problem)
 		}
 		r.list.SetUser(catalogtest.User{ID: miraID, Username: "mira", Token: "by-hand-of-mira"})
-		if err := use(r.account(a.ID)); err != nil || r.account(a.ID).Problem != "" {
+		if err := use(r.account(a.ID)); err != nil || r.account(a.ID).Problem.Text != "" {
 			t.Errorf("%s with a token that works again: %v, the account says %q", name, err, r.account(a.ID).Problem)
 		}
 	}
@@ -244,14 +244,14 @@ func TestAProblemStaysWithItsCause(t *testing.T) {
 	for range 3 {
 		_, err := r.keeper.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
 		must(t, err)
-		if r.account(a.ID).Problem == "" {
+		if r.account(a.ID).Problem.Text == "" {
 			t.Error("the account shows no problem")
 		}
 	}
 	r.registeredAs(catalog.App{ClientID: "app1", ClientSecret: clientSecret})
 	_, err := r.keeper.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
 	must(t, err)
-	if problem := r.account(a.ID).Problem; problem != "" {
+	if problem := r.account(a.ID).Problem.Text; problem != "" {
 		t.Errorf("after the token was renewed the account says %q", problem)
 	}
 }

@@ -2,22 +2,10 @@ package account
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/secret"
-)
-
-var (
-	// ErrState is returned by FinishOAuth for a state that was not given out, was used, or is too old.
-	ErrState = errors.New("this sign-in was not started here, or too long ago: start it again")
-	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.
-	ErrOAuthNotConfigured = errors.New("signing in at the catalog is not set up: set catalog.oauth_client_id and catalog.oauth_client_secret, or enter a token by hand")
-	// ErrOtherUser is returned when a token is another catalog user's than the account's: marks
-	// would go to the wrong list. The error that wraps it names both.
-	ErrOtherUser = errors.New("this is another catalog user than the one of the account: " +
-		"sign in as the account's user or enter a token of theirs, or add an account for the other one")
 )
 
 const (

@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 )
 
@@ -56,14 +57,14 @@ func TestSigningInAgainKeepsTheAccount(t *testing.T) {
 			users := []string{"Mira TV"}
 			_, err := r.store.Update(t.Context(), a.ID, account.Change{MediaUserNames: &users})
 			must(t, err)
-			must(t, r.store.SetProblem(t.Context(), a.ID, "expired"))
+			must(t, r.store.SetProblem(t.Context(), a.ID, reason.Text("expired")))
 			old := r.tokens(a.ID)
 			var named int64
 			if c.named {
 				named = a.ID
 			}
 			again := r.connect(named)
-			if again.ID != a.ID || again.CatalogUserID != miraID || again.Method != account.ByOAuth || again.Problem != "" || !cmp.Equal(again.MediaUserNames, users) {
+			if again.ID != a.ID || again.CatalogUserID != miraID || again.Method != account.ByOAuth || again.Problem.Text != "" || !cmp.Equal(again.MediaUserNames, users) {
 				t.Errorf("the account is %+v", again)
 			}
 			if r.tokens(a.ID).Access == old.Access {

@@ -27,6 +27,9 @@ type Store struct {
 // NewStore is the store over d; box seals the tokens.
 func NewStore(d *db.DB, box sealer) *Store { return &Store{db: d, box: box} }
 
+// listedNames is the field of drafts and changes that has the media-server users.
+const listedNames = "media_user_names"
+
 const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
 	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.checked_at, a.problem, a.created_at, a.updated_at`
 
@@ -59,10 +62,10 @@ func (s *Store) Preferred(ctx context.Context) (Account, error) {
 }
 
 // Create adds an account. The first account becomes the preferred one by itself.
-// It returns a *FieldError for a bad draft and ErrTaken for a name in use or
+// It returns a *reason.FieldError for a bad draft and ErrTaken for a name in use or
 // a catalog user who has an account.
 func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
-	if err := errors.Join(checkUsername(d.Username), checkUserNames(d.MediaUserNames), checkToken(d.Tokens.Access)); err != nil {
+	if err := errors.Join(checkUsername(d.Username), checkUserNames(listedNames, d.MediaUserNames), checkToken(d.Tokens.Access)); err != nil {
 		return Account{}, err
 	}
 	var created Account
@@ -103,7 +106,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 	return created, err
 }
 
-// Update changes an account. It returns a *FieldError, ErrTaken or ErrNotFound.
+// Update changes an account. It returns a *reason.FieldError, ErrTaken or ErrNotFound.
 // A new token clears what was known of the old one, and a new user name also which catalog
 // user the account is: both are checked before the next mark.
 func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error) {
@@ -119,7 +122,7 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 			}
 		}
 		if c.MediaUserNames != nil {
-			if err := checkUserNames(*c.MediaUserNames); err != nil {
+			if err := checkUserNames(listedNames, *c.MediaUserNames); err != nil {
 				return err
 			}
 			if err := setUserNames(ctx, tx, id, *c.MediaUserNames); err != nil {
@@ -186,7 +189,7 @@ func (s *Store) Prefer(ctx context.Context, id int64) error {
 }
 
 // AddUserName lets an account name one more media-server user; one that it names already stays. It returns a
-// *FieldError of the field name, or ErrNotFound.
+// *reason.FieldError of the field name, or ErrNotFound.
 func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account, error) {
 	var changed Account
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -199,8 +202,8 @@ func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account
 			return nil
 		}
 		names := append(now.MediaUserNames, name)
-		if err := checkUserNames(names); err != nil {
-			return nameError(err)
+		if err := checkUserNames("name", names); err != nil {
+			return err
 		}
 		if err := setUserNames(ctx, tx, id, names); err != nil {
 			return err
@@ -212,15 +215,6 @@ func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account
 		return err
 	})
 	return changed, err
-}
-
-// nameError is an error of a list of names as one of the field name.
-func nameError(err error) error {
-	var field *FieldError
-	if errors.As(err, &field) {
-		field.Field = "name"
-	}
-	return err
 }
 
 func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {

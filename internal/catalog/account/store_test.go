@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/testkit/dbtest"
 )
@@ -148,7 +149,7 @@ func TestExactlyOneAccountIsPreferred(t *testing.T) {
 func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 	s, _, _ := newStore(t)
 	a := create(t, s, "one", "mira")
-	if err := s.SetProblem(t.Context(), a.ID, "expired"); err != nil {
+	if err := s.SetProblem(t.Context(), a.ID, reason.Text("expired")); err != nil {
 		t.Fatal(err)
 	}
 	names, yes := []string{"alex"}, true
@@ -156,12 +157,12 @@ func TestUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !changed.Private || !changed.Enabled || !changed.CompleteFilms || !changed.HasToken || changed.Problem != "expired" || changed.MediaUserNames[0] != "alex" {
+	if !changed.Private || !changed.Enabled || !changed.CompleteFilms || !changed.HasToken || changed.Problem.Text != "expired" || changed.MediaUserNames[0] != "alex" {
 		t.Errorf("account is %+v", changed)
 	}
 	token := secret.Text("fresh-token")
 	changed, err = s.Update(t.Context(), a.ID, account.Change{AccessToken: &token})
-	if err != nil || changed.Problem != "" {
+	if err != nil || changed.Problem.Text != "" {
 		t.Errorf("a new token left the problem %q (%v)", changed.Problem, err)
 	}
 }
@@ -180,7 +181,7 @@ func TestBadInputNamesItsField(t *testing.T) {
 		"line break in token": {account.Draft{Username: "x", Tokens: account.Tokens{Access: "a\nb"}}, "access_token"},
 	} {
 		_, err := s.Create(t.Context(), c.draft)
-		var wrong *account.FieldError
+		var wrong *reason.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != c.field {
 			t.Errorf("%s: error %v, want one about %s", name, err, c.field)
 		}

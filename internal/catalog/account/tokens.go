@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -78,8 +79,8 @@ func (s *Store) SetOwner(ctx context.Context, id int64, owner catalog.User) erro
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return setOwner(ctx, tx, id, owner) })
 }
 
-// SetProblem stores in plain words why the account's token does not work.
-func (s *Store) SetProblem(ctx context.Context, id int64, problem string) error {
+// SetProblem stores why the account's token does not work.
+func (s *Store) SetProblem(ctx context.Context, id int64, problem reason.Reason) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET problem = ? WHERE id = ?`, problem, id); err != nil {
 			return fmt.Errorf("store the problem of account %d: %w", id, err)
@@ -89,7 +90,7 @@ func (s *Store) SetProblem(ctx context.Context, id int64, problem string) error 
 }
 
 // settleProblem removes a problem that an account shows, unless it shows another one by now.
-func (s *Store) settleProblem(ctx context.Context, id int64, problem string) error {
+func (s *Store) settleProblem(ctx context.Context, id int64, problem reason.Reason) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET problem = '' WHERE id = ? AND problem = ?`, id, problem); err != nil {
 			return fmt.Errorf("settle the problem of account %d: %w", id, err)
@@ -150,7 +151,7 @@ func setOwner(ctx context.Context, tx *sql.Tx, id int64, owner catalog.User) err
 		return err
 	}
 	if a.CatalogUserID != 0 && a.CatalogUserID != owner.ID {
-		return fmt.Errorf("%w: it is %q, and the account is %q", ErrOtherUser, owner.Username, a.Username)
+		return otherUser.With(ErrOtherUser, owner.Username, a.Username)
 	}
 	if err := checkFree(ctx, tx, owner.Username, owner.ID, id); err != nil {
 		return err

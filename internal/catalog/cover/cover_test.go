@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -207,7 +208,7 @@ func TestNothingIsLookedUpWhileTheCatalogIsDown(t *testing.T) {
 			t.Errorf("%v, want ErrLater", err)
 		}
 	}
-	if n := r.lookUps(); n != 0 || r.client.Reachability() != before {
+	if n := r.lookUps(); n != 0 || !reflect.DeepEqual(r.client.Reachability(), before) {
 		t.Errorf("%d look-ups, and the breaker went from %+v to %+v", n, before, r.client.Reachability())
 	}
 	r.catalog.Reset()

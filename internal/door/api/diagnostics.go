@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
@@ -80,6 +81,7 @@ type accountState struct {
 	ExpiresAt      *time.Time     `json:"expires_at"`
 	CheckedAt      *time.Time     `json:"checked_at"`
 	Problem        string         `json:"problem"`
+	ProblemValue   reason.Reason  `json:"problem_value,omitzero"`
 	MediaUserNames int            `json:"media_user_names"`
 }
 
@@ -206,7 +208,7 @@ func (d Diagnostics) state(ctx context.Context) (serviceState, error) {
 		return serviceState{}, err
 	}
 	for _, a := range accounts {
-		state.Accounts = append(state.Accounts, accountState{a.ID, a.Method, a.Enabled, a.Preferred, a.DryRun, a.HasToken, a.ExpiresAt, a.CheckedAt, a.Problem, len(a.MediaUserNames)})
+		state.Accounts = append(state.Accounts, accountState{a.ID, a.Method, a.Enabled, a.Preferred, a.DryRun, a.HasToken, a.ExpiresAt, a.CheckedAt, a.Problem.Text, a.Problem, len(a.MediaUserNames)})
 	}
 	if state.NAS, err = d.NAS.Status(ctx); err != nil {
 		return serviceState{}, err

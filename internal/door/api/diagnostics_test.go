@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/door/api"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/upkeep/diagnose"
 )
@@ -225,7 +226,7 @@ func TestDiagnosticsHoldNoSecret(t *testing.T) {
 		r.masker.Add(known)
 	}
 	a := must(r.accounts.Create(t.Context(), account.Draft{Username: "mira", Method: account.ByToken, Tokens: account.Tokens{Access: secret.Text(planted["account token"])}, MediaUserNames: []string{planted["mail address"]}, Enabled: true}))(t)
-	if err := r.accounts.SetProblem(t.Context(), a.ID, "refused: Bearer "+planted["in a record"]); err != nil {
+	if err := r.accounts.SetProblem(t.Context(), a.ID, reason.Text("refused: Bearer "+planted["in a record"])); err != nil {
 		t.Fatal(err)
 	}
 	up, _ := outside(t)

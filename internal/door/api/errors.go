@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
@@ -47,16 +46,12 @@ var statuses = []struct {
 	status int
 }{
 	{record.ErrNotFound, http.StatusNotFound},
-	{account.ErrNotFound, http.StatusNotFound},
 	{mapping.ErrNotFound, http.StatusNotFound},
 	{review.ErrNotFound, http.StatusNotFound},
 	{review.ErrAnswered, http.StatusConflict},
 	{review.ErrUnanswered, http.StatusConflict},
 	{review.ErrInWork, http.StatusConflict},
 	{auth.ErrKeyNotFound, http.StatusNotFound},
-	{account.ErrTaken, http.StatusConflict},
-	{account.ErrNoToken, http.StatusConflict},
-	{account.ErrOAuthNotConfigured, http.StatusConflict},
 	{mapping.ErrTaken, http.StatusConflict},
 	{mapping.ErrBlockedTaken, http.StatusConflict},
 	{mapping.ErrFull, http.StatusConflict},
@@ -183,8 +178,6 @@ func fieldsOf(err error) []FieldProblem {
 		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
 		case *reason.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.What.Text})
-		case *account.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *mapping.FieldError:
 			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
 		case *importer.FieldError:

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 )
 
@@ -45,6 +46,8 @@ type breaker struct {
 	Since     *time.Time `json:"since" doc:"Since when it is open."`
 	NextTrial *time.Time `json:"next_trial" doc:"When the catalog is asked again at the earliest."`
 	Problem   string     `json:"problem" doc:"The last failure; empty while it is closed."`
+	// ProblemValue is the same as a value.
+	ProblemValue reason.Reason `json:"problem_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
 }
 
 // probe is how a probe went.
@@ -126,7 +129,7 @@ func breakerOf(known catalog.Reachability) breaker {
 	if known.Reachable {
 		return breaker{State: "closed"}
 	}
-	return breaker{State: "open", Since: &known.Since, NextTrial: &known.NextTrial, Problem: known.Problem}
+	return breaker{State: "open", Since: &known.Since, NextTrial: &known.NextTrial, Problem: known.Problem.Text, ProblemValue: known.Problem}
 }
 
 func (q Queue) listQueue(ctx context.Context, in *struct {

@@ -17,7 +17,7 @@ import (
 	"watchmark/internal/record"
 )
 
-var noAnswer = &catalog.Error{Op: "x", Kind: catalog.ErrUnreachable}
+var noAnswer = &catalog.Error{Kind: catalog.ErrUnreachable}
 
 // queued adds a record of mira that waits in the queue.
 func (r *rig) queued(title string, tries int) int64 {
@@ -118,7 +118,7 @@ func TestProbeSaysWhyItFails(t *testing.T) {
 		{nil, `"ok":true,"reason":""`},
 		{account.ErrNoToken, `"ok":false,"reason":"empty_token"`},
 		{noAnswer, `"ok":false,"reason":"unreachable"`},
-		{&catalog.Error{Op: "x", Kind: catalog.ErrUnauthorized, Status: 401}, `"ok":false,"reason":"refused"`},
+		{&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, `"ok":false,"reason":"refused"`},
 		{account.ErrOtherUser, `"ok":false,"reason":"refused"`},
 	} {
 		r.keeper.err = c.err

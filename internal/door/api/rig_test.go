@@ -36,6 +36,7 @@ import (
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
@@ -511,14 +512,14 @@ func (subjects) Subject(_ context.Context, id catalog.SubjectID) (catalog.Subjec
 	case 8:
 		return catalog.Subject{ID: 8, Type: catalog.Book, Name: "a book"}, nil
 	case 503:
-		return catalog.Subject{}, &catalog.Error{Op: "read subject 503", Kind: catalog.ErrUnreachable}
+		return catalog.Subject{}, &catalog.Error{Kind: catalog.ErrUnreachable}
 	}
-	return catalog.Subject{}, &catalog.Error{Op: "read subject", Kind: catalog.ErrNotFound, Status: 404}
+	return catalog.Subject{}, &catalog.Error{Kind: catalog.ErrNotFound, Status: 404}
 }
 
 func (s subjects) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	if q.Keyword == "nobody answers" {
-		return nil, &catalog.Error{Op: "search", Kind: catalog.ErrUnreachable}
+		return nil, &catalog.Error{Kind: catalog.ErrUnreachable}
 	}
 	anime, _ := s.Subject(ctx, 265)
 	show, _ := s.Subject(ctx, 7)
@@ -552,7 +553,7 @@ func (k *testKeeper) reachability() catalog.Reachability {
 	if !errors.Is(k.err, catalog.ErrUnreachable) {
 		return catalog.Reachability{Reachable: true}
 	}
-	return catalog.Reachability{Since: time.Now(), NextTrial: time.Now(), Problem: "no answer"}
+	return catalog.Reachability{Since: time.Now(), NextTrial: time.Now(), Problem: reason.Text("no answer")}
 }
 
 func (k *testKeeper) sign(context.Context) error { return k.err }

@@ -115,7 +115,7 @@ func healthOf(a account.Account, now time.Time) health {
 		return tokenless
 	case a.ExpiresAt != nil && a.ExpiresAt.Before(now):
 		return expired
-	case a.Problem != "":
+	case !a.Problem.IsZero():
 		return broken
 	case a.ExpiresAt != nil && a.Method == account.ByToken && a.ExpiresAt.Before(now.Add(expiresSoon)):
 		return expiring

@@ -30,6 +30,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/sse"
@@ -274,7 +275,7 @@ func (g *rig) reachability() catalog.Reachability {
 	if g.down.IsZero() {
 		return catalog.Reachability{Reachable: true, Answered: g.answered}
 	}
-	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: "no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)"}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: reason.Text("no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)")}
 }
 
 // stop ends the live connections, as the service does before it stops.

@@ -214,7 +214,7 @@ func play(t *testing.T, running bool, test func(t *testing.T, b *bench)) {
 	})
 }
 
-var down = &catalog.Error{Op: "probe", Kind: catalog.ErrUnreachable}
+var down = &catalog.Error{Kind: catalog.ErrUnreachable}
 
 func TestEmptyQueueMakesNoRequest(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {

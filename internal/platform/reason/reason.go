@@ -44,6 +44,9 @@ func (r Reason) IsZero() bool { return r.Code == "" && r.Text == "" }
 // Error is the text in English.
 func (r Reason) Error() string { return r.Text }
 
+// Equal reports whether two reasons say the same.
+func (r Reason) Equal(other Reason) bool { return r.Code == other.Code && r.Text == other.Text }
+
 // Unwrap is the error that is an argument; nil when no argument is one.
 func (r Reason) Unwrap() error { return r.cause }
 

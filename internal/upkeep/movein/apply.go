@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/source/tracker"
@@ -187,7 +188,7 @@ func (p *Plan) applyAccounts(ctx context.Context, h Home, dry bool) (lines []Lin
 		case !dry:
 			a.Preferred = a.Preferred && len(there) == 0
 			_, err := h.Accounts.Create(ctx, a.Draft)
-			var wrong *account.FieldError
+			var wrong *reason.FieldError
 			switch {
 			case errors.As(err, &wrong):
 				line.Fate, line.Note = Refused, wrong.Error()
