@@ -286,7 +286,7 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		}
 		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
 		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
-			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error, "total": strconv.Itoa(u.LastTaken)}},
+			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error.Text, "total": strconv.Itoa(u.LastTaken)}},
 			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
 	}
 	return errors.Join(problems...)

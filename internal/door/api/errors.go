@@ -24,7 +24,6 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/source/tracker"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
@@ -91,18 +90,6 @@ var statuses = []struct {
 	{device.ErrUnknown, http.StatusNotFound},
 	{importer.ErrRunning, http.StatusConflict},
 	{diagnose.ErrRunning, http.StatusConflict},
-	{tracker.ErrNotFound, http.StatusNotFound},
-	{tracker.ErrOff, http.StatusConflict},
-	{tracker.ErrNoClient, http.StatusConflict},
-	{tracker.ErrNoApp, http.StatusConflict},
-	{tracker.ErrNoLogin, http.StatusConflict},
-	{tracker.ErrLoginsFull, http.StatusConflict},
-	{tracker.ErrState, http.StatusBadGateway},
-	{tracker.ErrWhich, http.StatusConflict},
-	{tracker.ErrDisconnected, http.StatusConflict},
-	{tracker.ErrDead, http.StatusConflict},
-	{tracker.ErrRunning, http.StatusConflict},
-	{tracker.ErrNobody, http.StatusConflict},
 	{backup.ErrNotFound, http.StatusNotFound},
 	{backup.ErrRunning, http.StatusConflict},
 	{llm.ErrOff, http.StatusConflict},

@@ -267,7 +267,6 @@ func trackerProblem(err error) *Problem {
 	var soon *tracker.CooldownError
 	var wrong *tracker.WrongCodeError
 	var over *tracker.OverError
-	var field *tracker.FieldError
 	var said *tracker.Error
 	switch {
 	case errors.As(err, &soon):
@@ -283,8 +282,6 @@ func trackerProblem(err error) *Problem {
 		p := codeProblem(over)
 		p.RetryAfter = seconds(over.RetryAfter)
 		return p
-	case errors.As(err, &field):
-		return fieldProblem("body."+field.Field, field.Problem)
 	case errors.As(err, &said):
 		p := problem(http.StatusBadGateway, asSentence(said.Error()))
 		if said.RetryAfter > 0 {

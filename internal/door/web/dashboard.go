@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
@@ -37,10 +38,10 @@ type need struct {
 	display
 	Kind   string // of the texts need.<kind>…
 	Count  int
-	Name   string    // of the account, when it is about one
-	Detail string    // in plain words, when it is about a source
-	Since  time.Time // of an outage
-	Path   string    // where to do something about it; empty when no page does
+	Name   string        // of the account, when it is about one
+	Detail reason.Reason // when it is about a source or a channel
+	Since  time.Time     // of an outage
+	Path   string        // where to do something about it; empty when no page does
 }
 
 // recentTitle is a show or film that was watched lately, by its newest record.
@@ -151,7 +152,7 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 		}
 	}
 	for _, p := range polled {
-		if p.Problem != "" {
+		if !p.Problem.IsZero() {
 			needs = append(needs, need{display: display{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: p.Path})
 		}
 	}
@@ -161,7 +162,7 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	}
 	for _, c := range channels {
 		if c.Enabled && c.Paused != "" {
-			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
+			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: reason.Text(c.Paused), Path: "/notifications"})
 		}
 	}
 	if failed > 0 {
@@ -247,7 +248,7 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 	}
 	for _, p := range polled {
 		line := sourceLine{Source: p.Source, Display: display{"quiet", "circle", "source.never"}, Path: p.Path}
-		if p.Problem != "" {
+		if !p.Problem.IsZero() {
 			line.Display = display{"bad", "circle-x", "source.failing"}
 		}
 		lines = append(lines, line)

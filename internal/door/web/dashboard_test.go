@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/cover"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
@@ -76,7 +77,7 @@ func TestPolledSources(t *testing.T) {
 	}
 	g.nas.status = nas.Status{Enabled: true, LastError: "no <such> file"}
 	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: "switched off"}}}
-	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: "sign in again"}, {Name: "alex", State: tracker.Connected, Problem: "try later"}}}
+	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: reason.Text("sign in again")}, {Name: "alex", State: tracker.Connected, Problem: reason.Text("try later")}}}
 	body = g.get(t, in, "/", "en").body
 	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at Trakt has ended", "mira: sign in again", "TV box")
 	if n := strings.Count(body, ">Fails<"); n != 2 {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"watchmark/internal/source"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -32,7 +31,7 @@ type speaker struct {
 
 // speakers are the packages below internal whose texts pages show. Every text of them is taken that collect
 // does not pass over, in all files but these.
-var speakers = append(pushSources(), []speaker{
+var speakers = []speaker{
 	{dir: "catalog/account"},
 	{dir: "door/api", but: []string{"schemas.go", "openapi.go", "reference.go"}},
 	{dir: "catalog/archive", wraps: true},
@@ -48,7 +47,6 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "platform/db", but: []string{"copy.go", "db.go", "foreign.go", "lock.go", "migrate.go", "statements.go"}}, // of the start and the command line
 	{dir: "upkeep/diagnose", but: []string{"problem.go"}},
 	{dir: "engine", wraps: true},
-	{dir: "source/preview"},
 	{dir: "platform/httpx", wraps: true},
 	{dir: "source/importer", wraps: true},
 	{dir: "platform/lan"},
@@ -62,29 +60,17 @@ var speakers = append(pushSources(), []speaker{
 	{dir: "engine/queue"},
 	{dir: "platform/secret", but: []string{"body.go"}},
 	{dir: "platform/settings", but: []string{"table.go", "table_service.go", "table_matching.go", "table_sources.go", "table_messages.go", "environment.go", "file.go", "store.go"}},
-	{dir: "source"},
 	{dir: "tell/summary", but: []string{"store.go", "text.go"}}, // the text is written in both languages
 	{dir: "source/device", wraps: true},
-	{dir: "source/mediabrowser"},
 	{dir: "source/nas", wraps: true, but: []string{"store.go"}},
-	{dir: "source/payload"},
 	{dir: "platform/task", wraps: true},
-	{dir: "source/tracker", wraps: true, but: []string{"store.go"}},
 	{dir: "upkeep/update", wraps: true},
 	{dir: "watch"},
 	{dir: "record/webhooklog"},
-}...)
-
-// pushSources are the packages of the adapters, which all speak.
-func pushSources() []speaker {
-	var all []speaker
-	for _, src := range source.Push {
-		all = append(all, speaker{dir: "source/" + string(src)})
-	}
-	return all
 }
 
-// silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files.
+// silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files;
+// what pages show of them are kinds of reasons, which have their Chinese beside them.
 var silent = []string{
 	"app", "app/demo", "catalog/cover", "door", "door/web", "match/idmap/gen", "platform", "platform/bilingual", "platform/disk",
 	"platform/listen", "platform/logs", "platform/metrics", "platform/reason", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
@@ -92,7 +78,8 @@ var silent = []string{
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
 	"testkit/servertest", "testkit/simulated", "testkit/totptest", "testkit/trackertest", "tools", "tools/npm",
-	"tools/release", "upkeep", "upkeep/install", "upkeep/rights", "watch/title", "watch/title/gen",
+	"source", "source/custom", "source/emby", "source/jellyfin", "source/mediabrowser", "source/payload", "source/plex", "source/preview",
+	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/install", "upkeep/rights", "watch/title", "watch/title/gen",
 }
 
 // unsaid are texts of the speakers that no page shows, with the reason.
@@ -127,13 +114,11 @@ var unsaid = map[string]string{
 	"Bearer realm=\"watchmark\"":                   "a header",
 	"application/json, text/html;q=0.9, */*;q=0.8": "a header",
 	"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()": "a header",
-	"prune the titles of the tracker":                                                  "of the log",
-	"panic":                                                                            "of the log", "panic in a transaction": "of the log",
+	"panic": "of the log", "panic in a transaction": "of the log",
 	"request sent": "of the log", "request failed": "of the log", "answer received": "of the log",
 	"no_account": "a code, told by a key", "empty_token": "a code, told by a key", "unreachable": "a code, told by a key", "refused": "a code, told by a key",
-	"Basic %s":  "a header",
-	"Bearer %s": "a header",
-	"public openid profile email offline_access": "of the protocol",
+	"Basic %s":             "a header",
+	"Bearer %s":            "a header",
 	"from record %d":       "the note of a mapping, which its owner edits",
 	"watchmark key id\x00": "of the cipher",
 	"SQLite format 3\x00":  "of the format",

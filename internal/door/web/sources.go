@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -109,8 +110,8 @@ type polledSource struct {
 	Path    string
 	Display display
 	Enabled bool
-	// Problem is why no event comes from it; empty while it works. A TV box that is off is no problem.
-	Problem string
+	// Problem is why no event comes from it; zero while it works. A TV box that is off is no problem.
+	Problem reason.Reason
 }
 
 // polled are the polled sources.
@@ -123,15 +124,15 @@ func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	boxes, problem := g.Device(), ""
+	boxes, problem := g.Device(), reason.Reason{}
 	for _, user := range history.Users {
 		if user.State == tracker.Dead || user.State == tracker.Refused {
-			problem = strings.TrimPrefix(user.Name+": "+user.Problem, ": ")
+			problem = user.Trouble()
 		}
 	}
 	return []polledSource{
-		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, library.LastError},
-		{watch.Device, sourcePath(watch.Device), g.deviceDisplay(boxes), boxes.Enabled, ""},
+		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, reason.Text(library.LastError)},
+		{watch.Device, sourcePath(watch.Device), g.deviceDisplay(boxes), boxes.Enabled, reason.Reason{}},
 		{watch.Tracker, sourcePath(watch.Tracker), trackerDisplay(history), history.Enabled, problem},
 	}, nil
 }

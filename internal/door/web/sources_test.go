@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/device"
@@ -140,11 +141,11 @@ func (g *rig) fillSources(t testing.TB) {
 	g.tracker = trackerStub{
 		status: tracker.Status{Enabled: true, MailReady: true, AppReady: true, Users: []tracker.User{
 			{ID: 1, Name: "mira", Method: tracker.ByMail, State: tracker.Connected, ConnectedAt: time.Now().Add(-40 * 24 * time.Hour), RefreshedAt: ago(5 * time.Hour)},
-			{ID: 2, Name: "stranger", Method: tracker.ByDevice, State: tracker.Dead, Problem: tracker.ErrDead.Error(), ConnectedAt: time.Now().Add(-90 * 24 * time.Hour)},
+			{ID: 2, Name: "stranger", Method: tracker.ByDevice, State: tracker.Dead, Problem: tracker.ErrDead.With(), ConnectedAt: time.Now().Add(-90 * 24 * time.Hour)},
 		}},
 		sync: tracker.SyncStatus{Enabled: true, NextRun: &later, Users: []tracker.UserSync{
 			{ID: 1, Name: "mira", State: tracker.Connected, LastRun: ago(2 * time.Hour), Outcome: tracker.Taken, ReadUntil: ago(2 * time.Hour), Taken: 31, Seen: 214},
-			{ID: 2, Name: "stranger", State: tracker.Dead, LastRun: ago(30 * time.Hour), Outcome: tracker.Failed, Error: "the tracker does not renew this sign-in any more: sign in again"},
+			{ID: 2, Name: "stranger", State: tracker.Dead, LastRun: ago(30 * time.Hour), Outcome: tracker.Failed, Error: tracker.ErrDead.With()},
 		}},
 	}
 	g.ended(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 31, Skipped: 180, Unreadable: 2})
@@ -195,7 +196,7 @@ func TestSourcePages(t *testing.T) {
 	failed.patch(t, "device", map[string]any{"enabled": true})
 	failed.device = device.Status{Enabled: true}
 	failed.patch(t, "tracker", map[string]any{"enabled": true})
-	failed.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 4, Name: "mira", Method: tracker.ByCode, State: tracker.Connected, Problem: "the key of this service is another one"}}}
+	failed.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 4, Name: "mira", Method: tracker.ByCode, State: tracker.Connected, Problem: reason.Text("the key of this service is another one")}}}
 	failed.ended(t, importer.RunTask, errors.New("the server has gone"))
 	copied := newRig(t, withEnviron("WATCHMARK_NAS_ENABLED=true", "WATCHMARK_DEVICE_ADDRESSES=192.168.1.5"))
 	copied.nas.status = nas.Status{Enabled: true, LastScan: time.Now(), Handling: nas.Copied, Missing: []string{"no air dates"}}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,11 +110,11 @@ func (g Sources) tracker(r *request) (content, error) {
 // trackerDisplay is how the tracker stands, in one word.
 func trackerDisplay(s tracker.Status) display {
 	states := map[tracker.State]int{}
-	problem := ""
+	trouble := false
 	for _, u := range s.Users {
 		states[u.State]++
 		if u.State.Usable() {
-			problem = cmp.Or(problem, u.Problem)
+			trouble = trouble || !u.Problem.IsZero()
 		}
 	}
 	switch {
@@ -125,7 +124,7 @@ func trackerDisplay(s tracker.Status) display {
 		return display{"bad", "circle-x", "tracker.is.dead"}
 	case states[tracker.Connected]+states[tracker.Refused] == 0:
 		return display{"warn", "key-round", "tracker.is.nobody"}
-	case problem != "":
+	case trouble:
 		return display{"warn", "triangle-alert", "tracker.is.trouble"}
 	}
 	return display{"good", "circle-check", "tracker.is.good"}
@@ -140,7 +139,7 @@ func personDisplay(u tracker.User) display {
 		return display{"bad", "circle-x", "tracker.state.refused"}
 	case u.State == tracker.Disconnected:
 		return display{"quiet", "circle-slash", "tracker.state.disconnected"}
-	case u.Problem != "":
+	case !u.Problem.IsZero():
 		return display{"warn", "triangle-alert", "tracker.state.trouble"}
 	}
 	return display{"good", "circle-check", "tracker.state.connected"}

@@ -23,7 +23,10 @@ func fieldsOf(pointer any) (fields []beside) {
 	for i := range v.NumField() {
 		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		name, is := strings.CutSuffix(tag, ValueSuffix)
-		if r, ok := v.Field(i).Addr().Interface().(*Reason); ok && is {
+		if !is { // nor can what is not exported be looked into
+			continue
+		}
+		if r, ok := v.Field(i).Addr().Interface().(*Reason); ok {
 			fields = append(fields, beside{name, r})
 		}
 	}

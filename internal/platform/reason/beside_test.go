@@ -10,6 +10,7 @@ import (
 type outcome struct {
 	ID     int           `json:"id"`
 	Reason reason.Reason `json:"reason_value,omitzero"`
+	secret int
 }
 
 func (o outcome) MarshalJSON() ([]byte, error) {

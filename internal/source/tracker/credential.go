@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -23,9 +24,6 @@ type Credential struct {
 	ExpiresIn int64 // seconds, as told; 0 when it was not
 	ExpiresAt time.Time
 }
-
-// opTradeCode says what the code of a sign-in is sent for.
-const opTradeCode = "trade the code for a credential of the tracker"
 
 // assumedLife is that of an access token when the answer does not tell.
 const assumedLife = 7 * 24 * time.Hour
@@ -45,7 +43,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 
 // trade asks the token endpoint for a credential (upstreams/tracker.md sections 6 and 8).
 // op says what for. Errors are *Error, ErrGrantInvalid for a code or token that is dead.
-func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]string) (Credential, error) {
+func (k *Keeper) trade(ctx context.Context, op *reason.Kind, address string, body map[string]string) (Credential, error) {
 	asked := time.Now()
 	resp, err := k.postJSON(ctx, op, address, body)
 	if err != nil {
@@ -53,7 +51,7 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 	}
 	// The word counts wherever the body has it (upstreams/tracker.md section 8).
 	if resp.Status == http.StatusBadRequest && bytes.Contains(resp.Body, []byte("invalid_grant")) {
-		return Credential{}, &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status, Detail: "the tracker says that the authorisation is used up, expired or revoked: sign in again"}
+		return Credential{}, &Error{Op: op, Kind: ErrGrantInvalid, Status: resp.Status, Detail: grantEnded.With()}
 	}
 	if resp.Status != http.StatusOK {
 		return Credential{}, tokenRefusal(op, resp)
@@ -69,7 +67,7 @@ func (k *Keeper) trade(ctx context.Context, op, address string, body map[string]
 		CreatedAt number      `json:"created_at"`
 	}
 	if resp.JSON(&said, mostValues) != nil || said.Access == "" {
-		return Credential{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no token"}
+		return Credential{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: noToken.With()}
 	}
 	c := Credential{Access: said.Access, Refresh: said.Refresh, ID: said.ID, TokenType: said.TokenType, Scope: said.Scope, ExpiresIn: int64(said.ExpiresIn)}
 	for _, text := range []secret.Text{c.Access, c.Refresh, c.ID} {
@@ -96,16 +94,16 @@ func expiry(now time.Time, at, in, created number) time.Time {
 
 // tokenRefusal: what the token endpoint refuses, but for a grant, is about the client and not about
 // a token. Of an application that was deleted it says 400 or 401 (upstreams/tracker.md section 1).
-func tokenRefusal(op string, resp *httpx.Response) *Error {
+func tokenRefusal(op *reason.Kind, resp *httpx.Response) *Error {
 	e := refusal(op, resp)
 	if resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnauthorized {
 		e.Kind = ErrForbidden
-		e.Detail = "the tracker does not accept the client id or its secret (" + strconv.Itoa(resp.Status) + "): check those in the section tracker of the settings. It deletes an application whose owner has no VIP"
+		e.Detail = secretRefused.With(resp.Status)
 	}
 	return e
 }
 
-func (k *Keeper) postJSON(ctx context.Context, op, address string, body map[string]string) (*httpx.Response, error) {
+func (k *Keeper) postJSON(ctx context.Context, op *reason.Kind, address string, body map[string]string) (*httpx.Response, error) {
 	text, _ := json.Marshal(body) // texts always can be written
 	return k.send(ctx, op, httpx.Request{
 		Method: http.MethodPost, URL: address, Body: text,

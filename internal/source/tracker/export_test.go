@@ -8,7 +8,7 @@ import (
 
 // Ask is a request for data in the name of a user, made once.
 func (k *Keeper) Ask(ctx context.Context, id int64) error {
-	_, err := k.get(ctx, "ask", id, "/sync/last_activities")
+	_, err := k.get(ctx, opAskWho, id, "/sync/last_activities")
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 
 // patiently asks the data host, and again after errors that waiting helps against: with the wait
 // that the tracker asks for, else 30 s and doubling.
-func (k *Keeper) patiently(ctx context.Context, op string, userID int64, path string, helps func(error) bool) (*httpx.Response, error) {
+func (k *Keeper) patiently(ctx context.Context, op *reason.Kind, userID int64, path string, helps func(error) bool) (*httpx.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := k.get(ctx, op, userID, path)
 		if err == nil || !helps(err) || try == patience {
@@ -54,17 +55,16 @@ func (k *Keeper) patiently(ctx context.Context, op string, userID int64, path st
 
 // activities are the stamps that say whether anything was watched.
 func (k *Keeper) activities(ctx context.Context, userID int64) (episodes, movies string, err error) {
-	const op = "ask the tracker what is new"
 	type at struct {
 		WatchedAt string `json:"watched_at"`
 	}
 	var said struct{ Episodes, Movies at }
-	resp, err := k.patiently(ctx, op, userID, "/sync/last_activities", passing)
+	resp, err := k.patiently(ctx, opAskNew, userID, "/sync/last_activities", passing)
 	if err != nil {
 		return "", "", err
 	}
 	if resp.JSON(&said, mostValues) != nil {
-		return "", "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
+		return "", "", &Error{Op: opAskNew, Kind: ErrRefused, Status: resp.Status, Detail: unreadable.With()}
 	}
 	return said.Episodes.WatchedAt, said.Movies.WatchedAt, nil
 }
@@ -76,25 +76,21 @@ type page struct {
 	last  bool
 }
 
-// errMoved: a play that moved from a page to the one before may not have been seen.
-var errMoved = errors.New("plays were removed at the tracker while its history was read: it has to be read again")
-
 // pages reads the history of a user from the newest play on, and hands each page on until fn has
 // enough. How many there are is in a header; what lacks it ends with an empty page. No window is
 // asked for: by it the tracker would count only the plays inside, and whether its bounds belong to it is
 // not known. What is watched meanwhile only moves others to a later page, where they are known.
 func (k *Keeper) pages(ctx context.Context, userID int64, fn func(page) (enough bool, err error)) error {
-	const op = "read the history of the tracker"
 	total := 0
 	for number := 1; number <= pagesMost; number++ {
 		query := url.Values{"page": {strconv.Itoa(number)}, "limit": {strconv.Itoa(pageSize)}, "extended": {"full"}}
-		resp, err := k.patiently(ctx, op, userID, "/sync/history?"+query.Encode(), passing)
+		resp, err := k.patiently(ctx, opReadHistory, userID, "/sync/history?"+query.Encode(), passing)
 		if err != nil {
 			return err
 		}
 		var p page
 		if err := resp.JSON(&p.items, mostValues); err != nil || p.items == nil {
-			return &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
+			return &Error{Op: opReadHistory, Kind: ErrRefused, Status: resp.Status, Detail: unreadable.With()}
 		}
 		if p.total, err = strconv.Atoi(resp.Header.Get("X-Pagination-Item-Count")); err != nil {
 			p.total = total
@@ -109,5 +105,5 @@ func (k *Keeper) pages(ctx context.Context, userID int64, fn func(page) (enough 
 			return err
 		}
 	}
-	return &Error{Op: op, Kind: ErrRefused, Detail: "the history has more pages than a history can have"}
+	return &Error{Op: opReadHistory, Kind: ErrRefused, Detail: tooManyPages.With()}
 }

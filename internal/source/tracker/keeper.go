@@ -3,9 +3,9 @@ package tracker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 )
 
@@ -108,7 +108,7 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 		return nil, err
 	}
 	return k.start(SyncTask, func(ctx context.Context, t *task.Task) error {
-		var problems []error
+		var problems []reason.Reason
 		results := make([]RunResult, 0, len(users))
 		var again time.Duration
 		for _, u := range users {
@@ -120,7 +120,7 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 			}
 			if err != nil {
 				again = max(again, worthRetrying(err))
-				problems = append(problems, fmt.Errorf("%s: %w", result.Name, err))
+				problems = append(problems, ofUser.With(result.Name, err))
 				k.Log.WarnContext(ctx, "the history of a tracker user could not be read to its end", "tracker_user", result.Name, "error", err)
 			} else {
 				k.Log.InfoContext(ctx, "the history of a tracker user was read", "tracker_user", result.Name, "outcome", string(result.Outcome), "taken", result.Taken)
@@ -131,7 +131,13 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 			k.again = time.Now().Add(again)
 			k.mu.Unlock()
 		}
-		return errors.Join(problems...)
+		switch len(problems) {
+		case 0:
+			return nil
+		case 1:
+			return problems[0]
+		}
+		return several.With(problems)
 	})
 }
 

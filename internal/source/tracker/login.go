@@ -3,11 +3,12 @@ package tracker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -33,13 +34,16 @@ type CooldownError struct {
 	Waiting bool
 }
 
-// Error says how long to wait.
-func (e *CooldownError) Error() string {
+// Error is the reason in English.
+func (e *CooldownError) Error() string { return e.Reason().Text }
+
+// Reason says how long to wait.
+func (e *CooldownError) Reason() reason.Reason {
 	wait := int((e.RetryAfter + time.Second - 1) / time.Second)
 	if e.Waiting {
-		return fmt.Sprintf("a mail was asked for just now: use its code, or ask again in %d seconds", wait)
+		return mailWaits.With(wait)
 	}
-	return fmt.Sprintf("a mail was sent less than a minute ago: ask again in %d seconds", wait)
+	return mailTooSoon.With(wait)
 }
 
 // OverError ends a sign-in by its code: ErrTooManyCodes or ErrCodeExpired.
@@ -58,9 +62,12 @@ func (e *OverError) Unwrap() error { return e.Reason }
 // WrongCodeError is ErrWrongCode with how many more wrong codes the sign-in bears.
 type WrongCodeError struct{ Left int }
 
-// Error says how many tries are left.
-func (e *WrongCodeError) Error() string {
-	return fmt.Sprintf("%v: %d more of MAX_OTP_ATTEMPTS (%d) may be wrong", ErrWrongCode, e.Left, MaxOTPAttempts)
+// Error is the reason in English.
+func (e *WrongCodeError) Error() string { return e.Reason().Text }
+
+// Reason says how many tries are left.
+func (e *WrongCodeError) Reason() reason.Reason {
+	return wrongCodeLeft.With(ErrWrongCode, e.Left, MaxOTPAttempts)
 }
 
 // Is makes it ErrWrongCode.
@@ -134,7 +141,7 @@ func (l *logins) find(key loginKey) (loginKey, *login) {
 }
 
 // StartLogin has the tracker mail a code to email, for the caller, who is whoever is signed
-// in at this service. It returns how long the code is good. Errors: ErrNoClient, *FieldError,
+// in at this service. It returns how long the code is good. Errors: ErrNoClient, *reason.FieldError,
 // *CooldownError, *Error; after an error the sign-in from before waits on, if there is one, and a mail that was
 // not sent starts no cooldown.
 func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Duration, error) {
@@ -144,7 +151,7 @@ func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Dur
 	}
 	email = normalMail(email)
 	if !mailForm.MatchString(email) || len(email) > 254 {
-		return 0, &FieldError{"email", "is not an e-mail address"}
+		return 0, reason.At("email", notMail.With())
 	}
 	key := loginKey{caller, email}
 	at, wait, err := k.store.claimMail(ctx)
@@ -170,12 +177,12 @@ func normalMail(email string) string { return strings.ToLower(strings.TrimSpace(
 
 // CompleteLogin ends the sign-in of the caller for email with the code of the mail and
 // stores the credential; an empty email is the caller's newest sign-in. A code that is not
-// six digits is a *FieldError and does not count, nor does a failure of the network. Other
+// six digits is a *reason.FieldError and does not count, nor does a failure of the network. Other
 // errors: ErrNoLogin, *WrongCodeError, *OverError after more than MaxOTPAttempts and for an expired code, and,
 // with a code that was right, ErrState and *Error; then too a new mail is needed.
 func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (User, error) {
 	if !otpForm.MatchString(otp) {
-		return User{}, &FieldError{"otp", "is not a code of six digits"}
+		return User{}, reason.At("otp", notOTP.With())
 	}
 	key, one := k.logins.find(loginKey{caller, normalMail(email)})
 	if one == nil {
@@ -206,7 +213,7 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 		return User{}, err
 	}
 	if cookie == "" {
-		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker took the code and opened no session: ask for a new mail"}
+		return User{}, &Error{Op: opSignIn, Kind: ErrRefused, Detail: noSession.With()}
 	}
 	code, err := k.authorize(ctx, one.o, cookie, one.proof)
 	if err != nil {

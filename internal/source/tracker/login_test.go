@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/trackertest"
@@ -163,7 +164,7 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
 	must(t, err)
 	right := r.remote.LastCode(mira)
-	var field *tracker.FieldError
+	var field *reason.FieldError
 	for _, otp := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "12 456"} {
 		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.As(err, &field) || field.Field != "otp" {
 			t.Errorf("code %q: %v", otp, err)
@@ -350,7 +351,7 @@ func TestWhatLacksIsSaid(t *testing.T) {
 		t.Errorf("without an application: %v", err)
 	}
 	r.opts.ClientID = webClient
-	var field *tracker.FieldError
+	var field *reason.FieldError
 	for _, email := range []string{"", "mira", "mira@home", "a b@home.example"} {
 		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", email); !errors.As(err, &field) || field.Field != "email" {
 			t.Errorf("address %q: %v", email, err)

@@ -11,10 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -42,13 +42,12 @@ func (p proof) challenge() string {
 
 // askMail is step 1: the tracker sends a code to the address, which voids the one before.
 func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
-	const op = "ask the tracker for a sign-in mail"
-	resp, err := k.send(ctx, op, formRequest(o, "/auth/magic", url.Values{"email": {email}}))
+	resp, err := k.send(ctx, opAskMail, formRequest(o, "/auth/magic", url.Values{"email": {email}}))
 	if err != nil {
 		return err
 	}
 	if resp.Status != http.StatusOK {
-		return pageRefusal(op, resp, "the tracker does not take this address: check it, and that it has an account there")
+		return pageRefusal(opAskMail, resp, mailRefused.With())
 	}
 	return nil
 }
@@ -56,28 +55,27 @@ func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
 // submitCode is step 2: it trades the code for the cookie of a signed-in browser, as
 // name=value. The error is ErrWrongCode for 401.
 func (k *Keeper) submitCode(ctx context.Context, o Options, email, otp string) (cookie secret.Text, err error) {
-	const op = "send the code to the tracker"
-	resp, err := k.send(ctx, op, formRequest(o, "/auth/magic/submit", url.Values{"email": {email}, "otp": {otp}}))
+	resp, err := k.send(ctx, opSendCode, formRequest(o, "/auth/magic/submit", url.Values{"email": {email}, "otp": {otp}}))
 	switch {
 	case err != nil:
 		return "", err
 	case resp.Status == http.StatusUnauthorized:
-		return "", &Error{Op: op, Kind: ErrWrongCode, Status: resp.Status, Detail: ErrWrongCode.Error()}
+		return "", &Error{Op: opSendCode, Kind: ErrWrongCode, Status: resp.Status, Detail: ErrWrongCode.With()}
 	case resp.Status != http.StatusOK:
-		return "", pageRefusal(op, resp, "the tracker does not take this code: ask for a new mail")
+		return "", pageRefusal(opSendCode, resp, codeRefused.With())
 	}
 	return sessionCookie(resp.Header), nil
 }
 
 // pageRefusal is what a refusal of the sign-in page means; wrong is said where it is about what was sent.
-func pageRefusal(op string, resp *httpx.Response, wrong string) *Error {
+func pageRefusal(op *reason.Kind, resp *httpx.Response, wrong reason.Reason) *Error {
 	e := refusal(op, resp)
 	switch {
 	case resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnprocessableEntity:
 		e.Detail = wrong
 	case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden && !isPage(resp):
 		e.Kind = ErrForbidden
-		e.Detail = "the tracker turned the sign-in by e-mail away (" + strconv.Itoa(resp.Status) + "): it may want a browser there; sign in with an application"
+		e.Detail = mailLoginRefused.With(resp.Status)
 	}
 	return e
 }
@@ -107,18 +105,15 @@ func sessionCookie(header http.Header) secret.Text {
 	return ""
 }
 
-const checkMailClient = "the tracker authorised nothing: check tracker.client_id and tracker.redirect_uri, then ask for a new mail"
-
 // authorize is step 3: with the cookie it asks for a code, which comes in the Location of a
 // redirect or in a body. Whatever else comes, an answer without the very state that was
 // sent is ErrState.
 func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p proof) (code secret.Text, err error) {
-	const op = "have the tracker authorise the sign-in"
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {o.ClientID}, "redirect_uri": {o.RedirectURI}, "scope": {loginScope},
 		"code_challenge": {p.challenge()}, "code_challenge_method": {"S256"}, "state": {p.state},
 	}
-	resp, err := k.send(ctx, op, httpx.Request{
+	resp, err := k.send(ctx, opAuthorize, httpx.Request{
 		URL:    o.AuthURL + "/api/auth/oauth2/authorize?" + query.Encode(),
 		Header: http.Header{"Accept": {"text/html,application/json"}, "Cookie": {cookie.Reveal()}},
 	})
@@ -128,9 +123,9 @@ func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p
 	back, given := returned(resp)
 	if !given {
 		if resp.Status == http.StatusOK {
-			return "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
+			return "", &Error{Op: opAuthorize, Kind: ErrRefused, Status: resp.Status, Detail: noCode.With()}
 		}
-		return "", pageRefusal(op, resp, checkMailClient)
+		return "", pageRefusal(opAuthorize, resp, checkMailClient.With())
 	}
 	if !sameState(back["state"], p.state) {
 		return "", ErrState
@@ -138,7 +133,7 @@ func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p
 	if codes := back["code"]; len(codes) == 1 && codes[0] != "" {
 		return secret.Text(codes[0]), nil
 	}
-	return "", &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: checkMailClient}
+	return "", &Error{Op: opAuthorize, Kind: ErrRefused, Status: resp.Status, Detail: checkMailClient.With()}
 }
 
 // returned is the query of the address that an answer leads to.

@@ -91,7 +91,6 @@ type Device struct {
 // waits for that (upstreams/tracker.md section 6). It returns ErrNoApp, ErrLoginsFull, *Error, or
 // task.ErrStopping.
 func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
-	const op = "ask the tracker for a device code"
 	o, err := k.app()
 	if err != nil {
 		return Device{}, err
@@ -105,12 +104,12 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	if waiting >= devicesMost {
 		return Device{}, ErrLoginsFull
 	}
-	resp, err := k.postJSON(ctx, op, o.AuthURL+"/oauth/device/code", map[string]string{"client_id": o.AppClientID})
+	resp, err := k.postJSON(ctx, opAskDeviceCode, o.AuthURL+"/oauth/device/code", map[string]string{"client_id": o.AppClientID})
 	if err != nil {
 		return Device{}, err
 	}
 	if resp.Status != http.StatusOK {
-		return Device{}, tokenRefusal(op, resp)
+		return Device{}, tokenRefusal(opAskDeviceCode, resp)
 	}
 	var said struct {
 		DeviceCode      secret.Text `json:"device_code"`
@@ -120,7 +119,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		Interval        number      `json:"interval"`
 	}
 	if resp.JSON(&said, mostValues) != nil || said.DeviceCode == "" || said.UserCode == "" || said.VerificationURL == "" {
-		return Device{}, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "the answer of the tracker holds no code"}
+		return Device{}, &Error{Op: opAskDeviceCode, Kind: ErrUnreachable, Status: resp.Status, Detail: noCode.With()}
 	}
 	k.Masker.Add(said.DeviceCode.Reveal())
 	life := min(time.Duration(cmp.Or(said.ExpiresIn, deviceLife))*time.Second, deviceLongest)
@@ -129,7 +128,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	t, err := k.Tasks.Start(DeviceTask, 0, func(ctx context.Context, t *task.Task) error {
 		bounded, cancel := context.WithTimeout(ctx, life)
 		defer cancel()
-		t.Progress(0, 1, "waiting for somebody to type the code in at the tracker")
+		t.Progress(0, 1, waitingForCode.With().Text)
 		u, err := k.awaitDevice(bounded, o, said.DeviceCode, every)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return errCodeEnded
@@ -137,7 +136,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		if err != nil {
 			return err
 		}
-		t.Progress(1, 1, "signed in as "+u.Name)
+		t.Progress(1, 1, signedIn.With(u.Name).Text)
 		t.SetResult(u)
 		return nil
 	})
@@ -148,12 +147,8 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	return d, nil
 }
 
-// errCodeEnded is told when the clock of the tracker, or of this service, says that a code is over.
-var errCodeEnded = errors.New("nobody typed the code in before it ended: start again")
-
 // awaitDevice asks every so often whether the code was approved. What fails in passing is asked again.
 func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, every time.Duration) (User, error) {
-	const op = "wait for the code to be approved"
 	address := o.AuthURL + "/oauth/device/token"
 	body := map[string]string{"code": code.Reveal(), "client_id": o.AppClientID, "client_secret": o.AppClientSecret.Reveal()}
 	for {
@@ -162,7 +157,7 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 			return User{}, ctx.Err()
 		case <-time.After(every):
 		}
-		c, err := k.trade(ctx, op, address, body)
+		c, err := k.trade(ctx, opAwaitApproval, address, body)
 		if err == nil {
 			return k.connect(ctx, ByDevice, o.AppClientID, deviceRedirect, c)
 		}
@@ -175,11 +170,11 @@ func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, e
 		case http.StatusTooManyRequests:
 			every = min(every*2, deviceSlowest)
 		case http.StatusTeapot:
-			return User{}, errors.New("the person refused at the tracker: start again if that was a mistake")
+			return User{}, errDenied
 		case http.StatusGone:
 			return User{}, errCodeEnded
 		case http.StatusNotFound, http.StatusConflict:
-			return User{}, errors.New("the code was used, or is not known any more: start again")
+			return User{}, errCodeUsed
 		default:
 			if !passing(err) {
 				return User{}, err

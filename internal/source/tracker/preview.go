@@ -3,7 +3,6 @@ package tracker
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/preview"
@@ -43,12 +42,12 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 			}
 		}
 		done += len(p.items)
-		t.Progress(done, max(p.total, done), fmt.Sprintf("%s: %d episodes and films looked up", u.Name, result.Table.Items))
+		t.Progress(done, max(p.total, done), lookedUp.With(u.Name, result.Table.Items).Text)
 		return false, nil
 	})
 	err = errors.Join(err, r.untitled)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return result, fmt.Errorf("preview the history of %s: %w", u.Name, err)
+		return result, previewFailed.With(u.Name, err)
 	}
 	return result, err
 }

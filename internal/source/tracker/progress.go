@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
 
 // progress is how far the history of a user was taken in.
@@ -108,16 +109,22 @@ func noteTx(ctx context.Context, tx *sql.Tx, id, play, record int64) error {
 
 // UserSync is how reading the history of a user stands.
 type UserSync struct {
-	ID        int64      `json:"id"`
-	Name      string     `json:"name"`
-	State     State      `json:"state" enum:"connected,refused,dead,disconnected"`
-	LastRun   *time.Time `json:"last_run" doc:"When the history was last read; null for never."`
-	Outcome   Outcome    `json:"last_outcome" enum:",taken,up_to_date,failed,cancelled" doc:"How that ended; empty before the first."`
-	Error     string     `json:"last_error" doc:"What is wrong and what to do, in plain words; empty when nothing is."`
-	ReadUntil *time.Time `json:"read_until" doc:"Plays up to here are taken in; null before the first run that came to its end."`
-	LastTaken int        `json:"last_taken" doc:"How many plays became records in the last reading."`
-	Taken     int        `json:"taken" doc:"How many plays became records in all."`
-	Seen      int        `json:"seen" doc:"How many more were seen only: older than the connection, of another genre, or unreadable."`
+	ID        int64         `json:"id"`
+	Name      string        `json:"name"`
+	State     State         `json:"state" enum:"connected,refused,dead,disconnected"`
+	LastRun   *time.Time    `json:"last_run" doc:"When the history was last read; null for never."`
+	Outcome   Outcome       `json:"last_outcome" enum:",taken,up_to_date,failed,cancelled" doc:"How that ended; empty before the first."`
+	Error     reason.Reason `json:"last_error_value,omitzero" doc:"What is wrong and what to do, in plain words; empty when nothing is."`
+	ReadUntil *time.Time    `json:"read_until" doc:"Plays up to here are taken in; null before the first run that came to its end."`
+	LastTaken int           `json:"last_taken" doc:"How many plays became records in the last reading."`
+	Taken     int           `json:"taken" doc:"How many plays became records in all."`
+	Seen      int           `json:"seen" doc:"How many more were seen only: older than the connection, of another genre, or unreadable."`
+}
+
+// MarshalJSON has the text of the error beside it, as last_error.
+func (u UserSync) MarshalJSON() ([]byte, error) {
+	type plain UserSync
+	return reason.MarshalBeside((*plain)(&u))
 }
 
 // syncs lists how reading stands for everybody.

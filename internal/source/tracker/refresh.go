@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 )
@@ -118,9 +119,9 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credent
 	}
 	bounded, cancel := context.WithTimeout(ctx, askMost)
 	defer cancel()
-	fresh, err := k.trade(bounded, "renew the sign-in at the tracker", o.AuthURL+"/oauth/token", body)
+	fresh, err := k.trade(bounded, opRenew, o.AuthURL+"/oauth/token", body)
 	if errors.Is(err, ErrGrantInvalid) {
-		first, killed := k.store.kill(ctx, u.ID, u.version, ErrDead.Error())
+		first, killed := k.store.kill(ctx, u.ID, u.version, ErrDead.With())
 		if first {
 			k.Log.WarnContext(ctx, "the tracker does not renew a sign-in any more: sign in again", "tracker_user", u.Name)
 		} else if now, c, gone := k.load(ctx, u.ID); gone == nil && now.version != u.version {
@@ -151,7 +152,7 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credent
 
 // get asks the data host in the name of a user (upstreams/tracker.md sections 2 and 5). A
 // token that is refused is renewed and the request repeated once; when that is refused too, the user's state says so. Every answer but 200 is an error.
-func (k *Keeper) get(ctx context.Context, op string, id int64, path string) (*httpx.Response, error) {
+func (k *Keeper) get(ctx context.Context, op *reason.Kind, id int64, path string) (*httpx.Response, error) {
 	var refused secret.Text
 	for {
 		u, c, err := k.credential(ctx, id, useEarly, refused)
@@ -174,14 +175,14 @@ func (k *Keeper) get(ctx context.Context, op string, id int64, path string) (*ht
 			refused = c.Access
 			continue
 		case resp.Status == http.StatusUnauthorized:
-			return nil, errors.Join(refusal(op, resp), k.store.take(context.WithoutCancel(ctx), id, u.version, ErrRefusedAgain.Error()))
+			return nil, errors.Join(refusal(op, resp), k.store.take(context.WithoutCancel(ctx), id, u.version, ErrRefusedAgain.With()))
 		case resp.Status == http.StatusOK && isPage(resp):
-			return nil, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: "a page came instead of data: something stands between this service and the tracker"}
+			return nil, &Error{Op: op, Kind: ErrUnreachable, Status: resp.Status, Detail: pageInstead.With()}
 		case resp.Status != http.StatusOK:
 			return nil, refusal(op, resp)
 		}
 		if u.State == Refused {
-			err = k.store.take(context.WithoutCancel(ctx), id, u.version, "")
+			err = k.store.take(context.WithoutCancel(ctx), id, u.version, reason.Reason{})
 		}
 		return resp, err
 	}
@@ -248,7 +249,6 @@ func (k *Keeper) Disconnect(ctx context.Context, id int64) (revoked bool, err er
 
 // revoke is upstreams/tracker.md section 6.
 func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
-	const op = "revoke the sign-in at the tracker"
 	o := k.Options()
 	body := map[string]string{"token": c.Access.Reveal(), "client_id": u.clientID}
 	if u.Method != ByMail {
@@ -256,9 +256,9 @@ func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, askMost)
 	defer cancel()
-	resp, err := k.postJSON(bounded, op, o.AuthURL+"/oauth/revoke", body)
+	resp, err := k.postJSON(bounded, opRevoke, o.AuthURL+"/oauth/revoke", body)
 	if err == nil && resp.Status/100 != 2 {
-		err = tokenRefusal(op, resp)
+		err = tokenRefusal(opRevoke, resp)
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
 // it does not tell, the sign-in stays and it is asked again before the first use.
 func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
 	if c.Refresh == "" {
-		return User{}, &Error{Op: "sign in at the tracker", Kind: ErrRefused, Detail: "the tracker gave no refresh token, so the sign-in could not last: check the client id in the section tracker of the settings"}
+		return User{}, &Error{Op: opSignIn, Kind: ErrRefused, Detail: noRefreshToken.With()}
 	}
 	ctx = context.WithoutCancel(ctx) // the code is used up: what it brought must not get lost
 	id, err := k.store.add(ctx, m, clientID, redirectURI, c, time.Now())

@@ -74,7 +74,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	}
 	status, err := r.keeper.Status(t.Context())
 	must(t, err)
-	if got := status.Users[0]; got.State != tracker.Dead || got.Problem == "" {
+	if got := status.Users[0]; got.State != tracker.Dead || got.Problem.IsZero() {
 		t.Errorf("shown as %+v", got)
 	}
 	if _, err := r.keeper.Sync(t.Context(), u.ID, false); !errors.Is(err, tracker.ErrDead) {
@@ -82,7 +82,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	}
 	// Signing in again brings the same user back.
 	back := r.signIn(mira)
-	if back.ID != u.ID || back.State != tracker.Connected || back.Problem != "" {
+	if back.ID != u.ID || back.State != tracker.Connected || !back.Problem.IsZero() {
 		t.Errorf("back as %+v", back)
 	}
 	if err := r.keeper.Ask(t.Context(), u.ID); err != nil {
@@ -110,7 +110,7 @@ func TestInvalidGrantAnywhereInThe400IsTheEnd(t *testing.T) {
 			}
 			status, err := r.keeper.Status(t.Context())
 			must(t, err)
-			if got := status.Users[0]; got.State != tracker.Dead || got.Problem == "" {
+			if got := status.Users[0]; got.State != tracker.Dead || got.Problem.IsZero() {
 				t.Errorf("shown as %+v", got)
 			}
 		})
@@ -124,13 +124,13 @@ func TestARenewedSignInThatIsRefusedSaysSo(t *testing.T) {
 		t.Helper()
 		status, err := r.keeper.Status(t.Context())
 		must(t, err)
-		if got := status.Users[0]; got.State != state || !strings.Contains(got.Problem, problem) || (got.Problem == "") != (problem == "") {
+		if got := status.Users[0]; got.State != state || !strings.Contains(got.Problem.Text, problem) || (got.Problem.IsZero()) != (problem == "") {
 			t.Errorf("%s: %+v", when, got)
 		}
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
 	for range 2 { // it is tried again each time
-		if result, _ := r.sync(false); result.Outcome != tracker.Failed || !strings.Contains(result.Error, "does not accept the sign-in") {
+		if result, _ := r.sync(false); result.Outcome != tracker.Failed || !strings.Contains(result.Error.Text, "does not accept the sign-in") {
 			t.Errorf("read with %+v", result)
 		}
 		is("refused", tracker.Refused, "although it was just renewed")
@@ -202,7 +202,7 @@ func TestAKeyThatIsGoneMayComeBack(t *testing.T) {
 	}
 	status, err := other.keeper.Status(t.Context())
 	must(t, err)
-	if got := status.Users[0]; got.State != tracker.Connected || !strings.Contains(got.Problem, secret.KeyFile) {
+	if got := status.Users[0]; got.State != tracker.Connected || !strings.Contains(got.Problem.Text, secret.KeyFile) {
 		t.Errorf("shown as %+v", got)
 	}
 	must(t, os.Rename(key+".old", key))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -36,19 +37,33 @@ const (
 
 // User is a person whose tracker account was connected.
 type User struct {
-	ID          int64      `json:"id"`
-	Name        string     `json:"name" doc:"What the tracker calls them; accounts list it as a media-server user. Empty until the tracker told."`
-	Method      Method     `json:"method" enum:"email,code,device" doc:"How they signed in."`
-	State       State      `json:"state" enum:"connected,refused,dead,disconnected" doc:"refused: the tracker refuses the sign-in although it was renewed. dead: it does not renew the sign-in any more, sign in again."`
-	Problem     string     `json:"problem" doc:"What is wrong with the sign-in and what to do, in plain words; empty when nothing is."`
-	ExpiresAt   *time.Time `json:"expires_at" doc:"When the access token ends; it is renewed before. null when there is none."`
-	ConnectedAt time.Time  `json:"connected_at"`
-	RefreshedAt *time.Time `json:"refreshed_at" doc:"When the sign-in was last renewed."`
+	ID          int64         `json:"id"`
+	Name        string        `json:"name" doc:"What the tracker calls them; accounts list it as a media-server user. Empty until the tracker told."`
+	Method      Method        `json:"method" enum:"email,code,device" doc:"How they signed in."`
+	State       State         `json:"state" enum:"connected,refused,dead,disconnected" doc:"refused: the tracker refuses the sign-in although it was renewed. dead: it does not renew the sign-in any more, sign in again."`
+	Problem     reason.Reason `json:"problem_value,omitzero" doc:"What is wrong with the sign-in and what to do, in plain words; empty when nothing is."`
+	ExpiresAt   *time.Time    `json:"expires_at" doc:"When the access token ends; it is renewed before. null when there is none."`
+	ConnectedAt time.Time     `json:"connected_at"`
+	RefreshedAt *time.Time    `json:"refreshed_at" doc:"When the sign-in was last renewed."`
 
 	uid         string
 	clientID    string
 	redirectURI string
 	version     int64
+}
+
+// MarshalJSON has the text of the problem beside it, as problem.
+func (u User) MarshalJSON() ([]byte, error) {
+	type plain User
+	return reason.MarshalBeside((*plain)(&u))
+}
+
+// Trouble is the problem with the name of the user, as far as it is known.
+func (u User) Trouble() reason.Reason {
+	if u.Name == "" {
+		return u.Problem
+	}
+	return ofUser.With(u.Name, u.Problem)
 }
 
 // Usable reports whether a history can be read with the sign-in.
@@ -100,7 +115,7 @@ func (s store) users(ctx context.Context) ([]User, error) {
 		}
 		if text != "" {
 			if _, err := s.open(text, u.ID); err != nil {
-				u.Problem = err.Error()
+				u.Problem = reason.Of(err)
 			}
 		}
 		users = append(users, u)
@@ -247,7 +262,7 @@ func (s store) renew(ctx context.Context, id, version int64, c Credential) error
 }
 
 // kill says that the credential stored as version cannot be renewed; first is whether nobody said so before.
-func (s store) kill(ctx context.Context, id, version int64, problem string) (first bool, err error) {
+func (s store) kill(ctx context.Context, id, version int64, problem reason.Reason) (first bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		first, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET state = ?, problem = ? WHERE id = ? AND version = ? AND state IN (?, ?)`,
 			Dead, problem, id, version, Connected, Refused))
@@ -260,9 +275,9 @@ func (s store) kill(ctx context.Context, id, version int64, problem string) (fir
 }
 
 // take stores whether the tracker takes the credential stored as version: empty, or why it does not.
-func (s store) take(ctx context.Context, id, version int64, problem string) error {
+func (s store) take(ctx context.Context, id, version int64, problem reason.Reason) error {
 	from, to := Refused, Connected
-	if problem != "" {
+	if !problem.IsZero() {
 		from, to = Connected, Refused
 	}
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

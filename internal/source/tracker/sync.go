@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/watch"
 )
@@ -26,14 +27,20 @@ const (
 
 // RunResult is what reading the history of one user brought.
 type RunResult struct {
-	UserID     int64   `json:"user_id"`
-	Name       string  `json:"name"`
-	Outcome    Outcome `json:"outcome" enum:"taken,up_to_date,failed,cancelled"`
-	Taken      int     `json:"taken" doc:"Plays that became records."`
-	Known      int     `json:"known" doc:"Plays that were seen before."`
-	Skipped    int     `json:"skipped" doc:"Plays older than the connection, or of another genre."`
-	Unreadable int     `json:"unreadable" doc:"Plays that lack what a record needs."`
-	Error      string  `json:"error,omitempty"`
+	UserID     int64         `json:"user_id"`
+	Name       string        `json:"name"`
+	Outcome    Outcome       `json:"outcome" enum:"taken,up_to_date,failed,cancelled"`
+	Taken      int           `json:"taken" doc:"Plays that became records."`
+	Known      int           `json:"known" doc:"Plays that were seen before."`
+	Skipped    int           `json:"skipped" doc:"Plays older than the connection, or of another genre."`
+	Unreadable int           `json:"unreadable" doc:"Plays that lack what a record needs."`
+	Error      reason.Reason `json:"error_value,omitzero" doc:"What is wrong and what to do; empty when nothing is."`
+}
+
+// MarshalJSON has the text of the error beside it, as error.
+func (r RunResult) MarshalJSON() ([]byte, error) {
+	type plain RunResult
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 // run is one reading of the history of one user.
@@ -63,7 +70,7 @@ func (k *Keeper) readHistory(ctx context.Context, t *task.Task, u User, full boo
 	case err != nil && ctx.Err() != nil:
 		r.Outcome = Stopped
 	case err != nil:
-		r.Outcome, r.Error = Failed, err.Error()
+		r.Outcome, r.Error = Failed, reason.Of(err)
 	}
 	if stored := k.store.setOutcome(context.WithoutCancel(ctx), r.RunResult); stored != nil {
 		err = errors.Join(err, fmt.Errorf("store how reading the history ended: %w", stored))
@@ -87,7 +94,7 @@ func (r *run) read(ctx context.Context) error {
 	told := r.at.episodes != "" || r.at.movies != ""
 	if told && r.was.baseline && !r.full && r.at.episodes == r.was.episodes && r.at.movies == r.was.movies {
 		r.Outcome = UpToDate
-		r.t.Progress(0, 0, r.u.Name+": nothing was watched since the last time")
+		r.t.Progress(0, 0, nothingNew.With(r.u.Name).Text)
 		return nil
 	}
 	r.Outcome = Taken
@@ -105,7 +112,7 @@ func (r *run) read(ctx context.Context) error {
 		if enough {
 			total = r.done
 		}
-		r.t.Progress(r.done, total, fmt.Sprintf("%s: %d plays taken in", r.u.Name, r.Taken))
+		r.t.Progress(r.done, total, takenIn.With(r.u.Name, r.Taken).Text)
 		return enough, err
 	})
 	return errors.Join(err, r.untitled)
@@ -229,7 +236,7 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 // leave has a later run take a play in: the history counts as read no further than to it, and
 // no stamp says that nothing is new.
 func (r *run) leave(p play, err error) {
-	r.untitled = fmt.Errorf("plays of some shows or films wait for their titles: %w", err)
+	r.untitled = titlesMissing.With(err)
 	r.at.episodes, r.at.movies = "", ""
 	if at := p.at(); at.Before(r.at.readUntil) {
 		r.at.readUntil = at

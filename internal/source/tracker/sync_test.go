@@ -190,11 +190,11 @@ func TestAnswersThatAreNoneMoveNothing(t *testing.T) {
 	r.show(mira, 1, 1, time.Now().Add(-time.Hour))
 	r.signIn(mira)
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Status: 200}) // an object, not a list
-	if got, _ := r.sync(true); got.Outcome != tracker.Failed || !strings.Contains(got.Error, "cannot be read") {
+	if got, _ := r.sync(true); got.Outcome != tracker.Failed || !strings.Contains(got.Error.Text, "cannot be read") {
 		t.Errorf("got %+v", got)
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Status: 200, Body: "[" + strings.Repeat("{},", 1_000_000) + "{}]"})
-	if got, _ := r.sync(true); got.Outcome != tracker.Failed || got.Taken != 0 || !strings.Contains(got.Error, "cannot be read") {
+	if got, _ := r.sync(true); got.Outcome != tracker.Failed || got.Taken != 0 || !strings.Contains(got.Error.Text, "cannot be read") {
 		t.Errorf("a million empty rows: %+v", got)
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/last_activities", Status: 200}) // without stamps
@@ -221,7 +221,7 @@ func TestEverybodyIsRead(t *testing.T) {
 	}
 	sync, err := r.keeper.SyncStatus(t.Context())
 	must(t, err)
-	if !strings.Contains(sync.Users[0].Error, "client id") || sync.Users[1].Error != "" {
+	if !strings.Contains(sync.Users[0].Error.Text, "client id") || !sync.Users[1].Error.IsZero() {
 		t.Errorf("told %+v", sync.Users)
 	}
 	_, err = r.keeper.PreviewSync(t.Context(), 0)
@@ -253,7 +253,7 @@ func TestAFullSyncWithAnOutageInTheMiddle(t *testing.T) {
 		}
 		sync, err := r.keeper.SyncStatus(t.Context())
 		must(t, err)
-		if sync.Users[0].ReadUntil != nil || sync.Users[0].Error == "" {
+		if sync.Users[0].ReadUntil != nil || sync.Users[0].Error.IsZero() {
 			t.Errorf("the outage moved the watermark: %+v", sync.Users[0])
 		}
 		// A short one is sat out.

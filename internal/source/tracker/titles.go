@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // titlesFresh is how long titles are believed: they cost a request or two for each show.
@@ -50,7 +52,7 @@ func (k *Keeper) lookUp(ctx context.Context, userID int64, p play, id, path stri
 		var said struct {
 			Original string `json:"original_title"`
 		}
-		if err := k.read(ctx, "ask the tracker for a title", userID, path+"?extended=full", &said); err != nil {
+		if err := k.read(ctx, opAskTitle, userID, path+"?extended=full", &said); err != nil {
 			return titles{}, err
 		}
 		t.original = said.Original
@@ -59,7 +61,7 @@ func (k *Keeper) lookUp(ctx context.Context, userID int64, p play, id, path stri
 		Title   string `json:"title"`
 		Country string `json:"country"`
 	}
-	if err := k.read(ctx, "ask the tracker for translations", userID, path+"/translations/zh", &said); err != nil {
+	if err := k.read(ctx, opAskTranslations, userID, path+"/translations/zh", &said); err != nil {
 		return titles{}, err
 	}
 	best := []string{"sg", "hk", "tw", "cn"} // the catalog's titles are those of the last
@@ -81,7 +83,7 @@ func maybeOfOne(err error) bool {
 
 // read asks the data host for JSON. What the tracker does not know or refuses to tell leaves into
 // as it is: it would do so for ever.
-func (k *Keeper) read(ctx context.Context, op string, userID int64, path string, into any) error {
+func (k *Keeper) read(ctx context.Context, op *reason.Kind, userID int64, path string, into any) error {
 	resp, err := k.patiently(ctx, op, userID, path, func(err error) bool { return passing(err) && !maybeOfOne(err) })
 	if errors.Is(err, ErrGone) || errors.Is(err, ErrRefused) {
 		return nil

@@ -60,7 +60,7 @@ func TestPlaysWhoseTitleFailsWaitAndHoldNoOtherUp(t *testing.T) {
 	r.signIn(mira)
 	r.remote.SetFault(&trackertest.Fault{Path: "/shows/2/", Status: 500})
 	got, _ := r.sync(true)
-	if got.Taken != 900 || got.Outcome != tracker.Failed || !strings.Contains(got.Error, "wait for their titles") || r.remote.Requests()[titleCalls] != 2 {
+	if got.Taken != 900 || got.Outcome != tracker.Failed || !strings.Contains(got.Error.Text, "wait for their titles") || r.remote.Requests()[titleCalls] != 2 {
 		t.Errorf("got %+v", got)
 	}
 	pages := r.remote.Requests()[historyCalls]

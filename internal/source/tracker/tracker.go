@@ -27,34 +27,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// The errors a caller branches on, beside the kinds of *Error.
-var (
-	ErrOff            = errors.New("the tracker is switched off: set tracker.enabled")
-	ErrNoClient       = errors.New("signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (docs/sources.md says what that means)")
-	ErrNoApp          = errors.New("no application of the tracker is set up: set tracker.app_client_id and tracker.app_client_secret, or sign in by e-mail")
-	ErrNoLogin        = errors.New("no sign-in waits for this code: request a new code")
-	ErrCodeExpired    = errors.New("the code is older than five minutes and has expired: request a new code")
-	ErrTooManyCodes   = errors.New("too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is over, request a new code")
-	ErrState          = errors.New("the answer of the tracker does not belong to this sign-in: start it again")
-	ErrLoginsFull     = errors.New("too many sign-ins wait at once: finish one of them, or try again in ten minutes")
-	ErrNotFound       = errors.New("no such tracker user is connected: GET /api/tracker/status lists them")
-	ErrWhich          = errors.New("several tracker users are connected: say which by user_id")
-	ErrDisconnected   = errors.New("this tracker user is not connected: sign in")
-	ErrDead           = errors.New("the tracker does not renew this sign-in any more: sign in again")
-	ErrRefusedAgain   = errors.New("the tracker refuses the sign-in although it was just renewed: sign in again if this stays so")
-	ErrRunning        = errors.New("the history of the tracker is being read already")
-	ErrNobody         = errors.New("no tracker user is connected: sign in first")
-	errTakenMeanwhile = errors.New("another process took a play in")
-)
-
-// FieldError says which field of the input is at fault.
-type FieldError struct {
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+var errTakenMeanwhile = errors.New("another process took a play in")
 
 // Options are the settings of the tracker. Addresses have no slash at the end.
 type Options struct {

@@ -8,8 +8,7 @@ import (
 // identify asks the tracker who a user is and stores it (upstreams/tracker.md section 4).
 // Somebody who was connected before keeps their id, which is returned.
 func (k *Keeper) identify(ctx context.Context, id int64) (kept int64, err error) {
-	const op = "ask the tracker who signed in"
-	resp, err := k.get(ctx, op, id, "/users/settings")
+	resp, err := k.get(ctx, opAskWho, id, "/users/settings")
 	if err != nil {
 		return 0, err
 	}
@@ -23,13 +22,13 @@ func (k *Keeper) identify(ctx context.Context, id int64) (kept int64, err error)
 		} `json:"user"`
 	}
 	if err := resp.JSON(&said, mostValues); err != nil {
-		return 0, &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer cannot be read"}
+		return 0, &Error{Op: opAskWho, Kind: ErrRefused, Status: resp.Status, Detail: unreadable.With()}
 	}
 	u := said.User
 	name := cmp.Or(u.Username, u.IDs.Slug)
 	uid := cmp.Or(u.IDs.UUID, u.IDs.Slug, name) // a slug can change, it is the last resort
 	if name == "" || len(name) > maxName || len(uid) > maxName {
-		return 0, &Error{Op: op, Kind: ErrRefused, Status: resp.Status, Detail: "the answer names nobody"}
+		return 0, &Error{Op: opAskWho, Kind: ErrRefused, Status: resp.Status, Detail: nobodyNamed.With()}
 	}
 	return k.store.learn(ctx, id, uid, name)
 }
