@@ -7,4 +7,4 @@ var TOTP = totp
 var ServiceHash = decoyHash()
 
 // Tests try many passwords: their hashes take 64 KiB each.
-func init() { currentCost.memory = 64 }
+func init() { currentCost.Memory = 64 }
