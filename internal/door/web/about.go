@@ -18,7 +18,7 @@ type About struct {
 // Module is a Go module.
 type Module struct{ Path, Version string }
 
-// aboutPage is what the program is made of, and the state of the id table.
+// aboutPage shows the parts of the program and the state of the id table.
 type aboutPage struct {
 	Table   idmap.Status
 	Display display
@@ -28,8 +28,7 @@ type aboutPage struct {
 	Update  update.Status
 }
 
-// credit is somebody whose work is part of the program or used by it. What for is the
-// text "about.credit." and Key.
+// credit names a project whose work is part of the program or used by it. The text "about.credit.KEY" says for what.
 type credit struct{ Key, Name, URL, Licence string }
 
 var credits = []credit{
@@ -46,7 +45,7 @@ func (g About) show(*request) (content, error) {
 	}}, nil
 }
 
-// tableDisplay is how the id table stands, in one word.
+// tableDisplay shows the state of the id table.
 func tableDisplay(s idmap.Status) display {
 	switch {
 	case !s.Enabled:

@@ -20,17 +20,17 @@ type Accounts struct {
 // tokenURL is the catalog's page where people make a token by hand.
 const tokenURL = "https://next.bgm.tv/demo/access-token"
 
-// accountForm is what the form of an account shows; Account is nil for a new one.
+// accountForm is the form of an account; Account is nil for a new one.
 type accountForm struct {
 	Account *account.Account
-	// Seen are media user names that events carried lately.
+	// Seen are user names of media servers in recent events.
 	Seen []seenName
 }
 
 // TokenURL is the page where a token is made.
 func (accountForm) TokenURL() string { return tokenURL }
 
-// ID tells the fields of several forms on one page apart.
+// ID makes the ids of the fields unique on a page with several forms.
 func (f accountForm) ID() string {
 	if f.Account == nil {
 		return "new"
@@ -38,7 +38,7 @@ func (f accountForm) ID() string {
 	return strconv.FormatInt(f.Account.ID, 10)
 }
 
-// seenName is a media user name that events carried lately. Free ones belong to no account yet.
+// seenName is a user name of a media server in recent events. It is free while no account lists it.
 type seenName struct {
 	Name string
 	Free bool
@@ -48,7 +48,7 @@ type accountView struct {
 	account.Account
 	Health health
 	Form   accountForm
-	// Open shows the form at once.
+	// Open is set when the form is shown unfolded.
 	Open bool
 }
 
@@ -56,21 +56,21 @@ type accountsPage struct {
 	Accounts   []accountView
 	New        accountForm
 	OAuthReady bool
-	// Connected is the account that OAuth just brought; nil otherwise.
+	// Connected is the account that was just connected by OAuth; nil otherwise.
 	Connected *account.Account
-	// Problem is the key of what went wrong with OAuth; empty otherwise.
+	// Problem is the text key of the error of OAuth; empty otherwise.
 	Problem string
-	// Ignored are the users whose plays are left alone.
+	// Ignored are the users whose plays are ignored.
 	Ignored []account.IgnoredUser
-	// Free are names seen lately that no account claims: their events go nowhere.
+	// Free are recent names that no account lists: their events are marked for nobody.
 	Free []string
 }
 
-// offeredNames is how many names seen lately a form offers.
+// offeredNames is how many recent names a form offers.
 const offeredNames = 12
 
-// oauthProblems are the values of ?oauth_error= that have words of their own here; the
-// API says what they mean (GET /api/accounts/oauth/callback).
+// oauthProblems are the values of ?oauth_error= that have a text of their own. GET /api/accounts/oauth/callback of
+// the API documents them.
 var oauthProblems = []string{"denied", "state", "not_configured", "refused", "unreachable", "other_user", "taken"}
 
 func (g Accounts) list(r *request) (content, error) {
@@ -117,7 +117,7 @@ func (g Accounts) list(r *request) (content, error) {
 	return content{Title: "accounts.title", Data: page}, nil
 }
 
-// enabledOf are those accounts that are marked.
+// enabledOf returns the enabled accounts.
 func enabledOf(all []account.Account) []account.Account {
 	return slices.DeleteFunc(all, func(a account.Account) bool { return !a.Enabled })
 }

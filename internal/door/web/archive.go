@@ -13,17 +13,17 @@ type Archive struct {
 	Find   func(context.Context, archive.Query) ([]archive.Found, error)
 }
 
-// archivePage is the state of the offline archive, and what was looked for in it.
+// archivePage shows the state of the offline archive and the result of a search in it.
 type archivePage struct {
 	archive.Status
 	Display display
-	// Text was looked for; Found is nil when nothing was.
+	// Text was searched for; Found is nil without a search.
 	Text  string
 	Found []archive.Found
 }
 
-// foundMost is how many subjects a search shows.
-const foundMost = 20
+// mostFound is how many subjects a search shows.
+const mostFound = 20
 
 func (g Archive) show(r *request) (content, error) {
 	page := archivePage{Status: g.Status(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
@@ -32,11 +32,11 @@ func (g Archive) show(r *request) (content, error) {
 		return content{Title: "archive.title", Data: page}, nil
 	}
 	var err error
-	page.Found, err = g.Find(r.Context(), archive.Query{Text: page.Text, Limit: foundMost})
+	page.Found, err = g.Find(r.Context(), archive.Query{Text: page.Text, Limit: mostFound})
 	return content{Title: "archive.title", Data: page}, err
 }
 
-// archiveDisplay is how the archive stands, in one word.
+// archiveDisplay shows the state of the archive.
 func archiveDisplay(s archive.Status) display {
 	switch {
 	case s.ImportInProgress && !s.IndexReady:

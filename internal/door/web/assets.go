@@ -25,8 +25,8 @@ var files embed.FS
 // StaticPrefix is the path below which static files are served; they need no sign-in.
 const StaticPrefix = "/static/"
 
-// assets are the static files, each under a name with the hash of its content, so that
-// browsers may keep them for ever and never show a stale one after an upgrade.
+// assets are the static files. Their names hold the hash of their content: browsers may keep a file for ever, and
+// load another one after an upgrade.
 type assets struct {
 	names map[string]string // app.css → app-1a2b3c4d5e.css
 	files map[string]asset  // by hashed name
@@ -34,8 +34,8 @@ type assets struct {
 	logo  template.HTML
 }
 
-// asset is a static file as it is, and packed with gzip. Pages themselves are not packed: they
-// hold secrets beside what a request can put into them.
+// asset is a static file, plain and compressed with gzip. Pages are not compressed: they hold secrets beside text of
+// the request, and their compressed size would tell whether the two are equal.
 type asset struct{ plain, packed []byte }
 
 func loadAssets(words catalogue, pages []page) (*assets, error) {
@@ -89,7 +89,7 @@ func loadAssets(words catalogue, pages []page) (*assets, error) {
 	return a, err
 }
 
-// scriptsOf are the scripts of single pages, each once.
+// scriptsOf returns the scripts of single pages, each once.
 func scriptsOf(pages []page) []string {
 	var all []string
 	for _, p := range pages {
@@ -99,15 +99,15 @@ func scriptsOf(pages []page) []string {
 	return slices.Compact(all)
 }
 
-// The forms of import and export that our scripts use.
+// The forms of import and export that the scripts use. joinScripts refuses any other.
 var (
 	importLine = regexp.MustCompile(`(?m)^import (?:(\{.*\}) from )?"\./([a-z]+)\.js";$`)
 	exportLine = regexp.MustCompile(`(?m)^export ((?:async )?function (\w+))`)
 	otherForm  = regexp.MustCompile(`(?m)^(?:import|export)\b.*`)
 )
 
-// joinScripts makes one module of the scripts of all pages. Each becomes a function that is called where it
-// stands, so that its own names stay its own; what it exports is known to those after it, and exported by the whole.
+// joinScripts makes one module of the scripts of all pages. Each script becomes a function that is called at once, so
+// that its names are private. What it exports is visible to the scripts after it, and exported by the module.
 func joinScripts() ([]byte, error) {
 	var joined bytes.Buffer
 	for i, name := range scripts {
@@ -137,8 +137,8 @@ func joinScripts() ([]byte, error) {
 	return joined.Bytes(), nil
 }
 
-// scriptWords is a script that gives the others the texts they show: those with keys below "script.". Pages
-// are spared them so, for browsers keep it.
+// scriptWords is a script that holds the texts of the other scripts, whose keys begin with "script.". Browsers cache
+// it, so pages do not repeat these texts.
 func scriptWords(texts map[string]string) ([]byte, error) {
 	words := map[string]string{}
 	for key, text := range texts {
@@ -164,7 +164,7 @@ func (a *assets) add(name string, content []byte) error {
 	return nil
 }
 
-// contentTypes are set by us: what the machine's own table says may differ.
+// contentTypes are set here because the table of the machine may differ.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
@@ -190,11 +190,11 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }
 
-// drawing is what stands between the svg tags of an icon.
+// drawing is the content of the svg element of an icon.
 var drawing = regexp.MustCompile(`(?s)<svg[^>]*>(.*)</svg>`)
 
-// loadIcons makes every icon ready to stand in a page. Icons are decoration: the words
-// beside them say the same, so they are hidden from screen readers.
+// loadIcons reads the icons. They are decoration: a text beside each says the same, so they are hidden from screen
+// readers.
 func loadIcons() (map[string]template.HTML, error) {
 	paths, err := fs.Glob(files, "assets/icons/*.svg")
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"watchmark/internal/upkeep/backup"
 )
 
-// backupsPage is how backups stand, and those there are.
+// backupsPage shows the state of the backups and lists them.
 type backupsPage struct {
 	backup.Status
 	Display display
-	// Command puts the newest one back.
+	// Command restores the newest one.
 	Command string
-	// Open is set where nobody signs in, so that nothing can be downloaded.
+	// Open is set where sign-in is turned off; backups cannot be downloaded then.
 	Open bool
 }
 
@@ -26,7 +26,7 @@ func (g Settings) backups(r *request) (content, error) {
 	return content{Title: "backups.title", Data: page}, nil
 }
 
-// backupsDisplay is how backups stand, in one word.
+// backupsDisplay shows the state of the backups.
 func backupsDisplay(s backup.Status) display {
 	switch {
 	case s.Running:
@@ -41,7 +41,7 @@ func backupsDisplay(s backup.Status) display {
 	return display{"good", "circle-check", "backups.is.good"}
 }
 
-// megabytes is a size on a disk for people.
+// megabytes formats a number of bytes.
 func megabytes(bytes int64) string {
 	if bytes < 10e6 {
 		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)

@@ -16,32 +16,32 @@ import (
 type channelPage struct {
 	channelView
 	Adapter channel.Adapter
-	// Rows are the fields, and More those that are folded away. Fields of one row stand side by side where there is room.
+	// Rows are the fields, More those that are folded away. The fields of a row stand side by side on a wide screen.
 	Rows, More [][]channelField
 	Presets    []preset
 }
 
-// channelField is a field of the form with its value; On is that of a switch.
+// channelField is a field of the form with its value; On is the value of a switch.
 type channelField struct {
 	channel.Field
-	// Key is the key of its label; those of its help and options begin with it.
+	// Key is the text key of its label. The keys of its help and options begin with it.
 	Key   string
 	Value string
 	On    bool
 }
 
-// Kept reports whether it is a secret that stays stored when it is left unchanged.
+// Kept reports whether it is a stored secret, which stays when the field is left empty.
 func (f channelField) Kept() bool {
 	return f.Value != "" && (f.Input == channel.SecretLine || f.Input == channel.Password)
 }
 
-// HasHelp reports whether something stands below it.
+// HasHelp reports whether a help text stands below it.
 func (f channelField) HasHelp() bool { return f.Kept() || f.Help != bilingual.Text{} }
 
-// Placeholders are those that a template can hold.
+// Placeholders are the ones that a message template may contain.
 func (channelField) Placeholders() []string { return channel.Placeholders }
 
-// StepKeys are the keys of the guide's texts in order.
+// StepKeys are the text keys of the steps of the guide.
 func (p channelPage) StepKeys() []string {
 	keys := make([]string, len(p.Adapter.Guide.Steps))
 	for i := range keys {
@@ -50,7 +50,7 @@ func (p channelPage) StepKeys() []string {
 	return keys
 }
 
-// Hints are the ids of the texts for presets.
+// Hints are the ids of the presets that have a text.
 func (p channelPage) Hints() []string {
 	var ids []string
 	for _, one := range p.Presets {
@@ -61,16 +61,16 @@ func (p channelPage) Hints() []string {
 	return ids
 }
 
-// Switched reports whether the form begins switched on.
+// Switched reports whether the switch of the form is on at first.
 func (p channelPage) Switched() bool { return p.ID == 0 || p.Enabled }
 
-// preset is what the form can begin with; Fills are the values of its fields, as JSON.
+// preset fills the form; Fills are the values of the fields as JSON.
 type preset struct {
 	channel.Preset
 	Fills string
 }
 
-// newChannel shows the form of a new channel of the type in the address.
+// newChannel shows the form of a new channel of the type in the query.
 func (g Notifications) newChannel(r *request) (content, error) {
 	a, known := channel.AdapterOf(channel.Type(r.URL.Query().Get("type")))
 	if !known {
@@ -80,7 +80,7 @@ func (g Notifications) newChannel(r *request) (content, error) {
 	return content{Title: "channel.new." + string(a.Type), Data: page}, err
 }
 
-// channel shows the form of a channel. Settings that cannot be read any more are entered anew.
+// channel shows the form of a channel. It is empty when the stored settings cannot be read.
 func (g Notifications) channel(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
@@ -143,7 +143,7 @@ func channelPageOf(a channel.Adapter, v channelView, config channel.Config) (cha
 	return page, nil
 }
 
-// entered is a value of JSON as a person enters it: a list with commas, headers on lines of their own, nothing for 0.
+// entered is a JSON value as a person types it: lists with commas, one header a line, and an empty text for 0.
 func entered(value any) string {
 	switch value := value.(type) {
 	case string:
@@ -168,10 +168,10 @@ func entered(value any) string {
 
 func fieldKey(t channel.Type, name string) string { return fmt.Sprintf("channel.field.%s.%s", t, name) }
 
-// channelStepKey is the key of step i of a guide, which counts from 0.
+// channelStepKey is the text key of step i, counted from 0, of a guide.
 func channelStepKey(t channel.Type, i int) string { return fmt.Sprintf("channel.guide.%s.%d", t, i+1) }
 
-// channelTexts are the texts of a type of channel by key.
+// channelTexts returns the texts of a type of channel by key.
 func channelTexts(a channel.Adapter) map[string]bilingual.Text {
 	t := string(a.Type)
 	texts := map[string]bilingual.Text{

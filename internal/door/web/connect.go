@@ -19,31 +19,31 @@ type connectPage struct {
 	Sources []sourceTab
 	Source  watch.Source
 	Guide   source.Guide
-	// URL is the exact address to paste.
+	// URL is the webhook address to paste, with the key.
 	URL string
-	// Loopback warns that only this machine can reach URL.
+	// Loopback is set when only this machine can reach URL.
 	Loopback bool
 	HasKey   bool
-	Log      []heardRequest
+	Log      []receivedRequest
 	Polled   []polledSource
 }
 
-// heardRequest is a request that arrived, with the records it became that are still there.
-type heardRequest struct {
+// receivedRequest is a request with those of its records that still exist.
+type receivedRequest struct {
 	webhooklog.Entry
 	Records []record.Record
 }
 
-// sourceTab is a source one can open here.
+// sourceTab leads to the guide of a source.
 type sourceTab struct {
 	sourceLine
 	Current bool
 }
 
-// stepKey is the key of step i of a guide, which counts from 0.
+// stepKey is the text key of step i, counted from 0, of a guide.
 func stepKey(src watch.Source, i int) string { return fmt.Sprintf("connect.%s.%d", src, i+1) }
 
-// StepKeys are the keys of the guide's texts in order.
+// StepKeys are the text keys of the steps of the guide.
 func (p connectPage) StepKeys() []string {
 	keys := make([]string, len(p.Guide.Steps))
 	for i := range keys {
@@ -85,8 +85,8 @@ func (g Sources) connect(r *request) (content, error) {
 	return content{Title: "connect.title", Data: page}, err
 }
 
-// heard are the newest requests of a source, with those whose address names none that there is.
-func (g Sources) requests(ctx context.Context, source watch.Source) ([]heardRequest, error) {
+// requests are the newest requests of a source, together with those to an address of no known source.
+func (g Sources) requests(ctx context.Context, source watch.Source) ([]receivedRequest, error) {
 	entries, _, err := g.Requests.List(ctx, webhooklog.Filter{Source: source, OrNone: true, Limit: requestsShown})
 	if err != nil {
 		return nil, err
@@ -95,20 +95,20 @@ func (g Sources) requests(ctx context.Context, source watch.Source) ([]heardRequ
 	for _, e := range entries {
 		ids = append(ids, e.RecordIDs...)
 	}
-	became, err := g.Records.Some(ctx, ids)
+	records, err := g.Records.Some(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	heard := make([]heardRequest, len(entries))
+	list := make([]receivedRequest, len(entries))
 	for i, e := range entries {
-		heard[i].Entry = e
+		list[i].Entry = e
 		for _, id := range e.RecordIDs {
-			if r, there := became[id]; there {
-				heard[i].Records = append(heard[i].Records, r)
+			if r, exists := records[id]; exists {
+				list[i].Records = append(list[i].Records, r)
 			}
 		}
 	}
-	return heard, nil
+	return list, nil
 }
 
 // onLoopback reports whether only the machine itself can reach address.

@@ -12,17 +12,17 @@ import (
 	"watchmark/internal/catalog/cover"
 )
 
-// nothing is a GIF of one transparent pixel. It is answered where there is no cover, so that
-// the placeholder shows that the page draws below; the script knows it by its size.
-var nothing, _ = base64.StdEncoding.DecodeString("R0lGODlhAQABAIAAAAAAAAAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
+// emptyImage is a GIF of one transparent pixel. It is answered where there is no cover, so that the placeholder below
+// the image is seen. The script recognises it by its size.
+var emptyImage, _ = base64.StdEncoding.DecodeString("R0lGODlhAQABAIAAAAAAAAAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 
-// How long a browser keeps a cover, and that there is none.
+// How long a browser keeps a cover, and the answer that there is none.
 const (
 	coverKept = 7 * 24 * time.Hour
 	missKept  = time.Hour
 )
 
-// cover answers the cover of a subject as an image, whatever becomes of it.
+// cover answers the cover of a subject. It answers an empty image when there is none or it cannot be fetched.
 func (s *site) cover(w http.ResponseWriter, r *http.Request) {
 	if _, signedIn := s.Viewer(r); !signedIn {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
@@ -38,12 +38,12 @@ func (s *site) cover(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 	case errors.Is(err, cover.ErrNone):
-		image, keep = cover.Image{Type: "image/gif", Data: nothing}, "private, max-age="+strconv.Itoa(int(missKept.Seconds()))
+		image, keep = cover.Image{Type: "image/gif", Data: emptyImage}, "private, max-age="+strconv.Itoa(int(missKept.Seconds()))
 	default:
 		if !errors.Is(err, cover.ErrLater) {
 			s.Log.WarnContext(r.Context(), "a cover cannot be read", "subject", id, "error", err)
 		}
-		image, keep = cover.Image{Type: "image/gif", Data: nothing}, "no-store"
+		image, keep = cover.Image{Type: "image/gif", Data: emptyImage}, "no-store"
 	}
 	h := w.Header()
 	h.Set("Content-Type", image.Type)

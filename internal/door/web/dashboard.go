@@ -29,44 +29,44 @@ type Dashboard struct {
 	Queue        *queue.Queue
 	Archive      func() archive.Status
 	Reachability func() catalog.Reachability // of the catalog, without asking it
-	// Integrity tells whether the check of the database that began with the start is under way, or has found it damaged.
+	// Integrity is the state of the check of the database that begins with the start.
 	Integrity func() (checking, damaged bool)
 }
 
-// need is something that waits for a person, the most urgent first.
+// need is something that waits for a person.
 type need struct {
 	display
-	Kind   string // of the texts need.<kind>…
+	Kind   string // its texts are need.KIND…
 	Count  int
 	Name   string        // of the account, when it is about one
-	Detail reason.Reason // when it is about a source or a channel
+	Detail reason.Reason // the problem, when it is about a source or a channel
 	Since  time.Time     // of an outage
-	Path   string        // where to do something about it; empty when no page does
+	Path   string        // of the page to solve it; empty when there is none
 }
 
-// recentTitle is a show or film that was watched lately, by its newest record.
+// recentTitle is a show or film that was watched lately, with its newest record.
 type recentTitle struct {
 	record.Record
-	// Cover is the subject of it or of one of those before; 0 when none is known.
+	// Cover is the subject of the newest of its records that has one; 0 when none has.
 	Cover catalog.SubjectID
-	// More is how many other episodes of it are among the newest records. What several people watched counts once.
+	// More is how many other episodes of it are among the newest records. An episode that several people watched counts once.
 	More int
 }
 
-// sourceLine is a source and when it was last heard of; nil = never.
+// sourceLine is a source and the time of its last event or request; nil when there was none.
 type sourceLine struct {
 	Source  watch.Source
 	Seen    *time.Time
-	Display display // of what it was answered
-	// Silent is for how many days nothing came, where that is unusual.
+	Display display // of the answer to its newest request
+	// Silent is for how many days nothing came, when that is unusual, otherwise 0.
 	Silent int
 	Path   string
 }
 
-// lineOf is the line of a push source, by the newest request of each.
+// lineOf is the line of a push source; newest are the newest requests by source.
 func lineOf(source watch.Source, newest map[watch.Source]webhooklog.Entry) sourceLine {
 	line := sourceLine{Source: source, Display: display{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
-	if entry, heard := newest[source]; heard {
+	if entry, known := newest[source]; known {
 		line.Seen, line.Display = &entry.At, sourceDisplay(entry.Status)
 	}
 	return line
@@ -125,13 +125,12 @@ func (g Dashboard) show(r *request) (content, error) {
 		return content{}, err
 	}
 	page.Sources, err = g.Sources.lines(ctx, now, polled)
-	// What was heard of comes first.
 	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
 	return content{Title: "dashboard.title", Data: page}, err
 }
 
-// needs are the things that wait for a person: first what keeps marks from being made at
-// all, then what failed, then what waits, last what mends itself.
+// needs are the things that wait for a person, in this order: what prevents marks at all, what failed, what waits,
+// and what resolves by itself.
 func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
 	failed, unrouted, err := g.Records.FailedLately(ctx, now)
 	if err != nil {
@@ -189,8 +188,8 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	return needs, nil
 }
 
-// latest are the shows and films of the newest records, each once, the newest first. An
-// episode on its way has no subject yet; it joins the others of its title and season.
+// latest are the shows and films of the newest records, each once, the newest first. A record without a subject
+// belongs to the others of its title and season.
 func latest(newest []record.Record) []recentTitle {
 	type title struct {
 		name   string
@@ -236,7 +235,7 @@ func latest(newest []record.Record) []recentTitle {
 	return list[:min(len(list), latestShown)]
 }
 
-// lines are the sources that push, in the order of source.Push, and those of polled after them.
+// lines are the push sources, in the order of source.Push, and then those of polled.
 func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource) ([]sourceLine, error) {
 	requests, err := g.Requests.LastSeen(ctx)
 	if err != nil {
@@ -267,7 +266,7 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 		if !known {
 			continue
 		}
-		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is not kept for long
+		if line.Seen == nil || heard.Last.After(*line.Seen) { // the log of requests is kept for a short time only
 			line.Seen = &heard.Last
 			if line.Display.Tone == "quiet" {
 				line.Display = display{"good", "circle-check", "source.works"}
@@ -281,7 +280,7 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 	return lines, nil
 }
 
-// rank puts sources that need a look first, and those that never were heard of last.
+// rank sorts sources: those with a problem first, and those without any event last.
 func rank(l sourceLine) int {
 	switch {
 	case l.Display.Tone == "bad" || l.Silent > 0:
@@ -292,7 +291,7 @@ func rank(l sourceLine) int {
 	return 2
 }
 
-// todayTiles are the counts of today; the two states on the way count as one.
+// todayTiles are the counts of today. Received and processing records are one tile.
 func todayTiles(today map[record.Status]int) []tile {
 	var tiles []tile
 	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored} {

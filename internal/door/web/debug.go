@@ -26,37 +26,37 @@ type Debug struct {
 	Requests *webhooklog.Log
 	Settings *settings.Manager
 	Lines    *logs.Ring // the newest of the log
-	// Match matches an event and writes nothing.
+	// Match matches an event without writing anything.
 	Match func(context.Context, watch.Event) (match.Trace, error)
-	// Network is how the services outside were found last.
+	// Network is the last result of the diagnosis for each service outside.
 	Network func() []diagnose.Result
 }
 
-// trialForm is what a person says was watched, as they typed it.
+// trialForm is the event that a person typed in.
 type trialForm struct {
 	Title, Original, Season, Episode, Date, User string
-	// Media is empty for a word that stands for no kind.
+	// Media is empty when the query names no known kind.
 	Media watch.Media
 }
 
 type trialPage struct {
 	Form trialForm
-	// Wrong are the keys of what is wrong with a field, by its name.
+	// Wrong are the text keys of errors by the name of the field.
 	Wrong map[string]string
 	Media []watch.Media
-	// Names are the media-server users that accounts list.
+	// Names are the user names of media servers that accounts list.
 	Names []string
 	// Lists are the accounts that the event would be marked for.
 	Lists []account.Account
-	// The story has no trace before something was tried.
+	// The trace is nil before something was tried.
 	traceView
 	Display display
 }
 
-// mediaKinds are the kinds of items in the order people see them.
+// mediaKinds are the kinds of items in the order of the form.
 var mediaKinds = []watch.Media{watch.Episode, watch.Movie, watch.OVA, watch.RealAction}
 
-// trial matches what the address says was watched, and marks nothing.
+// trial matches the event in the query, and marks nothing.
 func (g Debug) trial(r *request) (content, error) {
 	accounts, err := g.Accounts.List(r.Context())
 	if err != nil {
@@ -112,7 +112,7 @@ var resultDisplays = map[match.Status]display{
 	match.Unreachable:     {"warn", "hourglass", "debug.result.unreachable"},
 }
 
-// event is what the form describes, or what is wrong with it by field.
+// event is the event of the form; wrong are its errors as in trialPage.
 func (f trialForm) event() (e watch.Event, wrong map[string]string) {
 	wrong = map[string]string{}
 	e = watch.Event{Source: watch.Custom, Action: watch.Watched, Media: f.Media, Title: f.Title, OriginalTitle: f.Original, UserName: f.User, AirDate: watch.ParseDate(f.Date)}
@@ -158,16 +158,16 @@ func (p webhooksPage) Filtered() bool {
 	return p.Filter.Source != "" || p.Filter.Outcome != "" || p.Filter.Text != ""
 }
 
-// webhookRequest is one that arrived, with its body made readable.
+// webhookRequest is a request with its body indented.
 type webhookRequest struct {
 	webhooklog.Entry
 	Text string
 }
 
-// requestsAPage is how many requests a page of the webhook log has; each may have a body of some kilobytes.
+// requestsAPage is how many requests a page shows; each may have a body of some kilobytes.
 const requestsAPage = 25
 
-// webhooks lists what arrived. What a filter in the address cannot mean is left out.
+// webhooks lists the requests that arrived. Unknown values of the filter are ignored.
 func (g Debug) webhooks(r *request) (content, error) {
 	q := r.URL.Query()
 	f := webhooklog.Filter{Text: strings.TrimSpace(q.Get("q")), Before: cursor(r, "before"), Limit: requestsAPage}
@@ -191,11 +191,11 @@ func (g Debug) webhooks(r *request) (content, error) {
 
 type networkPage struct {
 	Targets []diagnose.Result
-	// Done of the targets were looked at by the diagnosis that runs.
+	// Done is how many targets the running diagnosis has finished.
 	Running bool
 	Done    int
 	Stages  []diagnose.StageName
-	// Problems are all there are, for the script to show.
+	// Problems are all kinds, whose texts the script uses.
 	Problems []diagnose.Problem
 }
 
@@ -211,7 +211,7 @@ func (g Debug) network(*request) (content, error) {
 	return content{Title: "debug.title", Data: page}, nil
 }
 
-// targetDisplay is how a target was found.
+// targetDisplay shows the result for a target.
 func targetDisplay(r diagnose.Result) display {
 	switch {
 	case r.Running:
@@ -229,21 +229,21 @@ func targetDisplay(r diagnose.Result) display {
 }
 
 type logPage struct {
-	Level  string // least important that is shown
+	Level  string // the least important one that is shown
 	Levels []string
 	Text   string
 	Lines  []logLine
-	// Last is the number of the newest line there is, shown or not.
+	// Last is the number of the newest line, whether it is shown or not.
 	Last int
-	// Kept is the level from which the service keeps lines.
+	// Kept is the least important level that the service logs.
 	Kept string
 }
 
-// logLine is a line with what goes with it, each fact a line.
+// logLine is a line of the log; Facts are its attributes, one a line.
 type logLine struct {
 	logs.Entry
 	Facts string
-	// Why is what went wrong, which stands beside the message.
+	// Why is the error of the line, which is shown beside the message.
 	Why reason.Reason
 }
 
@@ -263,10 +263,10 @@ func newLogLine(line logs.Line) logLine {
 	return shown
 }
 
-// whyFacts name the facts that say what went wrong, as for the script.
+// whyFacts are the attributes that hold an error. The script has the same list.
 var whyFacts = []string{"error", "problem", "reason"}
 
-// Tone is how the line looks.
+// Tone is the colour of the line.
 func (l logLine) Tone() string {
 	switch l.Level {
 	case "ERROR":
@@ -277,7 +277,7 @@ func (l logLine) Tone() string {
 	return ""
 }
 
-// logFacts are the facts of a line, as the script shows them.
+// logFacts are the attributes of a line, in the form in which the script shows them.
 func logFacts(values map[string]any) string {
 	all := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -295,10 +295,10 @@ func logFacts(values map[string]any) string {
 	return string(line)
 }
 
-// longestFacts is how many characters of the facts of a line are shown.
+// longestFacts is how many characters of the attributes of a line are shown.
 const longestFacts = 600
 
-// linesShown is how many lines the page begins with.
+// linesShown is how many lines the page has before the script adds new ones.
 const linesShown = 300
 
 var logLevels = []string{"debug", "info", "warn", "error"}

@@ -7,23 +7,23 @@ import (
 	"watchmark/internal/source/device"
 )
 
-// devicePage is the TV boxes that are known, and where they are looked for.
+// devicePage shows the known TV boxes and where to search for them.
 type devicePage struct {
 	device.Status
 	Display  display
 	Settings map[string]control
 	Boxes    []boxView
-	// RunningTask is the task that asks all boxes; 0 while none does.
+	// RunningTask is the task that asks all boxes; 0 when none runs.
 	RunningTask int64
 	Refresh     int
 }
 
-// boxView is a box as people see it.
+// boxView is a box as the page shows it.
 type boxView struct {
 	device.Device
 	Accounts []string
 	Display  display
-	// Answered is set for what is a player; otherwise it is an address at which none was met yet.
+	// Answered is set when a player answered at the address at least once.
 	Answered bool
 }
 
@@ -48,7 +48,7 @@ func (g Sources) device(r *request) (content, error) {
 	return content{Title: "device.title", Data: page}, nil
 }
 
-// boxRank has boxes that answer stand first, and addresses without a player last.
+// boxRank sorts boxes: those that answer first, and addresses without a player last.
 func boxRank(b boxView) int {
 	switch {
 	case b.Online:
@@ -59,7 +59,7 @@ func boxRank(b boxView) int {
 	return 2
 }
 
-// deviceDisplay is how the boxes stand, in one word.
+// deviceDisplay shows the state of all boxes.
 func (g Sources) deviceDisplay(status device.Status) display {
 	places := g.Settings.Current().Device
 	switch {
@@ -77,7 +77,7 @@ func (g Sources) deviceDisplay(status device.Status) display {
 	return display{"quiet", "moon", "device.is.asleep"}
 }
 
-// boxDisplay is how a box stands.
+// boxDisplay shows the state of a box.
 func boxDisplay(d device.Device) display {
 	switch {
 	case d.Online && d.Now != nil && d.Now.State == device.Playing:
@@ -92,8 +92,8 @@ func boxDisplay(d device.Device) display {
 	return display{"quiet", "moon", "device.box.offline"}
 }
 
-// reading tells what was read of a playback. The words are those of the script, which tells
-// it of what a scan finds.
+// reading describes what was read of a playback. It uses the texts of the script, which describes the results of a
+// scan in the same way.
 func (w words) reading(r device.Reading) string {
 	fill := func(key, value string) string {
 		return strings.ReplaceAll(w.word("script.device", key), "{n}", value)

@@ -9,25 +9,25 @@ import (
 	"watchmark/internal/record"
 )
 
-// trendDays is how many days the trend shows and the rate of success is about.
+// trendDays is how many days the trend and the rate of success cover.
 const trendDays = 30
 
-// firstDay is where the year of the heatmap begins: a Monday, 52 weeks before that of this week.
+// firstDay is the first day of the heatmap: the Monday 52 weeks before the Monday of this week.
 func firstDay(now time.Time) time.Time {
 	return now.AddDate(0, 0, -weekday(now)-52*7)
 }
 
-// weekday counts from Monday, which is 0.
+// weekday is the day of the week; Monday is 0.
 func weekday(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
-// figures are what the dashboard tells of a longer time.
+// figures are the charts of the dashboard.
 type figures struct {
 	Trend trend
 	Year  heatmap
 }
 
-// bars is a drawing of days, 100 units in height: a slot for each, in which its counts stand on each other from
-// the bottom. Each kind is one path, for browsers lay out a page of few shapes sooner.
+// bars is a stacked bar chart of days, 100 units high, with one bar a day. Each kind of count is one path of all days,
+// because browsers lay out few shapes faster.
 type bars struct {
 	First time.Time
 	Width int
@@ -37,16 +37,16 @@ type bars struct {
 	Days  [][]int
 }
 
-// barPart is what the days have of one kind.
+// barPart are the counts of one kind.
 type barPart struct{ Tone, Path string }
 
-// barStep is the distance of two bars, barWidth the width of one; assets/js/figures.js knows both.
+// barStep is the distance between two bars, barWidth the width of one. assets/js/figures.js holds the same values.
 const (
 	barStep  = 10
 	barWidth = 7
 )
 
-// barsOf draws the counts of days, the oldest first, of as many kinds as there are tones.
+// barsOf draws the counts of days, the oldest first. Each day has one count for each tone.
 func barsOf(first time.Time, days [][]int, tones ...string) bars {
 	b := bars{First: first, Days: days, Width: barStep*len(days) - (barStep - barWidth), Most: 1}
 	for _, counts := range days {
@@ -76,22 +76,22 @@ func barsOf(first time.Time, days [][]int, tones ...string) bars {
 	return b
 }
 
-// trend is what became of what came in the last days.
+// trend is the outcome of the records of the last days.
 type trend struct {
 	bars
-	// Marked, Failed and Review are sums, Decided all of them, Rate is Marked of Decided, a ratio 0..1.
+	// Marked, Failed and Review are sums, Decided is their sum, and Rate is Marked / Decided.
 	Marked, Failed, Review, Decided int
 	Rate                            float64
 }
 
-// heatmap is a year of days, a column for each week.
+// heatmap is a chart of the days of a year with a column for each week.
 type heatmap struct {
 	Width, Height int
-	// Levels draw the days in one path each: those on which nothing was marked, then four from few to many.
+	// Levels are paths, one for each shade: days without a mark, then four from few to many marks.
 	Levels [5]string
 	Days   [][]int
 	Months []monthLabel
-	// First is the oldest day, a Monday. Marks is the sum, Active on how many days there were some, Best the day with most.
+	// First is the oldest day. Marks is the sum, Active the number of days with marks, Best the day with most marks.
 	First         time.Time
 	Marks, Active int
 	Best          record.Day
@@ -102,17 +102,17 @@ type monthLabel struct {
 	Month time.Time
 }
 
-// A cell of the heatmap is cellSize wide and high, its rounded edge included, and cellStep from the next;
-// assets/js/figures.js knows these.
+// The measures of the heatmap. A cell is cellSize wide and high, its rounded edge included, and begins cellStep after
+// the one before. assets/js/figures.js holds the same values.
 const (
 	cellSize  = 10
 	cellEdge  = 1
 	cellStep  = 13
-	labelTop  = 18 // the room of the labels
-	labelRoom = 3  // weeks that the name of a month takes
+	labelTop  = 18 // height of the labels
+	labelRoom = 3  // width of the name of a month, in weeks
 )
 
-// figuresOf are the figures of days, which begin with a Monday and end today.
+// figuresOf draws days, which begin with a Monday and end today.
 func figuresOf(days []record.Day) figures {
 	return figures{trendOf(days[max(0, len(days)-trendDays):]), heatmapOf(days)}
 }
@@ -140,7 +140,7 @@ func heatmapOf(days []record.Day) heatmap {
 	for i, day := range days {
 		week := i / 7
 		x, y := cellStep*week, labelTop+cellStep*(i%7)
-		// The month stands above the week that has its first day, where there is room.
+		// The name of a month stands above the week of its first day, unless it would overlap another one.
 		if day.Start.Day() == 1 && week-labelled >= labelRoom && week <= weeks-labelRoom {
 			h.Months, labelled = append(h.Months, monthLabel{x, day.Start}), week
 		}
@@ -161,8 +161,8 @@ func heatmapOf(days []record.Day) heatmap {
 	return h
 }
 
-// levels tells how dark a count of marks is, 0 to 4: by quarters of the days that have some, so that
-// one day of very many leaves the others their differences.
+// levels returns a function from a count of marks to its shade, 0 to 4. The shades are the quarters of the days with
+// marks, so that one day of very many marks does not make all others equal.
 func levels(days []record.Day) func(count int) int {
 	var counts []int
 	for _, day := range days {

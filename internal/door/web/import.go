@@ -8,21 +8,21 @@ import (
 	"watchmark/internal/watch"
 )
 
-// importPage is the form that imports what a media server remembers, and what the newest
-// preview and import brought.
+// importPage is the form that imports the history of a media server, with the results of the newest preview and
+// import.
 type importPage struct {
 	Sources []importSource
-	// Accounts are those that could be marked.
+	// Accounts are the enabled ones.
 	Accounts []account.Account
-	// RunningTask is the task that is under way; 0 while none is.
+	// RunningTask is the preview or import that runs; 0 when none does.
 	RunningTask int64
 	Preview     *previewTable
 	Of          importer.Preview
-	// Last is the newest import that ended; nil when there was none since the start.
+	// Last is the newest import that ended since the start; nil when there is none.
 	Last *importView
 }
 
-// importView is what an import brought.
+// importView is the result of an import.
 type importView struct {
 	task.Status
 	importer.Result
@@ -31,7 +31,7 @@ type importView struct {
 	Path    string // of its user's records
 }
 
-// importSource is a media server whose history can be read, and what its address is like.
+// importSource is a media server whose history can be read, with an example of its address.
 type importSource struct {
 	Source  watch.Source
 	Example string
@@ -51,7 +51,7 @@ func (g Sources) importHistory(r *request) (content, error) {
 	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)
 	}
-	// What was imported after the preview is not what the preview tells any more.
+	// An import after the preview makes the preview out of date.
 	if result, is := preview.Result.(importer.Preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
 		page.Of = result
 		page.Preview = previewTableOf(r, preview, result.Table)
@@ -70,7 +70,7 @@ func importViewOf(t task.Status, result importer.Result) *importView {
 	return view
 }
 
-// taskEnds are the looks of how a task ended.
+// taskEnds show how a task ended.
 var taskEnds = map[task.State]display{
 	task.Done:      {"good", "circle-check", "import.is.done"},
 	task.Failed:    {"bad", "circle-x", "import.is.failed"},

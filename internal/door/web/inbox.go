@@ -11,22 +11,22 @@ import (
 	"watchmark/internal/tell/notify"
 )
 
-// Inbox are the pages of what people are told.
+// Inbox are the pages of the notices.
 type Inbox struct {
 	Notices  *notify.Notifier
 	Accounts *account.Store
 }
 
-// attention is how many notices want somebody's attention.
+// attention is how many unread notices need a person.
 func (g Inbox) attention(ctx context.Context) (int, error) {
 	unread, err := g.Notices.Unread(ctx)
 	return unread.Attention, err
 }
 
-// inboxView is which notices a list shows.
+// inboxView selects the notices that the list shows.
 type inboxView string
 
-// Without what is routine, those that want somebody's attention, those that nobody has read, all of them.
+// All but routine ones, those that need a person, unread ones, all.
 const (
 	viewNotices   inboxView = ""
 	viewAttention inboxView = "attention"
@@ -42,8 +42,8 @@ type inboxPage struct {
 	Groups []kindGroup
 	// Notices are in the reader's language.
 	Notices []noticeView
-	// Read is the body of the request that marks as read what is shown, or with All everything up to the newest shown;
-	// empty when there is nothing unread.
+	// Read is the request body that marks the shown notices as read, or with All every notice up to the newest shown.
+	// It is empty when all are read.
 	Read string
 	All  bool
 	pager
@@ -52,15 +52,15 @@ type inboxPage struct {
 // Filtered reports whether something restricts the list.
 func (p inboxPage) Filtered() bool { return p.View != viewNotices || p.Kind != "" || p.Text != "" }
 
-// noticeView is a notice in words.
+// noticeView is a notice in the reader's language.
 type noticeView struct {
 	notify.Entry
 	Display     display
 	Name        string // of its kind
 	Title, Text string
-	// Page is where more of it is, and PageKey what that is called; empty when no page is about it.
+	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
 	Page, PageKey string
-	// Unrouted is what can be done about the user of an open notice that no account names; nil for any other.
+	// Unrouted is the user of an open notice about a user without an account; nil for any other notice.
 	Unrouted *unroutedUser
 }
 
@@ -92,7 +92,7 @@ func noticeOf(r *request, e notify.Entry) noticeView {
 	return v
 }
 
-// withUnrouted adds what can be done about a user without an account.
+// withUnrouted adds the user without an account.
 func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
 	if v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced {
 		v.Unrouted = unroutedOf(v.User, accounts)
@@ -103,7 +103,7 @@ func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
 // noticesShown is how many notices a page shows.
 const noticesShown = 50
 
-// inbox lists what happened. What a filter in the address cannot mean is left out.
+// list shows the notices. Unknown values of the filter are ignored.
 func (g Inbox) list(r *request) (content, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(r.lang)}
@@ -148,10 +148,11 @@ func (g Inbox) list(r *request) (content, error) {
 	return content{Title: "inbox.title", Data: page}, nil
 }
 
-// ReadBody is the body of the request that marks the notice as read.
+// ReadBody is the request body that marks the notice as read.
 func (v noticeView) ReadBody() string { return fmt.Sprintf(`{"ids":[%d]}`, v.ID) }
 
-// readBody is what marks entries as read: with all everything up to the newest of them. It is empty when all are read.
+// readBody is the request body that marks entries as read, or with all every notice up to the newest of them. It is
+// empty when all are read.
 func readBody(entries []notify.Entry, all bool) string {
 	if all && len(entries) > 0 {
 		return fmt.Sprintf(`{"up_to":%d}`, entries[0].ID)
@@ -168,14 +169,14 @@ func readBody(entries []notify.Entry, all bool) string {
 	return `{"ids":[` + strings.Join(unread, ",") + `]}`
 }
 
-// filter is what restricts the list, in the address of a view of it.
+// filter is the query of a view of the list.
 func (p inboxPage) filter(view inboxView) map[string]string {
 	return map[string]string{"view": string(view), "kind": string(p.Kind), "q": p.Text}
 }
 
-// kindGroup is kinds that stand together.
+// kindGroup is a group of kinds of notices.
 type kindGroup struct {
-	Key   string // of its name
+	Key   string // text key of its name
 	Kinds []kindView
 }
 
@@ -186,7 +187,7 @@ type kindView struct {
 	Display display
 }
 
-// kindGroups are all kinds, in the order people see them.
+// kindGroups are all kinds, in the order of the list.
 func kindGroups(lang string) []kindGroup {
 	var groups []kindGroup
 	for _, k := range notify.Kinds() {
@@ -203,14 +204,14 @@ func kindGroups(lang string) []kindGroup {
 type noticePage struct {
 	noticeView
 	Deliveries []deliveryView
-	// Waiting is set while something is on its way.
+	// Waiting is set while a message is not sent yet.
 	Waiting bool
 }
 
 type deliveryView struct {
 	notify.Delivery
 	Display display
-	// Resend is set for what a person may send again.
+	// Resend is set when a person may send it again.
 	Resend bool
 }
 
@@ -223,7 +224,7 @@ var deliveryDisplays = map[notify.State]display{
 	notify.Dropped: {"quiet", "circle-minus", "inbox.state.dropped"},
 }
 
-// notice shows a notice, and what became of it at each channel.
+// notice shows a notice and its deliveries.
 func (g Inbox) notice(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {

@@ -11,7 +11,8 @@ type pager struct {
 	Older, Newest string
 }
 
-// pagerOf leads on to next, and back to the newest unless the page begins with them. fields are the filter.
+// pagerOf is the pager of the list at path with the query fields, whose page begins at the cursor before and ends at
+// next; 0 is the beginning and the end of the list.
 func pagerOf(path string, fields map[string]string, before, next int64) pager {
 	var p pager
 	if before > 0 {
@@ -31,14 +32,14 @@ type tab struct {
 	Current bool
 }
 
-// tile is how many things are in a state, and leads to them.
+// tile counts the things in a state and leads to them.
 type tile struct {
 	display
 	Count int
 	Path  string
 }
 
-// cursor is where the list of a request goes on by its query; 0 is the beginning, and what is no cursor.
+// cursor is the cursor in the query of a request; 0, the beginning of the list, when it is missing or invalid.
 func cursor(r *request, name string) int64 {
 	at, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil {
@@ -47,7 +48,7 @@ func cursor(r *request, name string) int64 {
 	return max(at, 0)
 }
 
-// fromCursor is path with those fields that are not empty, from the cursor at on; 0 is the beginning.
+// fromCursor is withQuery with the cursor at under name; 0, the beginning of the list, is left out.
 func fromCursor(path string, fields map[string]string, name string, at int64) string {
 	if at > 0 {
 		fields[name] = strconv.FormatInt(at, 10)
@@ -55,7 +56,7 @@ func fromCursor(path string, fields map[string]string, name string, at int64) st
 	return withQuery(path, fields)
 }
 
-// withQuery is path with those fields that are not empty.
+// withQuery is path with the fields as query. Empty fields are left out.
 func withQuery(path string, fields map[string]string) string {
 	q := url.Values{}
 	for name, value := range fields {

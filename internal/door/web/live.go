@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// gatherTime is how long changes gather before a page hears of them: a burst is one message.
+	// gatherTime is how long changes are collected before they are sent, so that a burst is one message.
 	gatherTime = 250 * time.Millisecond
-	// mostIDs bounds one message; a page reloads its list whatever the number.
+	// mostIDs bounds one message. A page reloads its list whatever the number is.
 	mostIDs = 200
 )
 
-// live answers server-sent events named "records": the ids of records that changed,
-// as a JSON array, and "requests" when requests came to a webhook. It ends when the reader leaves or the service stops.
+// live answers server-sent events: "records" with the ids of records that changed, as a JSON array, and "requests"
+// when webhooks received requests. It ends when the reader leaves or the service stops.
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	if _, signedIn := s.Viewer(r); !signedIn {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
@@ -66,7 +66,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ids are the numbers of changed as a JSON array.
+// ids is the ids of changed as a JSON array.
 func ids(changed map[int64]bool) string {
 	numbers := make([]int64, 0, len(changed))
 	for id := range changed {

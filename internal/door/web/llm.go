@@ -7,11 +7,11 @@ import (
 	"watchmark/internal/tell/llm"
 )
 
-// llmPage is the language model: whether there is one, and what it was used for.
+// llmPage shows the language model and its use.
 type llmPage struct {
 	Display  display
 	Settings map[string]control
-	// Host is where it is asked; empty while there is none.
+	// Host is the host of the model; empty when none is set up.
 	Host  string
 	Model string
 	Usage llm.Report
@@ -19,13 +19,13 @@ type llmPage struct {
 	Chart bars
 }
 
-// usageRow is what a job used on a day; Each is how long an answer took on average, in milliseconds.
+// usageRow is the use by a job on a day; Each is the average time of an answer in milliseconds.
 type usageRow struct {
 	llm.Used
 	Each float64
 }
 
-// usageDays is how many days the use is told of.
+// usageDays is how many days of use are shown.
 const usageDays = 30
 
 func (g Summaries) llm(r *request) (content, error) {
@@ -52,7 +52,7 @@ func (g Summaries) llm(r *request) (content, error) {
 	return content{Title: "llm.title", Data: page}, nil
 }
 
-// usageOf draws the requests of the last days: what was answered, and on it what failed.
+// usageOf draws the requests of the last days, answered and failed.
 func usageOf(used []llm.Used, now time.Time) bars {
 	first := now.AddDate(0, 0, 1-usageDays)
 	days := make([][]int, usageDays)

@@ -17,8 +17,8 @@ import (
 	"watchmark/internal/tell/notify/channel"
 )
 
-// languages are the languages of the pages by the tag that stands in <html lang>, in the
-// order people see them; the first is used for readers who want neither.
+// languages are the languages of the pages with their tags for <html lang>. The first is for readers who prefer none
+// of them.
 var languages = []struct{ Tag, Name string }{
 	{"en", "English"},
 	{"zh-CN", "简体中文"},
@@ -26,11 +26,11 @@ var languages = []struct{ Tag, Name string }{
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese})
 
-// catalogue is every text of the pages by language and key.
+// catalogue holds the texts of the pages by language and key.
 type catalogue map[string]map[string]string
 
-// loadCatalogue reads the texts, which are kept in a file for each group of pages, but those of push sources and types of channels by their adapters.
-// A key that one language has and another lacks is an error.
+// loadCatalogue reads the texts from locales, and takes those of push sources and channels from their adapters. A key
+// that a language lacks is an error.
 func loadCatalogue() (catalogue, error) {
 	c := catalogue{}
 	for _, lang := range languages {
@@ -72,7 +72,7 @@ func loadCatalogue() (catalogue, error) {
 	return c, nil
 }
 
-// adapterTexts are the texts of all adapters by key.
+// adapterTexts returns the texts of all adapters by key.
 func adapterTexts() map[string]bilingual.Text {
 	all := map[string]bilingual.Text{}
 	for _, a := range source.Adapters {
@@ -84,7 +84,7 @@ func adapterTexts() map[string]bilingual.Text {
 	return all
 }
 
-// sourceTexts are the texts of a push source by key.
+// sourceTexts returns the texts of a push source by key.
 func sourceTexts(a source.Adapter) map[string]bilingual.Text {
 	guide := "connect." + string(a.Source)
 	texts := map[string]bilingual.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
@@ -97,7 +97,7 @@ func sourceTexts(a source.Adapter) map[string]bilingual.Text {
 	return texts
 }
 
-// choose is the one of two texts that is in the language of the page.
+// choose returns the text in the language of w.
 func (w words) choose(en, zh string) string {
 	if w.lang == "zh-CN" {
 		return zh
@@ -111,11 +111,11 @@ type words struct {
 	texts map[string]string // by key
 }
 
-// in are the texts in a language.
+// in returns the texts in a language.
 func (c catalogue) in(lang string) words { return words{lang, c[lang]} }
 
-// text is the text of key, with args put in as fmt does, but numbers with their thousands apart.
-// Numbers that name something, such as a record, are handed in as strings. An unknown key is an error.
+// text formats the text of key with args as fmt does. Integers are written with separators between the thousands, so
+// a number that is a name, such as the number of a record, must be a string. An unknown key is an error.
 func (w words) text(key string, args ...any) (string, error) {
 	text, known := w.texts[key]
 	if !known {
@@ -135,7 +135,7 @@ func (w words) text(key string, args ...any) (string, error) {
 	return fmt.Sprintf(text, args...), nil
 }
 
-// count is the text of key for n things: key.one for one, else key.other. n is its first argument.
+// count formats key.one when n is 1, otherwise key.other. n is the first argument of the text.
 func (w words) count(key string, n int, args ...any) (string, error) {
 	form := ".other"
 	if n == 1 {
@@ -144,7 +144,7 @@ func (w words) count(key string, n int, args ...any) (string, error) {
 	return w.text(key+form, append([]any{n}, args...)...)
 }
 
-// figure is a number as people write it: 12345 is 12,345 in both languages.
+// figure is a number with separators between the thousands: 12345 is written 12,345 in both languages.
 type figure int64
 
 func (f figure) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, f.String()) } // of fmt's own buffer
@@ -157,8 +157,8 @@ func (f figure) String() string {
 	return digits
 }
 
-// word is the text of prefix.name, or name itself where it is unknown, as names of
-// layers that a newer service stored are.
+// word is the text of prefix.name, or name itself when there is no such text: a newer version may have stored names
+// that this one does not know.
 func (w words) word(prefix, name string) string {
 	if text, known := w.texts[prefix+"."+name]; known {
 		return text
@@ -166,7 +166,7 @@ func (w words) word(prefix, name string) string {
 	return name
 }
 
-// Cookies that keep how somebody likes the pages. They are no secret.
+// Cookies of the preferences of a reader. They are not secret.
 const (
 	langCookie  = "watchmark_lang"
 	themeCookie = "watchmark_theme"
@@ -175,7 +175,7 @@ const (
 // themes are the choices of colours; "system" follows the device.
 var themes = []struct{ ID, Icon string }{{"system", "monitor"}, {"light", "sun"}, {"dark", "moon"}}
 
-// language is the language chosen by switch, else the best of what the browser asks for.
+// language is the language that the reader chose, otherwise the one that the browser prefers.
 func (s *site) language(r *http.Request) string {
 	if cookie, err := r.Cookie(langCookie); err == nil && s.texts[cookie.Value] != nil {
 		return cookie.Value
@@ -195,7 +195,7 @@ func themeOf(r *http.Request) string {
 	return themes[0].ID
 }
 
-// preferences keeps a choice of language or colours in a cookie and leads back.
+// preferences stores a choice of language or theme in a cookie and redirects back.
 func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 	if err := r.ParseForm(); err != nil {

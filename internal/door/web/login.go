@@ -15,25 +15,25 @@ type SignIn struct {
 }
 
 type loginPage struct {
-	Next string // where to go after, base path included
+	Next string // where to go after signing in, base path included
 	Path string // the same without it
-	// Problem is the key of why the provider signed nobody in; empty for none.
+	// Problem is the text key of the error of the provider; empty without an error.
 	Problem    string
 	Provider   oidc.Status
 	NeedsSetup bool
 }
 
-// providerProblems are the texts for the words that the way back from the provider brings, see package api.
+// providerProblems are text keys by the value of ?problem=, which package api sets after the provider answered.
 var providerProblems = map[string]string{
 	"denied": "login.problem.denied", "state": "login.problem.state", "stranger": "login.problem.stranger", "refused": "login.problem.refused",
 	"unreachable": "login.problem.unreachable", "off": "login.problem.off", "no_admin": "login.problem.no_admin",
 	"locked": "login.problem.locked", "internal": "login.problem.internal",
 }
 
-// providerProblem is the key of what a request says that went wrong with the provider; empty for nothing.
+// providerProblem is the text key of the error of the provider that a request names; empty without an error.
 func providerProblem(r *request) string { return providerProblems[r.URL.Query().Get("problem")] }
 
-// login is the sign-in page; who is signed in already is led on.
+// login is the sign-in page. It redirects readers who are signed in already.
 func (g SignIn) login(r *request) (content, error) {
 	path := auth.LocalPath(r.URL.Query().Get("next"))
 	next := r.BasePath + path

@@ -9,7 +9,7 @@ import (
 // Mappings are the pages of mappings and blocked keywords.
 type Mappings struct{ Mappings *mapping.Store }
 
-// ruleTabs are the lists of rules, of which one is shown.
+// ruleTabs lead to the lists of rules.
 type ruleTabs struct {
 	mapping.Counts
 	BlockedShown bool
@@ -24,24 +24,24 @@ type rulesPage[T any] struct {
 	Trial trial
 }
 
-// trial is the form that tries the rules on a title, which the template trial makes.
+// trial is the form that tries the rules on a title, made by the template "trial".
 type trial struct {
 	Title  string
 	Season string
-	// Draft is the id of the form with a mapping that is tried with the others; may be empty.
+	// Draft is the id of a form whose mapping is tried together with the others; empty when there is none.
 	Draft string
 }
 
 // mappingView is a mapping in a list.
 type mappingView struct{ mapping.Mapping }
 
-// From is an episode number of an event, To the one that the offset makes of it.
+// From is an example of an episode number of an event.
 func (v mappingView) From() int { return max(1, 1-v.EpisodeOffset) }
 
-// To is what becomes of From.
+// To is From with the offset.
 func (v mappingView) To() int { return v.From() + v.EpisodeOffset }
 
-// mappings lists the mappings.
+// list shows the mappings.
 func (g Mappings) list(r *request) (content, error) {
 	page, f, err := rulesPageOf[mappingView](g, r, false)
 	if err != nil {
@@ -55,7 +55,7 @@ func (g Mappings) list(r *request) (content, error) {
 	return content{Title: "mappings.title", Data: page}, err
 }
 
-// blockedPage is the list of blocked keywords, and New what the form for one more begins with.
+// blockedPage lists the blocked keywords; New is the form of a new one.
 type blockedPage struct {
 	rulesPage[blockedView]
 	New blockedView
@@ -64,7 +64,7 @@ type blockedPage struct {
 // blockedView is a blocked keyword in a form; its ID is 0 for a new one.
 type blockedView struct{ mapping.Blocked }
 
-// Kinds are the ways to compare a keyword.
+// Kinds are the ways to compare a keyword with a title.
 func (blockedView) Kinds() []mapping.BlockKind {
 	return []mapping.BlockKind{mapping.Contains, mapping.Exact, mapping.Regex}
 }
@@ -83,7 +83,7 @@ func (g Mappings) blocked(r *request) (content, error) {
 	return content{Title: "blocked.title", Data: blockedPage{rulesPage: page}}, err
 }
 
-// rulesPageOf is a page without its rules, and the filter for these.
+// rulesPageOf returns a page without its rules, and the filter for them.
 func rulesPageOf[T any](g Mappings, r *request, blocked bool) (rulesPage[T], mapping.Filter, error) {
 	counts, err := g.Mappings.Count(r.Context())
 	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
@@ -93,7 +93,7 @@ func rulesPageOf[T any](g Mappings, r *request, blocked bool) (rulesPage[T], map
 // mappingPage is the form of a mapping; Mapping is nil for a new one.
 type mappingPage struct {
 	Mapping *mappingView
-	// Title and Season are what the form begins with.
+	// Title and Season are the first values of the fields.
 	Title, Season string
 	Search        subjectSearch
 	Trial         trial
@@ -103,7 +103,7 @@ type mappingPage struct {
 // draftForm is the id of the form of a mapping.
 const draftForm = "mapping-form"
 
-// newMapping shows the form of a new mapping, for the title and season of the query if there are some.
+// newMapping shows the form of a new mapping, with title and season of the query.
 func (g Mappings) newMapping(r *request) (content, error) {
 	q := r.URL.Query()
 	page := mappingPageOf(q.Get("title"), q.Get("season"))
@@ -143,7 +143,7 @@ func mappingPageOf(title, season string) mappingPage {
 		Forms: []mapping.Form{mapping.AnyForm, mapping.ShowForm, mapping.FilmForm}}
 }
 
-// importRules shows where a document of rules is imported.
+// importRules shows the form that imports a file of rules.
 func (g Mappings) importRules(*request) (content, error) {
 	return content{Title: "import_rules.title"}, nil
 }

@@ -11,25 +11,25 @@ import (
 	"watchmark/internal/watch"
 )
 
-// nasPage is the state of the library of a NAS, and who uses it.
+// nasPage shows the state of the library of a NAS and its users.
 type nasPage struct {
 	nas.Status
 	Display  display
 	Settings map[string]control
 	Users    []nasUser
-	// UsersProblem is why the users cannot be read; nil when they were, or were not asked for.
+	// UsersProblem is why the users cannot be read; nil without a problem.
 	UsersProblem *nas.Problem
-	// UsersLater is set while they are not read, because that takes a copy of the library.
+	// UsersLater is set when the users are not read yet, because that needs a copy of the library.
 	UsersLater bool
-	// Mount is what lets a container see the library, as a NAS has it.
+	// Mount is the part of a compose file that gives a container access to the library.
 	Mount  string
 	Ranges []nas.Range
-	// Records is the path of what was taken in.
+	// Records is the path of the records from the NAS.
 	Records string
 	Refresh int
 }
 
-// Odd are the values of the column watched that count for nothing.
+// Odd are the values of the column watched that the source does not understand.
 func (p nasPage) Odd() []string {
 	return slices.DeleteFunc(slices.Clone(p.WatchedValues), func(v string) bool { return v == "0" || v == "1" || v == "NULL" })
 }
@@ -40,7 +40,7 @@ func (p nasPage) ChosenElsewhere() bool {
 	return chosen != nas.AllUsers && !slices.ContainsFunc(p.Users, func(u nasUser) bool { return u.GUID == chosen })
 }
 
-// nasUser is a user of the NAS and where what they watch goes.
+// nasUser is a user of the NAS with the accounts that get their marks.
 type nasUser struct {
 	nas.User
 	Accounts []string
@@ -97,7 +97,7 @@ func (g Sources) nasUsers(ctx context.Context, page *nasPage) error {
 	return nil
 }
 
-// nasDisplay is how the source stands, in one word.
+// nasDisplay shows the state of the source.
 func nasDisplay(s nas.Status) display {
 	switch {
 	case !s.Enabled:

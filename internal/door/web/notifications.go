@@ -12,7 +12,7 @@ import (
 	"watchmark/internal/tell/notify/channel"
 )
 
-// Notifications are the pages of where messages go.
+// Notifications are the pages of channels and notification rules.
 type Notifications struct {
 	Notices  *notify.Notifier
 	Accounts *account.Store
@@ -21,32 +21,32 @@ type Notifications struct {
 
 type notificationsPage struct {
 	Channels []channelView
-	// On is how many channels are switched on.
+	// On is how many channels are enabled.
 	On int
-	// Types are those that one can add.
+	// Types are the types of channels.
 	Types []channel.Adapter
 	Rules []ruleView
 }
 
-// channelView is a channel as it stands.
+// channelView is a channel as the pages show it.
 type channelView struct {
 	notify.Channel
 	Icon    string
 	Display display
 	Where   string
-	// Switch is the body of the request that switches it on or off; empty when its settings cannot be read.
+	// Switch is the request body that enables or disables it; empty when its settings cannot be read.
 	Switch string
 }
 
-// Plural is what the API calls channels of its type.
+// Plural names channels of its type in paths of the API.
 func (v channelView) Plural() string { return string(v.Type) + "s" }
 
-// channelViewOf says how a channel stands.
+// channelViewOf makes the view of a channel.
 func channelViewOf(c notify.Channel) (channelView, error) {
-	a, _ := channel.AdapterOf(c.Type) // a type that is not known has no icon
+	a, _ := channel.AdapterOf(c.Type) // an unknown type has no icon
 	v := channelView{Channel: c, Icon: a.Icon, Display: channelDisplay(c)}
 	config, err := channel.Read(c.Type, c.Config.Reveal())
-	if err != nil { // it is paused then, and says so
+	if err != nil { // the channel is paused then, which its display shows
 		return v, nil //nolint:nilerr // as above
 	}
 	v.Where = config.Where()
@@ -59,7 +59,7 @@ func channelViewOf(c notify.Channel) (channelView, error) {
 	return v, err
 }
 
-// channelDisplay is how sending to a channel goes.
+// channelDisplay shows the state of a channel.
 func channelDisplay(c notify.Channel) display {
 	switch {
 	case !c.Enabled:
@@ -87,26 +87,26 @@ func (g Notifications) channelViews(ctx context.Context) (views []channelView, o
 	return views, on, err
 }
 
-// ruleView is a rule in words.
+// ruleView is a rule in the reader's language.
 type ruleView struct {
 	notify.Rule
-	// First is set while the rule has the name that it had at first.
+	// First is set when it is the first rule and was not renamed; its name is translated then.
 	First bool
-	// Kinds are the names of what it tells, and More how many more there are; none is everything.
+	// Kinds are the names of the first of its kinds, More is how many more it has. Without any it is for all kinds.
 	Kinds []string
 	More  int
-	// To are the names of its channels; none is every channel.
+	// To are the names of its channels. Without any it is for all channels.
 	To []string
-	// Minutes is its cooldown.
+	// Minutes is its cooldown in minutes.
 	Minutes string
-	// Switch is the body of the request that switches it on or off.
+	// Switch is the request body that enables or disables it.
 	Switch string
 }
 
 // kindsNamed is how many kinds of a rule a list names.
 const kindsNamed = 5
 
-// ruleViewOf puts a rule into words, with channels by id.
+// ruleViewOf makes the view of a rule; names are those of channels by id.
 func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView, error) {
 	v := ruleView{Rule: rule, First: rule.Name == notify.FirstRule, Minutes: minutes(rule.Cooldown)}
 	for _, kind := range rule.Kinds {
@@ -127,10 +127,10 @@ func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView
 	return v, err
 }
 
-// minutes is a number of seconds in minutes.
+// minutes converts seconds to minutes.
 func minutes(seconds int) string { return number(float64(seconds) / 60) }
 
-// notifications shows channels and rules.
+// list shows channels and rules.
 func (g Notifications) list(r *request) (content, error) {
 	page := notificationsPage{Types: channel.Adapters}
 	var err error
@@ -160,10 +160,10 @@ func (g Notifications) trial(r *request) (content, error) {
 type rulePage struct {
 	notify.Rule
 	Groups []kindGroup
-	// Names are those of users that can be chosen.
+	// Names are the users that can be chosen.
 	Names    []string
 	Channels []channelView
-	// Minutes is its cooldown.
+	// Minutes is its cooldown in minutes.
 	Minutes      string
 	Placeholders []string
 }

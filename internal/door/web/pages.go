@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// page is an entry of the list of pages. What stands in it beside its texts is a function that collects what it
-// shows, and templates/TEMPLATE.html, which defines "content-TEMPLATE".
+// page is an entry of the list of pages. Beside it a page needs the function show, which collects its content, the file
+// templates/TEMPLATE.html, which defines "content-TEMPLATE", and its texts.
 type page struct {
-	// Path is its address without the base path, with {name} for what differs.
+	// Path is its path without the base path, with {name} for a part that differs.
 	Path     string
 	template string
 	show     func(*request) (content, error)
-	// scripts are the files of assets/js that it needs beside those of all pages.
+	// scripts are names of files in assets/js that it needs beside the scripts of all pages.
 	scripts []string
-	// open is set for a page that needs no sign-in.
+	// open is set for a page that is shown to people who are not signed in.
 	open bool
-	// Icon stands beside it in the menu; empty for a page that is not in the menu.
+	// Icon is its icon in the menu; empty for a page that is not in the menu.
 	Icon string
-	// InBar is set for a page that has room in the bar of a phone, too.
+	// InBar is set for a page that is in the bar of a phone.
 	InBar bool
-	// Badge is the kind of things that wait for a person on it, as in the texts need.<kind>, and count how many there
-	// are; a page in the menu may have none.
+	// Badge is the kind of things on it that wait for a person, as in the texts need.BADGE; empty when there are none.
+	// count counts them.
 	Badge string
 	count func(context.Context) (int, error)
 }
 
-// section is pages that stand together in the menu.
+// section is a section of the menu.
 type section struct {
-	Key   string // of its heading; empty for the first, which has none
+	Key   string // text key of its heading; empty for the first one, which has none
 	Pages []page
 }
 
@@ -107,18 +107,18 @@ func (g Groups) sections() []section {
 	}
 }
 
-// errorPage tells what went wrong, in place of any other page, and that there is none at an address.
+// errorPage is shown instead of a page that does not exist or cannot be made.
 var errorPage = page{template: "error", show: func(*request) (content, error) { return content{}, errNoPage }}
 
-// Key is that of its name in the menu.
+// Key is the text key of its name in the menu.
 func (p page) Key() string { return "nav." + p.template }
 
-// Holds reports whether path is this page or one below it.
+// Holds reports whether path is the path of this page or of one below it.
 func (p page) Holds(path string) bool {
 	return path == p.Path || p.Path != "/" && strings.HasPrefix(path, p.Path+"/")
 }
 
-// pattern is its address for a ServeMux.
+// pattern is its pattern for a ServeMux.
 func (p page) pattern() string {
 	switch p.Path {
 	case "/":
@@ -129,7 +129,7 @@ func (p page) pattern() string {
 	return "GET " + p.Path
 }
 
-// pages are those of all sections.
+// pages returns the pages of all sections, and errorPage.
 func pages(sections []section) []page {
 	list := []page{errorPage}
 	for _, one := range sections {
@@ -138,7 +138,7 @@ func pages(sections []section) []page {
 	return list
 }
 
-// menu is the sections without the pages that are not in the menu.
+// menu returns the sections with only those pages that are in the menu.
 func menu(sections []section) []section {
 	list := slices.Clone(sections)
 	for i, one := range list {
@@ -150,6 +150,6 @@ func menu(sections []section) []section {
 // stylesheets of assets/css are those of all pages, joined in this order into app.css.
 var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
 
-// scripts of assets/js are those of all pages, joined into app.js, each after those that it imports. Scripts of
-// single pages import of these alone.
+// scripts of assets/js are those of all pages, joined into app.js, each after those that it imports. Scripts of single
+// pages import from these only.
 var scripts = []string{"words", "ui", "time", "live", "run", "forms", "cron", "figures", "app"}

@@ -9,16 +9,16 @@ import (
 	"watchmark/internal/source/preview"
 )
 
-// previewTable is the table of what would become of a history, as a page shows it.
+// previewTable is the expected outcome of an import or a full sync, as a page shows it.
 type previewTable struct {
 	task.Status
-	// Tabs are the statuses that there are, the first one all of them.
+	// Tabs lead to the rows of each status; the first one leads to all rows.
 	Tabs []previewTab
 	Rows []preview.Row
 	// Table has the totals.
 	Table *preview.Table
-	// Known were taken in before. Skipped are passed over: SkippedKey has the words for why,
-	// and Items are some of them.
+	// Known items were imported before. Skipped items are not imported: SkippedKey is the text key of the reason, and
+	// Items are some of them.
 	Known, Skipped int
 	SkippedKey     string
 	Items          []importer.SkippedBy
@@ -26,7 +26,7 @@ type previewTable struct {
 	Earlier, Further string
 }
 
-// previewTab shows only the rows of one status.
+// previewTab leads to the rows of one status.
 type previewTab struct {
 	display
 	Count   int
@@ -37,7 +37,7 @@ type previewTab struct {
 // previewRows is how many rows a page shows.
 const previewRows = 100
 
-// previewOrder is what people look at first: what they could do something about.
+// previewOrder is the order of the statuses: those that a person can do something about come first.
 var previewOrder = []preview.Status{
 	preview.Mark, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.NoAccount, preview.Refused,
 	preview.Unreachable, preview.Blocked, preview.Marked,
@@ -56,7 +56,7 @@ var previewDisplays = map[preview.Status]display{
 	preview.Marked:          {"quiet", "check", "preview.is.marked"},
 }
 
-// previewTableOf is the part of a table that a request asks for by ?status= and ?from=.
+// previewTableOf returns the rows of a table that a request selects by ?status= and ?from=.
 func previewTableOf(r *request, t task.Status, table *preview.Table) *previewTable {
 	asked := preview.Status(r.URL.Query().Get("status"))
 	if table.Counts[asked] == 0 {
@@ -90,7 +90,7 @@ func previewTableOf(r *request, t task.Status, table *preview.Table) *previewTab
 	return view
 }
 
-// spans are numbers in ascending order in short: 1–3, 5.
+// spans writes ascending numbers in short: 1–3, 5.
 func spans(numbers []float64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

@@ -11,8 +11,7 @@ import (
 // qrQuiet is the empty edge that readers need, in modules (ISO/IEC 18004).
 const qrQuiet = 4
 
-// qrCode is text as a picture to be read by a phone, black on white whatever the theme is. label
-// says what it is.
+// qrCode draws text as a QR code, black on white in every theme. label describes the picture to screen readers.
 func qrCode(text, label string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

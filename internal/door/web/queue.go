@@ -36,32 +36,32 @@ type queuePage struct {
 	// Next and First are paths of this list; empty when there is nothing there.
 	Next  string
 	First string
-	// Running is how many tasks of the service run.
+	// Running is how many tasks run.
 	Running int
 }
 
 type queueEntry struct {
 	queue.Entry
 	Display display
-	// Of is what it is about, for its label.
+	// Of is a record of its episode, for the label.
 	Of record.Record
-	// Due is when it is tried again; nil when that is not a matter of time.
+	// Due is when it is tried again; nil when it waits for something else than time.
 	Due *time.Time
 }
 
-// queueStates are the states in the order people see them.
+// queueStates are the states in the order of the tabs.
 var queueStates = []queue.Status{queue.Pending, queue.Abandoned, queue.Synced}
 
 const (
 	// queueShown is how many marks a page shows.
 	queueShown = 50
-	// The queue's page is fetched anew after so many seconds: the outage ends, or the next
-	// round comes, without any record changing.
+	// The page is fetched anew after so many seconds, during an outage and otherwise: the state of the catalog and of
+	// the scheduler changes without a change of any record.
 	refreshOutage = 5
 	refreshQueue  = 20
 )
 
-// list shows the marks that wait for the catalog, and how that and the scheduler stand.
+// list shows the marks that wait, and the state of the catalog and the scheduler.
 func (g Queue) list(r *request) (content, error) {
 	ctx := r.Context()
 	counts, err := g.Queue.Counts(ctx)
@@ -111,7 +111,7 @@ func (g Queue) list(r *request) (content, error) {
 	return content{Title: "queue.title", Data: page}, nil
 }
 
-// entry is a mark with what it waits for.
+// entry is a mark with the reason why it waits.
 func (p queuePage) entry(e queue.Entry, now time.Time) queueEntry {
 	v := queueEntry{Entry: e, Of: record.Record{MediaType: e.MediaType, Season: e.Season, Episode: e.Episode}}
 	switch {

@@ -15,36 +15,36 @@ import (
 
 type recordPage struct {
 	Record record.Record
-	// The story has no trace when the record has none yet.
+	// The trace is nil while the record has none.
 	traceView
-	// Question is where the question stands that the record waits for, and QuestionID its id;
-	// empty and 0 when there is none.
+	// Question is the path of the question that the record waits for, and QuestionID its id; empty and 0 when there is
+	// none.
 	Question   string
 	QuestionID int64
-	// Event is what the record was made of, as indented JSON.
+	// Event is the event of the record as indented JSON.
 	Event string
-	// Request is what brought it; nil when that is not kept.
+	// Request is the webhook request it came by; nil when it is not kept.
 	Request *webhooklog.Entry
-	// Polled is set for a source that is asked and sends nothing.
+	// Polled is set when its source is polled and sends no requests.
 	Polled bool
-	// RunningTask is the task that runs the record again now; 0 when none does.
+	// RunningTask is the task that retries or corrects the record; 0 when none runs.
 	RunningTask int64
-	// Search finds the entry of a correction.
+	// Search finds the right subject for a correction.
 	Search subjectSearch
-	// Correctable is set when correcting the match is what there is to do.
+	// Correctable is set when a correction of the match solves the problem of the record.
 	Correctable bool
-	// Unrouted is what can be done about a user without an account; nil for any other.
+	// Unrouted is its user when no account lists them; nil otherwise.
 	Unrouted *unroutedUser
-	// Advice is where to do something about it; empty when nothing is to be done.
+	// Advice is the path of the page that solves its problem; empty when there is none.
 	Advice string
 }
 
-// Retryable reports whether the record has come to an end that a retry could change.
+// Retryable reports whether the record can be retried: it is not being processed.
 func (p recordPage) Retryable() bool {
 	return !p.Record.Status.IsOnTheWay()
 }
 
-// RetryFirst reports that a retry may be what there is to do: what keeps the record back is not mended elsewhere.
+// RetryFirst reports whether a retry is the first thing to try: no other page or form solves the problem.
 func (p recordPage) RetryFirst() bool {
 	return (p.Record.Status == record.Failed || p.Record.Status == record.Queued) && !p.Correctable && p.Advice == "" && p.Unrouted == nil
 }
@@ -54,12 +54,12 @@ func (p recordPage) Blockable() bool {
 	return p.Retryable() && (p.Trace == nil || p.Trace.Result.Status != match.Blocked)
 }
 
-// RunsAgain reports whether a block of the title is to reach the record itself.
+// RunsAgain reports whether the record is run again after its title was blocked.
 func (p recordPage) RunsAgain() bool {
 	return p.Record.Status == record.Failed || p.Record.Status == record.Queued || p.Record.Status == record.Review
 }
 
-// advice leads from what went wrong to where it is mended.
+// advice is the page that solves a problem, by its kind.
 var advice = map[record.ErrorKind]string{
 	record.UserNameMissing: "/connect",
 	record.NoAccount:       "/accounts",
@@ -70,13 +70,13 @@ var advice = map[record.ErrorKind]string{
 	record.Abandoned:       "/queue",
 }
 
-// needsCorrection reports whether a record is mended by the right entry. Of one that waits
-// for an answer that is asked, unless the question was put off.
+// needsCorrection reports whether a record lacks the right subject and no question asks for it. question is 0 for a
+// record in review whose question was put off.
 func needsCorrection(r record.Record, question int64) bool {
 	return r.ErrorKind == record.NotMatched || r.ErrorKind == record.EpisodeNotFound || r.Status == record.Review && question == 0
 }
 
-// record shows one record and why it came out so.
+// record shows a record with its trace.
 func (g Records) record(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
@@ -128,7 +128,7 @@ func (g Records) record(r *request) (content, error) {
 	return content{Heading: rec.Title, Data: page}, nil
 }
 
-// indented is text as indented JSON, or as it is when it is none, or was cut.
+// indented indents JSON. A text that is not valid JSON, such as one that was cut, stays as it is.
 func indented(text string) string {
 	var out bytes.Buffer
 	if json.Indent(&out, []byte(text), "", "  ") != nil {

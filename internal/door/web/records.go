@@ -26,23 +26,23 @@ type Records struct {
 
 type recordsPage struct {
 	Filter record.Filter
-	// From and To are the first and the last day of the list, as dates in the zone Zone; empty ones
-	// do not restrict. An empty Zone is that of the service.
+	// From and To are the first and the last day of the list in the time zone Zone; an empty one is no limit. An empty
+	// Zone is the zone of the service.
 	From, To, Zone string
 	Statuses       []record.Status
 	Sources        []watch.Source
 	Users          []string
 	Records        []record.Record
-	// Unrouted are the users without an account, whose records the list leaves out unless they are asked for, and
-	// Ignored those whose records are left alone.
+	// Unrouted are the users without an account, whose records are not in the list unless it is filtered by them.
+	// Ignored are the users whose records are ignored.
 	Unrouted     []unroutedLine
 	OpenUnrouted bool
 	Ignored      []account.IgnoredUser
 	pager
-	// RetryPath is where the API runs all failed records of the filter again; empty unless
-	// failed ones are listed.
+	// RetryPath is the path of the API that retries all failed records of the filter; empty unless failed records are
+	// listed.
 	RetryPath string
-	// RunningTask is the task that runs failed records again now; 0 when none does.
+	// RunningTask is the task that retries failed records; 0 when none runs.
 	RunningTask int64
 }
 
@@ -51,13 +51,13 @@ func (p recordsPage) Filtered() bool {
 	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != ""
 }
 
-// Narrowed reports whether the list is restricted by what a phone folds away.
+// Narrowed reports whether a filter is set that is folded away on a phone.
 func (p recordsPage) Narrowed() bool {
 	p.Filter.Text = ""
 	return p.Filtered()
 }
 
-// list shows records. What a filter in the address cannot mean is left out.
+// list shows records. Unknown values of the filter are ignored.
 func (g Records) list(r *request) (content, error) {
 	q := r.URL.Query()
 	f := record.Filter{User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
@@ -95,7 +95,7 @@ func (g Records) list(r *request) (content, error) {
 	return content{Title: "records.title", Data: page}, nil
 }
 
-// failed is how many events of the last days came to no mark.
+// failed is how many events of the last days failed, those of users without an account included.
 func (g Records) failed(ctx context.Context) (int, error) {
 	failed, unrouted, err := g.Records.FailedLately(ctx, time.Now())
 	return failed + unrouted, err
@@ -110,8 +110,8 @@ func (g Records) withUnrouted(ctx context.Context, page *recordsPage) (err error
 	return err
 }
 
-// readDays takes the days of a query into the filter. They are days of the reader's zone, which
-// the script tells.
+// readDays adds the days of a query to the filter. They are days in the time zone of the reader, which the script adds
+// to the query.
 func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 	zone := time.Local
 	if named, err := time.LoadLocation(q.Get("zone")); err == nil && q.Get("zone") != "" {
@@ -126,14 +126,14 @@ func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 	}
 }
 
-// pages lead through this list, to next.
+// pages is the pager of this list; next is the cursor of the next page.
 func (p recordsPage) pages(next int64) pager {
 	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
 		"from": p.From, "to": p.To, "zone": p.Zone}
 	return pagerOf("/records", fields, p.Filter.Before, next)
 }
 
-// retryPath is where the API runs the failed records of this list again.
+// retryPath is the path of the API that retries the failed records of this list.
 func (p recordsPage) retryPath() string {
 	fields := map[string]string{"source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text}
 	if p.From != "" {

@@ -14,8 +14,8 @@ import (
 	"watchmark/internal/watch"
 )
 
-// parseTemplates parses all templates into one set for a language: a set for each page would hold the shared ones
-// again and again. A page without a template is an error, and so is a template of no page.
+// parseTemplates parses all templates into one set for a language. A set for each page would hold the shared templates
+// once a page. A page without a template is an error, and so is a template without a page.
 func (s *site) parseTemplates(lang string, pages []page) (*template.Template, error) {
 	set, err := template.New("").Funcs(s.funcs(lang)).Option("missingkey=error").ParseFS(files, "templates/*.html")
 	if err != nil {
@@ -39,13 +39,13 @@ func (s *site) parseTemplates(lang string, pages []page) (*template.Template, er
 func (s *site) funcs(lang string) template.FuncMap {
 	w := s.texts.in(lang)
 	return template.FuncMap{
-		// t is the text of a key, n that for a number of things, word that of a name that may be unknown.
+		// t, n and word are text, count and word of words.
 		"t":    w.text,
 		"n":    w.count,
 		"word": func(prefix string, name any) string { return w.word(prefix, fmt.Sprint(name)) },
 		// said is what the service says of itself, which it says in English.
 		"said": func(text any) *retold { return s.retell(lang, text) },
-		// rich is t with **strong** and `code` in the text.
+		// rich is t for a text with **strong** and `code`.
 		"rich": func(key string, args ...any) (template.HTML, error) {
 			text, err := w.text(key, args...)
 			return rich(text), err
@@ -55,7 +55,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"icon":  s.icon,
 		"logo":  func() template.HTML { return s.assets.logo },
 		"ago":   func(t time.Time) (template.HTML, error) { return w.ago(t, time.Now()) },
-		// day and month are a date in words, in its own time zone.
+		// day and month write a date in its own time zone.
 		"day":     func(t time.Time) (string, error) { return w.date("time.day", t) },
 		"month":   func(t time.Time) (string, error) { return w.date("time.month", t) },
 		"at":      at,
@@ -67,14 +67,14 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": percent,
-		// number is for what has decimals, such as an episode; figure for a number of things.
+		// number writes a number with decimals, such as an episode; figure writes a count.
 		"number":  number,
 		"figure":  func(n int) figure { return figure(n) },
 		"ms":      elapsed,
 		"drift":   func(ahead *float64) (string, error) { return w.drift(*ahead) },
 		"display": displayOf,
 		"label":   w.label,
-		// specials reports that a season is the one of the specials.
+		// specials reports whether a season holds the specials.
 		"specials": func(season int) bool { return season == 0 },
 		"season": func(season int) (string, error) {
 			if season == 0 {
@@ -86,7 +86,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"subject":   s.SubjectURL,
 		"spans":     spans,
 		"reading":   w.reading,
-		// pair hands a choice of a question to a template of its own.
+		// pair passes a question and one of its choices to a template.
 		"pair": func(id int64, c candidateView) any {
 			return struct {
 				ID     int64
@@ -117,15 +117,14 @@ var (
 	code   = regexp.MustCompile("`(.+?)`")
 )
 
-// rich escapes text and then makes **strong** and `code` of it.
+// rich escapes text, and then makes HTML of its **strong** and `code`.
 func rich(text string) template.HTML {
 	escaped := template.HTMLEscapeString(text)
 	escaped = strong.ReplaceAllString(escaped, "<strong>$1</strong>")
 	return template.HTML(code.ReplaceAllString(escaped, "<code>$1</code>")) //nolint:gosec // times and escaped words
 }
 
-// ago tells how long ago t was, or in how long it will be, with the exact time on hover.
-// The script retells it in the reader's time zone.
+// ago writes the time between t and now, with the exact time on hover. The script rewrites it in the reader's time zone.
 func (w words) ago(t, now time.Time) (template.HTML, error) {
 	text, err := w.distance(t, now)
 	if err != nil {
@@ -135,23 +134,23 @@ func (w words) ago(t, now time.Time) (template.HTML, error) {
 		t.Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text))), nil
 }
 
-// at tells the day and time of t. The script retells it in the reader's language and zone.
+// at writes the day and time of t. The script rewrites it in the reader's language and time zone.
 func at(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04"))) //nolint:gosec // times and escaped words
 }
 
-// clock tells the time of t to the millisecond. The script retells it in the reader's zone.
+// clock writes the time of day of t with milliseconds. The script rewrites it in the reader's time zone.
 func clock(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000"))) //nolint:gosec // times and escaped words
 }
 
-// date is t in the form that the text of key shows, as package time takes it.
+// date formats t with the layout, as of package time, that is the text of key.
 func (w words) date(key string, t time.Time) (string, error) {
 	form, err := w.text(key)
 	return t.Format(form), err
 }
 
-// distance is t seen from now in words; beyond a week it is the date.
+// distance writes the time between t and now; beyond a week it is the date.
 func (w words) distance(t, now time.Time) (string, error) {
 	gap, direction := now.Sub(t), "time.ago."
 	if gap < 0 {
@@ -172,7 +171,7 @@ func (w words) distance(t, now time.Time) (string, error) {
 	return t.Format("2006-01-02"), nil
 }
 
-// drift says how far this machine's clock is ahead, in seconds.
+// drift writes how many seconds the clock of this machine is ahead.
 func (w words) drift(ahead float64) (string, error) {
 	switch seconds := int(math.Round(ahead)); {
 	case seconds > 0:
@@ -191,7 +190,7 @@ func (w words) label(r record.Record) (string, error) {
 	return watch.EpisodeLabel(r.Season, r.Episode), nil
 }
 
-// percent is a ratio in hundredths. What is less than whole is never told as whole.
+// percent is a ratio in percent. It is 100 only for a ratio of 1 or more.
 func percent(ratio float64) int {
 	if ratio >= 1 {
 		return 100
@@ -199,10 +198,10 @@ func percent(ratio float64) int {
 	return min(99, int(math.Round(100*max(0, ratio))))
 }
 
-// number is v without needless digits.
+// number writes v without trailing zeros.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// elapsed is a duration in milliseconds for people.
+// elapsed writes a duration given in milliseconds.
 func elapsed(ms float64) string {
 	switch {
 	case ms >= 1000:

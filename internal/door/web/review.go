@@ -14,31 +14,30 @@ import (
 type Review struct{ Questions *review.Store }
 
 type reviewPage struct {
-	// Cards are the questions that wait, and in their places those that were answered just
-	// now, which show their undo.
+	// Cards are the open questions. Questions that were answered just now keep their places and can be undone there.
 	Cards []questionCard
-	// Decided are answers of earlier, the newest first.
+	// Decided are earlier answers, the newest first.
 	Decided []review.Question
 	pager
 }
 
-// questionCard is a question with its candidates made ready.
+// questionCard is a question with its candidates.
 type questionCard struct {
 	review.Question
 	Best []candidateView
-	// More are further candidates, which are folded away.
+	// More are the other candidates, which are folded away.
 	More []candidateView
-	// Search finds an entry that is no candidate.
+	// Search finds a subject that is no candidate.
 	Search subjectSearch
 }
 
-// subjectSearch is a field for an entry of the catalog, which the template subject-search makes.
+// subjectSearch is a field to search for a subject, made by the template "subject-search".
 type subjectSearch struct {
-	// ID is the field's on the page.
+	// ID is the id of the field on the page.
 	ID string
-	// Pick is the key of the word for choosing what was found.
+	// Pick is the text key of the button that chooses a result.
 	Pick string
-	// Value is what the field holds at first.
+	// Value is the first value of the field.
 	Value string
 }
 
@@ -48,11 +47,11 @@ const (
 	decidedShown = 20
 	// bestShown is how many candidates are shown at once.
 	bestShown = 4
-	// keptInPlace is how long an answered question stays where it was.
+	// keptInPlace is how long an answered question keeps its place.
 	keptInPlace = 10 * time.Minute
 )
 
-// list shows the questions that wait for a person.
+// list shows the questions.
 func (g Review) list(r *request) (content, error) {
 	ctx := r.Context()
 	before := cursor(r, "before")
@@ -97,7 +96,7 @@ func cardOf(q review.Question) questionCard {
 	return card
 }
 
-// questionPath is where a question stands on the page.
+// questionPath is the path of a question; empty for the id 0.
 func questionPath(id int64) string {
 	if id == 0 {
 		return ""

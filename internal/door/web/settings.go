@@ -16,12 +16,12 @@ import (
 	"watchmark/internal/upkeep/backup"
 )
 
-// Settings are the pages of the settings, of who may come in, and of backups.
+// Settings are the pages of the settings, of sign-in and API keys, and of backups.
 type Settings struct {
 	Settings *settings.Manager
 	Backups  func() backup.Status
 	Provider func() oidc.Status // of OpenID Connect
-	// TwoFactor is how codes at sign-in stand, and Enrolment the one that is being set up, if any.
+	// TwoFactor is the state of codes at sign-in, and Enrolment the one that is being set up, if any.
 	TwoFactor func(context.Context) (auth.TwoFactor, error)
 	Enrolment func() (auth.Enrolment, bool)
 	// APIKeys lists the API keys, without the keys themselves.
@@ -31,52 +31,53 @@ type Settings struct {
 type settingsPage struct {
 	Query    string
 	Sections []settingsSection
-	// Found counts the keys that Query finds.
+	// Found is how many keys Query finds.
 	Found int
-	// Waiting are the labels of the keys whose change waits for a restart.
+	// Waiting are the labels of the keys whose change needs a restart.
 	Waiting []string
 }
 
-// settingsSection is a section in the reader's language. Every key stands in the page; those
-// that the search does not find are hidden, so that a script can widen it.
+// settingsSection is a section in the reader's language. It holds all keys. Those that the search does not find are
+// hidden, so that the script can show them when the search changes.
 type settingsSection struct {
 	Name, Icon      string
 	Label, Help     string
 	Open            bool
 	Changed, Locked int
 	Keys, Advanced  []settingRow
-	// Found and FoundAdvanced count the keys that are not hidden; those found in Advanced are shown at once.
+	// Found and FoundAdvanced count the keys that are not hidden. ShowAdvanced is set when the advanced ones are shown
+	// unfolded.
 	Found, FoundAdvanced int
 	ShowAdvanced         bool
 }
 
-// settingRow is one key with its value and its texts in the reader's language.
+// settingRow is a key with its value and its texts in the reader's language.
 type settingRow struct {
 	settings.Key
 	ID          string
 	Label, Help string
-	// Value is the value as the control has it, a list with one item a line; of a secret it
-	// is empty. Set tells of a secret that it has one, Removable that it can be taken away here.
+	// Value is the value of the control: a list has one item a line, and a secret is empty. Set reports whether a secret
+	// has a value, Removable whether the page can remove it.
 	Value          string
 	Set, Removable bool
-	// Standard is the default as the control has it; DefaultText is for people.
+	// Standard is the default as value of the control, DefaultText as text.
 	Standard, DefaultText string
 	Unit                  string
 	// LockedText says who sets a locked key.
 	LockedText string
-	// Runs are the next times of a schedule.
+	// Runs are the next runs of a schedule.
 	Runs []time.Time
-	// Changed is set for what was changed here or by the API, and is no secret.
+	// Changed is set when the value was changed on this page or by the API, and is no secret.
 	Changed bool
-	// Find is what the search looks at, in lower case.
+	// Find is the text that the search looks into, in lower case.
 	Find   string
 	Hidden bool
 }
 
-// Rows is how many lines the control of a list has.
+// Rows is the height of the control of a list in lines.
 func (r settingRow) Rows() int { return min(8, max(2, 1+strings.Count(r.Value, "\n"))) }
 
-// Attributes are those that every control has.
+// Attributes are the HTML attributes of every control.
 func (r settingRow) Attributes() template.HTMLAttr {
 	attributes := fmt.Sprintf(`id="%s" name="%s" data-standard="%s" aria-describedby="%[1]s-help`, r.ID, r.Path, template.HTMLEscapeString(r.Standard))
 	if r.Locked {
@@ -85,10 +86,10 @@ func (r settingRow) Attributes() template.HTMLAttr {
 	return template.HTMLAttr(attributes + `"`) //nolint:gosec // names of the settings table, and an escaped value
 }
 
-// Least is the lower bound of a number; empty for what is none.
+// Least is the lower bound of a number; empty without a bound.
 func (r settingRow) Least() string { return bound(r.Min) }
 
-// Most is the upper bound of a number; empty for what is none.
+// Most is the upper bound of a number; empty without a bound.
 func (r settingRow) Most() string { return bound(r.Max) }
 
 func bound(b *float64) string {
@@ -98,13 +99,13 @@ func bound(b *float64) string {
 	return number(*b)
 }
 
-// sectionIcons are the pictures of sections; one without has that of the page.
+// sectionIcons are the icons of sections. A section without one gets the icon of the page.
 var sectionIcons = map[string]string{
 	"server": "server", "auth": "shield-check", "network": "globe", "catalog": "bookmark-check", "sync": "circle-check", "matching": "target",
 	"catalog_archive": "database", "catalog_replay": "hourglass", "nas": "hard-drive", "device": "tv", "tracker": "history", "notification": "send", "llm": "sparkles", "backup": "hard-drive", "log": "scroll-text",
 }
 
-// runsShown is how many of the next runs of a schedule are shown.
+// runsShown is how many of the next runs of a schedule a page shows.
 const runsShown = 3
 
 func (g Settings) list(r *request) (content, error) {
@@ -140,7 +141,7 @@ func (g Settings) list(r *request) (content, error) {
 	return content{Title: "settings.title", Data: page}, nil
 }
 
-// add puts a key where it belongs and counts it.
+// add adds a key to the section and counts it.
 func (c *settingsSection) add(row settingRow) {
 	if !row.Hidden {
 		c.Found++
@@ -161,7 +162,7 @@ func (c *settingsSection) add(row settingRow) {
 	}
 }
 
-// rowOf is key as the page shows it.
+// rowOf makes the row of a key.
 func rowOf(w words, section settings.Section, key settings.Key, value any) (settingRow, error) {
 	row := settingRow{
 		Key: key, ID: "setting-" + strings.ReplaceAll(key.Path, ".", "-"),
@@ -174,7 +175,7 @@ func rowOf(w words, section settings.Section, key settings.Key, value any) (sett
 		row.Removable = row.Set && key.Source == settings.FromDatabase
 	}
 	if key.Form == settings.Cron {
-		// What is stored is valid; a schedule that cannot be read shows none.
+		// The stored schedule is valid. If it cannot be parsed all the same, the row shows no runs.
 		row.Runs, _ = settings.NextRuns(key.Path, row.Value, time.Now(), runsShown)
 	}
 	var err error
@@ -192,7 +193,7 @@ func rowOf(w words, section settings.Section, key settings.Key, value any) (sett
 	return row, err
 }
 
-// controlText is a value of a setting as its control has it.
+// controlText is a value of a setting as value of its control.
 func controlText(value any) string {
 	switch v := value.(type) {
 	case bool:
@@ -209,7 +210,7 @@ func controlText(value any) string {
 	return ""
 }
 
-// defaultText is the default of a key in words.
+// defaultText describes the default of a key.
 func defaultText(w words, row settingRow) (string, error) {
 	for _, choice := range row.Choices {
 		if choice.Value == row.Standard {
@@ -229,7 +230,7 @@ func defaultText(w words, row settingRow) (string, error) {
 	return strings.ReplaceAll(row.Standard, "\n", ", "), nil
 }
 
-// lockedText says who sets a key that the page cannot change.
+// lockedText says what sets a key that the page cannot change.
 func lockedText(w words, key settings.Key) (string, error) {
 	switch key.Source {
 	case settings.FromFile:
@@ -241,24 +242,24 @@ func lockedText(w words, key settings.Key) (string, error) {
 	}
 }
 
-// accessPage is who may come in: the password with its second step, the provider, and the API keys.
+// accessPage shows the ways to sign in, and the API keys.
 type accessPage struct {
-	// User is the name one signs in with; empty where sign-in is turned off.
+	// User is the name of the administrator; empty where sign-in is turned off.
 	User      string
 	TwoFactor auth.TwoFactor
-	// Enrolment is the second step that is being set up; nil for none.
+	// Enrolment is the second step that is being set up; nil when there is none.
 	Enrolment *enrolmentView
 	Provider  oidc.Status
 	// Redirect is the redirect URI to register at the provider.
 	Redirect string
-	// Problem is the key of why trying the provider out failed; empty for none.
+	// Problem is the text key of the error when the provider was tried; empty without an error.
 	Problem string
-	// Allow is the change of settings that lets the last account in.
+	// Allow is the request body that adds the last account to those that may sign in.
 	Allow string
 	Keys  []auth.Key
 }
 
-// enrolmentView is a secret to be read by a phone or typed in.
+// enrolmentView is the secret of a second step, as text and as QR code.
 type enrolmentView struct {
 	Secret string
 	QR     template.HTML
@@ -270,7 +271,7 @@ func (g Settings) access(r *request) (content, error) {
 	case "login.problem.stranger":
 		page.Problem = "access.problem.stranger"
 	case "login.problem.refused":
-		page.Problem = "" // the provider's status has it in its own words
+		page.Problem = "" // the status of the provider holds the error
 	}
 	page.User = r.viewer.Name
 	var err error

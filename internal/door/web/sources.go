@@ -48,19 +48,19 @@ const (
 	refreshIdle = 20
 )
 
-// control is a setting that a form of a room changes.
+// control is a setting that a form of a source changes.
 type control struct {
 	settings.Key
 	Value any
 }
 
-// Lines are the values of a list, one a line.
+// Lines are the items of a list, one a line.
 func (c control) Lines() string {
 	list, _ := c.Value.([]string)
 	return strings.Join(list, "\n")
 }
 
-// controls are the settings of a section by name.
+// controls returns the settings of a section by name.
 func controls(manager *settings.Manager, section string) map[string]control {
 	values, all := manager.View()[section], map[string]control{}
 	for _, described := range manager.Schema() {
@@ -91,7 +91,7 @@ func (g Sources) accountsOf(ctx context.Context) (func(user string) []string, er
 	}, nil
 }
 
-// newest is the newest task of some kinds; it has no id when there is none.
+// newest is the newest task of these kinds; its id is 0 when there is none.
 func newest(tasks *task.Registry, kinds ...string) task.Status {
 	for _, t := range tasks.List() {
 		if slices.Contains(kinds, t.Kind) {
@@ -137,7 +137,7 @@ func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 	}, nil
 }
 
-// boxesOnline is how many players answer.
+// boxesOnline is how many boxes are online.
 func boxesOnline(s device.Status) (online int) {
 	for _, d := range s.Devices {
 		if d.Online {

@@ -17,7 +17,7 @@ import (
 	"watchmark/internal/tell/summary"
 )
 
-// Summaries are the pages of the summary jobs, and of the language model that may write them.
+// Summaries are the pages of the summary jobs and of the language model, which may write their texts.
 type Summaries struct {
 	Jobs     *summary.Keeper
 	Airing   func(context.Context) (summary.AiringStatus, error)
@@ -28,30 +28,30 @@ type Summaries struct {
 	Settings *settings.Manager
 }
 
-// summariesPage is the jobs, and how telling what airs stands.
+// summariesPage lists the jobs and shows the state of airing notices.
 type summariesPage struct {
 	Jobs    []jobView
 	New     jobForm
 	Presets []jobPreset
 	Airing  airingView
-	// Model is set when a language model writes the texts.
+	// Model is set when a language model is set up.
 	Model   bool
 	Refresh int
 }
 
-// jobView is a job as people see it.
+// jobView is a job as the pages show it.
 type jobView struct {
 	summary.Job
 	Display display
-	// When is its schedule in words; empty for one that is told by its expression.
+	// When is its schedule in words; empty when only its cron expression describes it.
 	When        string
 	Recipients  recipients
 	LastDisplay display
-	// Switched is the job with its switch the other way, as the API takes it.
+	// Switched is the request body that enables or disables it.
 	Switched string
 }
 
-// jobForm is the form of a job; its Job has no id when it is a new one.
+// jobForm is the form of a job; the id of Job is 0 for a new one.
 type jobForm struct {
 	summary.Job
 	Users    []string
@@ -61,20 +61,20 @@ type jobForm struct {
 	Model    bool
 }
 
-// Elsewhere reports that the job is of a user who is not listed.
+// Elsewhere reports whether the job is about a user who is not in Users.
 func (f jobForm) Elsewhere() bool { return f.User != "" && !slices.Contains(f.Users, f.User) }
 
-// offeredChannel is a channel that a job may go to.
+// offeredChannel is a channel that can be chosen for a job.
 type offeredChannel struct {
 	ID          int64
 	Name        string
 	Off, Chosen bool
 }
 
-// jobPreset is a first job that is made by one button.
+// jobPreset is a button that makes a first job; Body is the request body.
 type jobPreset struct{ Icon, Key, Body string }
 
-// airingView is how telling what airs stands, and where to change that.
+// airingView shows the state of airing notices, and leads to the page that changes it.
 type airingView struct {
 	summary.AiringStatus
 	Recipients recipients
@@ -82,7 +82,7 @@ type airingView struct {
 	Path, Key  string
 }
 
-// jobPage is a job with what it brought.
+// jobPage shows a job with its results.
 type jobPage struct {
 	jobView
 	Form    jobForm
@@ -92,7 +92,7 @@ type jobPage struct {
 	Refresh int
 }
 
-// resultView is what a run brought.
+// resultView is the result of a run.
 type resultView struct {
 	summary.Result
 	Display display
@@ -219,7 +219,7 @@ func (g Summaries) jobForm(ctx context.Context, j summary.Job, channels []notify
 	return form, err
 }
 
-// draftJSON is a job as the API takes it.
+// draftJSON is a job as request body of the API.
 func draftJSON(d summary.Draft) (string, error) {
 	if d.Channels == nil {
 		d.Channels = []int64{}
@@ -228,7 +228,7 @@ func draftJSON(d summary.Draft) (string, error) {
 	return string(text), err
 }
 
-// jobDisplay is how a job stands, in one word.
+// jobDisplay shows the state of a job.
 func jobDisplay(j summary.Job) display {
 	switch {
 	case j.Running:
@@ -239,7 +239,7 @@ func jobDisplay(j summary.Job) display {
 	return display{"good", "circle-check", "summaries.is.on"}
 }
 
-// outcomeDisplay is how a run came out.
+// outcomeDisplay shows the outcome of a run.
 func outcomeDisplay(outcome summary.Outcome, problem string) display {
 	switch {
 	case outcome == summary.Failed:
@@ -252,7 +252,7 @@ func outcomeDisplay(outcome summary.Outcome, problem string) display {
 	return display{"good", "circle-check", "summaries.outcome.done"}
 }
 
-// airing is how telling what airs stands, and whom it reaches.
+// airing is the state of airing notices, with their recipients.
 func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, error) {
 	status, err := g.Airing(r.Context())
 	if err != nil {
@@ -288,13 +288,13 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 	return view, nil
 }
 
-// weekdayKeys are the words of a schedule on one day of the week, Sunday first.
+// weekdayKeys are the text keys of schedules on one day of the week, Sunday first.
 var weekdayKeys = []string{"summaries.when.sunday", "summaries.when.monday", "summaries.when.tuesday", "summaries.when.wednesday", "summaries.when.thursday", "summaries.when.friday", "summaries.when.saturday"}
 
-// everyday is a cron expression that runs once on each of its days: minute, hour, day of the month, day of the week.
+// everyday matches cron expressions of one run a day: minute, hour, day of the month, day of the week.
 var everyday = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[0-7]|1-5)$`)
 
-// schedule tells a cron expression of an everyday kind in words; empty for any other.
+// schedule describes a cron expression that everyday matches; it is empty for any other.
 func (w words) schedule(expression string) (string, error) {
 	parts := everyday.FindStringSubmatch(strings.Join(strings.Fields(expression), " "))
 	if parts == nil {

@@ -17,7 +17,7 @@ import (
 	"watchmark/internal/upkeep/backup"
 )
 
-// Tasks are the pages of the work that takes longer.
+// Tasks are the pages of the tasks.
 type Tasks struct{ Tasks *task.Registry }
 
 type tasksPage struct {
@@ -28,11 +28,11 @@ type tasksPage struct {
 
 type taskPage struct {
 	taskView
-	// Log is the end of the debug log.
+	// Log are the last lines of its log.
 	Log []logLine
 }
 
-// taskView is a task as people see it.
+// taskView is a task as the pages show it.
 type taskView struct {
 	task.Status
 	Display display
@@ -40,16 +40,16 @@ type taskView struct {
 	Said string
 	// Detail is what it says itself, in English: why it failed, or what it is at.
 	Detail string
-	// Room is where what it is about has its page, and RoomKey the word for that; empty when there is none.
+	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
 	Page    string
 	PageKey string
-	// Took is how long it ran, in milliseconds; 0 while it runs.
+	// Took is how long it ran in milliseconds; 0 while it runs.
 	Took float64
-	// Refresh is in how many seconds it is to be looked at anew; 0 once it ended.
+	// Refresh is in how many seconds it is to be fetched anew; 0 once it ended.
 	Refresh int
 }
 
-// The kinds of the engine's tasks; what they are about is a record, of an answer its question.
+// The kinds of the engine's tasks. RecordID is the id of a record, and for an answer the id of its question.
 const (
 	retryKind       = "retry"
 	retryFailedKind = "retry_failed"
@@ -58,14 +58,14 @@ const (
 )
 
 const (
-	// While a task runs its page is fetched anew after so many seconds, else the list after more.
+	// The pages are fetched anew after so many seconds: while a task runs, and otherwise.
 	refreshTask  = 2
 	refreshTasks = 10
-	// logShown is how many lines of a log the page holds before its script follows it.
+	// logShown is how many lines of the log the page has before the script adds new ones.
 	logShown = 200
 )
 
-// list shows what runs and what ended lately.
+// list shows the tasks that run or ended lately.
 func (g Tasks) list(r *request) (content, error) {
 	page := tasksPage{Refresh: refreshTasks}
 	for _, t := range g.Tasks.List() {
@@ -103,7 +103,8 @@ func (g Tasks) task(r *request) (content, error) {
 	return content{Heading: r.word("task.kind", view.Kind), Data: page}, nil
 }
 
-// running is the newest running task of one of these kinds about a record (0 = none); 0 when none runs.
+// running is the id of the newest running task of these kinds about a record, or about no record for the id 0; it is 0
+// when none runs.
 func running(tasks *task.Registry, recordID int64, kinds ...string) int64 {
 	for _, t := range tasks.List() {
 		if t.State == task.Running && t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
@@ -127,7 +128,7 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	} else {
 		v.Took = float64(t.EndedAt.Sub(t.StartedAt).Microseconds()) / 1000
 	}
-	// Retrying is done whatever came of it; what came of it counts.
+	// The task is done even if the record failed again; the status of the record is shown.
 	if r, is := t.Result.(record.Record); is && t.State == task.Done {
 		v.Display = displayOf(r.Status)
 	}
@@ -136,14 +137,14 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	if v.Said, err = w.taskText(t); err != nil {
 		return taskView{}, err
 	}
-	// An import of the archive says the name of its phase, which is told in words.
+	// The message of an import of the archive is the name of its phase, which taskText describes.
 	if t.State == task.Failed || t.State == task.Running && t.Kind != archive.TaskKind {
-		v.Detail, _, _ = strings.Cut(t.Message, "\n") // of a panic the log has the stack
+		v.Detail, _, _ = strings.Cut(t.Message, "\n") // the message of a panic goes on with the stack
 	}
 	return v, nil
 }
 
-// pageOf is where what a task is about has its page.
+// pageOf is the page that a task is about, and the text key of its name.
 func pageOf(t task.Status) (path, key string) {
 	switch t.Kind {
 	case retryKind, correctKind:
@@ -168,7 +169,7 @@ func pageOf(t task.Status) (path, key string) {
 	return "", ""
 }
 
-// taskText is how far a task is, or what it brought; empty when there is nothing to say but its state.
+// taskText describes the progress or the result of a task; empty when its state says all.
 func (w words) taskText(t task.Status) (string, error) {
 	switch {
 	case t.Kind == archive.TaskKind && t.State == task.Running:
@@ -181,7 +182,7 @@ func (w words) taskText(t task.Status) (string, error) {
 		return w.filled("script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
 	case t.State == task.Running || t.Result == nil:
 		return "", nil
-	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // its room shows the table that it made
+	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // the page of the source shows the table
 		return w.filled("task.previewed", nil), nil
 	}
 	values, err := resultOf(t)
@@ -197,8 +198,8 @@ func (w words) taskText(t task.Status) (string, error) {
 	return strings.Join(sentences, " "), nil
 }
 
-// resultKeys are the words for what a task brought, by its kind. A name in braces is a value
-// of the result, in a key as in the words.
+// resultKeys are the text keys of the result of a task, by its kind. A name in braces stands for a value of the result,
+// in a key and in a text.
 var resultKeys = map[string][]string{
 	retryKind:          {"status.about.{status}", "error_kind.{error_kind}"},
 	retryFailedKind:    {"script.run_tally"},
@@ -213,8 +214,8 @@ var resultKeys = map[string][]string{
 	tracker.DeviceTask: {"task.signed_in"},
 }
 
-// resultOf are the values of a result by their names in JSON; of a list of results, as a
-// sync of several people has, numbers are summed.
+// resultOf returns the values of a result by their names in JSON. The numbers of a list of results, as of a sync of
+// several people, are summed.
 func resultOf(t task.Status) (map[string]any, error) {
 	text, err := json.Marshal(t.Result)
 	if err != nil {
@@ -240,10 +241,10 @@ func resultOf(t task.Status) (map[string]any, error) {
 	return sum, nil
 }
 
-// named is where a value stands in the texts that scripts show.
+// named matches the place of a value in the texts of scripts.
 var named = regexp.MustCompile(`\{(\w+)\}`)
 
-// filled is text with {name} replaced by the value of that name, as the script does it.
+// filled replaces each {name} of text by the value of that name, as the script does.
 func filled(text string, values map[string]any) string {
 	return named.ReplaceAllStringFunc(text, func(name string) string {
 		value := values[strings.Trim(name, "{}")]
@@ -254,8 +255,7 @@ func filled(text string, values map[string]any) string {
 	})
 }
 
-// filled is the text of a key, filled; empty for a key that no language has, for it was made of
-// what a task said.
+// filled is the text of a key with its values. It is empty for an unknown key, which may come from the result of a task.
 func (w words) filled(key string, values map[string]any) string {
 	return filled(w.texts[key], values)
 }

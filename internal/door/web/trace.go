@@ -9,16 +9,16 @@ import (
 	"watchmark/internal/match"
 )
 
-// traceView is a trace made ready to be read.
+// traceView is a trace as the pages show it.
 type traceView struct {
-	// Trace is nil when there is none.
+	// Trace is nil without a trace.
 	Trace *match.Trace
 	Steps []stepView
 	// Raw is the trace as indented JSON.
 	Raw string
 }
 
-// stepView is a step of the trace with its facts in a fixed order.
+// stepView is a step of the trace with its values in a fixed order.
 type stepView struct {
 	match.Step
 	Number     int
@@ -54,7 +54,7 @@ func (v stepView) Display() display {
 type candidateView struct {
 	match.Candidate
 	Parts []part
-	// Best marks the candidate the result names, Chosen the one that was certain enough.
+	// Best is set for the candidate of the result, Chosen when it was certain enough.
 	Best   bool
 	Chosen bool
 }
@@ -66,7 +66,7 @@ type part struct {
 	Score float64
 }
 
-// traceViewOf reads a stored trace.
+// traceViewOf makes the view of a stored trace.
 func traceViewOf(raw json.RawMessage) (traceView, error) {
 	trace := traceView{Raw: indented(string(raw)), Trace: &match.Trace{}}
 	if err := json.Unmarshal(raw, trace.Trace); err != nil {
@@ -84,11 +84,11 @@ func traceViewOf(raw json.RawMessage) (traceView, error) {
 	return trace, nil
 }
 
-// factOrder puts what a person looks for first; other facts follow by name.
+// factOrder is the order of the values of a step. Others follow, sorted by name.
 var factOrder = []string{"title", "titles", "original_title", "season_title", "season", "episode", "air_date", "user_name", "account", "accounts",
 	"result", "best", "score", "next", "ahead", "accept", "review", "margin"}
 
-// place is where a fact stands among the others.
+// place is the index of a value in factOrder.
 func place(name string) int {
 	if i := slices.Index(factOrder, name); i >= 0 {
 		return i
@@ -96,7 +96,7 @@ func place(name string) int {
 	return len(factOrder)
 }
 
-// facts are the values of a step worth a line, in the order people look for them.
+// facts are the values of a step that have a text, in the order of factOrder.
 func facts(values map[string]any) []fact {
 	var all []fact
 	for name, value := range values {
@@ -110,10 +110,10 @@ func facts(values map[string]any) []fact {
 	return all
 }
 
-// longestFact bounds what one value may take of the page, in runes; the raw trace has it whole.
+// longestFact bounds the text of a value, in runes. The raw trace holds the whole value.
 const longestFact = 300
 
-// factText is a value as a person reads it; empty for nothing.
+// factText is a value as text; empty for null, false and empty objects.
 func factText(value any) string {
 	var text string
 	switch v := value.(type) {
@@ -147,7 +147,7 @@ func factText(value any) string {
 	return text
 }
 
-// parts are the pieces of a score, the strongest first.
+// parts are the parts of a score, the highest first.
 func parts(scores map[string]float64) []part {
 	all := make([]part, 0, len(scores))
 	for name, score := range scores {

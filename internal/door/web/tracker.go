@@ -12,8 +12,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// trackerPage is who is connected to the tracker, how reading their histories stands, and the
-// ways to sign in.
+// trackerPage shows who is connected to the tracker, the state of reading their histories, and the ways to sign in.
 type trackerPage struct {
 	tracker.Status
 	Display  display
@@ -21,35 +20,34 @@ type trackerPage struct {
 	People   []personView
 	NextRun  *time.Time
 	Running  bool
-	CanSync  bool // whether a history could be read
-	// Connected is who came back from the tracker just now; Problem the key of why that failed.
+	CanSync  bool // whether anybody's history can be read
+	// Connected is the user who has just signed in at the tracker, Problem the text key of the error.
 	Connected *tracker.User
 	Problem   string
-	// Callback is where the tracker sends browsers back to. CallbackFits is set when the
-	// tracker takes such an address.
+	// Callback is the address that the tracker redirects browsers to. CallbackFits is set when the tracker accepts it.
 	Callback     string
 	CallbackFits bool
-	// RunningTask is the task that is under way; 0 while none is.
+	// RunningTask is the task of the tracker that runs; 0 when none does.
 	RunningTask int64
-	// Preview is the table of what a full sync of PreviewOf would do; nil when there is none.
+	// Preview is the expected outcome of the full sync that PreviewOf describes; nil when there is none.
 	Preview   *previewTable
 	PreviewOf tracker.Preview
 	Refresh   int
 }
 
-// personView is a person whose tracker account was connected.
+// personView is a user of the tracker who was connected.
 type personView struct {
 	tracker.User
 	Accounts []string
-	// Adds are the accounts to which the user's name can be added, where none lists it.
+	// Adds are the accounts to which the user's name can be added; empty when an account lists it.
 	Adds    []account.Account
 	Sync    tracker.UserSync
 	Display display
 	Path    string // of their records
 }
 
-// trackerProblems are the values of ?tracker_error= that have words of their own; the API says
-// what they mean (GET /api/tracker/oauth/callback).
+// trackerProblems are the values of ?tracker_error= that have a text of their own. GET /api/tracker/oauth/callback of
+// the API documents them.
 var trackerProblems = []string{"denied", "state", "not_configured", "refused", "unreachable"}
 
 func (g Sources) tracker(r *request) (content, error) {
@@ -107,7 +105,7 @@ func (g Sources) tracker(r *request) (content, error) {
 	return content{Title: "tracker.title", Data: page}, nil
 }
 
-// trackerDisplay is how the tracker stands, in one word.
+// trackerDisplay shows the state of the tracker.
 func trackerDisplay(s tracker.Status) display {
 	states := map[tracker.State]int{}
 	trouble := false
@@ -130,7 +128,7 @@ func trackerDisplay(s tracker.Status) display {
 	return display{"good", "circle-check", "tracker.is.good"}
 }
 
-// personDisplay is how a connection stands.
+// personDisplay shows the state of a connection.
 func personDisplay(u tracker.User) display {
 	switch {
 	case u.State == tracker.Dead:

@@ -13,36 +13,36 @@ import (
 // unroutedMost is how many users without an account a page lists.
 const unroutedMost = 20
 
-// unroutedUser is a media-server user that no account names, and what can be done about that.
+// unroutedUser is a user of a media server whom no account lists, with the accounts that could.
 type unroutedUser struct {
 	User string
-	// Accounts could name the user. Disabled is the name of an account that does, and is switched off.
+	// Accounts are the enabled accounts. Disabled is the name of a disabled account that lists the user; empty without one.
 	Accounts []account.Account
 	Disabled string
 }
 
-// Body is the user as requests name it.
+// Body is the request body that names the user.
 func (u unroutedUser) Body() string {
-	body, _ := json.Marshal(map[string]string{"name": u.User}) // a text always encodes
+	body, _ := json.Marshal(map[string]string{"name": u.User}) // a map of strings always encodes
 	return string(body)
 }
 
-// RetryPath is where the API runs what failed of the user again.
+// RetryPath is the path of the API that retries the user's failed records.
 func (u unroutedUser) RetryPath() string { return "/api/records/retry?user=" + url.QueryEscape(u.User) }
 
-// Path is the list of the user's records.
+// Path is the path of the user's records.
 func (u unroutedUser) Path() string { return "/records?user=" + url.QueryEscape(u.User) }
 
-// unroutedLine is such a user with what came from them.
+// unroutedLine is an unrouted user with their records.
 type unroutedLine struct {
 	unroutedUser
 	record.Unrouted
 }
 
-// User is the name.
+// User is the name; both parts have one.
 func (l unroutedLine) User() string { return l.unroutedUser.User }
 
-// unroutedOf is what can be done about a user without an account; nil for one whom an enabled account names by now.
+// unroutedOf makes the unrouted user of a name; nil when an enabled account lists the name by now.
 func unroutedOf(user string, accounts []account.Account) *unroutedUser {
 	u := &unroutedUser{User: user, Accounts: enabledOf(slices.Clone(accounts))}
 	for _, a := range accounts {
@@ -66,7 +66,7 @@ func (g Records) unrouted(ctx context.Context) ([]unroutedLine, error) {
 	accounts, err := g.Accounts.List(ctx)
 	var lines []unroutedLine
 	for _, u := range users {
-		if of := unroutedOf(u.User, accounts); of != nil { // nil for who was added to an account in between
+		if of := unroutedOf(u.User, accounts); of != nil { // nil when an account lists the name since the query
 			lines = append(lines, unroutedLine{*of, u})
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// isControl reports whether a character of somebody else's text would not be seen, or would turn around what stands
-// beside it: control characters but for line breaks and tabs, those that override the direction of text, invisible
-// separators and tags. Joiners are none, for scripts and emoji need them.
+// isControl reports whether a character is invisible or changes the direction of the text around it: control characters
+// other than line breaks and tabs, direction overrides, invisible separators, and tags. Joiners are allowed, because
+// scripts and emoji need them.
 func isControl(r rune) bool {
 	switch {
 	case r == '\n', r == '\r', r == '\t':
@@ -21,11 +21,12 @@ func isControl(r rune) bool {
 	return false
 }
 
-// kept are the attributes that hold a text for the service and not for people: it must come back as it is.
-var kept = map[string]bool{"value": true, "href": true, "src": true, "action": true, "name": true, "data-name": true, "data-body": true, "data-text": true, "data-url": true, "data-level": true}
+// untouched are the attributes whose value is sent back to the service and must stay the same.
+var untouched = map[string]bool{"value": true, "href": true, "src": true, "action": true, "name": true, "data-name": true, "data-body": true, "data-text": true, "data-url": true, "data-level": true}
 
-// visible is a page on which control characters are shown as such: a symbol with their code in text, their code in brackets where
-// there can be no element. What people edit stays as it is. Every page goes through it, so that no template can forget to.
+// visible makes the control characters of a page visible: in text as an element with their code, in attributes, options
+// and titles as their code in brackets. Fields that people edit stay the same. Every page passes through it, so that no
+// template can forget it.
 func visible(page []byte) []byte {
 	if bytes.IndexFunc(page, isControl) < 0 {
 		return page
@@ -52,7 +53,7 @@ func visible(page []byte) []byte {
 			}
 		case inTag && !inValue && r == '>':
 			inTag = false
-		case isControl(r) && (inTag && !kept[attribute] || whole == "option" || whole == "title"):
+		case isControl(r) && (inTag && !untouched[attribute] || whole == "option" || whole == "title"):
 			fmt.Fprintf(&out, "[U+%04X]", r)
 			at += size
 			continue

@@ -1,10 +1,13 @@
 // Package web serves the pages: HTML made on the server, the static files it needs,
-// and live updates. It reads through small interfaces and changes nothing itself:
-// every change a person makes is a call of the JSON API by the page's script.
+// and live updates. It changes nothing itself: every change is a call of the JSON
+// API by a form or a script of a page.
 //
-// What it promises: New fails when a template, a translation or an icon is missing,
-// so no page can lack one later; every page is complete in every language; pages
-// can be read without JavaScript; no page needs an inline script or style.
+// pages.go lists all pages. Each group of pages, such as Records, is a struct that
+// holds the features it shows and nothing else.
+//
+// It promises: New fails when a translation, a script or a style is missing; every
+// page is complete in every language; pages can be read without JavaScript; no page
+// needs an inline script or style.
 package web
 
 import (
@@ -38,13 +41,13 @@ type Config struct {
 	BasePath string
 	// Viewer is who is signed in; the name is empty where sign-in is turned off.
 	Viewer func(*http.Request) (viewer auth.Identity, signedIn bool)
-	// ToLogin leads to the sign-in page, and from there back to the page asked for.
+	// ToLogin redirects to the sign-in page, which redirects back to the page that was requested.
 	ToLogin http.HandlerFunc
 	// SubjectURL is the catalog's page of a subject; empty when it has none.
 	SubjectURL func(catalog.SubjectID) string
 	// Cover is the cover of a subject; errors are those of package cover, or of the disk.
 	Cover func(context.Context, catalog.SubjectID) (cover.Image, error)
-	// Changes tells which records change.
+	// Changes sends the ids of records that change.
 	Changes *record.Feed
 	// Demo is the login that the sign-in page offers; nil outside of the demo.
 	Demo    *DemoLogin
@@ -54,7 +57,7 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// DemoLogin is a login that everybody may know.
+// DemoLogin is a login that is no secret.
 type DemoLogin struct{ Name, Password string }
 
 // site is the handler behind New.
@@ -64,7 +67,7 @@ type site struct {
 	assets    *assets
 	texts     catalogue
 	phrases   map[string]*phrases                           // by language
-	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, for most homes read one
+	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -72,7 +75,7 @@ type Pages struct {
 	http.Handler
 	// Stylesheet and Icon are the paths of the style and the icon of all pages, base path included.
 	Stylesheet, Icon string
-	// Say says in a language of the pages what the service says of itself in English; what nobody has translated stays.
+	// Say translates an English text of the service; a text without a translation stays the same.
 	Say func(lang, said string) string
 }
 
@@ -110,7 +113,7 @@ func New(c Config, g Groups) (Pages, error) {
 			http.Error(w, "This is a page: it takes GET alone. What changes something is a call of the API, below /api.", http.StatusMethodNotAllowed)
 			return
 		}
-		// A media server that was led to the sign-in page would take that for success.
+		// A media server would take a redirect to the sign-in page for success.
 		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
 	})
 	stylesheet, err := s.assetURL("app.css")
@@ -121,52 +124,51 @@ func New(c Config, g Groups) (Pages, error) {
 	return Pages{mux, stylesheet, icon, s.say}, err
 }
 
-// request is what the reader of a page asks for.
+// request is the request for a page.
 type request struct {
 	*http.Request
 	*site
-	words // in the reader's language
+	words // the texts in the reader's language
 	// viewer is who is signed in; its name is empty where sign-in is turned off.
 	viewer   auth.Identity
 	signedIn bool
 }
 
-// content is what a page shows: Title is a key of the catalogue, or Heading a text of the
-// reader's own world, such as the title of a film.
+// content is the content of a page. Its title is the text of the key Title, or else Heading, such as the title of a film.
 type content struct {
 	Title   string
 	Heading string
 	Data    any
-	// Instead is where the reader is sent instead of being shown the page; empty for the page.
+	// Instead is the address to redirect to; empty to show the page.
 	Instead string
 }
 
-// frame is what the layout shows around a page.
+// frame is the data of the layout around a page.
 type frame struct {
 	content
 	Page     page
 	Path     string
 	Lang     string
 	Theme    string
-	Here     string // where the preferences lead back to, without the base path
+	Here     string // where a change of the preferences redirects back to, without the base path
 	SignedIn bool
 	User     string
 	// Badges are how many things of a kind wait for a person.
 	Badges map[string]int
-	// Content is what stands in the layout, once it is made.
+	// Content is the rendered content; empty before.
 	Content template.HTML
 }
 
-// badge is how many things of a kind wait for a person.
+// badge counts the things of a kind that wait for a person.
 type badge struct {
 	Kind  string
 	Count int
 }
 
-// Badge is that of a kind; its Count is 0 where nothing waits.
+// Badge is the badge of a kind.
 func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
 
-// page serves a page by its template, to people who are signed in unless its path is open.
+// page is the handler of a page.
 func (s *site) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, site: s, words: s.texts.in(s.language(plain))}
@@ -186,7 +188,7 @@ func (s *site) page(p page) http.HandlerFunc {
 	}
 }
 
-// write renders a page whole before it sends anything.
+// write renders the whole page before it sends anything.
 func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c content) {
 	f := frame{content: c, Page: p, Path: r.URL.Path, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name}
 	if f.SignedIn {
@@ -205,7 +207,7 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c co
 	_, _ = page.WriteTo(w) // a reader that went away needs no answer
 }
 
-// badges counts by its kind what waits for a person.
+// badges counts what waits for a person, by kind.
 func (s *site) badges(ctx context.Context) map[string]int {
 	counts := map[string]int{}
 	for _, one := range s.menu {
@@ -223,7 +225,7 @@ func (s *site) badges(ctx context.Context) map[string]int {
 	return counts
 }
 
-// Scripts are those that the page has beside those of all pages.
+// Scripts are the scripts of this page, without those of all pages.
 func (f frame) Scripts() []string {
 	names := make([]string, len(f.Page.scripts))
 	for i, name := range f.Page.scripts {
@@ -232,7 +234,7 @@ func (f frame) Scripts() []string {
 	return names
 }
 
-// render makes the page of a frame: its content, then the layout around it.
+// render renders the content of a frame, and then the layout around it.
 func (s *site) render(f frame) (*bytes.Buffer, error) {
 	set, err := s.templates[f.Lang]()
 	if err != nil {
@@ -242,18 +244,18 @@ func (s *site) render(f frame) (*bytes.Buffer, error) {
 	if err := set.ExecuteTemplate(inside, "content-"+f.Page.template, f); err != nil {
 		return nil, err
 	}
-	f.Content = template.HTML(inside.String()) //nolint:gosec // it was escaped when it was made
+	f.Content = template.HTML(inside.String()) //nolint:gosec // it was escaped when it was rendered
 	err = set.ExecuteTemplate(page, "layout", f)
 	return bytes.NewBuffer(visible(page.Bytes())), err
 }
 
-// errNoPage is returned by pages that do not exist.
+// errNoPage says that a page does not exist.
 var errNoPage = errors.New("no such page")
 
-// goneErrors say that there is nothing at the address of a page.
+// goneErrors are answered with the status 404.
 var goneErrors = []error{errNoPage, record.ErrNotFound, mapping.ErrNotFound, notify.ErrNotFound, summary.ErrNotFound, task.ErrNotFound}
 
-// idOf is the id in the path of a request; what is no number has no page.
+// idOf is the id in the path of a request. It returns errNoPage when that is no number.
 func idOf(r *request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -262,7 +264,7 @@ func idOf(r *request) (int64, error) {
 	return id, nil
 }
 
-// fail answers the page that says what went wrong; only failures of the service are logged.
+// fail answers the page of an error. It logs errors of the service, but not that a page does not exist.
 func (s *site) fail(w http.ResponseWriter, r *request, err error) {
 	switch {
 	case slices.ContainsFunc(goneErrors, func(gone error) bool { return errors.Is(err, gone) }):
