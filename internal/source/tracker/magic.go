@@ -3,15 +3,14 @@ package tracker
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"golang.org/x/oauth2"
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
@@ -28,17 +27,7 @@ type proof struct {
 	state    string
 }
 
-func newProof() proof {
-	verifier, state := make([]byte, 32), make([]byte, 16)
-	_, _ = rand.Read(verifier) // documented never to return an error
-	_, _ = rand.Read(state)
-	return proof{secret.Text(base64.RawURLEncoding.EncodeToString(verifier)), hex.EncodeToString(state)}
-}
-
-func (p proof) challenge() string {
-	sum := sha256.Sum256([]byte(p.verifier.Reveal()))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
+func newProof() proof { return proof{secret.Text(oauth2.GenerateVerifier()), rand.Text()} }
 
 // askMail is step 1: the tracker sends a code to the address, which voids the one before.
 func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
@@ -111,7 +100,7 @@ func sessionCookie(header http.Header) secret.Text {
 func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p proof) (code secret.Text, err error) {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {o.ClientID}, "redirect_uri": {o.RedirectURI}, "scope": {loginScope},
-		"code_challenge": {p.challenge()}, "code_challenge_method": {"S256"}, "state": {p.state},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(p.verifier.Reveal())}, "code_challenge_method": {"S256"}, "state": {p.state},
 	}
 	resp, err := k.send(ctx, opAuthorize, httpx.Request{
 		URL:    o.AuthURL + "/api/auth/oauth2/authorize?" + query.Encode(),
