@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/settings"
@@ -32,11 +33,12 @@ import (
 // App is the whole service, built and not yet running.
 type App struct {
 	*Data
-	webhooks *webhooklog.Log
-	queue    *queue.Queue
-	keeper   *account.Keeper
-	engine   *engine.Engine
-	replay   *queue.Scheduler
+	webhooks  *webhooklog.Log
+	queue     *queue.Queue
+	keeper    *account.Keeper
+	engine    *engine.Engine
+	decisions *review.Service
+	replay    *queue.Scheduler
 	// archiver imports the offline archive.
 	archiver *archive.Keeper
 	nas      *nas.Keeper
@@ -186,8 +188,7 @@ func (a *App) buildEngine() {
 	})
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Questions: a.Questions, Accounts: a.Accounts, Matcher: matcher, MatchBy: matchBy(matcher), Mappings: a.Mappings,
-		Catalog: knowledge{a.Data, a.keeper}, Lists: a.keeper, View: func(by account.Account) match.Viewer { return a.keeper.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.keeper, View: func(by account.Account) match.Viewer { return a.keeper.View(by) }, Log: a.log,
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()
@@ -196,6 +197,9 @@ func (a *App) buildEngine() {
 				AnyAccountForTests: s.Sync.TestSkipPermissionCheck,
 			}
 		},
+	})
+	a.decisions = review.New(review.Config{
+		Engine: a.engine, Questions: a.Questions, Mappings: a.Mappings, MatchBy: matchBy(matcher), Catalog: knowledge{a.Data, a.keeper},
 	})
 	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,

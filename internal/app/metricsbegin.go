@@ -3,6 +3,7 @@ package app
 import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -18,7 +19,7 @@ import (
 
 // taskKinds are those of all tasks.
 var taskKinds = []string{
-	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, engine.AnswerKind, engine.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
+	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, review.AnswerKind, review.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
 	importer.PreviewTask, importer.RunTask, tracker.DeviceTask, tracker.PreviewTask, tracker.SyncTask,
 }
 

@@ -67,7 +67,7 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 }
 
 // confirm answers the one question that waits.
-func (h *house) confirm(t *testing.T, subject catalog.SubjectID) engine.Answered {
+func (h *house) confirm(t *testing.T, subject catalog.SubjectID) review.Answered {
 	t.Helper()
 	open := h.pending(t)
 	if len(open) != 1 {
@@ -81,9 +81,9 @@ func (h *house) confirm(t *testing.T, subject catalog.SubjectID) engine.Answered
 }
 
 // undo takes an answer back and waits until its records are through.
-func (h *house) undo(t *testing.T, question int64) engine.Answered {
+func (h *house) undo(t *testing.T, question int64) review.Answered {
 	t.Helper()
-	back, err := h.UndoAnswer(t.Context(), question)
+	back, err := h.Undo(t.Context(), question)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
 	h := newHouse(t)
 	question, ids := h.wrongly(t)
 	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
-	if _, err := h.UndoAnswer(t.Context(), question); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := h.Undo(t.Context(), question); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("undo: %v", err)
 	}
 	h.wantMarks(t, "one/9/901", "one/9/902", "one/9/903", "one/9/904")
@@ -210,9 +210,9 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 	h.matcher.hold(func(watch.Event) { matching <- struct{}{}; <-goOn })
 	question := h.confirm(t, 8).Question.ID
 	<-matching
-	undone := make(chan engine.Answered)
+	undone := make(chan review.Answered)
 	go func() {
-		back, err := h.UndoAnswer(t.Context(), question)
+		back, err := h.Undo(t.Context(), question)
 		if err != nil {
 			t.Error(err)
 		}

@@ -10,8 +10,8 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
-	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -39,7 +39,7 @@ func (subjects) Episode(_ context.Context, id catalog.EpisodeID) (catalog.Episod
 	return catalog.EpisodeInfo{ID: id, Name: "the title"}, nil
 }
 
-func (h *house) correct(t *testing.T, id int64, c engine.Correction) (engine.Corrected, task.Status) {
+func (h *house) correct(t *testing.T, id int64, c review.Correction) (review.Corrected, task.Status) {
 	t.Helper()
 	corrected, err := h.Correct(t.Context(), id, c)
 	if err != nil {
@@ -48,8 +48,8 @@ func (h *house) correct(t *testing.T, id int64, c engine.Correction) (engine.Cor
 	return corrected, ended(t, corrected.Task)
 }
 
-func right() engine.Correction {
-	return engine.Correction{SubjectID: 9, EpisodeOffset: 12, Unmark: true, Mark: true}
+func right() review.Correction {
+	return review.Correction{SubjectID: 9, EpisodeOffset: 12, Unmark: true, Mark: true}
 }
 
 func TestAWrongMarkIsCorrected(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAWholeTitleIsCorrected(t *testing.T) {
 	c := right()
 	c.AllOfTitle = true
 	corrected, status := h.correct(t, ids[0], c)
-	if tally := status.Result.(engine.CorrectTally); status.State != task.Done || !slices.Equal(corrected.RecordIDs, ids[:3]) || tally.TakenBack != 2 || tally.Marked != 3 {
+	if tally := status.Result.(review.CorrectTally); status.State != task.Done || !slices.Equal(corrected.RecordIDs, ids[:3]) || tally.TakenBack != 2 || tally.Marked != 3 {
 		t.Errorf("%v %+v", corrected.RecordIDs, status)
 	}
 	// The first episode of season 2 found the mark of season 1 there: it stays, and is its own now.
@@ -134,7 +134,7 @@ func TestWhatIsNotWrittenByARecordIsNotTakenBack(t *testing.T) {
 	if r := h.settled(t, id); r.Marked {
 		t.Errorf("record is %+v", r)
 	}
-	if _, err := h.Unmark(t.Context(), id, "taken back"); !errors.Is(err, engine.ErrNothingMarked) {
+	if _, err := h.Unmark(t.Context(), id, "taken back"); !errors.Is(err, review.ErrNothingMarked) {
 		t.Errorf("unmark: %v", err)
 	}
 	h.correct(t, id, right())
@@ -168,7 +168,7 @@ func TestAMarkIsTakenBack(t *testing.T) {
 		t.Errorf("record is %+v (%v)", r, err)
 	}
 	h.wantMarks(t)
-	if _, err := h.Unmark(t.Context(), id, "taken back"); !errors.Is(err, engine.ErrNothingMarked) {
+	if _, err := h.Unmark(t.Context(), id, "taken back"); !errors.Is(err, review.ErrNothingMarked) {
 		t.Errorf("twice: %v", err)
 	}
 }
@@ -182,14 +182,14 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	season := 1
 	for name, c := range map[string]struct {
 		id    int64
-		c     engine.Correction
+		c     review.Correction
 		field string
 	}{
-		"no subject": {id, engine.Correction{}, "subject_id"},
-		"unknown":    {id, engine.Correction{SubjectID: 404}, "subject_id"},
-		"too high":   {id, engine.Correction{SubjectID: mapping.MaxSubject + 1}, "subject_id"},
-		"a book":     {id, engine.Correction{SubjectID: 7}, "subject_id"},
-		"offset":     {id, engine.Correction{SubjectID: 9, EpisodeOffset: 1 << 30}, "episode_offset"},
+		"no subject": {id, review.Correction{}, "subject_id"},
+		"unknown":    {id, review.Correction{SubjectID: 404}, "subject_id"},
+		"too high":   {id, review.Correction{SubjectID: mapping.MaxSubject + 1}, "subject_id"},
+		"a book":     {id, review.Correction{SubjectID: 7}, "subject_id"},
+		"offset":     {id, review.Correction{SubjectID: 9, EpisodeOffset: 1 << 30}, "episode_offset"},
 	} {
 		_, err := h.Correct(t.Context(), c.id, c.c)
 		var field *mapping.FieldError
@@ -197,7 +197,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := h.Correct(t.Context(), id, engine.Correction{SubjectID: 1}); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := h.Correct(t.Context(), id, review.Correction{SubjectID: 1}); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("unreachable: %v", err)
 	}
 	if _, err := h.Correct(t.Context(), 99, right()); !errors.Is(err, record.ErrNotFound) {
@@ -220,7 +220,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 		t.Errorf("mappings %v (%v)", all, err)
 	}
 	h.wantMarks(t, "one/8/803")
-	h.correct(t, id, engine.Correction{SubjectID: 6, Unmark: true, Mark: true}) // a person may say that an anime is live action
+	h.correct(t, id, review.Correction{SubjectID: 6, Unmark: true, Mark: true}) // a person may say that an anime is live action
 	h.wantMarks(t, "one/6/603")
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
@@ -30,7 +30,7 @@ func (h *house) cancelled(t *testing.T) {
 	}
 }
 
-func all() engine.Correction {
+func all() review.Correction {
 	c := right()
 	c.AllOfTitle = true
 	return c
@@ -125,7 +125,7 @@ func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {
 		t.Errorf("preview %+v (%v)", p, err)
 	}
 	_, status := h.correct(t, ids[0], all())
-	tally := status.Result.(engine.CorrectTally)
+	tally := status.Result.(review.CorrectTally)
 	if status.State != task.Failed || !strings.Contains(status.Message, "the catalog cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
@@ -181,7 +181,7 @@ func TestACorrectionIsStartedOnce(t *testing.T) {
 	matching, goOn := make(chan struct{}, 8), make(chan struct{})
 	h.matcher.hold(func(watch.Event) { matching <- struct{}{}; <-goOn })
 	started := make(chan error, 20)
-	var runs []engine.Corrected
+	var runs []review.Corrected
 	var mu sync.Mutex
 	for range cap(started) {
 		go func() {
@@ -196,7 +196,7 @@ func TestACorrectionIsStartedOnce(t *testing.T) {
 	}
 	refused := 0
 	for range cap(started) {
-		if err := <-started; errors.Is(err, engine.ErrCorrecting) {
+		if err := <-started; errors.Is(err, review.ErrCorrecting) {
 			refused++
 		} else if err != nil {
 			t.Error(err)
@@ -261,7 +261,7 @@ func TestAMarkIsNotLeftToWhatIsCorrectedToo(t *testing.T) {
 	c := all()
 	c.EverySeason = true
 	_, status := h.correct(t, ids[0], c)
-	if tally := status.Result.(engine.CorrectTally); status.State != task.Done || tally.TakenBack != 1 || tally.Marked != 2 {
+	if tally := status.Result.(review.CorrectTally); status.State != task.Done || tally.TakenBack != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/9/913")

@@ -1,6 +1,6 @@
 // Package engine turns events into records and records into marks: intake, workers, the pipeline (route, block,
-// match, mark, settle), retry, correction. Below it: the queue of marks that wait for the catalog (queue) and the
-// questions that wait for a person (review).
+// match, mark, settle), retry. Beside it: the queue of marks that wait for the catalog (queue), which it uses, and what
+// people decide about uncertain and wrong matches (review), which uses it.
 //
 // It promises: an event whose Accept returned is in the database and survives kill -9; every record ends in a settled
 // state; every step may run twice with the same outcome, because work is held by leases and the marker reads before

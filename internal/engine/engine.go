@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"sync"
@@ -11,9 +12,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine/queue"
-	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
-	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/schedule"
@@ -31,11 +30,6 @@ var (
 	ErrNotStored = errors.New("the event could not be stored")
 	// ErrInProgress is returned by Retry for a record that is being worked on.
 	ErrInProgress = errors.New("the record is being worked on already")
-	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
-	// whose mark was taken back already.
-	ErrNothingMarked = errors.New("this record has marked nothing that could be taken back")
-	// ErrCorrecting is returned by Correct while another correction of the record runs.
-	ErrCorrecting = errors.New("this record is being corrected already")
 	// ErrNotRetried is returned by LastRetry for a record that no remembered task ran again.
 	ErrNotRetried = errors.New("the record was not retried lately: start a run with POST /api/records/{id}/retry")
 	// ErrRetrying is returned by RetryFailed while another one runs.
@@ -43,8 +37,8 @@ var (
 )
 
 const (
-	// lease is how long a claimed record is held without a sign of life.
-	lease = 30 * time.Second
+	// Lease is how long a claimed record is held without a sign of life.
+	Lease = 30 * time.Second
 	// claimMost is how many records one claim takes, inHandMost how many are held at once.
 	claimMost  = 64
 	inHandMost = 1024
@@ -83,12 +77,6 @@ type Lists interface {
 	Watched(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error)
 }
 
-// Catalog tells what subjects and episodes are. Errors are those of package catalog.
-type Catalog interface {
-	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
-	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)
-}
-
 // Options are the settings of the engine; they are asked for before every use.
 type Options struct {
 	// Workers is how many records are matched at once; it holds from the start of the engine on.
@@ -106,14 +94,10 @@ type Options struct {
 type Config struct {
 	DB      *db.DB
 	Records *record.Store
-	// Questions are what review records wait for.
-	Questions *review.Store
-	Accounts  Accounts
-	Matcher   Matcher
-	// MatchBy is Matcher.Match by other rules than those that are kept.
-	MatchBy  func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
-	Mappings *mapping.Store
-	Catalog  Catalog
+	// Ask asks a person about a record that comes out as review, within the transaction that settles it.
+	Ask      func(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (Asked, error)
+	Accounts Accounts
+	Matcher  Matcher
 	Lists    Lists
 	// View is the catalog as an account sees it.
 	View    func(account.Account) match.Viewer
@@ -125,6 +109,16 @@ type Config struct {
 	// Notices are told what came in, and how it came out.
 	Notices Notices
 	Log     *slog.Logger
+}
+
+// Asked is what became of a question that a record asks.
+type Asked struct {
+	// Again: the answer came after the record was claimed, so the record is to be run again.
+	Again bool
+	// Before: another record waits for the same answer already.
+	Before bool
+	// Message is what the record says instead of the reason it came out as review; empty when it waits for an answer.
+	Message string
 }
 
 // Engine is the way of an event. Run must be running for anything but Preview to end.
@@ -142,15 +136,14 @@ type Engine struct {
 	wake      schedule.Signal
 	jobs      chan *record.Work
 
-	mu       sync.Mutex
-	inHand   map[int64]chan struct{} // closed when the record is settled or let go
-	again    map[int64]record.Work   // records that were claimed anew while they were in hand
-	shows    map[showKey]*show       // what is on its way
-	coming   map[int64]expected      // records that are stored and not claimed yet
-	claims   int                     // claims that have begun
-	marking  map[markKey][]settled   // what waits for the running batch of its key
-	retries  map[int64]*task.Task    // tasks that follow a record
-	corrects map[int64]bool          // records that a correction is started for
+	mu      sync.Mutex
+	inHand  map[int64]chan struct{} // closed when the record is settled or let go
+	again   map[int64]record.Work   // records that were claimed anew while they were in hand
+	shows   map[showKey]*show       // what is on its way
+	coming  map[int64]expected      // records that are stored and not claimed yet
+	claims  int                     // claims that have begun
+	marking map[markKey][]settled   // what waits for the running batch of its key
+	retries map[int64]*task.Task    // tasks that follow a record
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
@@ -163,18 +156,17 @@ type Engine struct {
 // New is an engine over c.
 func New(c Config) *Engine {
 	return &Engine{
-		Config:   c,
-		intake:   make(chan *arrival, intakeMost),
-		wake:     schedule.NewSignal(),
-		jobs:     make(chan *record.Work, inHandMost),
-		inHand:   map[int64]chan struct{}{},
-		again:    map[int64]record.Work{},
-		shows:    map[showKey]*show{},
-		coming:   map[int64]expected{},
-		marking:  map[markKey][]settled{},
-		retries:  map[int64]*task.Task{},
-		corrects: map[int64]bool{},
-		marks:    make(chan struct{}, 2*c.Options().Workers),
+		Config:  c,
+		intake:  make(chan *arrival, intakeMost),
+		wake:    schedule.NewSignal(),
+		jobs:    make(chan *record.Work, inHandMost),
+		inHand:  map[int64]chan struct{}{},
+		again:   map[int64]record.Work{},
+		shows:   map[showKey]*show{},
+		coming:  map[int64]expected{},
+		marking: map[markKey][]settled{},
+		retries: map[int64]*task.Task{},
+		marks:   make(chan struct{}, 2*c.Options().Workers),
 	}
 }
 
@@ -212,7 +204,7 @@ func (e *Engine) claimUntil(ctx context.Context) {
 		claimed := 0
 		if e.hasRoom() {
 			tookAll := e.beginClaim()
-			works, err := e.Records.Claim(ctx, claimMost, lease)
+			works, err := e.Records.Claim(ctx, claimMost, Lease)
 			if err != nil && ctx.Err() == nil {
 				e.Log.Error("cannot claim records", "error", err)
 			}
@@ -236,9 +228,9 @@ func (e *Engine) keepLeases(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(lease / 4):
+		case <-time.After(Lease / 4):
 		}
-		if err := e.Records.Extend(ctx, e.held(), lease); err != nil && ctx.Err() == nil {
+		if err := e.Records.Extend(ctx, e.held(), Lease); err != nil && ctx.Err() == nil {
 			e.Log.Error("cannot extend leases", "error", err)
 		}
 	}

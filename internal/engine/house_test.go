@@ -31,6 +31,7 @@ import (
 type house struct {
 	queued func() // is told of what was queued
 	*engine.Engine
+	*review.Service
 	records   *record.Store
 	mappings  *mapping.Store
 	questions *review.Store
@@ -276,10 +277,11 @@ func newHouse(t *testing.T) *house {
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Questions: h.questions, Accounts: h.accounts, Matcher: h.matcher, MatchBy: h.matcher.matchBy, Mappings: h.mappings, Catalog: subjects{}, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Ask: review.AskTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Queue: h.queue, Tasks: h.tasks, Queued: func() { h.queued() }, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})
+	h.Service = review.New(review.Config{Engine: h.Engine, Questions: h.questions, Mappings: h.mappings, MatchBy: h.matcher.matchBy, Catalog: subjects{}})
 	return h
 }
 

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog/account"
@@ -173,3 +175,24 @@ func failure(kind record.ErrorKind, message string) record.Outcome {
 
 // isStart reports whether the event is the start of a film, which marks no episode.
 func isStart(event watch.Event) bool { return event.Action == watch.Started }
+
+// correctionsMost is how many corrections the trace of a record tells of, the newest.
+const correctionsMost = 3
+
+// corrections are the steps that corrections added to the trace of a record that runs
+// again, so that the new trace tells of them too. A trace that cannot be read has none.
+func (e *Engine) corrections(ctx context.Context, w record.Work) []match.Step {
+	if w.Attempts <= 1 && !w.Test {
+		return nil
+	}
+	text, err := e.Records.Trace(ctx, w.ID)
+	if err != nil {
+		return nil
+	}
+	var trace match.Trace
+	if err := json.Unmarshal(text, &trace); err != nil {
+		return nil
+	}
+	steps := slices.DeleteFunc(trace.Steps, func(s match.Step) bool { return s.Name != match.StepCorrect })
+	return steps[max(0, len(steps)-correctionsMost):]
+}

@@ -18,12 +18,11 @@ import (
 const (
 	RetryKind       = "retry"
 	RetryFailedKind = "retry_failed"
-	AnswerKind      = "answer"
 )
 
-// retryMost is how many records a bulk retry has in the pipeline at once, so that it
+// RunMost is how many records a task that runs many again has in the pipeline at once, so that it
 // can be cancelled and does not stand in the way of what people watch meanwhile.
-const retryMost = 64
+const RunMost = 64
 
 // Retry sends a settled record through the whole pipeline again, with all that its
 // event carried. The task ends when the record is settled, with the record as its
@@ -40,7 +39,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	requeued := make(chan error, 1)
 	t, err := e.Tasks.Start(RetryKind, id, func(ctx context.Context, t *task.Task) error {
 		defer close(requeued)
-		defer e.follow(id, t)()
+		defer e.Follow(id, t)()
 		t.Progress(0, 1, fmt.Sprintf("record %d is run again", id))
 		err := e.requeue(ctx, id)
 		requeued <- err
@@ -91,7 +90,7 @@ func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
 		var tally Tally
 		t.Progress(0, len(ids), tally.String())
 		for len(ids) > 0 {
-			part := ids[:min(len(ids), retryMost)]
+			part := ids[:min(len(ids), RunMost)]
 			ids = ids[len(part):]
 			err := e.retryPart(ctx, part, &tally)
 			done := tally.Retried + tally.Skipped
@@ -144,15 +143,15 @@ func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error
 		}
 	}
 	for _, id := range running {
-		if err := e.tallySettled(ctx, id, tally); err != nil {
+		if err := e.Await(ctx, id, tally); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tallySettled waits until a record that is run again is settled, and counts how it came out.
-func (e *Engine) tallySettled(ctx context.Context, id int64, tally *Tally) error {
+// Await waits until a record that is run again is settled, and counts how it came out.
+func (e *Engine) Await(ctx context.Context, id int64, tally *Tally) error {
 	r, err := e.Settled(ctx, id)
 	if errors.Is(err, record.ErrNotFound) {
 		tally.Skipped++
@@ -245,8 +244,8 @@ func awaitChange(ctx context.Context, changes <-chan int64, id int64) error {
 	}
 }
 
-// follow has the runs of a record logged to t until the function it gives is called.
-func (e *Engine) follow(id int64, t *task.Task) (end func()) {
+// Follow has the runs of a record logged to t until the function it gives is called.
+func (e *Engine) Follow(id int64, t *task.Task) (end func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.retries[id] = t
@@ -275,6 +274,11 @@ func (e *Engine) followed(ctx context.Context, ids ...int64) context.Context {
 		}
 	}
 	return ctx
+}
+
+// LogSteps logs steps of the trace of a record, a line each, for whoever follows it.
+func (e *Engine) LogSteps(ctx context.Context, id int64, steps ...match.Step) {
+	e.tell(e.followed(ctx, id), steps...)
 }
 
 // tell logs the steps of a trace, a line each, for whoever follows a retry.

@@ -14,7 +14,6 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine/queue"
-	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
@@ -145,12 +144,12 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		return o, err
 	}
 	if o.Status == record.Review {
-		asked, err := review.AskTx(ctx, tx, s.work, s.trace)
+		asked, err := e.Ask(ctx, tx, s.work, s.trace)
 		if err != nil {
 			return o, err
 		}
-		if asked.Told != "" {
-			o.Message = asked.Told
+		if asked.Message != "" {
+			o.Message = asked.Message
 		}
 		if asked.Again {
 			o.Status = record.Received

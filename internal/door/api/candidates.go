@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/engine"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
 )
@@ -50,9 +49,9 @@ type undoneCandidate struct {
 
 // Candidates are the titles that wait for a person to say what they are.
 type Candidates struct {
-	Store   *review.Store
-	Engine  *engine.Engine
-	Catalog Catalog
+	Store     *review.Store
+	Decisions *review.Service
+	Catalog   Catalog
 }
 
 func (c Candidates) register(s *server) {
@@ -86,7 +85,7 @@ func (c Candidates) register(s *server) {
 		Description:   "Blocks exactly this title, and nothing that only has it inside, and runs the records that wait again, which ignores them. Other seasons of the title are blocked with it.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*JSON[rejectedCandidate], error) {
-		a, err := c.Engine.Reject(ctx, in.ID)
+		a, err := c.Decisions.Reject(ctx, in.ID)
 		return answer(rejectedCandidate{answerView(a), a.Blocked}, err)
 	})
 	register(s, huma.Operation{
@@ -104,7 +103,7 @@ func (c Candidates) register(s *server) {
 	})
 }
 
-func answerView(a engine.Answered) AnsweredCandidate {
+func answerView(a review.Answered) AnsweredCandidate {
 	view := AnsweredCandidate{Candidate: a.Question, RecordIDs: append([]int64{}, a.RecordIDs...)}
 	if a.Task != nil {
 		view.TaskID = a.Task.Status().ID
@@ -127,7 +126,7 @@ func (c Candidates) confirmCandidate(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.Engine.Confirm(ctx, in.ID, choice)
+	a, err := c.Decisions.Confirm(ctx, in.ID, choice)
 	return answer(confirmedCandidate{answerView(a), a.Mapping}, err)
 }
 
@@ -150,7 +149,7 @@ func (c Candidates) choose(ctx context.Context, q review.Question, in confirmInp
 		}
 		return choice, nil
 	}
-	subject, err := c.Engine.Chosen(ctx, in.SubjectID)
+	subject, err := c.Decisions.Chosen(ctx, in.SubjectID)
 	if err != nil {
 		return review.Choice{}, notAsked(err)
 	}
@@ -162,7 +161,7 @@ func (c Candidates) choose(ctx context.Context, q review.Question, in confirmInp
 }
 
 func (c Candidates) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
-	a, err := c.Engine.UndoAnswer(ctx, in.ID)
+	a, err := c.Decisions.Undo(ctx, in.ID)
 	if errors.Is(err, catalog.ErrUnreachable) {
 		return nil, later("The catalog cannot be reached, so the marks that this answer led to cannot be taken back. The answer stays: undo it again later.")
 	}

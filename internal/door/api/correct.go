@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/record"
@@ -64,7 +64,7 @@ type correctionGoal struct {
 }
 
 // Corrections put right what a record led to.
-type Corrections struct{ Engine *engine.Engine }
+type Corrections struct{ Decisions *review.Service }
 
 func (c Corrections) register(s *server) {
 	const tag = "Records"
@@ -88,7 +88,7 @@ func (c Corrections) register(s *server) {
 		Description: "Removes the mark that the record itself wrote; the record becomes ignored, and a retry marks again. 409 when it wrote nothing.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, in *ByID) (*JSON[record.Record], error) {
-		return answer(c.Engine.Unmark(ctx, in.ID, "taken back by a person"))
+		return answer(c.Decisions.Unmark(ctx, in.ID, "taken back by a person"))
 	})
 }
 
@@ -97,7 +97,7 @@ func (c Corrections) correctRecord(ctx context.Context, in *struct {
 	JSON[correctionInput]
 }) (*JSON[startedCorrection], error) {
 	b := in.Body
-	started, err := c.Engine.Correct(ctx, in.ID, engine.Correction{
+	started, err := c.Decisions.Correct(ctx, in.ID, review.Correction{
 		SubjectID: b.SubjectID, EpisodeOffset: b.EpisodeOffset, EverySeason: b.EverySeason,
 		Unmark: orTrue(b.Unmark), Mark: orTrue(b.Mark), AllOfTitle: b.AllOfTitle,
 	})
@@ -114,7 +114,7 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
 	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
 }) (*JSON[correctionPreview], error) {
-	p, err := c.Engine.PreviewCorrection(ctx, in.ID, engine.Correction{
+	p, err := c.Decisions.PreviewCorrection(ctx, in.ID, review.Correction{
 		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
 	})
 	var field *mapping.FieldError

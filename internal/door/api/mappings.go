@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/engine"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
 )
 
@@ -35,7 +35,7 @@ func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 // named is m with the name of its subject. It returns a *mapping.FieldError for a subject that
 // is none; where the catalog cannot tell, only the name is missing.
 func (ms Mappings) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
-	subject, err := ms.Engine.Chosen(ctx, m.SubjectID)
+	subject, err := ms.Decisions.Chosen(ctx, m.SubjectID)
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
 		return m, err
@@ -46,9 +46,9 @@ func (ms Mappings) named(ctx context.Context, m mapping.Mapping) (mapping.Mappin
 
 // Mappings are what a person decided beforehand: which title is which subject, and which is left alone.
 type Mappings struct {
-	Store    *mapping.Store
-	Engine   *engine.Engine
-	Subjects Subjects
+	Store     *mapping.Store
+	Decisions *review.Service
+	Subjects  Subjects
 }
 
 func (ms Mappings) register(s *server) {

@@ -70,7 +70,7 @@ func (ms Mappings) try(ctx context.Context, in mappingTrial) (mappingTrialResult
 	if err != nil {
 		return mappingTrialResult{}, err
 	}
-	ruled, err := ms.Engine.Rule(ctx, event, rules)
+	ruled, err := ms.Decisions.Rule(ctx, event, rules)
 	if err != nil {
 		return mappingTrialResult{}, notAsked(err)
 	}

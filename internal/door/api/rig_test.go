@@ -74,6 +74,7 @@ type rig struct {
 	store     *auth.Store
 	notices   *notify.Notifier
 	engine    *testEngine
+	decisions *review.Service
 	keeper    *testKeeper
 	tasks     *task.Registry
 	archive   *archive.Archive
@@ -232,7 +233,7 @@ func (p *parts) resources() []api.Resource {
 		api.WebhookLog{Log: p.stats.Webhooks, Settings: r.settings, Masker: r.masker},
 		api.Trials{Engine: r.engine, Records: r.records},
 		api.Records{Store: r.records, Webhooks: p.stats.Webhooks, Engine: r.engine},
-		api.Corrections{Engine: e},
+		api.Corrections{Decisions: r.decisions},
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.keeper.reachability, Probe: r.keeper.Probe},
@@ -244,9 +245,9 @@ func (p *parts) resources() []api.Resource {
 		api.Tracker{Keeper: p.tracker},
 		api.Import{},
 		api.Notifications{Notices: r.notices},
-		api.Candidates{Store: r.questions, Engine: e, Catalog: p.subjects.Catalog},
+		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,
-		api.Mappings{Store: p.mappings, Engine: e, Subjects: p.subjects},
+		api.Mappings{Store: p.mappings, Decisions: r.decisions, Subjects: p.subjects},
 		api.Summaries{Keeper: r.summaries, Airing: p.airing, Notices: r.notices},
 		api.LLM{Client: p.model},
 		api.Settings{Manager: r.settings},
@@ -570,10 +571,11 @@ func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
 	mappings := mapping.NewStore(d)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Questions: r.questions, Accounts: r.accounts, Matcher: matcher{mappings}, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		DB: d, Records: r.records, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})
+	r.decisions = review.New(review.Config{Engine: e, Questions: r.questions, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { e.Run(ctx, time.Second); close(ended) }()

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/settings"
@@ -211,7 +212,7 @@ func TestKeysExist(t *testing.T) {
 }
 
 // taskKinds is every kind of task that the service starts.
-var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, engine.CorrectKind, engine.AnswerKind, archive.TaskKind, idmap.TaskKind, device.TaskKind,
+var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, review.CorrectKind, review.AnswerKind, archive.TaskKind, idmap.TaskKind, device.TaskKind,
 	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
 
 func TestNumbersArePutApart(t *testing.T) {

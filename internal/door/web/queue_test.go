@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
@@ -109,7 +110,7 @@ func (g *rig) fillTasks(t testing.TB) (running *task.Task) {
 	g.ran(t, "device_sync", 0, map[string]int{"devices": 2, "online": 1}, nil)
 	g.ran(t, "dataset_refresh", 0, map[string]any{"outcome": "refreshed", "entries": 8521}, nil)
 	g.ran(t, "archive_import", 0, map[string]any{"outcome": "failed", "reason": "502"}, errors.New("look for the newest dump: it answered 502 <b>Bad</b> Gateway"))
-	g.ran(t, "correct", 4, engine.CorrectTally{TakenBack: 2, Tally: tally}, nil)
+	g.ran(t, "correct", 4, review.CorrectTally{TakenBack: 2, Tally: tally}, nil)
 	g.ran(t, "answer", 3, tally, nil)
 	g.ran(t, "retry", 2, record.Record{ID: 2, Status: record.Failed, ErrorKind: record.NotMatched}, nil)
 	g.ran(t, "retry_failed", 0, tally, nil)
@@ -224,7 +225,7 @@ func TestRunningWorkIsFoundAgain(t *testing.T) {
 	g := newRig(t)
 	s := g.fill(t)
 	in := g.client(t, true)
-	for kind, path := range map[string]string{engine.RetryFailedKind: "/records", engine.CorrectKind: fmt.Sprintf("/records/%d", s.success), engine.RetryKind: fmt.Sprintf("/records/%d", s.review)} {
+	for kind, path := range map[string]string{engine.RetryFailedKind: "/records", review.CorrectKind: fmt.Sprintf("/records/%d", s.success), engine.RetryKind: fmt.Sprintf("/records/%d", s.review)} {
 		if strings.Contains(g.get(t, in, path, "en").body, "data-follow") {
 			t.Errorf("%s follows a run that there is not", path)
 		}

@@ -9,20 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/record"
 )
-
-// Asked is what became of a question that a record asks.
-type Asked struct {
-	// Again: the answer came after the record was claimed, so the record is to be run again.
-	Again bool
-	// Before: another record waits for the same answer already.
-	Before bool
-	// Told is what the record says instead of the reason it came out as review; empty when it waits for an answer.
-	Told string
-}
 
 // answeredMessage is what a record says that came out as review although its question has an answer.
 const answeredMessage = "its title was answered on the page Review, and yet it is not sure: retry it; if that does not help, undo the answer, or correct the match of this record"
@@ -32,7 +23,7 @@ const answeredMessage = "its title was answered on the page Review, and yet it i
 // answer's rule was changed or removed since. While the rule stands the answer does, with its
 // undo: a record that was claimed before the answer is run again, once; any other stays as
 // it came out and says so, and the undo of the answer runs it again.
-func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (asked Asked, err error) {
+func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (asked engine.Asked, err error) {
 	now := time.Now()
 	key := mapping.Fold(w.Event.Title)
 	var special *float64
@@ -46,33 +37,33 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 		WHERE title_key = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND film = ?
 			AND COALESCE(CASE WHEN season = 0 THEN episode END, -1) = COALESCE(?, -1)`, key, w.Event.Season, w.Event.IsFilm(), special).Scan(&id, &status, &decided, &updated)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
+		return engine.Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
 	}
 	d, err := decisionOf(id, decided)
 	if err != nil {
-		return Asked{}, err
+		return engine.Asked{}, err
 	}
 	// An answer of the future was given before the clock was set back, so it tells nothing.
 	answered := status == Confirmed || status == Rejected
 	if answered && updated >= w.UpdatedAt.UnixMilli() && updated <= now.UnixMilli() {
-		return Asked{Again: true}, joinTx(ctx, tx, id, d, w.ID)
+		return engine.Asked{Again: true}, joinTx(ctx, tx, id, d, w.ID)
 	}
 	if answered {
 		stands, err := standsTx(ctx, tx, d)
 		if err != nil {
-			return Asked{}, err
+			return engine.Asked{}, err
 		}
 		if stands {
-			return Asked{Told: answeredMessage}, record.AskTx(ctx, tx, w.ID, id)
+			return engine.Asked{Message: answeredMessage}, record.AskTx(ctx, tx, w.ID, id)
 		}
 	}
 	before, err := record.AskedBeforeTx(ctx, tx, w.ID, id)
 	if err != nil {
-		return Asked{}, err
+		return engine.Asked{}, err
 	}
 	candidates, err := json.Marshal(of(trace))
 	if err != nil {
-		return Asked{}, fmt.Errorf("encode the candidates of record %d: %w", w.ID, err)
+		return engine.Asked{}, fmt.Errorf("encode the candidates of record %d: %w", w.ID, err)
 	}
 	err = tx.QueryRowContext(ctx, `INSERT INTO pending_candidates (title_key, season, film, title, original_title, media_type, episode, candidates, reason, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
@@ -82,9 +73,9 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), trace.Result.Reason,
 		now.UnixMilli(), now.UnixMilli()).Scan(&id)
 	if err != nil {
-		return Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
+		return engine.Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
 	}
-	return Asked{Before: before}, record.AskTx(ctx, tx, w.ID, id)
+	return engine.Asked{Before: before}, record.AskTx(ctx, tx, w.ID, id)
 }
 
 // standsTx reports whether the rule that an answer wrote is as it was written.

@@ -67,7 +67,7 @@ func (h *house) settle(w record.Work, status record.Status, candidates ...match.
 		if status == record.Review {
 			trace := match.Trace{Result: match.Result{Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
 			asked, err := review.AskTx(ctx, tx, w, trace)
-			h.told = asked.Told
+			h.told = asked.Message
 			if answered = asked.Again; err != nil || answered {
 				return err
 			}

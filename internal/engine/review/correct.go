@@ -1,4 +1,4 @@
-package engine
+package review
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"watchmark/internal/engine"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
@@ -15,9 +16,6 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
-
-// CorrectKind is the kind of task that Correct starts.
-const CorrectKind = "correct"
 
 // correctMost is how many records one correction of a title takes, the newest ones.
 const correctMost = 500
@@ -51,32 +49,32 @@ type Corrected struct {
 // the mapping is known to lead elsewhere, and then its record runs again even when the service
 // stops in between. A record whose mark cannot be taken back keeps it and is not run again.
 //
-// It returns record.ErrNotFound, ErrInProgress, ErrCorrecting, task.ErrStopping, a
+// It returns record.ErrNotFound, engine.ErrInProgress, ErrCorrecting, task.ErrStopping, a
 // *mapping.FieldError, or an error of package catalog when the subject could not be looked up.
-func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected, error) {
-	w, err := e.Records.Work(ctx, id)
+func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Corrected, error) {
+	w, err := s.Engine.Records.Work(ctx, id)
 	if err != nil {
 		return Corrected{}, err
 	}
 	if w.Status.IsOnTheWay() {
-		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrInProgress)
+		return Corrected{}, fmt.Errorf("correct record %d: %w", id, engine.ErrInProgress)
 	}
-	if !e.beginCorrecting(id) {
+	if !s.beginCorrecting(id) {
 		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrCorrecting)
 	}
 	started := false
 	defer func() {
 		if !started {
-			e.endCorrecting(id)
+			s.endCorrecting(id)
 		}
 	}()
-	m, _, err := e.mappingFor(ctx, w, c)
+	m, _, err := s.mappingFor(ctx, w, c)
 	if err != nil {
 		return Corrected{}, err
 	}
 	ids := []int64{id}
 	if c.AllOfTitle {
-		all, err := e.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
+		all, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
 		if err != nil {
 			return Corrected{}, err
 		}
@@ -88,36 +86,36 @@ func (e *Engine) Correct(ctx context.Context, id int64, c Correction) (Corrected
 			ids = append(ids, id)
 		}
 	}
-	if m, err = e.Mappings.Put(ctx, m); err != nil {
+	if m, err = s.Mappings.Put(ctx, m); err != nil {
 		return Corrected{}, err
 	}
-	t, err := e.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
-		defer e.endCorrecting(id)
-		return (&correcting{Engine: e, c: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
+	t, err := s.Engine.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
+		defer s.endCorrecting(id)
+		return (&correcting{Service: s, c: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
 	})
 	started = err == nil
 	return Corrected{Mapping: m, RecordIDs: ids, Task: t}, err
 }
 
 // beginCorrecting reserves a record for one correction, and reports false while another one has it.
-func (e *Engine) beginCorrecting(id int64) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.corrects[id] {
+func (s *Service) beginCorrecting(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.corrects[id] {
 		return false
 	}
-	e.corrects[id] = true
+	s.corrects[id] = true
 	return true
 }
 
-func (e *Engine) endCorrecting(id int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.corrects, id)
+func (s *Service) endCorrecting(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.corrects, id)
 }
 
 // mappingFor is the mapping that a correction asks for, and the rules with it.
-func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
+func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
 	m := mapping.Mapping{
 		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
 		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
@@ -130,7 +128,7 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
 		m.Episode = w.Event.Episode // what one special is says nothing of the others
 	}
-	rules, err := e.Mappings.RulesWith(ctx, m)
+	rules, err := s.Mappings.RulesWith(ctx, m)
 	if err != nil {
 		return m, nil, err
 	}
@@ -141,7 +139,7 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
 			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
 	}
-	subject, err := e.Chosen(ctx, c.SubjectID)
+	subject, err := s.Chosen(ctx, c.SubjectID)
 	m.SubjectName = subject.DisplayName()
 	return m, rules, err
 }
@@ -149,11 +147,11 @@ func (e *Engine) mappingFor(ctx context.Context, w record.Work, c Correction) (m
 // Chosen is the subject that a person chose for a title: an anime or live action, whatever the
 // media server takes the title for. It returns a *mapping.FieldError of subject_id when there
 // is none or it is of another kind, else an error of package catalog.
-func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
 	if err := mapping.CheckSubject(id); err != nil {
 		return catalog.Subject{}, err
 	}
-	subject, err := e.Catalog.Subject(ctx, id)
+	subject, err := s.Catalog.Subject(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
 			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", id)}
@@ -167,8 +165,8 @@ func (e *Engine) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subj
 	return subject, nil
 }
 
-// Preview is what a correction would do.
-type Preview struct {
+// Effect is what a correction would do.
+type Effect struct {
 	// Marks is what the record wrote and nobody took back.
 	Marks []record.Mark
 	// Others are the other records that AllOfTitle would take, OthersMarked those of them that hold a mark.
@@ -186,18 +184,18 @@ type Preview struct {
 
 // PreviewCorrection tells what Correct would do, and writes nothing. With SubjectID 0 it
 // tells only what there is to correct. Errors as those of Correct.
-func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) (Preview, error) {
-	w, err := e.Records.Work(ctx, id)
+func (s *Service) PreviewCorrection(ctx context.Context, id int64, c Correction) (Effect, error) {
+	w, err := s.Engine.Records.Work(ctx, id)
 	if err != nil {
-		return Preview{}, err
+		return Effect{}, err
 	}
-	var p Preview
-	if p.Marks, err = e.Records.Marks(ctx, id); err != nil {
-		return Preview{}, err
+	var p Effect
+	if p.Marks, err = s.Engine.Records.Marks(ctx, id); err != nil {
+		return Effect{}, err
 	}
-	others, err := e.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
+	others, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
 	if err != nil {
-		return Preview{}, err
+		return Effect{}, err
 	}
 	others = slices.DeleteFunc(others, func(one record.Titled) bool { return one.ID == id })
 	p.Others = len(others)
@@ -209,31 +207,31 @@ func (e *Engine) PreviewCorrection(ctx context.Context, id int64, c Correction) 
 	if c.SubjectID == 0 {
 		return p, nil
 	}
-	_, rules, err := e.mappingFor(ctx, w, c)
+	_, rules, err := s.mappingFor(ctx, w, c)
 	if err != nil {
-		return Preview{}, err
+		return Effect{}, err
 	}
-	trace := e.MatchBy(ctx, w.Event, rules)
+	trace := s.MatchBy(ctx, w.Event, rules)
 	if trace.Result.Status == match.Unreachable && trace.Err != nil {
-		return Preview{}, trace.Err
+		return Effect{}, trace.Err
 	}
 	p.Leads = &trace.Result
 	p.Same = len(p.Marks) > 0 && !slices.ContainsFunc(p.Marks, func(m record.Mark) bool { return !isOf(trace.Result, m) })
 	if c.AllOfTitle {
-		if err := e.previewOthers(ctx, others, rules, &p); err != nil {
-			return Preview{}, err
+		if err := s.previewOthers(ctx, others, rules, &p); err != nil {
+			return Effect{}, err
 		}
 	}
-	p.EpisodeName = e.episodeName(ctx, trace.Result.EpisodeID)
+	p.EpisodeName = s.episodeName(ctx, trace.Result.EpisodeID)
 	return p, nil
 }
 
 // episodeName is the title of an episode; empty where it cannot be had, for it is a courtesy.
-func (e *Engine) episodeName(ctx context.Context, id catalog.EpisodeID) string {
+func (s *Service) episodeName(ctx context.Context, id catalog.EpisodeID) string {
 	if id == 0 {
 		return ""
 	}
-	episode, err := e.Catalog.Episode(ctx, id)
+	episode, err := s.Catalog.Episode(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -244,11 +242,11 @@ func (e *Engine) episodeName(ctx context.Context, id catalog.EpisodeID) string {
 const previewTime = 10 * time.Second
 
 // previewOthers counts what a correction would do to other records.
-func (e *Engine) previewOthers(ctx context.Context, others []record.Titled, rules *mapping.Rules, p *Preview) error {
+func (s *Service) previewOthers(ctx context.Context, others []record.Titled, rules *mapping.Rules, p *Effect) error {
 	looking, stop := context.WithTimeout(ctx, previewTime)
 	defer stop()
 	for _, one := range others {
-		r, err := e.Records.Get(ctx, one.ID)
+		r, err := s.Engine.Records.Get(ctx, one.ID)
 		if errors.Is(err, record.ErrNotFound) {
 			continue
 		}
@@ -257,7 +255,7 @@ func (e *Engine) previewOthers(ctx context.Context, others []record.Titled, rule
 		}
 		v := verdict{fate: untold}
 		if !r.Status.IsOnTheWay() && looking.Err() == nil {
-			v, err = e.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return e.MatchBy(ctx, event, rules) })
+			v, err = s.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return s.MatchBy(ctx, event, rules) })
 			if looking.Err() != nil {
 				v, err = verdict{fate: untold}, ctx.Err()
 			}

@@ -1,4 +1,4 @@
-package engine
+package review
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type Ruled struct {
 
 // Rule tells what rules make of an event, and asks the catalog only where a mapping
 // leads. Nothing is written. The error is one of package catalog, when that cannot be asked.
-func (e *Engine) Rule(ctx context.Context, event watch.Event, rules *mapping.Rules) (Ruled, error) {
+func (s *Service) Rule(ctx context.Context, event watch.Event, rules *mapping.Rules) (Ruled, error) {
 	titles := []string{event.Title, event.OriginalTitle}
 	if blocked, stops := rules.Blocks(titles); stops {
 		return Ruled{Blocked: &blocked}, nil
@@ -37,13 +37,13 @@ func (e *Engine) Rule(ctx context.Context, event watch.Event, rules *mapping.Rul
 	if m.SubjectID == 0 {
 		return ruled, nil
 	}
-	trace := e.MatchBy(ctx, event, rules)
+	trace := s.MatchBy(ctx, event, rules)
 	if trace.Result.Status == match.Unreachable && trace.Err != nil {
 		return Ruled{}, trace.Err
 	}
 	if trace.Rule != nil {
 		ruled.PassedOver = trace.Rule.PassedOver
 	}
-	ruled.Leads, ruled.EpisodeName = &trace.Result, e.episodeName(ctx, trace.Result.EpisodeID)
+	ruled.Leads, ruled.EpisodeName = &trace.Result, s.episodeName(ctx, trace.Result.EpisodeID)
 	return ruled, nil
 }

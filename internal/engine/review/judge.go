@@ -1,4 +1,4 @@
-package engine
+package review
 
 import (
 	"context"
@@ -33,15 +33,15 @@ type verdict struct {
 
 // judge looks where a settled record leads by the rules of a match. One that marked nothing
 // and did not come out as a watch runs again unseen.
-func (e *Engine) judge(ctx context.Context, r record.Record, find func(context.Context, watch.Event) match.Trace) (verdict, error) {
-	marks, err := e.Records.Marks(ctx, r.ID)
+func (s *Service) judge(ctx context.Context, r record.Record, find func(context.Context, watch.Event) match.Trace) (verdict, error) {
+	marks, err := s.Engine.Records.Marks(ctx, r.ID)
 	if err != nil {
 		return verdict{}, err
 	}
 	if len(marks) == 0 && r.Status != record.Success {
 		return verdict{}, nil
 	}
-	w, err := e.Records.Work(ctx, r.ID)
+	w, err := s.Engine.Records.Work(ctx, r.ID)
 	if err != nil {
 		return verdict{}, err
 	}

@@ -1,8 +1,3 @@
-// Package review keeps the questions that wait for a person: a title that was matched
-// too weakly to mark, with the subjects it may be, and what the person answered.
-//
-// What it promises: a title and season is one question, however many episodes wait for
-// it, and of the specials each number; an answer and what it sets going are one transaction; an answer can be taken back.
 package review
 
 import (
@@ -27,6 +22,11 @@ var (
 	ErrAnswered = errors.New("this question was answered already: undo that answer first")
 	// ErrUnanswered is returned by Undo for a question that waits for its answer.
 	ErrUnanswered = errors.New("this question was not answered yet: there is nothing to undo")
+	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
+	// whose mark was taken back already.
+	ErrNothingMarked = errors.New("this record has marked nothing that could be taken back")
+	// ErrCorrecting is returned by Correct while another correction of the record runs.
+	ErrCorrecting = errors.New("this record is being corrected already")
 	// ErrInWork is what an *InWorkError is.
 	ErrInWork = errors.New("records of this answer are being worked on: try again in a moment")
 )

@@ -1,4 +1,4 @@
-package engine
+package review
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"watchmark/internal/engine"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
@@ -19,24 +20,24 @@ import (
 // "done" of a subject where this service set that. What it found there stays, and so does
 // the entry of the list, but for one that is all that the record wrote: that is dropped and hidden. A mark that a record of another title relies on stays too, and
 // becomes that record's. The record ends as ignored with the message given. It returns
-// record.ErrNotFound, ErrInProgress, ErrNothingMarked, or an error of packages account
+// record.ErrNotFound, engine.ErrInProgress, ErrNothingMarked, or an error of packages account
 // and catalog, after which asking again goes on where it stopped.
-func (e *Engine) Unmark(ctx context.Context, id int64, message string) (record.Record, error) {
-	r, err := e.Records.Get(ctx, id)
+func (s *Service) Unmark(ctx context.Context, id int64, message string) (record.Record, error) {
+	r, err := s.Engine.Records.Get(ctx, id)
 	if err != nil {
 		return record.Record{}, err
 	}
 	if r.Status.IsOnTheWay() {
-		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrInProgress)
+		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, engine.ErrInProgress)
 	}
-	taken, err := e.takeBackAll(ctx, []int64{id}, message)
+	taken, err := s.takeBackAll(ctx, []int64{id}, message)
 	if err != nil {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, err)
 	}
 	if len(taken) == 0 {
 		return record.Record{}, fmt.Errorf("unmark record %d: %w", id, ErrNothingMarked)
 	}
-	return e.Records.Get(ctx, id)
+	return s.Engine.Records.Get(ctx, id)
 }
 
 // titlesOf are the records that a mapping made from r is for.
@@ -50,15 +51,15 @@ func titlesOf(r record.Record, everySeason bool) record.Titles {
 
 // takeBackAll removes all marks of some records, entry by entry, and ends the records as
 // ignored. After an error the marks of further entries are as they were.
-func (e *Engine) takeBackAll(ctx context.Context, ids []int64, message string) ([]takenBack, error) {
+func (s *Service) takeBackAll(ctx context.Context, ids []int64, message string) ([]takenBack, error) {
 	var held []heldMark
 	together := map[int64]bool{}
 	for _, id := range ids {
-		r, err := e.Records.Get(ctx, id)
+		r, err := s.Engine.Records.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		marks, err := e.Records.Marks(ctx, id)
+		marks, err := s.Engine.Records.Marks(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +70,7 @@ func (e *Engine) takeBackAll(ctx context.Context, ids []int64, message string) (
 	}
 	var all []takenBack
 	for _, group := range byEntry(held) {
-		taken, err := e.takeBack(ctx, group, message, together, func(ctx context.Context, tx *sql.Tx, taken []takenBack) error {
+		taken, err := s.takeBack(ctx, group, message, together, func(ctx context.Context, tx *sql.Tx, taken []takenBack) error {
 			for _, t := range taken {
 				if err := record.IgnoreTx(ctx, tx, t.RecordID, t.told); err != nil {
 					return err
@@ -91,12 +92,18 @@ type heldMark struct {
 	of record.Record
 }
 
+// entry is one of an account's list.
+type entry struct {
+	account int64
+	subject catalog.SubjectID
+}
+
 // byEntry groups marks by the list entry they are on, in the order given.
 func byEntry(marks []heldMark) [][]heldMark {
 	var groups [][]heldMark
-	index := map[markKey]int{}
+	index := map[entry]int{}
 	for _, m := range marks {
-		key := markKey{account: m.AccountID, subject: m.SubjectID}
+		key := entry{m.AccountID, m.SubjectID}
 		at, known := index[key]
 		if !known {
 			at = len(groups)
@@ -127,11 +134,11 @@ func (t takenBack) isThatLeftBy(before takenBack) bool {
 // writes, in the transaction that forgets a mark: a crash leaves no record between the two.
 // What a record of those given in together found does not count as relied on, for they lose
 // their marks too. Nothing is stored when the catalog fails: the records stay as they were.
-func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool,
+func (s *Service) takeBack(ctx context.Context, group []heldMark, message string, together map[int64]bool,
 	end func(ctx context.Context, tx *sql.Tx, taken []takenBack) error,
 ) ([]takenBack, error) {
 	first := group[0]
-	a, err := e.Accounts.Get(ctx, first.AccountID)
+	a, err := s.Engine.Accounts.Get(ctx, first.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +146,7 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	var back catalog.TakeBack
 	remove := false
 	for _, m := range group {
-		sharers, err := e.Records.Sharers(ctx, m.Mark, titlesOf(m.of, false))
+		sharers, err := s.Engine.Records.Sharers(ctx, m.Mark, titlesOf(m.of, false))
 		if err != nil {
 			return nil, err
 		}
@@ -159,14 +166,14 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 	}
 	var result catalog.UnmarkResult
 	if remove {
-		if back.Reopen, err = e.Records.Completed(ctx, first.AccountID, first.SubjectID); err != nil {
+		if back.Reopen, err = s.Engine.Records.Completed(ctx, first.AccountID, first.SubjectID); err != nil {
 			return nil, err
 		}
-		if result, err = e.Lists.Unmark(ctx, a, first.SubjectID, back); err != nil {
+		if result, err = s.Engine.Lists.Unmark(ctx, a, first.SubjectID, back); err != nil {
 			return nil, err
 		}
 	}
-	err = e.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
+	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
 		for i := range taken {
 			t := &taken[i]
 			t.reopened, t.left = result.Reopened, result.Left
@@ -192,9 +199,9 @@ func (e *Engine) takeBack(ctx context.Context, group []heldMark, message string,
 		return nil, err
 	}
 	for _, t := range taken {
-		e.Log.InfoContext(ctx, "mark taken back", "record_id", t.RecordID, "account", a.Username, "subject_id", t.SubjectID, "episode_id", t.EpisodeID,
+		s.Engine.Log.InfoContext(ctx, "mark taken back", "record_id", t.RecordID, "account", a.Username, "subject_id", t.SubjectID, "episode_id", t.EpisodeID,
 			"left_to_record", t.sharer, "subject_reopened", t.reopened, "entry_dropped", t.left)
-		e.Records.Feed.Publish(t.RecordID)
+		s.Engine.Records.Feed.Publish(t.RecordID)
 	}
 	return taken, nil
 }

@@ -1,4 +1,4 @@
-package engine
+package review
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"watchmark/internal/engine"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
@@ -15,9 +16,6 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
-
-// correctionsMost is how many corrections the trace of a record tells of, the newest.
-const correctionsMost = 3
 
 // CorrectTally is what a correction brought.
 type CorrectTally struct {
@@ -29,12 +27,12 @@ type CorrectTally struct {
 	// Stuck are records that were left as they are because their mark could not be taken
 	// back, or the catalog could not be asked where they lead now.
 	Stuck int `json:"stuck"`
-	Tally
+	engine.Tally
 }
 
 // correcting is a correction at work.
 type correcting struct {
-	*Engine
+	*Service
 	c       Correction
 	mapping mapping.Mapping
 	// id is the record that the person corrects, all are those that are corrected with it.
@@ -58,7 +56,7 @@ type plan struct {
 // before all are gone: one record may lead to where another one was wrong.
 func (c *correcting) run(ctx context.Context) error {
 	for _, id := range c.all {
-		defer c.follow(id, c.task)()
+		defer c.Engine.Follow(id, c.task)()
 	}
 	c.task.Progress(0, len(c.all), fmt.Sprintf("correcting %d records", len(c.all)))
 	plans, err := c.plans(ctx)
@@ -71,7 +69,7 @@ func (c *correcting) run(ctx context.Context) error {
 		return err
 	}
 	done := len(c.all) - len(plans)
-	for part := range slices.Chunk(plans, retryMost) {
+	for part := range slices.Chunk(plans, engine.RunMost) {
 		err := c.part(ctx, part)
 		done += len(part)
 		c.task.SetResult(c.tally)
@@ -95,7 +93,7 @@ func (c *correcting) run(ctx context.Context) error {
 func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 	var plans []*plan
 	for _, id := range c.all {
-		r, err := c.Settled(ctx, id)
+		r, err := c.Engine.Settled(ctx, id)
 		if errors.Is(err, record.ErrNotFound) {
 			c.tally.Skipped++
 			continue
@@ -103,7 +101,7 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.judge(ctx, r, c.Matcher.Match)
+		v, err := c.judge(ctx, r, c.Engine.Matcher.Match)
 		if errors.Is(err, record.ErrNotFound) {
 			c.tally.Skipped++
 			continue
@@ -161,7 +159,7 @@ func (c *correcting) takeAllBack(ctx context.Context, plans []*plan) (goOn []*pl
 			return c.endTx(ctx, tx, back, taken, stuck, byID)
 		})
 		if err != nil && ctx.Err() == nil {
-			c.Log.WarnContext(ctx, "cannot take back marks", "subject_id", group[0].SubjectID, "records", len(group), "error", err)
+			c.Engine.Log.WarnContext(ctx, "cannot take back marks", "subject_id", group[0].SubjectID, "records", len(group), "error", err)
 			for _, m := range group {
 				if !stuck[m.RecordID] {
 					stuck[m.RecordID] = true
@@ -208,13 +206,13 @@ func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, back []takenBack, be
 		if _, err := record.RequeueTx(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := record.HoldTx(ctx, tx, id, lease); err != nil {
+		if err := record.HoldTx(ctx, tx, id, engine.Lease); err != nil {
 			return err
 		}
 	}
 	for id, p := range plans { // those of earlier entries wait on
 		if p.held {
-			if err := record.HoldTx(ctx, tx, id, lease); err != nil {
+			if err := record.HoldTx(ctx, tx, id, engine.Lease); err != nil {
 				return err
 			}
 		}
@@ -224,7 +222,7 @@ func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, back []takenBack, be
 
 // let has the engine work on what is held.
 func (c *correcting) let(ctx context.Context, plans []*plan) {
-	err := c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, p := range plans {
 			if !p.held {
 				continue
@@ -236,13 +234,13 @@ func (c *correcting) let(ctx context.Context, plans []*plan) {
 		return nil
 	})
 	if err != nil {
-		c.Log.ErrorContext(ctx, "cannot give corrected records back; they are worked on when their hold ends", "error", err)
+		c.Engine.Log.ErrorContext(ctx, "cannot give corrected records back; they are worked on when their hold ends", "error", err)
 		return
 	}
 	for _, p := range plans {
 		p.held = false
 	}
-	c.Wake()
+	c.Engine.Wake()
 }
 
 // part runs some records again, and waits until all are settled.
@@ -257,29 +255,29 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 		if len(p.wrong) > 0 {
 			continue // it is ignored now
 		}
-		err := c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			if err := c.noteTx(ctx, tx, p.record, nil); err != nil || !c.c.Mark {
 				return err
 			}
 			requeued, err := record.RequeueTx(ctx, tx, id)
 			if err == nil && !requeued {
-				err = ErrInProgress
+				err = engine.ErrInProgress
 			}
 			return err
 		})
 		switch {
-		case errors.Is(err, ErrInProgress):
+		case errors.Is(err, engine.ErrInProgress):
 			c.tally.Skipped++
 		case err != nil:
 			return err
 		case c.c.Mark:
 			running = append(running, id)
 		}
-		c.Records.Feed.Publish(id)
+		c.Engine.Records.Feed.Publish(id)
 	}
 	c.let(context.WithoutCancel(ctx), plans)
 	for _, id := range running {
-		if err := c.tallySettled(ctx, id, &c.tally.Tally); err != nil {
+		if err := c.Engine.Await(ctx, id, &c.tally.Tally); err != nil {
 			return err
 		}
 	}
@@ -296,7 +294,7 @@ func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, ta
 	}
 	if err == nil {
 		if damaged := json.Unmarshal(text, &trace); damaged != nil {
-			c.Log.WarnContext(ctx, "the trace of a corrected record cannot be read and begins anew", "record_id", r.ID, "error", damaged)
+			c.Engine.Log.WarnContext(ctx, "the trace of a corrected record cannot be read and begins anew", "record_id", r.ID, "error", damaged)
 			trace = fresh
 		}
 	}
@@ -323,29 +321,11 @@ func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, ta
 	if len(episodes) > 0 {
 		step.Output["unmarked_episode_ids"] = episodes
 	}
-	c.tell(c.followed(ctx, r.ID), step)
+	c.Engine.LogSteps(ctx, r.ID, step)
 	trace.Steps = append(trace.Steps, step)
 	encoded, err := json.Marshal(trace)
 	if err != nil {
 		return fmt.Errorf("encode the trace of record %d: %w", r.ID, err)
 	}
 	return record.SetTraceTx(ctx, tx, r.ID, encoded)
-}
-
-// corrections are the steps that corrections added to the trace of a record that runs
-// again, so that the new trace tells of them too. A trace that cannot be read has none.
-func (e *Engine) corrections(ctx context.Context, w record.Work) []match.Step {
-	if w.Attempts <= 1 && !w.Test {
-		return nil
-	}
-	text, err := e.Records.Trace(ctx, w.ID)
-	if err != nil {
-		return nil
-	}
-	var trace match.Trace
-	if err := json.Unmarshal(text, &trace); err != nil {
-		return nil
-	}
-	steps := slices.DeleteFunc(trace.Steps, func(s match.Step) bool { return s.Name != match.StepCorrect })
-	return steps[max(0, len(steps)-correctionsMost):]
 }
