@@ -15,7 +15,8 @@ import (
 // its name. Settle makes it a file to rely on.
 func CreateFile(path string) *sql.DB {
 	// 16 KiB pages hold most blobs whole.
-	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "page_size(16384)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-8192)", "temp_store(2)")})
+	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path,
+		"page_size(16384)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-8192)", "temp_store(2)")})
 	file.SetMaxOpenConns(1)
 	return file
 }

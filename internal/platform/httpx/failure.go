@@ -60,7 +60,8 @@ func (k Kind) Explain(host string) string {
 	case Connection:
 		return "no connection to " + host + ": check that the service runs and that the network or proxy lets this machine reach it"
 	case TLS:
-		return "no secure connection to " + host + ": check the certificate, the clock of this machine and whether something intercepts the traffic; one of your own authority is trusted by network.ca_certificates"
+		return "no secure connection to " + host + ": check the certificate, the clock of this machine and whether something intercepts the traffic; " +
+			"one of your own authority is trusted by network.ca_certificates"
 	case Timeout:
 		return host + " did not answer in time"
 	case Proxy:

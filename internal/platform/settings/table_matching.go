@@ -21,8 +21,9 @@ func catalogSection(s *Catalog) section {
 				zh:   "Bangumi 图片服务器的地址，封面只从这里获取，不会访问 API 给出的其他地址。"},
 			{name: "requests_per_minute", at: &s.RequestsPerMinute, standard: 100, min: 1, max: 60000, advanced: true,
 				label: "Requests per minute", labelZH: "每分钟请求数",
-				help: "Requests a minute to the catalog on average. The public service bans a client for an hour above 3000 requests in ten minutes, so there ten times this plus catalog.burst must not be above 2400.",
-				zh:   "平均每分钟向 Bangumi 发送的请求数。公共服务在十分钟内超过 3000 次请求会封禁一小时，因此使用公共服务时，本值的十倍加上 catalog.burst 不得超过 2400。"},
+				help: "Requests a minute to the catalog on average. The public service bans a client for an hour above 3000 requests in ten " +
+					"minutes, so there ten times this plus catalog.burst must not be above 2400.",
+				zh: "平均每分钟向 Bangumi 发送的请求数。公共服务在十分钟内超过 3000 次请求会封禁一小时，因此使用公共服务时，本值的十倍加上 catalog.burst 不得超过 2400。"},
 			{name: "burst", at: &s.Burst, standard: 800, min: 1, max: 10000, advanced: true,
 				label: "Requests at once", labelZH: "瞬时请求数",
 				help: "Requests that may be sent at once after a quiet time.",
@@ -56,8 +57,9 @@ func syncSection(s *Sync) section {
 				zh:   "剧场版开始播放时标记为“在看”。"},
 			{name: "coalesce_ms", at: &s.Coalesce, unit: milliseconds, standard: 300, min: 0, max: 10000, advanced: true,
 				label: "Wait for more events", labelZH: "合并等待时间",
-				help: "A single watch is marked at once. How many milliseconds at most an event waits for others when more of its show are on their way, or one was marked just now, so that a burst becomes one write. 0 does not wait.",
-				zh:   "单次观看会立即标记。仅当同一作品还有事件正在处理、或刚刚标记过时，才会等待并合并为一次写入；此处为最长等待的毫秒数。0 表示不等待。"},
+				help: "A single watch is marked at once. How many milliseconds at most an event waits for others when more of its show are on their " +
+					"way, or one was marked just now, so that a burst becomes one write. 0 does not wait.",
+				zh: "单次观看会立即标记。仅当同一作品还有事件正在处理、或刚刚标记过时，才会等待并合并为一次写入；此处为最长等待的毫秒数。0 表示不等待。"},
 			{name: "workers", at: &s.Workers, standard: 4, min: 1, max: 32, restart: true, advanced: true,
 				label: "Events at the same time", labelZH: "并行处理数",
 				help: "Events worked on at the same time.",
@@ -75,8 +77,9 @@ func matchingSection(s *Matching) section {
 		options: []option{
 			{name: "dataset_enabled", at: &s.DatasetEnabled, standard: true,
 				label: "Use the ID table", labelZH: "使用 ID 对照表",
-				help: "Use the community table of bangumi-data, which leads from the ids of other sites (such as TMDB) and from titles to subjects. It is part of the program; off, it is neither asked nor refreshed.",
-				zh:   "使用社区维护的对照表 bangumi-data，由 TMDB 等站点的 ID 以及标题直接找到条目。对照表已内置于程序；关闭后既不查询也不更新。"},
+				help: "Use the community table of bangumi-data, which leads from the ids of other sites (such as TMDB) and from titles to subjects. " +
+					"It is part of the program; off, it is neither asked nor refreshed.",
+				zh: "使用社区维护的对照表 bangumi-data，由 TMDB 等站点的 ID 以及标题直接找到条目。对照表已内置于程序；关闭后既不查询也不更新。"},
 			{name: "dataset_url", at: &s.DatasetURL, standard: "https://unpkg.com/bangumi-data@0.3/dist/data.json", check: checkURL, form: URL, advanced: true,
 				label: "Address of the ID table", labelZH: "对照表地址",
 				help: "Address of the newest table, the file data.json of bangumi-data.",
@@ -87,8 +90,9 @@ func matchingSection(s *Matching) section {
 				zh:   "更新对照表的时间，五段 cron 表达式，按本地时区。留空表示从不更新。"},
 			{name: "arbiter_enabled", at: &s.ArbiterEnabled, standard: false,
 				label: "Weigh all layers together", labelZH: "综合裁决",
-				help: "Ask all layers before anything is decided and weigh their candidates together: still fewer wrong marks, more questions, and the catalog is asked for every match. docs/matching.md has the figures.",
-				zh:   "先询问所有匹配层，再综合权衡候选条目：误标更少，但需要人工确认的更多，且每次匹配都会请求 Bangumi。数据见 docs/matching.md。"},
+				help: "Ask all layers before anything is decided and weigh their candidates together: still fewer wrong marks, more questions, " +
+					"and the catalog is asked for every match. docs/matching.md has the figures.",
+				zh: "先询问所有匹配层，再综合权衡候选条目：误标更少，但需要人工确认的更多，且每次匹配都会请求 Bangumi。数据见 docs/matching.md。"},
 			{name: "live_action_enabled", at: &s.LiveActionEnabled, standard: false,
 				label: "Look for live action too", labelZH: "同时查找真人作品",
 				help: "Look for a title that is no anime among the live-action entries of the catalog. What a media server itself calls live action is looked for there anyway.",
@@ -126,16 +130,18 @@ func catalogArchiveSection(s *CatalogArchive) section {
 				zh:   "本地副本所在目录。默认为数据目录中的 archive 目录。"},
 			{name: "update_cron", at: &s.UpdateCron, standard: "0 8 * * 3", check: checkCron, form: Cron, zone: "Asia/Shanghai",
 				label: "Look for a newer dump", labelZH: "检查更新时间",
-				help: "When a newer dump is looked for, as a cron expression of five fields in the time zone Asia/Shanghai, where it is published; put CRON_TZ=Europe/Berlin and a space before it for another zone.",
-				zh:   "检查新数据的时间，五段 cron 表达式，默认按 Asia/Shanghai 时区；可在前面加 CRON_TZ=Europe/Berlin 和空格以使用其他时区。"},
+				help: "When a newer dump is looked for, as a cron expression of five fields in the time zone Asia/Shanghai, where it is published; " +
+					"put CRON_TZ=Europe/Berlin and a space before it for another zone.",
+				zh: "检查新数据的时间，五段 cron 表达式，默认按 Asia/Shanghai 时区；可在前面加 CRON_TZ=Europe/Berlin 和空格以使用其他时区。"},
 			{name: "pointer_url", at: &s.PointerURL, standard: "https://raw.githubusercontent.com/bangumi/Archive/master/aux/latest.json", check: checkURL, form: URL, advanced: true,
 				label: "Address of the pointer file", labelZH: "索引文件地址",
 				help: "Address of the JSON file that names the newest dump.",
 				zh:   "指明最新数据的 JSON 文件地址。"},
 			{name: "mirrors", at: &s.Mirrors, standard: []string{}, check: checkMirror,
 				label: "Mirrors", labelZH: "镜像",
-				help: "Addresses such as https://mirror.example/ that are put before the whole original address when it cannot be reached, in this order. Whoever runs a mirror could serve another dump; where the pointer file names a digest, it is checked.",
-				zh:   "原地址无法访问时依次使用的镜像前缀，例如 https://mirror.example/，会加在完整的原地址之前。镜像的提供者可能给出不同的数据；索引文件提供摘要时会据此校验。"},
+				help: "Addresses such as https://mirror.example/ that are put before the whole original address when it cannot be reached, " +
+					"in this order. Whoever runs a mirror could serve another dump; where the pointer file names a digest, it is checked.",
+				zh: "原地址无法访问时依次使用的镜像前缀，例如 https://mirror.example/，会加在完整的原地址之前。镜像的提供者可能给出不同的数据；索引文件提供摘要时会据此校验。"},
 			{name: "min_free_mb", at: &s.MinFreeMB, standard: 3000, min: 0, max: 1000000, unit: megabytes, advanced: true,
 				label: "Free space needed", labelZH: "最少可用空间",
 				help: "Megabytes that must be free on the disk for an import; with less it is skipped.",
@@ -161,8 +167,9 @@ func catalogReplaySection(s *CatalogReplay) section {
 				zh:   "重试多少次后放弃并显示为错误。"},
 			{name: "cron", at: &s.Cron, standard: "*/5 * * * *", check: checkCron, form: Cron, advanced: true,
 				label: "Extra checks", labelZH: "额外检查时间",
-				help: "When waiting marks are also looked at, as a cron expression of five fields in the local time. A mark is tried again by itself as soon as it is due and the catalog answers, so there is rarely a reason to change this.",
-				zh:   "额外检查等待中标记的时间，五段 cron 表达式，按本地时区。标记到期且 Bangumi 可访问时会立即自动重试，一般无需修改。"},
+				help: "When waiting marks are also looked at, as a cron expression of five fields in the local time. " +
+					"A mark is tried again by itself as soon as it is due and the catalog answers, so there is rarely a reason to change this.",
+				zh: "额外检查等待中标记的时间，五段 cron 表达式，按本地时区。标记到期且 Bangumi 可访问时会立即自动重试，一般无需修改。"},
 		},
 	}
 }

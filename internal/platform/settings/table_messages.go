@@ -13,8 +13,9 @@ func notificationSection(s *Notification) section {
 				zh:   "通知和总结使用的语言。"},
 			{name: "airing_cron", at: &s.AiringCron, standard: "0 9 * * *", check: optional(checkCron), form: Cron,
 				label: "Tell what airs today", labelZH: "今日放送的时间",
-				help: "When people are told which episodes of what they are watching air today, as a cron expression of five fields in the local time. It is taken from the offline archive, so that must be switched on. Empty means never.",
-				zh:   "通知“在看”的条目今天有哪些章节放送的时间，五段 cron 表达式，按本地时区。数据来自离线数据，需先启用。留空表示从不通知。"},
+				help: "When people are told which episodes of what they are watching air today, as a cron expression of five fields in the local " +
+					"time. It is taken from the offline archive, so that must be switched on. Empty means never.",
+				zh: "通知“在看”的条目今天有哪些章节放送的时间，五段 cron 表达式，按本地时区。数据来自离线数据，需先启用。留空表示从不通知。"},
 			{name: "silent_days", at: &s.SilentAfter, unit: days, standard: 14, min: 0, max: 365,
 				label: "A source is silent after", labelZH: "来源静默的天数",
 				help: "Days without an event after which a source that used to send some counts as silent. 0 means never.",
@@ -27,13 +28,18 @@ func llmSection(s *LLM) section {
 	return section{
 		name:  "llm",
 		label: "Language model", labelZH: "大模型",
-		help: "The service that writes the summaries: any that speaks the chat completions of OpenAI. Titles and media-server user names of what was watched are sent to it. docs/summaries.md says more.",
-		zh:   "撰写观看总结的服务，兼容 OpenAI 对话接口即可。观看记录中的标题和媒体服务器用户名会发送给它，详见 docs/summaries.md。",
+		help: "The service that writes the summaries: any that speaks the chat completions of OpenAI. " +
+			"Titles and media-server user names of what was watched are sent to it. docs/summaries.md says more.",
+		zh: "撰写观看总结的服务，兼容 OpenAI 对话接口即可。观看记录中的标题和媒体服务器用户名会发送给它，详见 docs/summaries.md。",
 		options: []option{
 			{name: "base_url", at: &s.BaseURL, standard: "", check: optional(checkURL), form: URL,
 				label: "Address", labelZH: "接口地址",
-				help: "Address of the service up to its version, for example https://api.openai.com/v1, or that of a server of your own: http://192.168.1.5:11434/v1 (Ollama), http://192.168.1.5:1234/v1 (LM Studio), http://192.168.1.5:8080/v1 (llama.cpp). Nothing leaves the house with one of these. In a container 127.0.0.1 is the container itself. Empty means off: summaries are plain figures then.",
-				zh:   "服务的接口地址，写到版本号为止，例如 https://api.openai.com/v1；也可以是自己的服务器：http://192.168.1.5:11434/v1（Ollama）、http://192.168.1.5:1234/v1（LM Studio）、http://192.168.1.5:8080/v1（llama.cpp），此时数据不会离开家庭网络。在容器中，127.0.0.1 指容器本身。留空表示不使用，总结只含统计数字。"},
+				help: "Address of the service up to its version, for example https://api.openai.com/v1, or that of a server of your own: " +
+					"http://192.168.1.5:11434/v1 (Ollama), http://192.168.1.5:1234/v1 (LM Studio), http://192.168.1.5:8080/v1 (llama.cpp). " +
+					"Nothing leaves the house with one of these. In a container 127.0.0.1 is the container itself. Empty means off: " +
+					"summaries are plain figures then.",
+				zh: "服务的接口地址，写到版本号为止，例如 https://api.openai.com/v1；也可以是自己的服务器：" +
+					"http://192.168.1.5:11434/v1（Ollama）、http://192.168.1.5:1234/v1（LM Studio）、http://192.168.1.5:8080/v1（llama.cpp），此时数据不会离开家庭网络。在容器中，127.0.0.1 指容器本身。留空表示不使用，总结只含统计数字。"},
 			{name: "api_key", at: &s.APIKey, standard: "", check: optional(checkAPIKey),
 				label: "API key", labelZH: "API 密钥",
 				help: "Key of the service. Servers of your own mostly need none.",

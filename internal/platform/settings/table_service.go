@@ -17,8 +17,9 @@ func serverSection(s *Server) section {
 				zh:   "反向代理下的访问路径，例如 /watchmark。留空表示根路径。"},
 			{name: "public_url", at: &s.PublicURL, standard: "", check: optional(checkURL), form: URL,
 				label: "Public address", labelZH: "对外地址",
-				help: "Address at which people and media servers reach Watchmark, base path included. It is used for the sign-in redirect of the catalog and in the webhook addresses shown. Empty means: taken from the request.",
-				zh:   "用户和媒体服务器访问 Watchmark 的完整地址（含访问路径），用于 Bangumi 授权回调和页面上显示的 Webhook 地址。留空则根据请求自动判断。"},
+				help: "Address at which people and media servers reach Watchmark, base path included. " +
+					"It is used for the sign-in redirect of the catalog and in the webhook addresses shown. Empty means: taken from the request.",
+				zh: "用户和媒体服务器访问 Watchmark 的完整地址（含访问路径），用于 Bangumi 授权回调和页面上显示的 Webhook 地址。留空则根据请求自动判断。"},
 			{name: "max_body_mb", at: &s.MaxBody, unit: mebibytes, standard: 4, min: 1, max: 64, advanced: true,
 				label: "Largest webhook", labelZH: "Webhook 大小上限",
 				help: "Largest webhook body that is accepted, in MiB.",
@@ -45,12 +46,16 @@ func serverSection(s *Server) section {
 				zh:   "记录的保留天数。0 表示永久保留。"},
 			{name: "legacy_paths", at: &s.LegacyPaths, standard: false, advanced: true,
 				label: "Addresses of Bangumi-syncer", labelZH: "Bangumi-syncer 的 Webhook 地址",
-				help: "Answer the webhook addresses of Bangumi-syncer too, /Plex, /Emby, /Jellyfin and /Custom, so that media servers that report there need no change. They ask for no key but legacy_key: while that is empty, whoever can reach the port can report watches.",
-				zh:   "同时响应 Bangumi-syncer 的 Webhook 地址（/Plex、/Emby、/Jellyfin、/Custom），媒体服务器无需修改。这些地址只校验 legacy_key；留空时，任何能访问该端口的人都可以上报观看记录。"},
+				help: "Answer the webhook addresses of Bangumi-syncer too, /Plex, /Emby, /Jellyfin and /Custom, " +
+					"so that media servers that report there need no change. They ask for no key but legacy_key: while that is empty, " +
+					"whoever can reach the port can report watches.",
+				zh: "同时响应 Bangumi-syncer 的 Webhook 地址（/Plex、/Emby、/Jellyfin、/Custom），媒体服务器无需修改。这些地址只校验 legacy_key；留空时，任何能访问该端口的人都可以上报观看记录。"},
 			{name: "legacy_key", at: &s.LegacyKey, standard: "", check: optional(checkWebhookKey), fresh: strongKey, advanced: true,
 				label: "Key of these addresses", labelZH: "上述地址的密钥",
-				help: "Key that the addresses of Bangumi-syncer end in, when it asked for one, 12 characters at least. A shorter one that was set before still works, within the bounds of addresses without a key. Empty asks for none and passes over what they end in.",
-				zh:   "Bangumi-syncer 启用 Webhook 认证时地址末尾的密钥，至少 12 个字符。以前设置的较短密钥仍然有效，但与不校验密钥的地址受同样的限制。留空则不校验，地址末尾的内容会被忽略。"},
+				help: "Key that the addresses of Bangumi-syncer end in, when it asked for one, 12 characters at least. " +
+					"A shorter one that was set before still works, within the bounds of addresses without a key. " +
+					"Empty asks for none and passes over what they end in.",
+				zh: "Bangumi-syncer 启用 Webhook 认证时地址末尾的密钥，至少 12 个字符。以前设置的较短密钥仍然有效，但与不校验密钥的地址受同样的限制。留空则不校验，地址末尾的内容会被忽略。"},
 			{name: "metrics", at: &s.Metrics, standard: false,
 				label: "Metrics for Prometheus", labelZH: "Prometheus 指标",
 				help: "Answer GET /metrics with figures for Prometheus: counts and times, no titles and no names of people. It needs an API key or a login, as everything else does.",
@@ -76,8 +81,9 @@ func authSection(s *Auth) section {
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: true,
 				label: "Ask for a login", labelZH: "需要登录",
-				help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private address; the service then answers only at addresses and names of a home network, and at server.public_url.",
-				zh:   "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭；关闭后只响应内网地址、内网主机名及 server.public_url。"},
+				help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private " +
+					"address; the service then answers only at addresses and names of a home network, and at server.public_url.",
+				zh: "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭；关闭后只响应内网地址、内网主机名及 server.public_url。"},
 			{name: "webhook_auth_enabled", at: &s.WebhookAuthEnabled, standard: true,
 				label: "Ask for the webhook key", labelZH: "校验 Webhook 密钥",
 				help: "Ask for the webhook key on every webhook.",
@@ -104,8 +110,9 @@ func authSection(s *Auth) section {
 				zh:   "登录页按钮上显示的 OpenID Connect 登录服务名称，例如 Authelia。留空则显示其主机名。"},
 			{name: "oidc_issuer", at: &s.OIDCIssuer, standard: "", check: optional(checkIssuer), form: URL,
 				label: "Issuer of the provider", labelZH: "Issuer 地址",
-				help: "Address (issuer) of an OpenID Connect provider that may sign you in beside the password, for example https://auth.example.org. docs/access.md has examples. Empty means: the password alone.",
-				zh:   "可在密码之外用于登录的 OpenID Connect 服务的 Issuer 地址，例如 https://auth.example.org。示例见 docs/access.md。留空表示只能用密码登录。"},
+				help: "Address (issuer) of an OpenID Connect provider that may sign you in beside the password, " +
+					"for example https://auth.example.org. docs/access.md has examples. Empty means: the password alone.",
+				zh: "可在密码之外用于登录的 OpenID Connect 服务的 Issuer 地址，例如 https://auth.example.org。示例见 docs/access.md。留空表示只能用密码登录。"},
 			{name: "oidc_client_id", at: &s.OIDCClientID, standard: "",
 				label: "Client ID", labelZH: "Client ID",
 				help: "Client ID that the provider knows Watchmark by.",
@@ -116,8 +123,10 @@ func authSection(s *Auth) section {
 				zh:   "对应的 Client Secret。公开客户端（public client）留空。"},
 			{name: "oidc_allowed", at: &s.OIDCAllowed, standard: []string{}, check: checkPerson,
 				label: "Who may sign in with it", labelZH: "允许登录的用户",
-				help: "Accounts of the provider that sign in as the administrator: a subject (sub), or an e-mail address, which counts only when the provider says that it is verified. Empty lets nobody in. Settings → Access names the account that tried last.",
-				zh:   "可通过登录服务以管理员身份登录的用户：填写 subject（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
+				help: "Accounts of the provider that sign in as the administrator: a subject (sub), or an e-mail address, " +
+					"which counts only when the provider says that it is verified. Empty lets nobody in. " +
+					"Settings → Access names the account that tried last.",
+				zh: "可通过登录服务以管理员身份登录的用户：填写 subject（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
 		},
 	}
 }
@@ -131,16 +140,19 @@ func networkSection(s *Network) section {
 		options: []option{
 			{name: "proxy", at: &s.Proxy, standard: "", check: optional(checkProxy),
 				label: "Proxy", labelZH: "代理",
-				help: "Proxy for every outgoing request: an http, https, socks5 or socks5h URL, which may carry a user name and password. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment.",
-				zh:   "所有对外请求使用的代理：http、https、socks5 或 socks5h 地址，可包含用户名和密码。留空则采用环境变量 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。"},
+				help: "Proxy for every outgoing request: an http, https, socks5 or socks5h URL, which may carry a user name and password. " +
+					"Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment.",
+				zh: "所有对外请求使用的代理：http、https、socks5 或 socks5h 地址，可包含用户名和密码。留空则采用环境变量 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。"},
 			{name: "timeout_seconds", at: &s.Timeout, unit: seconds, standard: 15, min: 1, max: 120,
 				label: "Timeout", labelZH: "请求超时",
 				help: "Seconds after which an outgoing request is given up.",
 				zh:   "对外请求的超时秒数。"},
 			{name: "ca_certificates", at: &s.CACertificates, standard: "", check: optional(checkAuthorities), advanced: true,
 				label: "Certificates of your own authority", labelZH: "自建 CA 证书",
-				help: "File, or folder of files, with certificates (PEM or DER) that are trusted besides those of the system, for everything the service connects to: mail, sign-in provider, language model, proxy, media servers, catalog, tracker. Read at the start and when settings are saved.",
-				zh:   "除系统证书外额外信任的证书文件（PEM 或 DER），或存放这些文件的文件夹；对所有对外连接有效：邮件、登录服务、大语言模型、代理、媒体服务器、条目库、Trakt。启动时和保存设置时读取。"},
+				help: "File, or folder of files, with certificates (PEM or DER) that are trusted besides those of the system, " +
+					"for everything the service connects to: mail, sign-in provider, language model, proxy, media servers, catalog, tracker. " +
+					"Read at the start and when settings are saved.",
+				zh: "除系统证书外额外信任的证书文件（PEM 或 DER），或存放这些文件的文件夹；对所有对外连接有效：邮件、登录服务、大语言模型、代理、媒体服务器、条目库、Trakt。启动时和保存设置时读取。"},
 		},
 	}
 }

@@ -177,9 +177,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !slices.Contains(s.cfg.Models, model):
 		fail(w, http.StatusNotFound, "the model `"+model+"` does not exist", "model_not_found", "model")
 	case has(Reasoning) && got.Body["max_tokens"] != nil:
-		fail(w, http.StatusBadRequest, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "unsupported_parameter", "max_tokens")
+		fail(w, http.StatusBadRequest, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+			"unsupported_parameter", "max_tokens")
 	case has(Reasoning) && got.Body["temperature"] != nil:
-		fail(w, http.StatusBadRequest, "Unsupported value: 'temperature' does not support this value with this model. Only the default (1) value is supported.", "unsupported_value", "temperature")
+		fail(w, http.StatusBadRequest, "Unsupported value: 'temperature' does not support this value with this model. Only the default (1) value is supported.",
+			"unsupported_value", "temperature")
 	default:
 		complete(w, has, model, write(got))
 	}

@@ -320,7 +320,8 @@ key = value
 		Seal(master, MiraToken), Seal(master, AlexToken), Seal(master, "refresh-of-alex")),
 		fmt.Sprintf(`INSERT INTO trakt_config (user_id, access_token, refresh_token, expires_at, enabled, last_sync_time, created_at, updated_at, auth_type) VALUES
 			('default_user', '%s', '%s', 4102444800, 1, 1755400000, 1, 1, 'oauth')`, Seal(master, traktAccess), Seal(master, traktRefresh)),
-		`INSERT INTO sync_records (timestamp, user_name, title, ori_title, season, episode, subject_id, episode_id, status, message, source, media_type, bgm_title, match_method, match_score) VALUES
+		`INSERT INTO sync_records (timestamp, user_name, title, ori_title, season, episode, subject_id, episode_id,
+			status, message, source, media_type, bgm_title, match_method, match_score) VALUES
 			('2026-07-01 20:00:00', 'Mira', '灯塔守望者', ' ', 1, 1, '900001', '910001', 'success', '已标记为看过', 'plex', 'episode', '灯塔守望者', 'api_search', 0.97),
 			('2026-07-02 20:00:00', 'Mira', '一部电影', NULL, 1, 1, '900777', NULL, 'retried', '重试成功', 'retry-emby', 'movie', '一部电影', 'custom_mapping', 1.0),
 			('2026-07-03 20:00:00', 'Mira', '灯塔守望者', NULL, 1, 2, '900001', NULL, 'queued', 'API 不可达', 'jellyfin', 'episode', '灯塔守望者', 'archive', 0.9),

@@ -19,7 +19,8 @@ const (
 )
 
 // ErrChanged is returned for a backup that is not as it was made.
-var ErrChanged = errors.New("its content does not have the checksum that it had when it was made: the file was changed or cut on its way; take another copy of it, or an older backup")
+var ErrChanged = errors.New("its content does not have the checksum that it had when it was made: the file was changed or cut on its way; " +
+	"take another copy of it, or an older backup")
 
 // seal adds the line to a finished backup.
 func seal(path string) error {

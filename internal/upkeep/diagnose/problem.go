@@ -50,9 +50,11 @@ var Problems = map[Problem]string{
 	BadAddress: "This is no usable address. Correct it in the settings.",
 	Forbidden:  "This leads to an address of the machine's own network link, where hosts of virtual machines keep their secrets. Nothing is connected to there: name another host.",
 
-	NameUnknown: "The DNS knows no such name. Check the address for a typing error; when it is right, your DNS server hides it: set another one on this machine or router, or set network.proxy.",
-	DNSSilent:   "The DNS server of this machine does not answer in time. Check its address in the network settings of the machine or container, and whether the machine has a network at all.",
-	DNSFailed:   "The DNS server of this machine cannot answer. Try again, and set another DNS server if it stays so.",
+	NameUnknown: "The DNS knows no such name. Check the address for a typing error; when it is right, your DNS server hides it: " +
+		"set another one on this machine or router, or set network.proxy.",
+	DNSSilent: "The DNS server of this machine does not answer in time. Check its address in the network settings of the machine or " +
+		"container, and whether the machine has a network at all.",
+	DNSFailed: "The DNS server of this machine cannot answer. Try again, and set another DNS server if it stays so.",
 
 	Refused:       "The host is there, but nothing listens on this port. Check the port of the address, and whether the service runs.",
 	ConnectSilent: "The host does not answer at this port. It may be down, or a firewall or your network provider blocks it: try from another network, or set network.proxy.",
@@ -65,18 +67,22 @@ var Problems = map[Problem]string{
 	ProxyNoWay:       "The proxy works, but cannot reach the host itself. Choose another way out in the proxy.",
 	ProxySilent:      "The proxy takes the connection and then does not answer. Check whether it has a way out, and whether network.proxy names the right kind (http or socks5).",
 	ProxyBroken:      "What answers at the address of the proxy does not speak as a proxy of that kind does. Check the port, and whether it must be http or socks5 in network.proxy.",
-	ProxyUntrusted:   "The certificate of the proxy is not trusted. Write its address by the name in its certificate. One of your own authority is trusted by network.ca_certificates.",
+	ProxyUntrusted: "The certificate of the proxy is not trusted. Write its address by the name in its certificate. " +
+		"One of your own authority is trusted by network.ca_certificates.",
 
 	Expired:     "The certificate has expired by the clock of this machine. When the clock is right, the service has to renew it; if it is your own, do so.",
 	NotYetValid: "The certificate is not valid yet by the clock of this machine. Set the clock; when it is right, the service has the wrong certificate.",
 	WrongName:   "The certificate is for another host. The address is not right, or something between intercepts the connection: compare the names below.",
-	SelfSigned:  "The certificate is signed by itself, so nobody vouches for it. For a public service that means that something intercepts the connection, such as a filter of the network; for your own, name its certificate in network.ca_certificates.",
-	Untrusted:   "The certificate comes from an authority that this machine does not know. Something may intercept the connection (a virus scanner, a filter): see who issued it. Or this machine lacks the usual authorities: install the package ca-certificates. One of your own authority is trusted by network.ca_certificates.",
-	ClockWrong:  "The clock of this machine is wrong, so the certificate seems not to be valid. Set the clock, best by switching on time synchronisation (NTP).",
-	NotTLS:      "The server answers without TLS. Write http instead of https if that is right, or correct the port.",
-	TLSCut:      "The connection is cut during the TLS handshake. That is how filters block a host by its name: try another network, or set network.proxy.",
-	TLSSilent:   "The host takes the connection and then does not answer the TLS handshake. A filter may hold it: try another network, or set network.proxy.",
-	TLSFailed:   "The TLS handshake fails: both sides found nothing in common, or something between disturbs it.",
+	SelfSigned: "The certificate is signed by itself, so nobody vouches for it. For a public service that means that something intercepts the " +
+		"connection, such as a filter of the network; for your own, name its certificate in network.ca_certificates.",
+	Untrusted: "The certificate comes from an authority that this machine does not know. Something may intercept the connection (a virus " +
+		"scanner, a filter): see who issued it. Or this machine lacks the usual authorities: install the package ca-certificates. " +
+		"One of your own authority is trusted by network.ca_certificates.",
+	ClockWrong: "The clock of this machine is wrong, so the certificate seems not to be valid. Set the clock, best by switching on time synchronisation (NTP).",
+	NotTLS:     "The server answers without TLS. Write http instead of https if that is right, or correct the port.",
+	TLSCut:     "The connection is cut during the TLS handshake. That is how filters block a host by its name: try another network, or set network.proxy.",
+	TLSSilent:  "The host takes the connection and then does not answer the TLS handshake. A filter may hold it: try another network, or set network.proxy.",
+	TLSFailed:  "The TLS handshake fails: both sides found nothing in common, or something between disturbs it.",
 
 	HTTPSilent:   "The connection stands, but no answer comes in time. The service may be overloaded: try again later, or raise network.timeout_seconds.",
 	HTTPCut:      "The connection is cut before the answer. The service may be down, or something between stops it: try again, or set network.proxy.",

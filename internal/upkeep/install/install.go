@@ -143,7 +143,8 @@ func (s System) plan() (plan, error) {
 func (s System) systemd() (plan, error) {
 	if !s.DryRun {
 		if _, err := os.Stat(s.Root + "/run/systemd/system"); err != nil {
-			return plan{}, fmt.Errorf("systemd does not run here. Have your system start \"%s serve --data FOLDER\" as a user of its own; --dry-run shows what would be done with systemd", s.Program)
+			return plan{}, fmt.Errorf("systemd does not run here. Have your system start \"%s serve --data FOLDER\" as a user of its own; "+
+				"--dry-run shows what would be done with systemd", s.Program)
 		}
 		if s.UID != 0 {
 			return plan{}, errors.New("this needs root: put sudo before it, or look at it with --dry-run")
@@ -153,7 +154,8 @@ func (s System) systemd() (plan, error) {
 		program: "/usr/local/bin/watchmark", data: "/var/lib/watchmark", file: "/etc/systemd/system/watchmark.service", content: contrib.Unit,
 		stop: []step{s.command("systemctl", "disable", "--now", "watchmark"), s.command("systemctl", "daemon-reload")},
 		seen: "Its log, with the setup link at the first start: journalctl -u watchmark -n 30",
-		left: "Kept: the data in /var/lib/watchmark, the user watchmark, and /usr/local/bin/watchmark. Without need for them: rm -r /var/lib/watchmark /usr/local/bin/watchmark; userdel watchmark",
+		left: "Kept: the data in /var/lib/watchmark, the user watchmark, and /usr/local/bin/watchmark. Without need for them: " +
+			"rm -r /var/lib/watchmark /usr/local/bin/watchmark; userdel watchmark",
 	}
 	if !s.hasUser("watchmark") {
 		p.start = append(p.start, s.command("useradd", "--system", "--user-group", "--home-dir", "/var/lib/watchmark", "--no-create-home", "--shell", "/usr/sbin/nologin", "watchmark"))

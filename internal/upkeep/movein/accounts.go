@@ -123,7 +123,8 @@ func (c *config) readSignIn(ctx context.Context) error {
 		what := "the sign-in at Trakt of " + row.user
 		access, refresh := c.clear(what, row.access), c.clear(what, row.refresh)
 		if yes(row.filter, false) {
-			c.plan.leave("sync_filter_enabled of "+row.user+" at Trakt", "there is no such filter: what is no animation finds no entry and is not marked; block its titles on the page Mappings if their records disturb")
+			c.plan.leave("sync_filter_enabled of "+row.user+" at Trakt", "there is no such filter: what is no animation finds no entry and is not marked; "+
+				"block its titles on the page Mappings if their records disturb")
 		}
 		switch {
 		case !row.enabled:

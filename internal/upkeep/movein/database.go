@@ -95,7 +95,8 @@ func (d *database) missing() (string, error) {
 	}
 	_, err = os.Stat(d.path + "-wal")
 	if walMode := head[18] == 2; walMode && errors.Is(err, fs.ErrNotExist) { // SQLite file format, section 1.3.3
-		return "no " + filepath.Base(d.path) + "-wal is beside it. That is right when Bangumi-syncer was stopped in order; when the file was copied while it ran, the newest records are missing: " +
+		return "no " + filepath.Base(d.path) + "-wal is beside it. That is right when Bangumi-syncer was stopped in order; when the file was copied while it ran, " +
+			"the newest records are missing: " +
 			"copy that file with it, and run this again", nil
 	}
 	return "", nil
@@ -263,7 +264,8 @@ type signInRow struct {
 }
 
 func (d *database) signIns(ctx context.Context) (all []signInRow, err error) {
-	columns := d.texts("trakt_config", "user_id", "access_token", "refresh_token", "auth_type", "sync_interval", "sync_filter_enabled") + ", " + d.numbers("trakt_config", "expires_at", "last_sync_time", "enabled")
+	columns := d.texts("trakt_config", "user_id", "access_token", "refresh_token", "auth_type", "sync_interval", "sync_filter_enabled") + ", " +
+		d.numbers("trakt_config", "expires_at", "last_sync_time", "enabled")
 	err = d.query(ctx, "trakt_config", columns, "ORDER BY id", func(scan func(...any) error) error {
 		var r signInRow
 		var enabled int64

@@ -77,7 +77,8 @@ func (p *Plan) history(ctx context.Context, h Home, dry bool) (History, error) {
 	err = p.database.records(ctx, func(r watchRow) error {
 		if open, waits := of[r.id]; waits {
 			delete(of, r.id)
-			r.waits, r.subject, r.chapter, r.original, r.released, r.label = true, open.subject, open.chapter, cmp.Or(strings.TrimSpace(r.original), open.original), open.released, open.label
+			r.waits, r.subject, r.chapter, r.released, r.label = true, open.subject, open.chapter, open.released, open.label
+			r.original = cmp.Or(strings.TrimSpace(r.original), open.original)
 		}
 		return add("sync_records", r)
 	})

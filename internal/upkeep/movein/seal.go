@@ -15,8 +15,10 @@ import (
 const sealedPrefix = "BGS1:"
 
 var (
-	errNoKey    = errors.New("it is encrypted, and the key to it, secret_key below [auth] of config.ini, is not there: put the config.ini in that belongs to this folder, or enter it by hand")
-	errWrongKey = errors.New("it is encrypted with another key than secret_key below [auth] of config.ini, or damaged: put the config.ini in that belongs to this folder, or enter it by hand")
+	errNoKey = errors.New("it is encrypted, and the key to it, secret_key below [auth] of config.ini, is not there: " +
+		"put the config.ini in that belongs to this folder, or enter it by hand")
+	errWrongKey = errors.New("it is encrypted with another key than secret_key below [auth] of config.ini, or damaged: " +
+		"put the config.ini in that belongs to this folder, or enter it by hand")
 )
 
 // vault opens what was encrypted with the secret_key of a config.ini.

@@ -98,7 +98,8 @@ func (c *config) readSettings() {
 	}
 	if yes(c.get("feiniu", "enabled"), false) {
 		c.follow(nasRules)
-		c.plan.leave("what it noted of the NAS library as synced", "plays count from the first start here on; what is watched between stopping the one and starting the other has to be marked by hand")
+		c.plan.leave("what it noted of the NAS library as synced",
+			"plays count from the first start here on; what is watched between stopping the one and starting the other has to be marked by hand")
 	}
 	if yes(c.get("fongmi", "enabled"), false) {
 		rules := deviceRules

@@ -34,7 +34,8 @@ func Drop(dataDir string, makes bool, getenv func(string) string) error {
 		return err
 	}
 	if err := takeOver(dataDir, makes, uid, gid); err != nil {
-		return fmt.Errorf("give the data folder %s to %d:%d: %w; do it yourself, or start as that user (user: \"%d:%d\" of a container) in place of PUID and PGID", dataDir, uid, gid, err, uid, gid)
+		return fmt.Errorf("give the data folder %s to %d:%d: %w; do it yourself, or start as that user (user: "+
+			"\"%d:%d\" of a container) in place of PUID and PGID", dataDir, uid, gid, err, uid, gid)
 	}
 	if err := become(uid, gid); err != nil {
 		return fmt.Errorf("become %d:%d, which PUID and PGID name: %w; a container needs the capabilities SETUID and SETGID for it", uid, gid, err)
