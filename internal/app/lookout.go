@@ -249,9 +249,9 @@ func (a *App) lookAtNAS(ctx context.Context) error {
 		return err
 	}
 	if !s.Enabled {
-		s.LastError = ""
+		s.LastError = reason.Reason{}
 	}
-	return a.failedJob(ctx, "nas_scan", s.LastError)
+	return a.failedJob(ctx, "nas_scan", s.LastError.Text)
 }
 
 // failedJob tells that scheduled work fails, once until it comes to its end again; problem

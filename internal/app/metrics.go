@@ -202,7 +202,7 @@ func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	if err != nil {
 		return jobs{}, err
 	}
-	j.add("nas", n.LastScan, n.LastError != "", n.LastError == "")
+	j.add("nas", n.LastScan, !n.LastError.IsZero(), n.LastError.IsZero())
 	q := m.replay.Standing().Last
 	j.add("queue", q.At, q.Outcome == queue.Failed, q.Outcome != queue.Failed)
 	t, err := m.tracker.SyncStatus(ctx)

@@ -83,8 +83,6 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{idmap.ErrOff, http.StatusConflict},
 	{idmap.ErrRunning, http.StatusConflict},
-	{nas.ErrOff, http.StatusConflict},
-	{nas.ErrRunning, http.StatusConflict},
 	{device.ErrOff, http.StatusConflict},
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
@@ -148,7 +146,7 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *Proble
 	case errors.Is(err, nas.ErrNoUser):
 		return fieldProblem("query.user", nas.ErrNoUser.Error())
 	case errors.As(err, &library):
-		return problem(http.StatusConflict, asSentence(library.Detail))
+		return problem(http.StatusConflict, asSentence(library.Detail.Text))
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		return problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.").after(1)
 	case ctx.Err() != nil:

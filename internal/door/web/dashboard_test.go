@@ -75,7 +75,7 @@ func TestPolledSources(t *testing.T) {
 	if strings.Contains(body, "TV box") || strings.Contains(body, "NAS") {
 		t.Error("sources that are switched off are listed")
 	}
-	g.nas.status = nas.Status{Enabled: true, LastError: "no <such> file"}
+	g.nas.status = nas.Status{Enabled: true, LastError: reason.Text("no <such> file")}
 	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: "switched off"}}}
 	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: reason.Text("sign in again")}, {Name: "alex", State: tracker.Connected, Problem: reason.Text("try later")}}}
 	body = g.get(t, in, "/", "en").body
@@ -89,7 +89,7 @@ func TestPolledSources(t *testing.T) {
 func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {
 	g := newRig(t)
 	g.queue(t, g.fill(t).queued)
-	g.nas.status = nas.Status{Enabled: true, LastError: "gone"}
+	g.nas.status = nas.Status{Enabled: true, LastError: reason.Text("gone")}
 	body := g.get(t, g.client(t, true), "/", "en").body
 	body = body[strings.Index(body, `id="needs-title"`):]
 	at := 0

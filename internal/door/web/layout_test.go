@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
@@ -189,7 +190,7 @@ func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
 
 // TestNASSaysNothingIsWrongBeforeItIsSetUp reads the page of a library that is not there.
 func TestNASSaysNothingIsWrongBeforeItIsSetUp(t *testing.T) {
-	missing := &nas.Problem{Kind: nas.Missing, Detail: "open /usr/local/apps/trimmedia.db: no such file or directory"}
+	missing := &nas.Problem{Kind: nas.Missing, Detail: reason.Text("open /usr/local/apps/trimmedia.db: no such file or directory")}
 	for name, enabled := range map[string]bool{"before it is set up": false, "afterwards": true} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t)

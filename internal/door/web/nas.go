@@ -104,7 +104,7 @@ func nasDisplay(s nas.Status) display {
 		return display{"quiet", "power", "nas.is.off"}
 	case s.LastErrorKind == nas.Busy:
 		return display{"warn", "hourglass", "nas.is.busy"}
-	case s.LastError != "":
+	case !s.LastError.IsZero():
 		return display{"bad", "circle-x", "nas.is.failed"}
 	case s.LastScan.IsZero():
 		return display{"busy", "loader", "nas.is.first"}

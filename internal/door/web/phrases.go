@@ -139,7 +139,7 @@ func phraseOfKey(key, text string) (string, bool) {
 	if strings.HasPrefix(key, "network.problem.") {
 		return text, true // package diagnose says it with the same words
 	}
-	for _, prefix := range []string{"nas.why.", "script.device.why.", "script.device.how."} {
+	for _, prefix := range []string{"script.device.why.", "script.device.how."} {
 		if said, ok := strings.CutPrefix(key, prefix); ok {
 			return said, true
 		}

@@ -62,7 +62,6 @@ var speakers = []speaker{
 	{dir: "platform/settings", but: []string{"table.go", "table_service.go", "table_matching.go", "table_sources.go", "table_messages.go", "environment.go", "file.go", "store.go"}},
 	{dir: "tell/summary", but: []string{"store.go", "text.go"}}, // the text is written in both languages
 	{dir: "source/device", wraps: true},
-	{dir: "source/nas", wraps: true, but: []string{"store.go"}},
 	{dir: "platform/task", wraps: true},
 	{dir: "upkeep/update", wraps: true},
 	{dir: "watch"},
@@ -78,7 +77,7 @@ var silent = []string{
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
 	"testkit/servertest", "testkit/simulated", "testkit/totptest", "testkit/trackertest", "tools", "tools/npm",
-	"source", "source/custom", "source/emby", "source/jellyfin", "source/mediabrowser", "source/payload", "source/plex", "source/preview",
+	"source", "source/custom", "source/emby", "source/jellyfin", "source/mediabrowser", "source/nas", "source/payload", "source/plex", "source/preview",
 	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/install", "upkeep/rights", "watch/title", "watch/title/gen",
 }
 
@@ -121,7 +120,6 @@ var unsaid = map[string]string{
 	"Bearer %s":            "a header",
 	"from record %d":       "the note of a mapping, which its owner edits",
 	"watchmark key id\x00": "of the cipher",
-	"SQLite format 3\x00":  "of the format",
 	"(?:v\\d)?[ _-]?(?:end|fin|完结?|完結|终|終|大结局|大結局)?": "an expression",
 }
 

@@ -131,7 +131,7 @@ func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 		}
 	}
 	return []polledSource{
-		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, reason.Text(library.LastError)},
+		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, library.LastError},
 		{watch.Device, sourcePath(watch.Device), g.deviceDisplay(boxes), boxes.Enabled, reason.Reason{}},
 		{watch.Tracker, sourcePath(watch.Tracker), trackerDisplay(history), history.Enabled, problem},
 	}, nil

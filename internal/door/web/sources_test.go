@@ -120,7 +120,7 @@ func (g *rig) fillSources(t testing.TB) {
 		status: nas.Status{
 			Enabled: true, DatabasePath: "/nas/trimmedia.db", Since: ago(30 * 24 * time.Hour), Watermark: ago(95 * time.Minute), LastScan: time.Now().Add(-2 * time.Minute), Handling: nas.Live,
 			Counts: nas.Counts{Read: 41, Known: 12, Skipped: 26, Taken: 3, Reasons: []nas.Reason{
-				{Reason: "not watched to the end", Count: 19, Example: "迷宫饭 / 第 1 季 / 第七话"}, {Reason: "an episode without a number", Count: 6, Example: "灯塔守望者 / 特典映像"}, {Reason: "a reason of another release", Count: 1},
+				{Reason: reason.Text("not watched to the end"), Count: 19, Example: "迷宫饭 / 第 1 季 / 第七话"}, {Reason: reason.Text("an episode without a number"), Count: 6, Example: "灯塔守望者 / 特典映像"}, {Reason: reason.Text("另一版本的原因"), Count: 1},
 			}},
 			WatchedValues: []string{"0", "1", "2"}, Missing: []string{}, NextRun: &next,
 		},
@@ -192,14 +192,14 @@ func TestSourcePages(t *testing.T) {
 	next := time.Now().Add(time.Hour)
 	failed := newRig(t)
 	failed.patch(t, "nas", map[string]any{"enabled": true, "user": "0a0b"})
-	failed.nas = nasStub{status: nas.Status{Enabled: true, LastScan: time.Now(), LastError: "there is no file <b>/x</b>", LastErrorKind: nas.Missing, NextRun: &next}, err: &nas.Problem{Kind: nas.Missing, Detail: "there is no file <b>/x</b>"}}
+	failed.nas = nasStub{status: nas.Status{Enabled: true, LastScan: time.Now(), LastError: reason.Text("there is no file <b>/x</b>"), LastErrorKind: nas.Missing, NextRun: &next}, err: &nas.Problem{Kind: nas.Missing, Detail: reason.Text("there is no file <b>/x</b>")}}
 	failed.patch(t, "device", map[string]any{"enabled": true})
 	failed.device = device.Status{Enabled: true}
 	failed.patch(t, "tracker", map[string]any{"enabled": true})
 	failed.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 4, Name: "mira", Method: tracker.ByCode, State: tracker.Connected, Problem: reason.Text("the key of this service is another one")}}}
 	failed.ended(t, importer.RunTask, errors.New("the server has gone"))
 	copied := newRig(t, withEnviron("WATCHMARK_NAS_ENABLED=true", "WATCHMARK_DEVICE_ADDRESSES=192.168.1.5"))
-	copied.nas.status = nas.Status{Enabled: true, LastScan: time.Now(), Handling: nas.Copied, Missing: []string{"no air dates"}}
+	copied.nas.status = nas.Status{Enabled: true, LastScan: time.Now(), Handling: nas.Copied, MissingValue: []reason.Reason{reason.Text("no air dates")}}
 	copied.nas.users = []nas.User{{GUID: "a1", UserName: "of the copy", Active: true}}
 	running := newRig(t)
 	running.begin(t, device.TaskKind, nil)
@@ -214,7 +214,7 @@ func TestSourcePages(t *testing.T) {
 		zh    []string
 		never []string
 	}{
-		{"the NAS", full, "/nas", []string{"Read regularly", "/nas/trimmedia.db", "41 plays", "beside the media app", "Not watched to the end", "such as 迷宫饭", "a reason of another release", "<code>2</code>", "in 3 minutes",
+		{"the NAS", full, "/nas", []string{"Read regularly", "/nas/trimmedia.db", "41 plays", "beside the media app", "not watched to the end", "such as 迷宫饭", "另一版本的原因", "<code>2</code>", "in 3 minutes",
 			`/records?source=nas"`, "guest &lt;b&gt;", "no account lists this name", "米拉", "Administrator", `value="1month"`, "Old history is marked", `data-again="20"`},
 			[]string{"没有看完", "与影视应用同时打开", "没有账号认领这个名字"}, []string{"Connect the NAS", "<code>0</code>"}},
 		{"the NAS, off", empty, "/nas", []string{"Switched off", "Connect the NAS", "trim.media/database:/nas:ro", "Save and switch on", "section=nas"}, []string{"未启用", "保存并启用"}, []string{"Last scan", "Scan now"}},

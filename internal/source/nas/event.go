@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 	"watchmark/internal/watch/title"
@@ -11,21 +12,21 @@ import (
 
 // event is the watch that a finished play is; why says why it is none, in words that fit
 // all such rows.
-func (v view) event(ctx context.Context, p play, user User) (e watch.Event, why string, err error) {
+func (v view) event(ctx context.Context, p play, user User) (e watch.Event, why reason.Reason, err error) {
 	chain, err := v.chain(ctx, p.item)
 	if err != nil {
-		return e, "", err
+		return e, why, err
 	}
 	if len(chain) == 0 {
-		return e, "its item is no longer in the library", nil
+		return e, itemGone.With(), nil
 	}
 	f := familyOf(chain)
 	file, err := v.fileName(ctx, f.self)
 	if err != nil {
-		return e, "", err
+		return e, why, err
 	}
 	r, why := f.report(file)
-	if why != "" {
+	if !why.IsZero() {
 		return e, why, nil
 	}
 	r.Event.Source, r.Event.RawEvent = watch.NAS, "item_user_play"
@@ -34,14 +35,14 @@ func (v view) event(ctx context.Context, p play, user User) (e watch.Event, why 
 	r.Event.OccurredAt = p.time()
 	d, err := r.Deliver(watch.Watched)
 	if err != nil || len(d.Events) != 1 {
-		return e, "its numbers or names cannot be right", nil //nolint:nilerr // one odd row must not keep the others from being read
+		return e, oddNumbers.With(), nil //nolint:nilerr // one odd row must not keep the others from being read
 	}
-	return d.Events[0], "", nil
+	return d.Events[0], why, nil
 }
 
 // report is what is told of the item itself (upstreams/nas.md, section 4); why says why it
 // is neither a film nor an episode.
-func (f family) report(file string) (r payload.Report, why string) {
+func (f family) report(file string) (r payload.Report, why reason.Reason) {
 	self := f.self
 	numbered := self.episode.Valid
 	if !numbered {
@@ -51,13 +52,13 @@ func (f family) report(file string) (r payload.Report, why string) {
 	case self.kind == typeVideo, self.kind != typeEpisode && strings.HasPrefix(self.title, placeholder), f.show != nil && strings.HasPrefix(f.show.title, placeholder):
 		return unrecognised(file)
 	case self.kind == typeMovie:
-		return f.film(), ""
+		return f.film(), why
 	case self.isShow(), self.kind == typeSeason, self.kind == typeDirectory:
-		return r, "a whole show, season or folder"
+		return r, wholeShow.With()
 	case self.kind == typeEpisode, numbered, f.show != nil:
 		return f.episode(file)
 	}
-	return f.film(), ""
+	return f.film(), why
 }
 
 // film is the report of an item that stands for itself.
@@ -68,9 +69,9 @@ func (f family) film() payload.Report {
 }
 
 // episode is the report of an episode, whose show has the titles and the ids.
-func (f family) episode(file string) (r payload.Report, why string) {
+func (f family) episode(file string) (r payload.Report, why reason.Reason) {
 	if f.show == nil {
-		return r, "its show is not in the library"
+		return r, showGone.With()
 	}
 	r = payload.Report{ItemType: string(watch.Episode), Event: watch.Event{
 		Title: f.show.title, OriginalTitle: f.show.original, SeasonTitle: f.seasonTitle(),
@@ -95,10 +96,10 @@ func (f family) episode(file string) (r payload.Report, why string) {
 	case found:
 		e.Episode = &named.episode
 	default:
-		return r, "an episode without a number"
+		return r, unnumbered.With()
 	}
 	e.Season = f.seasonNumber(named)
-	return r, ""
+	return r, why
 }
 
 // seasonNumber is nil when nothing tells it. 0 is what it is: specials.
@@ -130,12 +131,12 @@ func (f family) seasonTitle() string {
 }
 
 // unrecognised is the report of a file that the NAS knows nothing of but its name.
-func unrecognised(file string) (r payload.Report, why string) {
+func unrecognised(file string) (r payload.Report, why reason.Reason) {
 	named, found := parseName(file)
 	if !found || named.title == "" || strings.HasPrefix(named.title, placeholder) {
-		return r, "not recognised by the NAS, and its file name names no show and episode"
+		return r, unrecognisedFile.With()
 	}
 	return payload.Report{ItemType: string(watch.Episode), Event: watch.Event{
 		Title: named.title, Season: named.season, Episode: &named.episode,
-	}}, ""
+	}}, why
 }

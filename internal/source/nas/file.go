@@ -30,7 +30,7 @@ type place struct {
 func (p place) find() (string, error) {
 	path, err := filepath.Abs(p.path)
 	if err != nil {
-		return "", problem(Unusable, err, "the path %s cannot be used: %v", p.path, err)
+		return "", problem(Unusable, err, pathUnusable.With(p.path, err))
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -41,7 +41,7 @@ func (p place) find() (string, error) {
 		return "", explained(path, err)
 	}
 	if filepath.Dir(file) != folder {
-		return "", problem(Unusable, nil, "%s is a link to %s, in another folder: set nas.database_path to the file itself", path, file)
+		return "", problem(Unusable, nil, isLink.With(path, file))
 	}
 	info, err := os.Stat(file)
 	if err != nil {
@@ -50,11 +50,11 @@ func (p place) find() (string, error) {
 	own, err := os.Stat(p.own)
 	switch {
 	case err == nil && os.SameFile(info, own):
-		return "", problem(Unusable, nil, "%s is the database of this service: set nas.database_path to that of the NAS", path)
+		return "", problem(Unusable, nil, isOwn.With(path))
 	case info.IsDir():
-		return "", problem(Unusable, nil, "%s is a folder: set nas.database_path to the file in it, such as %s", path, filepath.Join(path, "trimmedia.db"))
+		return "", problem(Unusable, nil, isFolder.With(path, filepath.Join(path, "trimmedia.db")))
 	case !info.Mode().IsRegular():
-		return "", problem(Unusable, nil, "%s is no regular file: set nas.database_path to the database of the NAS", path)
+		return "", problem(Unusable, nil, notRegular.With(path))
 	}
 	return file, checkHeader(file)
 }
@@ -71,7 +71,7 @@ func checkHeader(path string) error {
 		return explained(path, err)
 	}
 	if string(header) != magic {
-		return problem(Unusable, nil, "%s is no SQLite database: set nas.database_path to the database of the NAS", path)
+		return problem(Unusable, nil, notSQLite.With(path))
 	}
 	return nil
 }
@@ -80,13 +80,11 @@ func checkHeader(path string) error {
 func explained(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return problem(Missing, err, "there is no file %s: set nas.database_path to the database of the NAS. In a container that is the path inside of it, "+
-			"and the folder of the database must be mounted, read-only", path)
+		return problem(Missing, err, noFile.With(path))
 	case errors.Is(err, fs.ErrPermission):
-		return problem(Denied, err, "user id %d, which this service runs as, may not read %s: let it read the file and its folder, or run the service as a user who may",
-			os.Getuid(), path)
+		return problem(Denied, err, notReadable.With(os.Getuid(), path))
 	}
-	return problem(Failed, err, "%s cannot be read: %v", path, err)
+	return problem(Failed, err, readFailed.With(path, err))
 }
 
 // part is the state of one file of the library; the zero part is a file that is not there.

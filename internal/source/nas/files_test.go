@@ -339,7 +339,7 @@ func TestProblemsAreToldAsSomebodyMeetsThem(t *testing.T) {
 			r := newRig(t, c.path)
 			r.problem(c.kind, c.says)
 			s := r.status()
-			if s.LastErrorKind != c.kind || s.LastError == "" || s.LastScan.IsZero() {
+			if s.LastErrorKind != c.kind || s.LastError.IsZero() || s.LastScan.IsZero() {
 				t.Errorf("the status is %+v", s)
 			}
 			if left, _ := filepath.Glob(filepath.Join(r.dir, "nas-copy-*")); len(left) != 0 {

@@ -13,19 +13,13 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/watch"
 )
 
 // lookEvery is how often the clock is looked at: somebody may set it.
 const lookEvery = time.Minute
-
-// The errors a caller branches on.
-var (
-	ErrOff     = errors.New("the NAS is switched off: set nas.enabled, or ask for a range to take what was watched before")
-	ErrRunning = errors.New("the library of the NAS is being read already: try it again when that is done")
-	ErrNoUser  = errors.New("the NAS has no such user: GET /api/nas/users lists its users")
-)
 
 // Options are the settings of the source.
 type Options struct {
@@ -87,7 +81,7 @@ func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Co
 		err = bounded.Err()
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = problem(Busy, err, "reading %s took longer than %v: let nas.range be shorter, or the disk of the NAS have less to do", path, longestReading)
+		err = problem(Busy, err, tookTooLong.With(path, longestReading))
 	}
 	return handling, err
 }
@@ -187,20 +181,20 @@ func (k *Keeper) failed(ctx context.Context, path string, st state, err error) e
 		return nil
 	default:
 	}
-	level := slog.LevelWarn
-	if st.last.Error == err.Error() { // it was told when that began
+	level, why := slog.LevelWarn, reason.Of(err)
+	if st.last.Error.Text == why.Text { // it was told when that began
 		level = slog.LevelDebug
 	}
 	k.Log.Log(ctx, level, "the library of the NAS cannot be read", "error", err)
 	before := st.last
-	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: err.Error(), Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
+	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: why, Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
 	return k.store.save(ctx, st)
 }
 
 // succeeded tells what a scan brought.
 func (k *Keeper) succeeded(ctx context.Context, before, now Scan) {
 	switch {
-	case before.Error != "":
+	case !before.Error.IsZero():
 		k.Log.InfoContext(ctx, "the library of the NAS can be read again", "handling", now.Handling, "read", now.Read, "taken", now.Taken)
 	case now.Taken > 0:
 		k.Log.InfoContext(ctx, "the library of the NAS was read", "handling", now.Handling, "read", now.Read, "taken", now.Taken, "skipped", now.Skipped)

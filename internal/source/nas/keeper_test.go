@@ -34,7 +34,7 @@ func TestSwitchingOnBeginsNow(t *testing.T) {
 	before := time.Now().Truncate(time.Millisecond)
 	r.set(func(o *nas.Options) { o.Enabled = true })
 	s := r.status()
-	if s.Watermark == nil || s.Watermark.Before(before) || s.LastScan.IsZero() || s.NextRun == nil || s.LastError != "" {
+	if s.Watermark == nil || s.Watermark.Before(before) || s.LastScan.IsZero() || s.NextRun == nil || !s.LastError.IsZero() {
 		t.Fatalf("switched on, the status is %+v", s)
 	}
 	r.sync(nas.Manual{})
@@ -422,7 +422,7 @@ func TestFailuresAreKeptAndToldOnce(t *testing.T) {
 		t.Errorf("the failure was told %d times: %s", n, r.log)
 	}
 	r.set(func(o *nas.Options) { o.Path = l.Path }) // another path is read at once
-	if s := r.status(); s.LastError != "" || s.Handling == "" || !strings.Contains(r.log.String(), "can be read again") {
+	if s := r.status(); !s.LastError.IsZero() || s.Handling == "" || !strings.Contains(r.log.String(), "can be read again") {
 		t.Errorf("the status is %+v; log: %s", s, r.log)
 	}
 }

@@ -139,15 +139,15 @@ func (l *library) moved() error {
 func (p place) told(err error) error {
 	switch {
 	case errors.Is(err, errMoved):
-		return problem(Busy, err, "%s is written all the time, so that it cannot be read: it is tried again at the next scan", p.path)
+		return problem(Busy, err, keepsChanging.With(p.path))
 	case errors.Is(err, db.ErrForeignBusy):
-		return problem(Busy, err, "%s is locked by another program: it is tried again at the next scan", p.path)
+		return problem(Busy, err, locked.With(p.path))
 	case errors.Is(err, db.ErrForeignUnopened):
-		return problem(Denied, err, "SQLite cannot open %s: mount the whole folder of the database and not the file alone, and let user id %d read all of it", p.path, os.Getuid())
+		return problem(Denied, err, notOpened.With(p.path, os.Getuid()))
 	case errors.Is(err, db.ErrForeignDamaged):
-		return problem(Damaged, err, "%s is damaged: have the NAS check or restore its library", p.path)
+		return problem(Damaged, err, isDamaged.With(p.path))
 	}
-	return problem(Failed, err, "%s cannot be read: %v", p.path, err)
+	return problem(Failed, err, readFailed.With(p.path, err))
 }
 
 // copyAside copies a library with its journals into a new folder in temp, which it
@@ -155,7 +155,7 @@ func (p place) told(err error) error {
 func copyAside(ctx context.Context, path, temp string) (folder string, err error) {
 	folder, err = os.MkdirTemp(temp, copyPattern)
 	if err != nil {
-		return "", problem(Failed, err, "there is no place for a copy of %s: %v", path, err)
+		return "", problem(Failed, err, noRoomForCopy.With(path, err))
 	}
 	defer func() {
 		if err != nil {
@@ -168,7 +168,7 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 			return "", err
 		}
 		if before.file.size()+before.log.size()+before.journal.size() > largestCopy {
-			return "", problem(Unusable, nil, "%s is too large to be copied aside: mount its whole folder, so that it can be read in place", path)
+			return "", problem(Unusable, nil, tooLarge.With(path))
 		}
 		to := filepath.Join(folder, filepath.Base(path))
 		for _, f := range []struct {
@@ -187,7 +187,7 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 			return folder, nil
 		}
 	}
-	return "", problem(Busy, errMoved, "%s is written all the time, so that it cannot be copied: it is tried again at the next scan", path)
+	return "", problem(Busy, errMoved, copyKeepsChanging.With(path))
 }
 
 // copyFile copies the first bytes of a file, or removes an older copy when there are none. It
@@ -206,11 +206,11 @@ func copyFile(ctx context.Context, from, to string, size int64) error {
 	defer func() { _ = source.Close() }() // opened for reading: nothing can be lost
 	target, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return problem(Failed, err, "%s cannot be copied: %v", from, err)
+		return problem(Failed, err, copyFailed.With(from, err))
 	}
 	_, err = io.Copy(target, io.LimitReader(untilDone{ctx, source}, size))
 	if err = errors.Join(err, target.Close()); err != nil {
-		return problem(Failed, err, "%s cannot be copied: %v", from, err)
+		return problem(Failed, err, copyFailed.With(from, err))
 	}
 	return nil
 }

@@ -7,8 +7,9 @@
 package nas
 
 import (
-	"fmt"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Kind says what keeps the library from being read.
@@ -30,18 +31,21 @@ const (
 // Problem is what keeps the library from being read, in words for whoever can mend it.
 type Problem struct {
 	Kind   Kind
-	Detail string // names the path, says what to do; no full stop
-	Err    error  // what was met; nil when Detail says all
+	Detail reason.Reason // names the path, says what to do; no full stop
+	Err    error         // what was met; nil when Detail says all
 }
 
-// Error is the detail.
-func (p *Problem) Error() string { return p.Detail }
+// Error is the detail in English.
+func (p *Problem) Error() string { return p.Detail.Text }
+
+// Reason is the detail.
+func (p *Problem) Reason() reason.Reason { return p.Detail }
 
 // Unwrap is what was met.
 func (p *Problem) Unwrap() error { return p.Err }
 
-func problem(kind Kind, err error, format string, args ...any) *Problem {
-	return &Problem{kind, fmt.Sprintf(format, args...), err}
+func problem(kind Kind, err error, detail reason.Reason) *Problem {
+	return &Problem{kind, detail, err}
 }
 
 // Handling says how the file was opened (upstreams/nas.md, section 7).

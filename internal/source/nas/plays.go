@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // pageRows is how many rows one read transaction takes. Each page reads the whole table, which
@@ -129,28 +131,28 @@ func (v view) watchedValues(ctx context.Context) ([]string, error) {
 const mostShare = 110
 
 // finished reports whether a play counts as watched; why says why not.
-func (v view) finished(ctx context.Context, p play, minPercent int) (done bool, why string, err error) {
+func (v view) finished(ctx context.Context, p play, minPercent int) (done bool, why reason.Reason, err error) {
 	if p.watched {
-		return true, "", nil
+		return true, why, nil
 	}
 	if p.seconds == 0 {
-		return false, "not watched to the end", nil
+		return false, notToTheEnd.With(), nil
 	}
 	length, err := v.length(ctx, p)
 	if err != nil {
-		return false, "", err
+		return false, why, err
 	}
 	if length == 0 {
-		return false, "not marked watched, and its length is not known", nil
+		return false, unknownLength.With(), nil
 	}
 	share := float64(p.seconds) * 100 / length
 	switch {
 	case share > mostShare:
-		return false, "not marked watched, and longer played than it lasts", nil
+		return false, tooLong.With(), nil
 	case share < float64(minPercent):
-		return false, "not watched to the end", nil
+		return false, notToTheEnd.With(), nil
 	}
-	return true, "", nil
+	return true, why, nil
 }
 
 // length is how long the item lasts in seconds, by the file that was played, else by what is

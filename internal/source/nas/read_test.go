@@ -143,7 +143,7 @@ func TestRowsBecomeEvents(t *testing.T) {
 			r.reads(t, l.Path)
 			counts := r.sync(nas.Manual{Range: nas.All})
 			if c.why != "" {
-				if len(r.events) != 0 || len(counts.Reasons) != 1 || counts.Reasons[0].Reason != c.why {
+				if len(r.events) != 0 || len(counts.Reasons) != 1 || counts.Reasons[0].Reason.Text != c.why {
 					t.Errorf("the row is %+v, with the events %+v", counts, r.events)
 				}
 				return
@@ -277,7 +277,7 @@ func TestUsers(t *testing.T) {
 	if users, err := r.Users(t.Context()); err != nil || len(users) > 1000 {
 		t.Errorf("of a table of thousands %d users are read: %v", len(users), err)
 	}
-	if s := r.status(); s.LastError != "" {
+	if s := r.status(); !s.LastError.IsZero() {
 		t.Errorf("a wrong question is kept as a failure of the library: %+v", s)
 	}
 	r.set(func(o *nas.Options) { o.User = "nobody" })

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -23,9 +24,21 @@ const (
 
 // Reason is why rows were passed over, and how many.
 type Reason struct {
-	Reason  string `json:"reason" doc:"Why rows were passed over."`
-	Count   int    `json:"count" doc:"How many."`
-	Example string `json:"example" doc:"The title or file of one of them; may be empty."`
+	Reason  reason.Reason `json:"reason_value" doc:"Why rows were passed over."`
+	Count   int           `json:"count" doc:"How many."`
+	Example string        `json:"example" doc:"The title or file of one of them; may be empty."`
+}
+
+// MarshalJSON has the text of the reason beside it, as reason.
+func (r Reason) MarshalJSON() ([]byte, error) {
+	type plain Reason
+	return reason.MarshalBeside((*plain)(&r))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Reason) UnmarshalJSON(data []byte) error {
+	type plain Reason
+	return reason.UnmarshalBeside(data, (*plain)(r))
 }
 
 // Counts is what a scan met.
@@ -45,11 +58,11 @@ type Scan struct {
 	Handling Handling  `json:"handling"`
 	Counts
 	// Error is empty when the scan went well; Kind then too.
-	Error string `json:"error"`
-	Kind  Kind   `json:"kind"`
+	Error reason.Reason `json:"error"`
+	Kind  Kind          `json:"kind"`
 
-	Values  []string `json:"values"`  // of the column watched
-	Missing []string `json:"missing"` // columns
+	Values  []string        `json:"values"`  // of the column watched
+	Missing []reason.Reason `json:"missing"` // columns
 }
 
 // Manual is what a person asks for beside the schedule.
@@ -68,7 +81,7 @@ type found struct {
 	last    position
 	done    bool
 	values  []string
-	missing []string
+	missing []reason.Reason
 }
 
 // judge reads a window of the library. It may run again from the beginning, see place.use.
@@ -86,7 +99,7 @@ func (k *Keeper) judge(ctx context.Context, options Options, lib *library, w win
 		return f, err
 	}
 	if _, is := users[w.user]; w.user != "" && known && !is {
-		return f, problem(NoUser, nil, "the NAS has no user %s: set nas.user to one that GET /api/nas/users lists, or to all", w.user)
+		return f, problem(NoUser, nil, noSuchUser.With(w.user))
 	}
 	f.last = position{at: -1}
 	for !f.done && len(f.events) < options.Limit {
@@ -125,10 +138,10 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 	f.counts.Read++
 	switch {
 	case !exists:
-		f.skip("its user is not known to the NAS", "")
+		f.skip(unknownUser.With(), "")
 		return nil
 	case !user.Active:
-		f.skip("its user is switched off at the NAS", user.UserName)
+		f.skip(userOff.With(), user.UserName)
 		return nil
 	}
 	done, why, err := v.finished(ctx, p, minPercent)
@@ -137,7 +150,7 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 	}
 	before, err := k.store.standing(ctx, p.position)
 	if err != nil {
-		return problem(NotTaken, err, "the database of this service cannot be read")
+		return problem(NotTaken, err, ownDatabase.With())
 	}
 	// A row that is written between two pages comes again with its new time.
 	if slices.ContainsFunc(f.rows, func(q position) bool { return q.item == p.item && q.user == p.user }) {
@@ -157,7 +170,7 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 	if err != nil {
 		return err
 	}
-	if why != "" {
+	if !why.IsZero() {
 		return f.skipItem(ctx, v, p, why)
 	}
 	f.events = append(f.events, event)
@@ -166,9 +179,9 @@ func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool
 }
 
 // skipItem counts a row that was passed over, with its title for the first of its kind.
-func (f *found) skipItem(ctx context.Context, v view, p play, why string) error {
+func (f *found) skipItem(ctx context.Context, v view, p play, why reason.Reason) error {
 	var titles []string
-	if !slices.ContainsFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason == why }) {
+	if !slices.ContainsFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason.Text == why.Text }) {
 		chain, err := v.chain(ctx, p.item)
 		if err != nil {
 			return err
@@ -183,9 +196,9 @@ func (f *found) skipItem(ctx context.Context, v view, p play, why string) error 
 	return nil
 }
 
-func (f *found) skip(why, example string) {
+func (f *found) skip(why reason.Reason, example string) {
 	f.counts.Skipped++
-	at := slices.IndexFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason == why })
+	at := slices.IndexFunc(f.counts.Reasons, func(r Reason) bool { return r.Reason.Text == why.Text })
 	if at < 0 {
 		f.counts.Reasons = append(f.counts.Reasons, Reason{Reason: why, Example: example})
 		at = len(f.counts.Reasons) - 1
@@ -226,7 +239,7 @@ func (k *Keeper) scan(ctx context.Context, options Options, st state, w window) 
 		return saveTx(ctx, tx, st)
 	})
 	if err != nil {
-		return state{}, nil, problem(NotTaken, err, "what was read could not be stored: %v", err)
+		return state{}, nil, problem(NotTaken, err, notStored.With(err))
 	}
 	return st, ids, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -23,16 +24,19 @@ var needed = map[string][]string{
 }
 
 // wanted are columns that reading gets along without, with what is lost.
-var wanted = []struct{ table, column, loss string }{
-	{"item_user_play", "visible", "hidden rows are read too"},
-	{"item_user_play", "ts", "only what is marked watched counts"},
-	{"item", "type", "films and episodes are told apart by their numbers"},
-	{"item", "parent_guid", "episodes have no show, so that only films are read"},
-	{"item", "season_number", "seasons are known from file names only"},
-	{"item", "episode_number", "episodes are known from titles and file names only"},
-	{"user", "guid", "users are named by their ids"},
-	{"user", "username", "users are named by their ids"},
-	{"user", "status", "users who were switched off are read too"},
+var wanted = []struct {
+	table, column string
+	loss          *reason.Kind
+}{
+	{"item_user_play", "visible", hiddenToo},
+	{"item_user_play", "ts", onlyMarked},
+	{"item", "type", kindsByNumbers},
+	{"item", "parent_guid", onlyFilms},
+	{"item", "season_number", seasonsByNames},
+	{"item", "episode_number", episodesByNames},
+	{"user", "guid", usersByIDs},
+	{"user", "username", usersByIDs},
+	{"user", "status", usersOffToo},
 }
 
 // probe learns the tables. It returns a *Problem for a database that is no library.
@@ -63,11 +67,11 @@ func (l *library) probe(ctx context.Context) error {
 func (s schema) check(path string) error {
 	for _, table := range []string{"item_user_play", "item"} {
 		if !s.has(table) {
-			return problem(Strange, nil, "%s has no table %s: it is another database than that of the media library, or of a release that this program does not know", path, table)
+			return problem(Strange, nil, noTable.With(path, table))
 		}
 		for _, column := range needed[table] {
 			if !s.has(table, column) {
-				return problem(Strange, nil, "%s has no column %s in its table %s: the media app of the NAS is of a release that this program does not know", path, column, table)
+				return problem(Strange, nil, noColumn.With(path, column, table))
 			}
 		}
 	}
@@ -84,14 +88,14 @@ func (s schema) has(table string, columns ...string) bool {
 }
 
 // missing says for each wanted column that is not there what is lost.
-func (s schema) missing() []string {
-	lost := []string{}
+func (s schema) missing() []reason.Reason {
+	lost := []reason.Reason{}
 	for _, w := range wanted {
 		if w.column == "season_number" && s.first("item", seasonColumns...) != "" || w.column == "episode_number" && s.first("item", episodeColumns...) != "" {
 			continue
 		}
 		if !s.has(w.table, w.column) {
-			lost = append(lost, fmt.Sprintf("%s.%s: %s", w.table, w.column, w.loss))
+			lost = append(lost, columnMissing.With(w.table, w.column, w.loss))
 		}
 	}
 	return lost
