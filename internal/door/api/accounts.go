@@ -11,7 +11,9 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 )
@@ -50,6 +52,7 @@ type mediaUserName struct {
 type accountCheck struct {
 	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
 	Message string          `json:"message" doc:"What is wrong and what to do about it, in plain words." example:"The catalog accepts the token of mira."`
+	Value   reason.Reason   `json:"message_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
 	Account account.Account `json:"account"`
 }
 
@@ -194,22 +197,23 @@ func (as Accounts) usable(ctx context.Context, a account.Account, err error) (*J
 func (as Accounts) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
 	checked, err := as.Keeper.Check(ctx, in.ID)
 	if err == nil {
-		return answer(accountCheck{OK: true, Message: "The catalog accepts the token of " + checked.Username + ".", Account: checked}, nil)
+		accepted := tokenAccepted.With(checked.Username)
+		return answer(accountCheck{true, accepted.Text, accepted, checked}, nil)
 	}
-	check := accountCheck{}
 	var refused *catalog.Error
 	switch {
 	case errors.As(err, &refused):
-		check.Message = catalogProblem(refused)
+		err = catalogProblem(refused)
 	case errors.Is(err, account.ErrNoToken):
-		check.Message = asSentence(account.ErrNoToken.Error())
+		err = account.ErrNoToken
 	case errors.Is(err, account.ErrOtherUser):
-		check.Message = asSentence(account.ErrOtherUser.Error())
+		err = account.ErrOtherUser
 	case errors.Is(err, account.ErrTaken):
-		check.Message = asSentence(account.ErrTaken.Error())
+		err = account.ErrTaken
 	default:
 		return nil, err
 	}
-	check.Account, err = as.Store.Get(ctx, in.ID)
-	return answer(check, err)
+	said := problem.Of(err)
+	a, err := as.Store.Get(ctx, in.ID)
+	return answer(accountCheck{false, said.Detail, said.Reason, a}, err)
 }

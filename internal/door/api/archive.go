@@ -16,6 +16,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/watch"
 )
@@ -201,7 +202,7 @@ func (a Archive) registerLookUps(s *server) {
 			to = from
 		}
 		if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 31 {
-			return nil, fieldProblem("query.to", "it must be a day from the first on, at most 31 days after it")
+			return nil, fieldProblem("query.to", badDays)
 		}
 		list, err := a.Archive.Airing(ctx, from, to)
 		page := Page[archiveAiring]{Items: []archiveAiring{}}
@@ -245,7 +246,7 @@ func (a Archive) detail(ctx context.Context, id catalog.SubjectID) (archiveDetai
 // archiveMiss makes "not in the archive" a 404.
 func archiveMiss(err error) error {
 	if errors.Is(err, catalog.ErrNotFound) {
-		return problem(http.StatusNotFound, "The offline archive has no such subject: it may be newer than the archive, or merged into another one.")
+		return notArchive
 	}
 	return err
 }
@@ -263,7 +264,7 @@ func archiveEpisode(e catalog.EpisodeInfo) ArchiveEpisode {
 
 // registerUpload registers the upload of a dump, which huma does not do.
 func (a Archive) registerUpload(s *server) {
-	var uploading sync.Mutex // one at a time
+	var one sync.Mutex // at a time
 	binary := map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	s.handle(huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/import_local", OperationID: "upload-archive", Tags: []string{archiveTag}, Summary: "Import a dump from a file",
@@ -273,22 +274,22 @@ func (a Archive) registerUpload(s *server) {
 		RequestBody: &huma.RequestBody{Required: true, Content: binary},
 		Responses: map[string]*huma.Response{
 			"202": s.response("Accepted", startedTask{}),
-			"400": s.response("Bad Request", &Problem{}),
-			"401": s.response("Unauthorized", &Problem{}),
-			"403": s.response("Forbidden", &Problem{}),
-			"409": s.response("Conflict", &Problem{}),
-			"413": s.response("Request Entity Too Large", &Problem{}),
-			"415": s.response("Unsupported Media Type", &Problem{}),
-			"507": s.response("Insufficient Storage", &Problem{}),
+			"400": s.response("Bad Request", &problem.Document{}),
+			"401": s.response("Unauthorized", &problem.Document{}),
+			"403": s.response("Forbidden", &problem.Document{}),
+			"409": s.response("Conflict", &problem.Document{}),
+			"413": s.response("Request Entity Too Large", &problem.Document{}),
+			"415": s.response("Unsupported Media Type", &problem.Document{}),
+			"507": s.response("Insufficient Storage", &problem.Document{}),
 		},
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		if !uploading.TryLock() {
-			return problem(http.StatusConflict, "Another upload is under way: wait for it to end.")
+		if !one.TryLock() {
+			return uploading
 		}
-		defer uploading.Unlock()
+		defer one.Unlock()
 		id, err := a.upload(w, r)
 		if err == nil {
-			writeJSON(w, http.StatusAccepted, "application/json", startedTask{id})
+			writeJSON(w, http.StatusAccepted, startedTask{id})
 		}
 		return err
 	})
@@ -332,11 +333,11 @@ func zipIn(r *http.Request, body io.ReadCloser) (io.Reader, error) {
 				return part, nil
 			}
 		}
-		return nil, problem(http.StatusBadRequest, "The form has no file.")
+		return nil, noFile
 	case err == nil && (kind == "application/zip" || kind == "application/octet-stream" || kind == "application/x-zip-compressed"):
 		return body, nil
 	}
-	return nil, problem(http.StatusUnsupportedMediaType, "Send the zip itself as application/zip, or a form with it as a file.")
+	return nil, problem.With(http.StatusUnsupportedMediaType, noZip.With())
 }
 
 // receive writes a body to a file. listen.Handler ends it when nothing comes for a while.
@@ -355,9 +356,9 @@ func receive(file *os.File, body io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &large):
-			return problem(http.StatusRequestEntityTooLarge, fmt.Sprintf("The file is larger than %d MiB, so it is no dump.", archive.MaxDump>>20))
+			return problem.With(http.StatusRequestEntityTooLarge, dumpLarge.With(archive.MaxDump>>20))
 		case err != nil:
-			return problem(http.StatusBadRequest, "The upload broke off: send it again.")
+			return uploadEnds
 		}
 	}
 }

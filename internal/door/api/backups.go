@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/upkeep/backup"
 )
 
@@ -37,10 +38,10 @@ func (b Backups) register(s *server) {
 			Example: "watchmark-20260314-041700.backup", Schema: &huma.Schema{Type: huma.TypeString}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The file.", Content: map[string]*huma.MediaType{"application/octet-stream": {}}},
-			"401": s.response("Unauthorized", &Problem{}),
-			"403": s.response("Forbidden", &Problem{}),
-			"404": s.response("Not Found", &Problem{}),
-			"500": s.response("Internal Server Error", &Problem{}),
+			"401": s.response("Unauthorized", &problem.Document{}),
+			"403": s.response("Forbidden", &problem.Document{}),
+			"404": s.response("Not Found", &problem.Document{}),
+			"500": s.response("Internal Server Error", &problem.Document{}),
 		},
 	}, b.send)
 }
@@ -53,7 +54,7 @@ type backupName struct {
 // send answers a backup as a file to keep.
 func (b Backups) send(w http.ResponseWriter, r *http.Request) error {
 	if who, _ := auth.IdentityOf(r.Context()); who.Kind == auth.Open {
-		return problem(http.StatusForbidden, "A backup holds the tokens of all accounts, and this service asks nobody for a login: turn auth.enabled on, or take the file from its folder.")
+		return backupWithout
 	}
 	file, err := b.Keeper.Open(r.PathValue("name"))
 	if err != nil {

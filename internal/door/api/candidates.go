@@ -163,7 +163,7 @@ func (c Candidates) choose(ctx context.Context, q review.Question, in confirmInp
 func (c Candidates) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
 	a, err := c.Decisions.Undo(ctx, in.ID)
 	if errors.Is(err, catalog.ErrUnreachable) {
-		return nil, later("The catalog cannot be reached, so the marks that this answer led to cannot be taken back. The answer stays: undo it again later.")
+		return nil, later(undoLater)
 	}
 	return answer(undoneCandidate{answerView(a), append([]int64{}, a.Unmarked...), a.Shared + a.Left, a.Kept}, err)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -94,7 +96,7 @@ func (n Notifications) register(s *server) {
 	}, func(ctx context.Context, _ *none) (*JSON[channelTests], error) {
 		results, err := n.Notices.Test(ctx)
 		if err == nil && len(results) == 0 {
-			err = problem(http.StatusConflict, "There is no channel that is switched on: add one first, or switch one on.")
+			err = noChannelOn
 		}
 		return answer(channelTests{testsOf(results)}, err)
 	})
@@ -235,15 +237,15 @@ func (cs channelsOf) get(ctx context.Context, id int64) (notify.Channel, error) 
 func (cs channelsOf) input(in channelInput, old channel.Config) (notify.Channel, error) {
 	config, err := cs.Read(string(in.Config))
 	if err != nil { // a number that is none of Go's, such as 1e3
-		return notify.Channel{}, fieldProblem("body.config", "cannot be read")
+		return notify.Channel{}, fieldProblem("body.config", configBroken)
 	}
 	config, wrong := config.Keep(old).Check()
 	if len(wrong) > 0 {
-		fields := make([]FieldProblem, len(wrong))
+		fields := make([]problem.Field, len(wrong))
 		for i, w := range wrong {
-			fields[i] = FieldProblem{"body.config." + w.Field, w.Problem}
+			fields[i] = problem.At("body.config."+w.Field, reason.Text(w.Problem))
 		}
-		return notify.Channel{}, fieldProblems(fields)
+		return notify.Channel{}, problem.OfFields(fields...)
 	}
 	return notify.Channel{Type: cs.Type, Name: in.Name, Enabled: orTrue(in.Enabled), Config: secret.Text(config.Plain())}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -119,7 +120,7 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	})
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
-		return nil, fieldProblem("query."+field.Field, field.Problem)
+		return nil, fieldProblem("query."+field.Field, reason.Text(field.Problem))
 	}
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ type deviceSynced struct {
 
 func (d Device) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[deviceSynced], error) {
 	if (in.Body.Address == "") == (in.Body.UUID == "") {
-		return nil, fieldProblem("body.address", "name the box by its address or by its uuid, and by one of them only")
+		return nil, fieldProblem("body.address", boxChoice)
 	}
 	bounded, cancel := context.WithTimeout(ctx, deviceSyncTime)
 	defer cancel()

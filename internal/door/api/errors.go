@@ -10,7 +10,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/auth"
-	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
@@ -31,13 +31,6 @@ import (
 	"watchmark/internal/upkeep/diagnose"
 )
 
-// classStatuses are the statuses that reasons are answered with, by their class.
-var classStatuses = map[reason.Class]int{
-	reason.Invalid: http.StatusBadRequest, reason.NotFound: http.StatusNotFound, reason.Conflict: http.StatusConflict,
-	reason.Unauthorized: http.StatusUnauthorized, reason.Forbidden: http.StatusForbidden, reason.TooMany: http.StatusTooManyRequests,
-	reason.Unavailable: http.StatusServiceUnavailable, reason.Upstream: http.StatusBadGateway, reason.NoSpace: http.StatusInsufficientStorage,
-}
-
 // statuses are the errors of the features that are not reasons yet and whose text is for the caller, and the
 // status each is answered with.
 var statuses = []struct {
@@ -50,17 +43,10 @@ var statuses = []struct {
 	{review.ErrAnswered, http.StatusConflict},
 	{review.ErrUnanswered, http.StatusConflict},
 	{review.ErrInWork, http.StatusConflict},
-	{auth.ErrKeyNotFound, http.StatusNotFound},
 	{mapping.ErrTaken, http.StatusConflict},
 	{mapping.ErrBlockedTaken, http.StatusConflict},
 	{mapping.ErrFull, http.StatusConflict},
 	{mapping.ErrExpressions, http.StatusConflict},
-	{auth.ErrKeyTaken, http.StatusConflict},
-	{auth.ErrSetupDone, http.StatusConflict},
-	{auth.ErrTwoFactorOn, http.StatusConflict},
-	{auth.ErrTwoFactorOff, http.StatusConflict},
-	{auth.ErrNoEnrolment, http.StatusConflict},
-	{oidc.ErrOff, http.StatusConflict},
 	{notify.ErrNotFound, http.StatusNotFound},
 	{notify.ErrFull, http.StatusConflict},
 	{notify.ErrNotFailed, http.StatusConflict},
@@ -95,86 +81,88 @@ var statuses = []struct {
 	{summary.ErrTaken, http.StatusConflict},
 	{summary.ErrFull, http.StatusConflict},
 	{summary.ErrStopping, http.StatusServiceUnavailable},
-	{auth.ErrBadSetupToken, http.StatusUnauthorized},
-	{auth.ErrBadCredentials, http.StatusUnauthorized},
-	{auth.ErrBadCode, http.StatusUnauthorized},
 }
 
-// problemOf is the one place where errors get their status. What it does not know
+// problemOf is the one place where errors become problems. What it does not know
 // is logged and shown as an internal error.
-func (s *server) problemOf(ctx context.Context, doing string, err error) *Problem {
-	var known *Problem
+func (s *server) problemOf(ctx context.Context, doing string, err error) *problem.Document {
+	var known *problem.Document
 	if errors.As(err, &known) {
 		return known
 	}
 	if fields := fieldsOf(err); len(fields) > 0 {
-		return fieldProblems(fields)
+		return problem.OfFields(fields...)
 	}
 	if p := trackerProblem(err); p != nil {
 		return p
 	}
+	var locked *auth.LockedError
+	if errors.As(err, &locked) {
+		return problem.Of(locked).After(seconds(locked.RetryAfter))
+	}
 	if r := reason.Of(err); r.Class() != reason.Internal {
-		return problem(classStatuses[r.Class()], asSentence(r.Text))
+		return problem.Of(r)
 	}
 	for _, known := range statuses {
 		if errors.Is(err, known.err) {
-			return problem(known.status, asSentence(known.err.Error()))
+			return problem.With(known.status, reason.Of(known.err))
 		}
 	}
 	var bad *source.BadRequest
-	var locked *auth.LockedError
 	var upstream *catalog.Error
 	var library *nas.Problem
 	switch {
 	case errors.As(err, &bad):
-		p := problem(http.StatusBadRequest, bad.Detail.Text)
+		p := problem.With(http.StatusBadRequest, bad.Detail)
 		for field := range strings.SplitSeq(bad.Field, ", ") {
-			p.Errors = append(p.Errors, FieldProblem{strings.TrimSuffix("body."+field, "."), bad.Detail.Text})
+			p.Errors = append(p.Errors, problem.At(strings.TrimSuffix("body."+field, "."), bad.Detail))
 		}
 		return p
 	case errors.Is(err, source.ErrUnsupportedMedia):
-		return problem(http.StatusUnsupportedMediaType, "The body is neither JSON nor a form: send JSON.")
-	case errors.As(err, &locked):
-		return problem(http.StatusTooManyRequests, asSentence(locked.Error())).after(seconds(locked.RetryAfter))
+		return problem.With(http.StatusUnsupportedMediaType, otherMedia.With())
 	case errors.Is(err, archive.ErrNoSpace):
-		return problem(http.StatusInsufficientStorage, asSentence(err.Error()))
+		return problem.With(http.StatusInsufficientStorage, reason.Of(err))
 	case errors.As(err, &upstream):
-		return problem(http.StatusBadGateway, catalogProblem(upstream))
+		return problem.Of(catalogProblem(upstream))
 	case errors.Is(err, engine.ErrNotStored):
 		s.Log.ErrorContext(ctx, "an event could not be stored and was not accepted", "request", doing, "error", err)
-		return problem(http.StatusServiceUnavailable, "The event could not be stored: look at the log of this service and at the space on its disk, and send it again.").after(30)
+		return problem.Of(notStored).After(30)
 	case errors.Is(err, nas.ErrNoUser):
-		return fieldProblem("query.user", nas.ErrNoUser.Error())
+		return problem.OfFields(problem.At("query.user", nas.ErrNoUser))
 	case errors.As(err, &library):
-		return problem(http.StatusConflict, asSentence(library.Detail.Text))
+		return problem.With(http.StatusConflict, library.Detail)
 	case errors.Is(err, engine.ErrBusy), errors.Is(err, context.DeadlineExceeded):
-		return problem(http.StatusServiceUnavailable, "The service is busy: try again in a second.").after(1)
+		return problem.Of(serviceBusy).After(1)
 	case ctx.Err() != nil:
 		// The caller went away: nobody reads this, and nothing is wrong with the service.
-		return problem(http.StatusServiceUnavailable, "The request was given up.")
+		return problem.Of(requestEnded)
 	}
 	return s.internal(ctx, doing, err)
 }
 
+// fieldProblem is the problem of one field.
+func fieldProblem(location string, what error) error {
+	return problem.OfFields(problem.At(location, what))
+}
+
 // fieldsOf are the fields that the features find fault with, as places in the body.
-func fieldsOf(err error) []FieldProblem {
-	var fields []FieldProblem
+func fieldsOf(err error) []problem.Field {
+	var fields []problem.Field
+	at := func(field, text string) { fields = append(fields, problem.At("body."+field, reason.Text(text))) }
 	for _, one := range leaves(err) {
 		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
 		case *reason.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.What.Text})
+			fields = append(fields, problem.At("body."+e.Field, e.What))
 		case *mapping.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+			at(e.Field, e.Problem)
 		case *importer.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+			at(e.Field, e.Problem)
 		case *notify.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
-		case *auth.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+			at(e.Field, e.Problem)
 		case *summary.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Field, e.Problem})
+			at(e.Field, e.Problem)
 		case *settings.FieldError:
-			fields = append(fields, FieldProblem{"body." + e.Key, e.Problem})
+			at(e.Key, e.Problem)
 		}
 	}
 	return fields
@@ -199,24 +187,19 @@ func leaves(err error) []error {
 	return []error{err}
 }
 
-// catalogProblem says in plain words what the catalog has against a request.
-func catalogProblem(err *catalog.Error) string {
+// catalogProblem is what the catalog has against a request.
+func catalogProblem(err *catalog.Error) *reason.Kind {
 	switch {
 	case errors.Is(err, catalog.ErrUnreachable):
-		return "The catalog could not be reached: try again later, and check catalog.api_url and network.proxy in the settings."
+		return catalogUnreachable
 	case errors.Is(err, catalog.ErrUnauthorized):
-		return "The catalog refused the token: connect the account again or enter a new token."
+		return catalogUnauthorized
 	case errors.Is(err, catalog.ErrForbidden):
-		return "The catalog forbids this: the token lacks a permission, or the account may not do it."
+		return catalogForbids
 	case errors.Is(err, catalog.ErrNotFound):
-		return "The catalog does not know what was asked for."
+		return catalogUnknown
 	}
-	return "The catalog refused the request."
-}
-
-// asSentence gives the text of an error a capital letter and a full stop.
-func asSentence(text string) string {
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return catalogRefused
 }
 
 // seconds is d as Retry-After tells it, at least 1.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Page is one page of a list. Items is never null; NextCursor is empty on the last page.
@@ -27,7 +29,7 @@ func (q *PageQuery) Resolve(huma.Context) []error {
 	}
 	var err error
 	if q.seen, err = strconv.ParseInt(q.Cursor, 10, 64); err != nil || q.seen < 1 {
-		return []error{&huma.ErrorDetail{Location: "query.cursor", Message: "this is no next_cursor of an earlier page"}}
+		return []error{reason.At("query.cursor", badCursor)}
 	}
 	return nil
 }

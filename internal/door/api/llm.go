@@ -8,6 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/llm"
 )
 
@@ -38,7 +40,7 @@ func (l LLM) register(s *server) {
 		test := llmTest{OK: err == nil, Model: got.Model, LatencyMS: got.Latency.Milliseconds()}
 		var failure *llm.Error
 		if errors.As(err, &failure) {
-			test.Kind, test.Status, test.Problem, test.Advice = failure.Kind, failure.Status, asSentence(failure.Problem()), asSentence(failure.Advice())
+			test.Kind, test.Status, test.Problem, test.Advice = failure.Kind, failure.Status, problem.Of(reason.Text(failure.Problem())).Detail, problem.Of(reason.Text(failure.Advice())).Detail
 			err = nil
 		}
 		return answer(test, err)

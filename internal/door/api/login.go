@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -147,12 +148,12 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 		return nil, err
 	}
 	opened, err := s.Guard.Store.ChangePassword(ctx, name, in.Body.Old.Reveal(), in.Body.New.Reveal(), in.visitor(ctx))
-	var field *auth.FieldError
+	var field *reason.FieldError
 	switch {
 	case errors.Is(err, auth.ErrBadCredentials):
-		return nil, fieldProblem("body.old", "this is not the password until now")
+		return nil, fieldProblem("body.old", wrongOldPassword)
 	case errors.As(err, &field):
-		return nil, fieldProblem("body.new", field.Problem)
+		return nil, fieldProblem("body.new", field.What)
 	}
 	return s.signedIn(ctx, name, opened, err)
 }
@@ -161,7 +162,7 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 func person(ctx context.Context) (name string, err error) {
 	identity, _ := auth.IdentityOf(ctx)
 	if identity.Kind != auth.BySession {
-		return "", problem(http.StatusForbidden, "Sign in with the password first: only a session can change how one signs in.")
+		return "", sessionNeeded
 	}
 	return identity.Name, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/sse"
 )
@@ -40,7 +41,7 @@ func (l Logs) register(s *server) {
 		},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}},
-			"401": s.response("Unauthorized", &Problem{}),
+			"401": s.response("Unauthorized", &problem.Document{}),
 		},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		l.stream(s, w, r)

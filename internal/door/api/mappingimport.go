@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 )
 
 // documentMapping is a mapping in a document.
@@ -39,13 +39,15 @@ const (
 
 // ImportLine is what an import would do with one line of a document.
 type ImportLine struct {
-	List    string           `json:"list" enum:"mappings,blocked_keywords" doc:"The list that the line stands in."`
-	Index   int              `json:"index" doc:"Its place in the list, from 0."`
-	Fate    mapping.Fate     `json:"fate" enum:"added,changed,refused"`
-	Title   string           `json:"title" doc:"The title or keyword, as far as there is one."`
-	Problem string           `json:"problem" doc:"Why it is refused; empty when it is not."`
-	Mapping *documentMapping `json:"mapping,omitempty" doc:"The mapping as it would be; left out for a keyword and for what is refused."`
-	Was     *mapping.Mapping `json:"was,omitempty" doc:"The mapping that a changed one takes the place of."`
+	List    string       `json:"list" enum:"mappings,blocked_keywords" doc:"The list that the line stands in."`
+	Index   int          `json:"index" doc:"Its place in the list, from 0."`
+	Fate    mapping.Fate `json:"fate" enum:"added,changed,refused"`
+	Title   string       `json:"title" doc:"The title or keyword, as far as there is one."`
+	Problem string       `json:"problem" doc:"Why it is refused; empty when it is not."`
+	// ProblemValue is the same as a value.
+	ProblemValue reason.Reason    `json:"problem_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
+	Mapping      *documentMapping `json:"mapping,omitempty" doc:"The mapping as it would be; left out for a keyword and for what is refused."`
+	Was          *mapping.Mapping `json:"was,omitempty" doc:"The mapping that a changed one takes the place of."`
 }
 
 // ImportPreview is what an import would do.
@@ -199,7 +201,8 @@ func (p *ImportPreview) add(line ImportLine, becomes mapping.Line) {
 		line.Was = becomes.Was
 	}
 	if becomes.Problem != nil {
-		line.Problem, line.Mapping = becomes.Problem.Error(), nil
+		line.ProblemValue, line.Mapping = reason.Of(becomes.Problem), nil
+		line.Problem = line.ProblemValue.Text
 	}
 	p.Lines = append(p.Lines, line)
 }
@@ -215,12 +218,12 @@ type decoded[T any] struct {
 // list of more than most lines, which an import refuses.
 func decodeList[T any](registry huma.Registry, list, title string, lines []json.RawMessage, most int) (d decoded[T], err error) {
 	if len(lines) > most {
-		return d, fieldProblem("body."+list, fmt.Sprintf("has %d lines, and an import takes %d: import it in parts", len(lines), most))
+		return d, fieldProblem("body."+list, tooManyLines.With(len(lines), most))
 	}
 	for i, raw := range lines {
 		line, why := decodeLine[T](registry, raw)
-		if why != "" {
-			d.refused = append(d.refused, ImportLine{List: list, Index: i, Fate: mapping.Refused, Title: textOf(raw, title), Problem: why})
+		if !why.IsZero() {
+			d.refused = append(d.refused, ImportLine{List: list, Index: i, Fate: mapping.Refused, Title: textOf(raw, title), Problem: why.Text, ProblemValue: why})
 			continue
 		}
 		d.good, d.places = append(d.good, line), append(d.places, i)
@@ -229,27 +232,31 @@ func decodeList[T any](registry huma.Registry, list, title string, lines []json.
 }
 
 // decodeLine reads a line as the import would; why says what is wrong with it.
-func decodeLine[T any](registry huma.Registry, raw json.RawMessage) (line T, why string) {
+func decodeLine[T any](registry huma.Registry, raw json.RawMessage) (line T, why reason.Reason) {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return line, "no JSON"
+		return line, lineNoJSON.With()
 	}
 	var result huma.ValidateResult
 	huma.Validate(registry, registry.Schema(reflect.TypeFor[T](), true, ""), huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, value, &result)
-	var problems []string
+	var problems []reason.Reason
 	for _, err := range result.Errors {
 		var field *huma.ErrorDetail
 		if errors.As(err, &field) {
-			problems = append(problems, strings.TrimPrefix(field.Location+": "+field.Message, ": "))
+			what := libraryReason(field.Message)
+			if field.Location != "" {
+				what = lineField.With(field.Location, what)
+			}
+			problems = append(problems, what)
 		}
 	}
 	if len(problems) > 0 {
-		return line, strings.Join(problems, "; ")
+		return line, lineFields.With(problems)
 	}
 	if err := json.Unmarshal(raw, &line); err != nil {
-		return line, "a number is too large, or no whole one"
+		return line, lineNumber.With()
 	}
-	return line, ""
+	return line, why
 }
 
 // textOf is the text of a field of a line that may be anything; empty when there is none.
@@ -264,13 +271,13 @@ func textOf(raw json.RawMessage, field string) string {
 
 // documentProblem says what is wrong with a document that is none.
 func documentProblem(text []byte, err error) error {
-	const shape = `it must be {"mappings": […], "blocked_keywords": […]}, as the export makes it`
+	const shape = `{"mappings": […], "blocked_keywords": […]}`
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
-		return problem(http.StatusBadRequest, fmt.Sprintf("This is no JSON: look at line %d. And %s.", line, shape))
+		return importNoJSON.With(line, shape)
 	}
-	return problem(http.StatusBadRequest, "This document is of another kind: "+shape+".")
+	return importOther.With(shape)
 }
 
 // attachment is an answer that a browser saves as a file.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -64,7 +65,7 @@ func (ms Mappings) try(ctx context.Context, in mappingTrial) (mappingTrialResult
 		event.Media, event.Season, event.Episode = watch.Movie, nil, nil
 	}
 	if event.Title == "" {
-		return mappingTrialResult{}, fieldProblem("body.title", "missing")
+		return mappingTrialResult{}, fieldProblem("body.title", fieldMissing)
 	}
 	rules, draft, err := ms.rulesWith(ctx, in.Draft, event)
 	if err != nil {
@@ -95,7 +96,7 @@ func (ms Mappings) rulesWith(ctx context.Context, d *mappingDraft, event watch.E
 	rules, err := ms.Store.RulesWith(ctx, draft)
 	var field *mapping.FieldError
 	if errors.As(err, &field) {
-		return nil, draftNone, fieldProblem("body.draft."+field.Field, field.Problem)
+		return nil, draftNone, fieldProblem("body.draft."+field.Field, reason.Text(field.Problem))
 	}
 	if err != nil {
 		return nil, draftNone, err

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/time/rate"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/upkeep/diagnose"
 )
 
@@ -90,10 +91,10 @@ func (n network) diagnose(ctx context.Context, in *struct{ Body *oneAddress }) (
 	}
 	found, err := n.Diagnose(ctx, only)
 	if errors.Is(err, diagnose.ErrAddress) || errors.Is(err, diagnose.ErrForbidden) {
-		return nil, fieldProblem("body.url", err.Error())
+		return nil, fieldProblem("body.url", err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return nil, problem(http.StatusServiceUnavailable, "The service is stopping.")
+		return nil, stopping
 	}
 	return answer(diagnosisOf(found), err)
 }
@@ -110,7 +111,7 @@ func diagnosisOf(found []diagnose.Result) diagnosis {
 func (n network) try() error {
 	if reservation := n.trials.Reserve(); reservation.Delay() > 0 {
 		defer reservation.Cancel()
-		return problem(http.StatusTooManyRequests, "Too many hosts were tried: wait a moment.").after(seconds(reservation.Delay()))
+		return problem.Of(tooManyHosts).After(seconds(reservation.Delay()))
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (n network) testHost(ctx context.Context, in *JSON[hostTrial]) (*JSON[hostR
 	}
 	routes, err := n.TestHost(ctx, in.Body.Host, in.Body.Port)
 	if errors.Is(err, diagnose.ErrForbidden) {
-		return nil, fieldProblem("body.host", err.Error())
+		return nil, fieldProblem("body.host", err)
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (n network) testProxy(ctx context.Context, in *struct{ Body *proxyTrial }) 
 	}
 	test, err := n.TestProxy(ctx, proxy)
 	if errors.Is(err, diagnose.ErrProxy) {
-		return nil, fieldProblem("body.proxy", err.Error())
+		return nil, fieldProblem("body.proxy", err)
 	}
 	return answer(test, err)
 }

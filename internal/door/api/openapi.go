@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/source"
 )
 
@@ -57,14 +58,14 @@ func (s *server) describeWebhooks() {
 			Responses: map[string]*huma.Response{
 				"200": s.response("The event is not a watch.", webhookIgnored{}),
 				"202": s.response("Accepted: these records are on their way.", acceptedRecords{}),
-				"400": s.response("The body is broken or lacks something.", &Problem{}),
-				"401": s.response("The key is missing or wrong.", &Problem{}),
-				"404": s.response("There is no such source.", &Problem{}),
-				"413": s.response("The body is too large.", &Problem{}),
-				"408": s.response("The body did not arrive in time.", &Problem{}),
-				"415": s.response("The body is neither JSON nor a form.", &Problem{}),
-				"500": s.response("Something went wrong inside.", &Problem{}),
-				"503": s.response("The service is busy: send it again after Retry-After seconds.", &Problem{}),
+				"400": s.response("The body is broken or lacks something.", &problem.Document{}),
+				"401": s.response("The key is missing or wrong.", &problem.Document{}),
+				"404": s.response("There is no such source.", &problem.Document{}),
+				"413": s.response("The body is too large.", &problem.Document{}),
+				"408": s.response("The body did not arrive in time.", &problem.Document{}),
+				"415": s.response("The body is neither JSON nor a form.", &problem.Document{}),
+				"500": s.response("Something went wrong inside.", &problem.Document{}),
+				"503": s.response("The service is busy: send it again after Retry-After seconds.", &problem.Document{}),
 			},
 		}
 		if path == "/webhook/{source}/{key}" {
@@ -89,7 +90,7 @@ func document(c Config, resources ...Resource) *huma.OpenAPI {
 // registerDocs serves the document and its page. It comes last: the document is complete then.
 func (s *server) registerDocs() {
 	answers := func(description, contentType, stranger string) map[string]*huma.Response {
-		refused := s.response("Sign in first.", &Problem{})
+		refused := s.response("Sign in first.", &problem.Document{})
 		if stranger == "303" {
 			refused = &huma.Response{Description: "To the login."}
 		}
@@ -113,7 +114,7 @@ func (s *server) registerDocs() {
 	s.mux.HandleFunc("GET "+openapiPath, func(w http.ResponseWriter, r *http.Request) {
 		text, err := served()
 		if err != nil {
-			s.internal(r.Context(), "GET "+openapiPath, err).write(w)
+			s.internal(r.Context(), "GET "+openapiPath, err).Write(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -123,7 +124,7 @@ func (s *server) registerDocs() {
 	s.mux.HandleFunc("GET "+docsPath, func(w http.ResponseWriter, r *http.Request) {
 		text, err := page()
 		if err != nil {
-			s.internal(r.Context(), "GET "+docsPath, err).write(w)
+			s.internal(r.Context(), "GET "+docsPath, err).Write(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -25,6 +25,7 @@ const (
 // providerStatus is how signing in by a provider stands.
 type providerStatus struct {
 	oidc.Status
+	Problem     string               `json:"problem" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
 	Last        orNull[oidc.Attempt] `json:"last" doc:"The last account that came back from the provider since the start of the service; null before the first."`
 	RedirectURI string               `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
 }
@@ -62,7 +63,7 @@ func (pr Provider) register(s *server) {
 		Summary: "See how signing in by a provider stands",
 	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
 		status := p.oidc.Status()
-		return answer(providerStatus{status, orNull[oidc.Attempt]{status.Last}, p.PublicURL(ctx) + providerCallbackPath}, nil)
+		return answer(providerStatus{status, status.Problem.Text, orNull[oidc.Attempt]{status.Last}, p.PublicURL(ctx) + providerCallbackPath}, nil)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
@@ -92,7 +93,7 @@ func (p provider) start(ctx context.Context, in *struct {
 	// The cookie is of the host that the browser shows, and the provider leads to that of the setting.
 	public, err := url.Parse(p.PublicURL(ctx))
 	if err == nil && !strings.EqualFold(public.Host, auth.ClientOf(ctx).Host) {
-		return nil, problem(http.StatusConflict, "Signing in by the provider works at the public address only: open "+p.PublicURL(ctx))
+		return nil, publicAddress.With(p.PublicURL(ctx))
 	}
 	next := "/"
 	if in.Body != nil {
@@ -100,7 +101,8 @@ func (p provider) start(ctx context.Context, in *struct {
 	}
 	address, browser, err := p.oidc.Start(ctx, p.PublicURL(ctx)+providerCallbackPath, next)
 	if err != nil {
-		return nil, p.problem(ctx, err)
+		p.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
+		return nil, err
 	}
 	return &startedProvider{SetCookie: p.cookie(ctx, browser, int(providerCookieLife/time.Second)), Body: oauthAddress{address}}, nil
 }
@@ -113,15 +115,6 @@ func (p provider) cookie(ctx context.Context, value string, maxAge int) http.Coo
 	}
 }
 
-// problem is what to tell whom the provider cannot be reached for, or who cannot use it.
-func (p provider) problem(ctx context.Context, err error) error {
-	if errors.Is(err, oidc.ErrRefused) || errors.Is(err, oidc.ErrUnreachable) {
-		p.Log.WarnContext(ctx, "signing in by the provider cannot begin", "error", err)
-		return problem(http.StatusBadGateway, asSentence(err.Error()))
-	}
-	return err
-}
-
 func (p provider) finish(ctx context.Context, in *struct {
 	Browser
 	State   string `query:"state" maxLength:"200" doc:"What start gave the provider to bring back."`
@@ -132,7 +125,7 @@ func (p provider) finish(ctx context.Context, in *struct {
 	Dest    string `header:"Sec-Fetch-Dest" hidden:"true"`
 }) (*provided, error) {
 	if in.Mode != "" && (in.Mode != "navigate" || in.Dest != "document") {
-		return nil, problem(http.StatusForbidden, "This is where the provider leads people back to: pages cannot load it.")
+		return nil, notLoaded
 	}
 	out := &provided{}
 	opened, next, err := p.enter(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))

@@ -40,7 +40,7 @@ func (s *server) handle(op huma.Operation, fn func(http.ResponseWriter, *http.Re
 	doing := op.Method + " " + op.Path
 	s.mux.HandleFunc(doing, func(w http.ResponseWriter, r *http.Request) {
 		if err := fn(w, r); err != nil {
-			s.problemOf(r.Context(), doing, err).write(w)
+			s.problemOf(r.Context(), doing, err).Write(w, r)
 		}
 	})
 	s.api.OpenAPI().AddOperation(&op)
@@ -71,7 +71,7 @@ func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Conte
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := fn(ctx, in)
 		if err != nil {
-			return nil, s.problemOf(ctx, doing, err)
+			return nil, s.problemOf(ctx, doing, err).In(languageOf(ctx))
 		}
 		return out, nil
 	})

@@ -52,11 +52,13 @@ type breaker struct {
 
 // probe is how a probe went.
 type probe struct {
-	OK        bool    `json:"ok" doc:"Whether the catalog answers and takes the token."`
-	Reason    string  `json:"reason" enum:",no_account,empty_token,unreachable,refused" doc:"Why not; empty when it does."`
-	Message   string  `json:"message" doc:"The same in plain words."`
-	Account   string  `json:"account" doc:"The account that was used; empty when there is none."`
-	ElapsedMS float64 `json:"elapsed_ms"`
+	OK      bool   `json:"ok" doc:"Whether the catalog answers and takes the token."`
+	Reason  string `json:"reason" enum:",no_account,empty_token,unreachable,refused" doc:"Why not; empty when it does."`
+	Message string `json:"message" doc:"The same in plain words."`
+	// Value is the message as a value.
+	Value     reason.Reason `json:"message_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
+	Account   string        `json:"account" doc:"The account that was used; empty when there is none."`
+	ElapsedMS float64       `json:"elapsed_ms"`
 }
 
 func (q Queue) register(s *server) {
@@ -153,23 +155,24 @@ func (q Queue) replayQueue(ctx context.Context, in *struct {
 func (q Queue) probeCatalog(ctx context.Context, _ *none) (*JSON[probe], error) {
 	start := time.Now()
 	a, err := q.Probe(ctx)
-	told := probe{OK: err == nil, Account: a.Username, ElapsedMS: float64(time.Since(start).Microseconds()) / 1000}
+	found := probe{OK: err == nil, Account: a.Username, ElapsedMS: float64(time.Since(start).Microseconds()) / 1000}
 	var problem *catalog.Error
 	switch {
 	case err == nil:
-		told.Message = "The catalog answers and takes the token of " + a.Username + "."
+		found.Value = probeAnswered.With(a.Username)
 	case errors.Is(err, account.ErrNotFound):
-		told.Reason, told.Message = "no_account", "There is no enabled account to probe with: add one on the accounts page."
+		found.Reason, found.Value = "no_account", probeNobody.With()
 	case errors.Is(err, account.ErrNoToken):
-		told.Reason, told.Message = "empty_token", "The account "+a.Username+" has no access token: enter one on the accounts page."
+		found.Reason, found.Value = "empty_token", probeNoToken.With(a.Username)
 	case errors.Is(err, catalog.ErrUnreachable) && errors.As(err, &problem):
-		told.Reason, told.Message = "unreachable", catalogProblem(problem)
+		found.Reason, found.Value = "unreachable", catalogProblem(problem).With()
 	case errors.As(err, &problem):
-		told.Reason, told.Message = "refused", catalogProblem(problem)
+		found.Reason, found.Value = "refused", catalogProblem(problem).With()
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):
-		told.Reason, told.Message = "refused", "The catalog answers, but the token of "+a.Username+" is not its own."
+		found.Reason, found.Value = "refused", probeForeign.With(a.Username)
 	default:
 		return nil, err
 	}
-	return answer(told, nil)
+	found.Message = found.Value.Text
+	return answer(found, nil)
 }

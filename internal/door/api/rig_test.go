@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/door/api"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
@@ -377,7 +378,7 @@ func (r reply) problem(status int, texts ...string) reply {
 	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
 		r.t.Errorf("%s: Content-Type %q", r.what, got)
 	}
-	var p api.Problem
+	var p problem.Document
 	r.into(&p)
 	if p.Type == "" || p.Title != http.StatusText(status) || p.Status != status || p.Detail == "" {
 		r.t.Errorf("%s: incomplete problem %s", r.what, r.body)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
@@ -45,7 +46,7 @@ func (s *server) schemaOf(v any) *huma.Schema {
 // response documents an answer with v as its JSON body.
 func (s *server) response(description string, v any) *huma.Response {
 	contentType := "application/json"
-	if _, is := v.(*Problem); is {
+	if _, is := v.(*problem.Document); is {
 		contentType = "application/problem+json"
 	}
 	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{contentType: {Schema: s.schemaOf(v)}}}
@@ -82,6 +83,8 @@ var schemaNames = map[string]string{
 	"watchmark/internal/door/api.nasSync":           "NASSync",
 	"watchmark/internal/door/api.llmTest":           "LLMTest",
 	"watchmark/internal/door/auth.Key":              "APIKey",
+	"watchmark/internal/door/problem.Document":      "Problem",
+	"watchmark/internal/door/problem.Field":         "FieldProblem",
 	"watchmark/internal/platform/settings.Key":      "SettingsKey",
 	"watchmark/internal/platform/settings.Section":  "SettingsSection",
 	"watchmark/internal/record/webhooklog.Entry":    "WebhookLogEntry",

@@ -12,6 +12,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/bilingual"
 )
 
 // Config is what every resource works with. Every field must be set.
@@ -117,9 +120,18 @@ var open = map[string]bool{
 	"GET /api/session":            true,
 }
 
+// languageKey is where the context of a request keeps its language.
+type languageKey struct{}
+
+func languageOf(ctx context.Context) bilingual.Language {
+	language, _ := ctx.Value(languageKey{}).(bilingual.Language)
+	return language
+}
+
 // serve answers one request.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(w, r)
+	r = r.WithContext(context.WithValue(r.Context(), languageKey{}, bilingual.Asked(r)))
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")
 		if _, known := auth.IdentityOf(r.Context()); !known && !open[r.Method+" "+r.URL.Path] {
@@ -147,12 +159,12 @@ func (s *server) recover(w http.ResponseWriter, r *http.Request) {
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(cause)
 	}
-	s.internal(r.Context(), r.Method+" "+r.URL.Path, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())).write(w)
+	s.internal(r.Context(), r.Method+" "+r.URL.Path, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())).Write(w, r)
 }
 
-// internal logs what went wrong and is the Problem to show instead of it.
-func (s *server) internal(ctx context.Context, doing string, err error) *Problem {
-	p := problem(http.StatusInternalServerError, internalError)
+// internal logs what went wrong and is the problem to show instead of it.
+func (s *server) internal(ctx context.Context, doing string, err error) *problem.Document {
+	p := problem.Of(problem.Internal)
 	p.RequestID = auth.ClientOf(ctx).RequestID
 	s.Log.ErrorContext(ctx, "cannot answer a request", "request", doing, "error", err)
 	return p
@@ -162,10 +174,10 @@ func (s *server) internal(ctx context.Context, doing string, err error) *Problem
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	if allowed := s.allowed(r); len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		problem(http.StatusMethodNotAllowed, fmt.Sprintf("This path takes %s, not %s.", strings.Join(allowed, " or "), short(r.Method))).write(w)
+		problem.With(http.StatusMethodNotAllowed, otherMethod.With(strings.Join(allowed, " or "), short(r.Method))).Write(w, r)
 		return
 	}
-	problem(http.StatusNotFound, "There is nothing at this path. GET /api/docs lists what there is.").write(w)
+	problem.Of(noSuchPath).Write(w, r)
 }
 
 // allowed lists the methods that the path of the request takes.
@@ -188,4 +200,12 @@ func short(text string) string {
 		text = text[:most] + "…"
 	}
 	return strings.ToValidUTF8(text, "")
+}
+
+// writeJSON answers v as JSON. The status is sent before an error can be known, and
+// what then remains is a client that went away.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
 }

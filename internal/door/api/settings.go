@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 )
 
@@ -71,7 +72,7 @@ func (set Settings) register(s *server) {
 			if wrong.Key == "" && in.Key != "" {
 				location = "query.key"
 			}
-			return nil, fieldProblem(location, wrong.Problem)
+			return nil, fieldProblem(location, reason.Text(wrong.Problem))
 		}
 		return answer(schedule{next}, err)
 	})

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/watch"
 )
@@ -69,7 +70,7 @@ func (sub Subjects) register(s *server) {
 	}, func(ctx context.Context, in *ByID) (*JSON[subject], error) {
 		found, err := sub.Catalog.Subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {
-			err = problem(http.StatusNotFound, "The catalog shows no such subject: it does not exist, or is hidden from look-ups without a login.")
+			err = subjectHidden
 		}
 		return answer(subjectView(found), notAsked(err))
 	})
@@ -137,12 +138,10 @@ func (sub Subjects) find(ctx context.Context, text string, types []catalog.Subje
 // notAsked makes a Problem of the error of a catalog that cannot be asked now.
 func notAsked(err error) error {
 	if errors.Is(err, catalog.ErrUnreachable) {
-		return later("The catalog cannot be asked at the moment: try again later, or choose one of the candidates.")
+		return later(catalogLater)
 	}
 	return err
 }
 
-// later is the Problem of what cannot be done while the catalog does not answer.
-func later(detail string) *Problem {
-	return problem(http.StatusServiceUnavailable, detail).after(10)
-}
+// later is the problem of what cannot be done while the catalog does not answer.
+func later(why error) error { return problem.Of(why).After(10) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/sse"
 	"watchmark/internal/platform/task"
@@ -78,8 +79,8 @@ func (s *server) stream(path, operation, tag, summary, about string, by *huma.Pa
 		Responses: map[string]*huma.Response{
 			"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 			"204": {Description: "The task has ended and all of it was seen."},
-			"401": s.response("Unauthorized", &Problem{}),
-			"404": s.response("Not Found", &Problem{}),
+			"401": s.response("Unauthorized", &problem.Document{}),
+			"404": s.response("Not Found", &problem.Document{}),
 		},
 	}, func(w http.ResponseWriter, r *http.Request) error {
 		text := r.PathValue("id")

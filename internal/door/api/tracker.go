@@ -11,6 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/tracker"
 )
 
@@ -163,9 +165,6 @@ func (t Tracker) disconnectTracker(ctx context.Context, in *struct {
 // looseBool is yes or no however it is written: true, 1, "yes", "on".
 type looseBool bool
 
-// errNotYesOrNo is what the reader of bodies says of anything else.
-var errNotYesOrNo = errors.New("is neither yes nor no: give true or false")
-
 func parseLooseBool(text string) (looseBool, error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1", "yes", "y", "on", "t":
@@ -173,7 +172,7 @@ func parseLooseBool(text string) (looseBool, error) {
 	case "false", "0", "no", "n", "off", "f", "", "null":
 		return false, nil
 	}
-	return false, errNotYesOrNo
+	return false, notYesOrNo
 }
 
 // UnmarshalJSON takes booleans, numbers and texts.
@@ -242,11 +241,11 @@ func (t Tracker) syncTracker(ctx context.Context, in *struct {
 }) (*JSON[startedTask], error) {
 	full, err := parseLooseBool(in.FullSync)
 	if err != nil {
-		return nil, fieldProblem("query.full_sync", err.Error())
+		return nil, fieldProblem("query.full_sync", err)
 	}
 	preview, err := parseLooseBool(in.Preview)
 	if err != nil {
-		return nil, fieldProblem("query.preview", err.Error())
+		return nil, fieldProblem("query.preview", err)
 	}
 	var userID int64
 	if in.Body != nil {
@@ -263,27 +262,24 @@ func (t Tracker) syncTracker(ctx context.Context, in *struct {
 
 // trackerProblem is the Problem for what the tracker or its sign-in has against a request; nil
 // for other errors.
-func trackerProblem(err error) *Problem {
+func trackerProblem(err error) *problem.Document {
 	var soon *tracker.CooldownError
 	var wrong *tracker.WrongCodeError
 	var over *tracker.OverError
 	var said *tracker.Error
 	switch {
 	case errors.As(err, &soon):
-		p := problem(http.StatusTooManyRequests, asSentence(soon.Error()))
+		p := problem.With(http.StatusTooManyRequests, reason.Of(soon))
 		if !soon.Waiting {
-			p.Errors = []FieldProblem{{"body.email", soon.Error()}}
+			p.Errors = []problem.Field{problem.At("body.email", soon)}
 		}
-		p.RetryAfter = seconds(soon.RetryAfter)
-		return p
+		return p.After(seconds(soon.RetryAfter))
 	case errors.As(err, &wrong):
 		return codeProblem(wrong)
 	case errors.As(err, &over):
-		p := codeProblem(over)
-		p.RetryAfter = seconds(over.RetryAfter)
-		return p
+		return codeProblem(over).After(seconds(over.RetryAfter))
 	case errors.As(err, &said):
-		p := problem(http.StatusBadGateway, asSentence(said.Error()))
+		p := problem.With(http.StatusBadGateway, reason.Of(said))
 		if said.RetryAfter > 0 {
 			p.RetryAfter = seconds(said.RetryAfter)
 		}
@@ -293,8 +289,8 @@ func trackerProblem(err error) *Problem {
 }
 
 // codeProblem is the Problem for a code of the mail that was not taken.
-func codeProblem(err error) *Problem {
-	p := problem(http.StatusUnauthorized, asSentence(err.Error()))
-	p.Errors = []FieldProblem{{"body.otp", err.Error()}}
+func codeProblem(err error) *problem.Document {
+	p := problem.With(http.StatusUnauthorized, reason.Of(err))
+	p.Errors = []problem.Field{problem.At("body.otp", err)}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
@@ -25,7 +26,7 @@ func trialEvent(text []byte) (watch.Event, error) {
 		return watch.Event{}, err
 	}
 	if len(delivery.Events) == 0 {
-		return watch.Event{}, problem(http.StatusBadRequest, delivery.Ignored.Text)
+		return watch.Event{}, problem.With(http.StatusBadRequest, delivery.Ignored)
 	}
 	return delivery.Events[0], nil
 }

@@ -50,7 +50,7 @@ func (s *server) registerTwoFactor() {
 			return nil, err
 		}
 		made, err := s.Guard.Store.StartTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
-		return answer(made, wrongPassword(err))
+		return answer(made, passwordField(err))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/cancel", OperationID: "cancel-two-factor", Tags: []string{tag},
@@ -76,7 +76,7 @@ func (s *server) registerTwoFactor() {
 		}
 		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, in.Body.Code.Reveal(), in.Session)
 		if errors.Is(err, auth.ErrBadCode) {
-			return nil, fieldProblem("body.code", auth.ErrBadCode.Error())
+			return nil, fieldProblem("body.code", auth.ErrBadCode)
 		}
 		return answer(recoveryCodes{codes}, err)
 	})
@@ -90,7 +90,7 @@ func (s *server) registerTwoFactor() {
 			return nil, err
 		}
 		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
-		return answer(recoveryCodes{codes}, wrongPassword(err))
+		return answer(recoveryCodes{codes}, passwordField(err))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/off", OperationID: "turn-off-two-factor", Tags: []string{tag},
@@ -101,15 +101,15 @@ func (s *server) registerTwoFactor() {
 		if err != nil {
 			return nil, err
 		}
-		return nil, wrongPassword(s.Guard.Store.TurnOffTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx)))
+		return nil, passwordField(s.Guard.Store.TurnOffTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx)))
 	})
 }
 
-// wrongPassword turns a wrong password into a problem with the field: the caller is signed in, and
+// passwordField turns a wrong password into a problem with the field: the caller is signed in, and
 // 401 would lead to the sign-in.
-func wrongPassword(err error) error {
+func passwordField(err error) error {
 	if errors.Is(err, auth.ErrBadCredentials) {
-		return fieldProblem("body.password", "this is not the password")
+		return fieldProblem("body.password", wrongPassword)
 	}
 	return err
 }

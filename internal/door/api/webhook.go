@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/listen"
 	"watchmark/internal/platform/metrics"
@@ -97,7 +97,7 @@ var LegacyPaths = []string{"/Plex", "/Emby", "/Jellyfin", "/Custom"}
 // outcome is how a webhook is answered, and what the log keeps of the request.
 type outcome struct {
 	status int
-	answer any // the JSON body: webhookIgnored or a *Problem; nil for accepted records
+	answer any // the JSON body: webhookIgnored or a *problem.Document; nil for accepted records
 	events []watch.Event
 	reason string
 	title  string
@@ -120,9 +120,9 @@ func (d *door) webhook(w http.ResponseWriter, r *http.Request) {
 	current := d.Settings.Current().Auth
 	switch {
 	case !slices.Contains(source.Push, src):
-		d.conclude(w, r, "", unknownSource) // what stands there may be anything, a key in the wrong place too
+		d.conclude(w, r, "", refuseStranger(unknownSource.With(listed(source.Push)))) // what stands there may be anything, a key in the wrong place too
 	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
-		d.conclude(w, r, src, wrongKey)
+		d.conclude(w, r, src, refuseStranger(wrongKey))
 	default:
 		if current.WebhookAuthEnabled {
 			listen.Known(r.Context())
@@ -138,14 +138,14 @@ func (d *door) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) 
 	key := current.LegacyKey.Reveal()
 	switch {
 	case !current.LegacyPaths:
-		d.conclude(w, r, src, legacyOff)
+		d.conclude(w, r, src, refuseStranger(legacyOff))
 	case key != "" && !rightKey(givenKey(r), key):
-		d.conclude(w, r, src, wrongLegacyKey)
+		d.conclude(w, r, src, refuseStranger(wrongLegacyKey))
 	case settings.StrongKey(key):
 		listen.Known(r.Context())
 		d.conclude(w, r, src, d.receive(w, r, src, d.bodies))
 	case !d.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
-		d.conclude(w, r, src, tooManyOpen)
+		d.conclude(w, r, src, refuseStranger(tooManyOpen))
 	default:
 		d.conclude(w, r, src, d.receive(w, r, src, d.openBodies))
 	}
@@ -156,7 +156,7 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 	status := o.status
 	defer func() { d.count(src, status) }()
 	if o.stranger && !d.strangers.Allow() {
-		o.answer.(*Problem).write(w)
+		o.answer.(*problem.Document).Write(w, r)
 		return
 	}
 	entry := webhooklog.Entry{
@@ -175,7 +175,7 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 	case len(o.events) > 0:
 		p := d.problemOf(r.Context(), "POST /webhook/"+string(src), err)
 		status = p.Status
-		p.write(w)
+		p.Write(w, r)
 		return
 	default:
 		// The answer stays right without its line in the log.
@@ -183,12 +183,12 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 	}
 	d.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
 	switch answer := o.answer.(type) {
-	case *Problem:
-		answer.write(w)
+	case *problem.Document:
+		answer.Write(w, r)
 	case nil:
-		writeJSON(w, o.status, "application/json", acceptedRecords{ids})
+		writeJSON(w, o.status, acceptedRecords{ids})
 	default:
-		writeJSON(w, o.status, "application/json", answer)
+		writeJSON(w, o.status, answer)
 	}
 }
 
@@ -242,10 +242,6 @@ func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored s
 	return events, ignored
 }
 
-// unknownSource answers a path that names none of the sources.
-var unknownSource = refuseStranger(problem(http.StatusNotFound,
-	fmt.Sprintf("There is no such source: the path is /webhook/ and then one of %s.", listed(source.Push))))
-
 func listed(sources []watch.Source) string {
 	names := make([]string, len(sources))
 	for i, src := range sources {
@@ -254,22 +250,15 @@ func listed(sources []watch.Source) string {
 	return strings.Join(names, ", ")
 }
 
-var (
-	wrongKey = refuseStranger(problem(http.StatusUnauthorized,
-		"The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."))
-	legacyOff = refuseStranger(problem(http.StatusNotFound,
-		"This is an address of Bangumi-syncer, which is not answered: switch on the setting server.legacy_paths, or enter the address from the page of this service into your media server."))
-	wrongLegacyKey = refuseStranger(problem(http.StatusUnauthorized,
-		"The key at the end of the address is missing or wrong: it is the one of the setting server.legacy_key."))
-)
+func refuse(p *problem.Document) outcome {
+	return outcome{status: p.Status, answer: p, reason: p.Detail}
+}
 
-// tooManyOpen answers whoever sends much where no key is asked for.
-var tooManyOpen = refuseStranger(problem(http.StatusTooManyRequests,
-	"Too many webhooks without a key from this address: wait a second, or set server.legacy_key, which lifts this bound.").after(1))
-
-func refuse(p *Problem) outcome { return outcome{status: p.Status, answer: p, reason: p.Detail} }
-
-func refuseStranger(p *Problem) outcome {
+func refuseStranger(why error) outcome {
+	p := problem.Of(why)
+	if p.Status == http.StatusTooManyRequests {
+		p = p.After(1)
+	}
 	o := refuse(p)
 	o.stranger = true
 	return o
@@ -300,7 +289,7 @@ type bodyRoom struct {
 func newBodyRoom(most int64) *bodyRoom { return &bodyRoom{semaphore.NewWeighted(most), most} }
 
 // readBody reads at most limit bytes, which take their place in room until release is called. listen.Handler bounds how long
-// that takes. The error is a *Problem, or engine.ErrBusy.
+// that takes. The error is for the caller.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64, room *bodyRoom) (body []byte, release func(), err error) {
 	var taken int64
 	release = func() { room.Release(taken) }
@@ -336,10 +325,9 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, room *bodyRoo
 	case err == nil:
 		return body, release, nil
 	case errors.As(err, &large):
-		return nil, release, problem(http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("The body is larger than %d MiB, which the setting server.max_body_mb allows.", limit>>20))
+		return nil, release, problem.With(http.StatusRequestEntityTooLarge, bodyLarge.With(limit>>20))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, release, problem(http.StatusRequestTimeout, "The body did not arrive in time.")
+		return nil, release, problem.With(http.StatusRequestTimeout, bodyLate.With())
 	}
-	return nil, release, problem(http.StatusBadRequest, "The connection broke before the whole body was there.")
+	return nil, release, bodyBroken
 }

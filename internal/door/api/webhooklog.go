@@ -67,7 +67,7 @@ func (l WebhookLog) listWebhookLog(ctx context.Context, in *struct {
 
 func (l WebhookLog) rotateWebhookKey(ctx context.Context, _ *none) (*JSON[rotatedKey], error) {
 	if by := l.keyLockedBy(); by != "" {
-		return nil, problem(http.StatusConflict, "The webhook key is set by "+by+": change it there.")
+		return nil, keyLocked.With(by)
 	}
 	key := settings.NewWebhookKey()
 	l.Masker.Add(key)

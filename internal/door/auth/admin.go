@@ -33,7 +33,7 @@ func (s *Store) SetupToken(ctx context.Context) (string, error) {
 
 // Setup creates the administrator. Of two callers at the same moment one succeeds.
 // It returns ErrSetupDone when there is an administrator, ErrBadSetupToken, a *LockedError
-// after too many wrong tokens of the remote address, or a *FieldError for the name (1 to
+// after too many wrong tokens of the remote address, or a *reason.FieldError for the name (1 to
 // 100 characters) or the password (10 to 200 characters).
 func (s *Store) Setup(ctx context.Context, token, name, password string, remote netip.Addr) error {
 	needed, err := s.NeedsSetup(ctx)
@@ -80,7 +80,7 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 }
 
 // SetPassword gives the administrator a new password and ends all sessions. It returns a
-// *FieldError for the password, or ErrUnknownAdmin when nobody has the name; the text then tells
+// *reason.FieldError for the password, or ErrUnknownAdmin when nobody has the name; the text then tells
 // the right name, so it is for the owner of the machine only.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	if err := checkPassword(password); err != nil {
@@ -114,9 +114,9 @@ func unknownAdmin(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if right == "" {
-		return fmt.Errorf("%w: there is none yet; start the service and open the setup link it prints", ErrUnknownAdmin)
+		return adminMissing.With(ErrUnknownAdmin)
 	}
-	return fmt.Errorf("%w: the administrator is called %q", ErrUnknownAdmin, right)
+	return adminNamed.With(ErrUnknownAdmin, right)
 }
 
 // querier is the reader pool or a transaction.

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/door/auth"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/dbtest"
 )
 
@@ -89,8 +90,8 @@ func wantErr(t *testing.T, got, want error) {
 
 func wantField(t *testing.T, err error, field, says string) {
 	t.Helper()
-	var bad *auth.FieldError
-	if !errors.As(err, &bad) || bad.Field != field || !strings.Contains(bad.Problem, says) {
+	var bad *reason.FieldError
+	if !errors.As(err, &bad) || bad.Field != field || !strings.Contains(bad.What.Text, says) {
 		t.Fatalf("got error %v, want one for %s that says %q", err, field, says)
 	}
 }

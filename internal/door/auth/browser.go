@@ -12,9 +12,8 @@ import (
 func CrossOrigin(next http.Handler, exempt string) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.AddInsecureBypassPattern(exempt)
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem(w, http.StatusForbidden, "This request comes from a page of another site. "+
-			"If it does not, the proxy in front hides the host you asked for: let it pass the Host header on.")
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, otherSite)
 	}))
 	protected := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

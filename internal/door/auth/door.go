@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"fmt"
 	"net/netip"
 	"sync"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"watchmark/internal/platform/listen"
+	"watchmark/internal/platform/reason"
 )
 
 // LockedError is returned when there were too many attempts to sign in or set up:
@@ -19,11 +19,14 @@ type LockedError struct {
 }
 
 // Error tells how long to wait.
-func (e *LockedError) Error() string {
+func (e *LockedError) Error() string { return e.Reason().Text }
+
+// Reason tells how long to wait.
+func (e *LockedError) Reason() reason.Reason {
 	if e.RetryAfter > 2*time.Minute {
-		return fmt.Sprintf("too many attempts: try again in %d minutes", (e.RetryAfter+time.Minute-1)/time.Minute)
+		return lockedForMinutes.With(int((e.RetryAfter + time.Minute - 1) / time.Minute))
 	}
-	return fmt.Sprintf("too many attempts: try again in %d seconds", e.RetryAfter/time.Second)
+	return lockedForSeconds.With(int(e.RetryAfter / time.Second))
 }
 
 // All doors together take a burst of attempts, then one each half second: people

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/lan"
 	"watchmark/internal/platform/listen"
 )
@@ -83,24 +83,21 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, identityKey{}, id)))
 		case stranger && !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
 			w.Header().Set("Retry-After", "1")
-			problem(w, http.StatusTooManyRequests, "Too many requests without a login from this address. Wait a second, or sign in.")
+			refuse(w, r, tooManyStrangers)
 		case errors.Is(err, errNoSession):
 			next.ServeHTTP(w, r)
-		case errors.Is(err, errBadKey):
-			unauthorized(w, "This API key is not known. Create one with: watchmark api-key create NAME")
-		case errors.Is(err, errStrangeHost):
-			problem(w, http.StatusForbidden, "Sign-in is turned off, so this service answers only at addresses and names of a home network. "+
-				"Set server.public_url to the address that you use, or turn auth.enabled on.")
+		case stranger:
+			refuse(w, r, err)
 		default:
 			g.complain(r, "check who is calling", err)
-			problem(w, http.StatusServiceUnavailable, "The database could not be read. Try again, and look into the log of the service.")
+			refuse(w, r, databaseUnreadable)
 		}
 	})
 }
 
 // isStranger reports whether an error of identify says that the caller is not known, and not that nobody could tell.
 func isStranger(err error) bool {
-	return errors.Is(err, errNoSession) || errors.Is(err, errBadKey) || errors.Is(err, errStrangeHost)
+	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, strangeHost)
 }
 
 // askAgain ends a request that lasts once its caller is not known any more. While the database cannot tell, it goes on.
@@ -124,13 +121,13 @@ func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Re
 	}
 }
 
-// identify is the caller, and notes with touch that the session or key is in use; or errNoSession, errBadKey,
-// errStrangeHost, or what is wrong with the database.
+// identify is the caller, and notes with touch that the session or key is in use; or errNoSession, keyUnknown,
+// strangeHost, or what is wrong with the database.
 func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.ResponseWriter), err error) {
 	if !g.Enabled() {
 		c := ClientOf(r.Context())
 		if public := g.PublicURL(); !ownHost(c.Host, public) || !ownHost(c.Named, public) {
-			return Identity{}, nil, errStrangeHost
+			return Identity{}, nil, strangeHost
 		}
 		return Identity{Kind: Open}, func(http.ResponseWriter) {}, nil
 	}
@@ -167,8 +164,6 @@ func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.Response
 	return Identity{Kind: BySession, Name: used.admin}, touch, nil
 }
 
-var errStrangeHost = errors.New("a host name that anybody may point here")
-
 // ownHost reports whether host can be meant for this service alone: an address, a name
 // without a domain or of a home network, or the public address. Anybody may point another
 // name here (DNS rebinding), and a strange page would then pass for one of ours.
@@ -196,9 +191,7 @@ func bearer(r *http.Request) (string, bool) {
 }
 
 // RefuseAPI answers 401 with a problem document.
-func RefuseAPI(w http.ResponseWriter, _ *http.Request) {
-	unauthorized(w, "Sign in, or send an API key as \"Authorization: Bearer KEY\". Create one with: watchmark api-key create NAME")
-}
+func RefuseAPI(w http.ResponseWriter, r *http.Request) { refuse(w, r, noLogin) }
 
 // ToLogin redirects to BasePath + "/login", with the page asked for in the parameter next
 // (without the base path; read it with LocalPath).
@@ -254,20 +247,12 @@ func (g *Guard) EndCookie(ctx context.Context) *http.Cookie {
 	return cookie
 }
 
-func unauthorized(w http.ResponseWriter, detail string) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="watchmark"`)
-	problem(w, http.StatusUnauthorized, detail)
-}
-
-// problem answers a problem document (RFC 9457).
-func problem(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
+// refuse answers a problem document.
+func refuse(w http.ResponseWriter, r *http.Request, why error) {
+	d := problem.Of(why)
+	if d.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="watchmark"`)
+	}
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct { // a caller that went away needs no answer
-		Type   string `json:"type"`
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{"about:blank", http.StatusText(status), status, detail})
+	d.Write(w, r)
 }

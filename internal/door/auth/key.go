@@ -29,7 +29,7 @@ const (
 )
 
 // CreateKey makes an API key and returns it in plain: the only time it can be seen.
-// It returns ErrKeyTaken, or a *FieldError for the name (1 to 100 characters).
+// It returns ErrKeyTaken, or a *reason.FieldError for the name (1 to 100 characters).
 func (s *Store) CreateKey(ctx context.Context, name string) (plain string, key Key, err error) {
 	if err := checkName(name); err != nil {
 		return "", Key{}, err
@@ -106,20 +106,17 @@ type usedKey struct {
 	used time.Time
 }
 
-// errBadKey means that no API key is the given one.
-var errBadKey = errors.New("no such API key")
-
-// key is the API key that plain is, or errBadKey.
+// key is the API key that plain is, or keyUnknown.
 func (s *Store) key(ctx context.Context, plain string) (usedKey, error) {
 	if len(plain) != keyLength || !strings.HasPrefix(plain, keyPrefix) {
-		return usedKey{}, errBadKey
+		return usedKey{}, keyUnknown
 	}
 	var found usedKey
 	var used int64
 	err := s.db.Read().QueryRowContext(ctx, `SELECT id, name, used_at FROM api_keys WHERE key_hash = ?`, digest(plain)).
 		Scan(&found.id, &found.name, &used)
 	if errors.Is(err, sql.ErrNoRows) {
-		return usedKey{}, errBadKey
+		return usedKey{}, keyUnknown
 	}
 	if err != nil {
 		return usedKey{}, fmt.Errorf("look up the API key: %w", err)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/alexedwards/argon2id"
 	"golang.org/x/crypto/argon2"
+
+	"watchmark/internal/platform/reason"
 )
 
 // The bounds of a password, in characters.
@@ -19,13 +21,13 @@ const (
 
 func checkPassword(password string) error {
 	if !utf8.ValidString(password) {
-		return &FieldError{"password", "is not valid UTF-8 text"}
+		return reason.At("password", notUTF8)
 	}
 	switch n := utf8.RuneCountInString(password); {
 	case n < minPassword:
-		return &FieldError{"password", fmt.Sprintf("has %d characters; use at least %d", n, minPassword)}
+		return reason.At("password", passwordShort.With(n, minPassword))
 	case n > maxPassword:
-		return &FieldError{"password", fmt.Sprintf("has %d characters; use at most %d", n, maxPassword)}
+		return reason.At("password", passwordLong.With(n, maxPassword))
 	}
 	return nil
 }
@@ -61,7 +63,7 @@ func (h hasher) matches(ctx context.Context, stored, password string) (bool, err
 	c, salt, _, err := argon2id.DecodeHash(stored)
 	if err != nil || len(salt) < 8 || c.KeyLength < 16 || c.KeyLength > maxCost.KeyLength || c.Iterations < 1 || c.Parallelism < 1 ||
 		c.Memory > maxCost.Memory || c.Iterations > maxCost.Iterations || c.Parallelism > maxCost.Parallelism {
-		return false, fmt.Errorf("read the stored password hash: %w; set the password anew with: watchmark password", errHashFormat)
+		return false, hashUnreadable.With(errHashFormat)
 	}
 	if err := h.wait(ctx); err != nil {
 		return false, err

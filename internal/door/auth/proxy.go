@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -24,12 +23,12 @@ func ParseProxies(list []string) (Proxies, error) {
 		if err != nil {
 			addr, addrErr := netip.ParseAddr(entry)
 			if addrErr != nil || addr.Zone() != "" {
-				return Proxies{}, fmt.Errorf("%q is no address and no network: write it like 192.168.1.2 or 10.0.0.0/8", entry)
+				return Proxies{}, notNetwork.With(entry)
 			}
 			network = netip.PrefixFrom(addr, addr.BitLen())
 		}
 		if network.Addr().Is4In6() {
-			return Proxies{}, fmt.Errorf("%q is an IPv4 network in IPv6 form: write it like 10.0.0.0/8", entry)
+			return Proxies{}, mappedNetwork.With(entry)
 		}
 		p.networks = append(p.networks, network.Masked())
 	}

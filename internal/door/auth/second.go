@@ -90,7 +90,7 @@ func (s *Store) prove(ctx context.Context, admin int64, code string) (proof, err
 	}
 	secret, err := s.box.Open(f.sealed, factorPlace(admin))
 	if err != nil {
-		return nil, fmt.Errorf("read the secret of the second factor: %w; a recovery code works without it, and so does: watchmark two-factor off NAME", err)
+		return nil, factorUnreadable.With(err)
 	}
 	step, ok := matchTOTP([]byte(secret), code, time.Now(), f.lastStep)
 	if !ok {

@@ -139,7 +139,7 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 }
 
 // ChangePassword checks the old password, sets the new one, ends all sessions and opens another. It
-// returns what checking a password returns, or a *FieldError for the new one.
+// returns what checking a password returns, or a *reason.FieldError for the new one.
 func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
 	if _, err := s.reassure(ctx, name, before, v); err != nil {
 		return Opened{}, err

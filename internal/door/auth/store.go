@@ -16,53 +16,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
-
-// The errors a caller branches on; see also FieldError and LockedError.
-var (
-	// ErrBadCredentials is returned by Login; it does not tell whether the name exists.
-	ErrBadCredentials = errors.New("the name or the password is wrong")
-	// ErrCodeNeeded is returned by Login when the password is right and the code is missing.
-	ErrCodeNeeded = errors.New("a code of the authenticator app is needed too")
-	// ErrBadCode is returned for a code that is wrong, too old, or was used before.
-	ErrBadCode = errors.New("the code is wrong or was used already: take the one that the app shows now; if it is refused again, compare the clocks of this machine and of the phone")
-	// ErrTwoFactorOn is returned by StartTwoFactor when it is on.
-	ErrTwoFactorOn = errors.New("signing in asks for a code already: turn that off first to use another app")
-	// ErrTwoFactorOff is returned when there is no second factor to change.
-	ErrTwoFactorOff = errors.New("signing in asks for no code")
-	// ErrNoEnrolment is returned by ConfirmTwoFactor when nothing is being set up, or no longer.
-	ErrNoEnrolment = errors.New("this was begun too long ago, or not at all: begin again")
-	// ErrNoAdmin is returned by Enter while there is no administrator.
-	ErrNoAdmin = errors.New("there is no administrator yet: open the setup link that the service printed when it started")
-	// ErrBadSetupToken is returned by Setup when the token is not the one of this process.
-	ErrBadSetupToken = errors.New("this setup link is not valid: open the one the service printed when it last started")
-	// ErrSetupDone is returned when there is an administrator already.
-	ErrSetupDone = errors.New("an administrator exists already: sign in instead")
-	// ErrUnknownAdmin is returned by SetPassword when nobody has the name.
-	ErrUnknownAdmin = errors.New("no administrator has this name")
-	// ErrKeyTaken is returned by CreateKey when an API key has the name already.
-	ErrKeyTaken = errors.New("an API key with this name exists already: choose another name or delete that key")
-	// ErrKeyNotFound is returned by DeleteKey when no API key has the id.
-	ErrKeyNotFound = errors.New("API key not found")
-)
-
-// FieldError says which input is wrong, and how.
-type FieldError struct {
-	// Field is "name" or "password".
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // Policy is what the settings say about signing in. It is read anew at each use.
 type Policy struct {
@@ -138,20 +99,20 @@ const maxName = 100
 // checkName holds the rule for names of the administrator and of API keys.
 func checkName(name string) error {
 	if !utf8.ValidString(name) {
-		return &FieldError{"name", "is not valid UTF-8 text"}
+		return reason.At("name", notUTF8)
 	}
 	runes := []rune(name)
 	switch {
 	case len(runes) == 0:
-		return &FieldError{"name", "give a name"}
+		return reason.At("name", nameMissing)
 	case len(runes) > maxName:
-		return &FieldError{"name", fmt.Sprintf("has more than %d characters", maxName)}
+		return reason.At("name", nameLong.With(maxName))
 	case unicode.IsSpace(runes[0]) || unicode.IsSpace(runes[len(runes)-1]):
-		return &FieldError{"name", "remove the spaces around it"}
+		return reason.At("name", nameSpaced)
 	}
 	for _, r := range runes {
 		if !unicode.IsPrint(r) {
-			return &FieldError{"name", "contains a character that cannot be printed"}
+			return reason.At("name", nameUnprintable)
 		}
 	}
 	return nil

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"golang.org/x/text/language"
-
 	"watchmark/internal/door/auth"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source"
@@ -23,8 +21,6 @@ var languages = []struct{ Tag, Name string }{
 	{"en", "English"},
 	{"zh-CN", "简体中文"},
 }
-
-var matcher = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese})
 
 // catalogue holds the texts of the pages by language and key.
 type catalogue map[string]map[string]string
@@ -166,23 +162,11 @@ func (w words) word(prefix, name string) string {
 	return name
 }
 
-// Cookies of the preferences of a reader. They are not secret.
-const (
-	langCookie  = "watchmark_lang"
-	themeCookie = "watchmark_theme"
-)
+// themeCookie keeps the colours that a reader chose. It is not secret.
+const themeCookie = "watchmark_theme"
 
 // themes are the choices of colours; "system" follows the device.
 var themes = []struct{ ID, Icon string }{{"system", "monitor"}, {"light", "sun"}, {"dark", "moon"}}
-
-// language is the language that the reader chose, otherwise the one that the browser prefers.
-func (s *site) language(r *http.Request) string {
-	if cookie, err := r.Cookie(langCookie); err == nil && s.texts[cookie.Value] != nil {
-		return cookie.Value
-	}
-	_, index := language.MatchStrings(matcher, r.Header.Get("Accept-Language"))
-	return languages[index].Tag
-}
 
 func themeOf(r *http.Request) string {
 	if cookie, err := r.Cookie(themeCookie); err == nil {
@@ -207,7 +191,7 @@ func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 			Name: name, Value: value, Path: s.BasePath + "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: auth.ClientOf(r.Context()).HTTPS})
 	}
 	if lang := r.PostForm.Get("lang"); s.texts[lang] != nil {
-		keep(langCookie, lang)
+		keep(bilingual.Cookie, lang)
 	}
 	for _, theme := range themes {
 		if theme.ID == r.PostForm.Get("theme") {

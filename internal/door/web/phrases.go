@@ -394,7 +394,7 @@ func (s *site) reasons(w http.ResponseWriter, r *http.Request) {
 	}
 	texts := make([]string, len(all))
 	for i, one := range all {
-		if words := s.retell(s.language(r), one); words != nil {
+		if words := s.retell(string(bilingual.Asked(r)), one); words != nil {
 			texts[i] = words.Text
 		}
 	}

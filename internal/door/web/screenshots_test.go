@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/testkit/browsertest"
@@ -48,7 +49,7 @@ func shots(t *testing.T) []shot {
 	full.answer = sourceAnswers
 	since := time.Now().Add(-50 * time.Hour)
 	full.twoFactor = auth.TwoFactor{On: true, Since: &since, RecoveryCodes: 2}
-	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: "the provider's answer cannot be used: the token is of another time: check the clocks of this machine and of the provider", Last: &oidc.Attempt{
+	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: reason.Text("the provider's answer cannot be used: the token is of another time: check the clocks of this machine and of the provider"), Last: &oidc.Attempt{
 		At: time.Now().Add(-5 * time.Minute), Person: oidc.Person{Subject: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30", Email: "mira@example.org"}, Item: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30"}}
 	coded := newRig(t, asDemo)
 	coded.enrolment = auth.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Watchmark:mira?issuer=Watchmark&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}

@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
@@ -171,7 +172,7 @@ func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
 // page is the handler of a page.
 func (s *site) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, site: s, words: s.texts.in(s.language(plain))}
+		r := &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
 		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open {
 			s.ToLogin(w, plain)
 			return

@@ -3,7 +3,6 @@ package oidc
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,7 +58,7 @@ func (p *Provider) endpoints(ctx context.Context, issuer string) (*endpoints, er
 	select {
 	case p.asking <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
+		return nil, ErrUnreachable.With(ctx.Err())
 	}
 	defer func() { <-p.asking }()
 	p.mu.Lock()
@@ -91,7 +90,7 @@ func DiscoveryURL(issuer string) string {
 func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, DiscoveryURL(e.asked), nil)
 	if err != nil {
-		return fmt.Errorf("%w: auth.oidc_issuer is no address", ErrRefused)
+		return ErrRefused.With(issuerNoAddress)
 	}
 	answer, err := p.http.Do(req)
 	if failure := reach(err); failure != nil {
@@ -102,18 +101,18 @@ func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 	}
 	defer func() { _ = answer.Body.Close() }() // it is in memory
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%w: it answered %d when it was asked for its addresses: check auth.oidc_issuer", ErrRefused, answer.StatusCode)
+		return ErrRefused.With(issuerAnswered.With(answer.StatusCode))
 	}
 	var document struct {
 		upstream.ProviderConfig
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&document); err != nil {
-		return fmt.Errorf("%w: there is no OpenID Connect provider at auth.oidc_issuer", ErrRefused)
+		return ErrRefused.With(issuerNoProvider)
 	}
 	// A slash at the end is easily lost on the way from one page to another, and leads to the same document.
 	if strings.TrimRight(document.IssuerURL, "/") != strings.TrimRight(e.asked, "/") {
-		return fmt.Errorf("%w: it calls itself %q: set auth.oidc_issuer to that if it is yours", ErrRefused, document.IssuerURL)
+		return ErrRefused.With(issuerNamed.With(document.IssuerURL))
 	}
 	addresses := []string{document.AuthURL, document.TokenURL, document.JWKSURL}
 	if document.UserInfoURL != "" {
@@ -121,7 +120,7 @@ func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 	}
 	for _, address := range addresses {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "https" && !strings.HasPrefix(e.asked, "http://") {
-			return fmt.Errorf("%w: it names no usable addresses for signing in", ErrRefused)
+			return ErrRefused.With(noAddresses)
 		}
 	}
 	e.ProviderConfig, e.issuer, e.methods = document.ProviderConfig, document.IssuerURL, document.Methods

@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,25 +21,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
-)
-
-// The errors a caller branches on.
-var (
-	// ErrOff is returned while the settings name no provider.
-	ErrOff = errors.New("signing in by a provider is not set up: set auth.oidc_issuer and auth.oidc_client_id")
-	// ErrState is returned for a sign-in that was not begun by this browser, is over, or too old.
-	ErrState = errors.New("this sign-in was not begun in this browser, or too long ago: begin again")
-	// ErrDenied is returned when the person, or the provider's own rules, said no.
-	ErrDenied = errors.New("the provider did not let this account sign in here")
-	// ErrRefused is wrapped when what the provider sent cannot be trusted or used. The error that wraps
-	// it says why.
-	ErrRefused = errors.New("the provider's answer cannot be used")
-	// ErrUnreachable is wrapped when the provider does not answer, with the *httpx.Error that says why, or
-	// that of the context.
-	ErrUnreachable = errors.New("the provider cannot be reached")
-	// ErrStranger is returned for an account that auth.oidc_allowed does not name.
-	ErrStranger = errors.New("this account of the provider is not in auth.oidc_allowed")
 )
 
 const (
@@ -138,7 +120,7 @@ type Status struct {
 	Somebody bool     `json:"somebody" doc:"Whether auth.oidc_allowed names anybody."`
 	Last     *Attempt `json:"last"` // nil before the first
 	// Problem is why the last sign-in got stuck; empty when it did not.
-	Problem string `json:"problem" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
+	Problem reason.Reason `json:"problem_value,omitzero" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
 }
 
 // Provider signs people in. It may be used by several goroutines.
@@ -153,7 +135,7 @@ type Provider struct {
 	found *endpoints // what discovery said last, or why it failed
 	last  *Attempt
 	// problem is why the last sign-in got stuck.
-	problem string
+	problem reason.Reason
 }
 
 // flow is one sign-in under way.
@@ -253,8 +235,5 @@ func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (en
 func (p *Provider) note(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.problem = ""
-	if err != nil {
-		p.problem = err.Error()
-	}
+	p.problem = reason.Of(err)
 }

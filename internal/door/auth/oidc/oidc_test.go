@@ -195,8 +195,8 @@ func TestTokensThatCannotBeTrustedAreRefused(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, oidc.ErrRefused) || !strings.Contains(err.Error(), c.says) || r.Status().Problem != err.Error() {
-				t.Errorf("it ends with %v, and the status tells %q", err, r.Status().Problem)
+			if !errors.Is(err, oidc.ErrRefused) || !strings.Contains(err.Error(), c.says) || r.Status().Problem.Text != err.Error() {
+				t.Errorf("it ends with %v, and the status tells %q", err, r.Status().Problem.Text)
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 // skew is how far the clocks of provider and service may be apart.
@@ -26,7 +26,7 @@ var algorithms = []string{upstream.RS256, upstream.RS384, upstream.RS512, upstre
 // person trades the code for tokens and reads whose they are.
 func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error) {
 	if a.Error != "" {
-		return Person{}, fmt.Errorf("%w: it says %s", ErrRefused, word(a.Error))
+		return Person{}, ErrRefused.With(says(a.Error))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -41,7 +41,7 @@ func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error)
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
-		return Person{}, fmt.Errorf("%w: it sent no ID token; let the client use the scope openid", ErrRefused)
+		return Person{}, ErrRefused.With(noIDToken)
 	}
 	keys := &noting{KeySet: e.keys}
 	// The library reads the token and checks its signature. What it finds wrong with the claims it tells in words alone, so
@@ -54,7 +54,7 @@ func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error)
 		return Person{}, failure
 	}
 	if err != nil {
-		return Person{}, fmt.Errorf("%w: the token is not signed as it should be", ErrRefused)
+		return Person{}, ErrRefused.With(notSigned)
 	}
 	var claims struct {
 		Email         string  `json:"email"`
@@ -63,22 +63,22 @@ func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error)
 		NotBefore     float64 `json:"nbf"` // seconds since 1970
 	}
 	if err := token.Claims(&claims); err != nil {
-		return Person{}, fmt.Errorf("%w: its claims cannot be read", ErrRefused)
+		return Person{}, ErrRefused.With(noClaims)
 	}
 	now := time.Now()
 	switch { // OpenID Connect Core 1.0, section 3.1.3.7
 	case !issuedBy(e.issuer, token.Issuer):
-		return Person{}, fmt.Errorf("%w: the token is of another issuer: set auth.oidc_issuer to the one that the provider calls itself", ErrRefused)
+		return Person{}, ErrRefused.With(otherIssuer)
 	case !slices.Contains(token.Audience, f.settings.ClientID):
-		return Person{}, fmt.Errorf("%w: the token is for another client", ErrRefused)
+		return Person{}, ErrRefused.With(otherClient)
 	case token.Expiry.Before(now.Add(-skew)), claims.NotBefore > float64(now.Add(skew).Unix()):
-		return Person{}, fmt.Errorf("%w: the token is of another time: check the clocks of this machine and of the provider", ErrRefused)
+		return Person{}, ErrRefused.With(otherTime)
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.nonce)) != 1:
-		return Person{}, fmt.Errorf("%w: the token is of another sign-in", ErrRefused)
+		return Person{}, ErrRefused.With(otherSignIn)
 	case len(token.Audience) > 1 && claims.Authorized != f.settings.ClientID:
-		return Person{}, fmt.Errorf("%w: the token is for another client", ErrRefused)
+		return Person{}, ErrRefused.With(otherClient)
 	case token.Subject == "":
-		return Person{}, fmt.Errorf("%w: the token names nobody", ErrRefused)
+		return Person{}, ErrRefused.With(nobody)
 	}
 	person := Person{Subject: token.Subject, Email: claims.Email, EmailVerified: bool(claims.EmailVerified)}
 	if person.Email == "" && e.UserInfoURL != "" {
@@ -103,7 +103,7 @@ func (p *Provider) askEmail(ctx context.Context, e *endpoints, tokens *oauth2.To
 		return person, nil //nolint:nilerr // the subject is known, and that is enough for many
 	}
 	if info.Subject != person.Subject { // OpenID Connect Core 1.0, section 5.3.2
-		return Person{}, fmt.Errorf("%w: it tells of another account than the one that signed in", ErrRefused)
+		return Person{}, ErrRefused.With(otherAccount)
 	}
 	person.Email, person.EmailVerified = info.Email, info.EmailVerified
 	return person, nil
@@ -131,11 +131,11 @@ func (n *noting) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 	return payload, n.err
 }
 
-// reach wraps ErrUnreachable around the *httpx.Error in the chain of err; nil when there is none.
+// reach is ErrUnreachable for the *httpx.Error in the chain of err; nil when there is none.
 func reach(err error) error {
 	var failure *httpx.Error
 	if errors.As(err, &failure) {
-		return fmt.Errorf("%w: %w", ErrUnreachable, failure)
+		return ErrUnreachable.With(failure)
 	}
 	return nil
 }
@@ -149,20 +149,20 @@ func exchangeError(err error) error {
 	if errors.As(err, &refused) {
 		switch refused.ErrorCode {
 		case "invalid_client", "unauthorized_client":
-			return fmt.Errorf("%w: it does not know the client: check auth.oidc_client_id and auth.oidc_client_secret", ErrRefused)
+			return ErrRefused.With(clientUnknown)
 		case "":
-			return fmt.Errorf("%w: it answered %d to the code", ErrRefused, refused.Response.StatusCode)
+			return ErrRefused.With(codeAnswered.With(refused.Response.StatusCode))
 		}
-		return fmt.Errorf("%w: it says %s", ErrRefused, word(refused.ErrorCode))
+		return ErrRefused.With(says(refused.ErrorCode))
 	}
-	return fmt.Errorf("%w: it sent no tokens for the code", ErrRefused)
+	return ErrRefused.With(noTokens)
 }
 
-// word is a code of the protocol (RFC 6749, 4.1.2.1), which is all that is shown of what came.
-func word(code string) string {
+// says tells a code of the protocol (RFC 6749, 4.1.2.1), which is all that is shown of what came.
+func says(code string) reason.Reason {
 	const longest = 60
 	if len(code) > longest || strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }) {
-		return "what it should not"
+		return errorStrange.With()
 	}
-	return code
+	return errorNamed.With(code)
 }

@@ -10,7 +10,7 @@
 //   data-401 …    words for one status
 // An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
 // message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
-import { inWords, reasonOf, text } from "./words.js";
+import { inWords, reasonOf, text, wrong } from "./words.js";
 import { confirmed, line, linesOf, toast } from "./ui.js";
 import { isFilled, refresh } from "./live.js";
 import { followTask } from "./run.js";
@@ -218,7 +218,7 @@ export function subjectIn(value) {
 export async function explain(form, answer, problem) {
   const status = answer.status;
   const errors = problem.errors ?? [];
-  const [detail, ...messages] = await inWords([reasonOf(problem, "detail"), ...errors.map((one) => reasonOf(one, "message"))]);
+  const [detail, ...messages] = await Promise.all([problem, ...errors].map(wrong));
   let placed = 0;
   for (const [i, { location = "" }] of errors.entries()) {
     const name = location.replace(/^(body|query)\.?/, "");

@@ -1,5 +1,5 @@
 // Mappings and blocked keywords: the trial of a title, which follows what is typed, and the import with its preview.
-import { reasonOf, text } from "./words.js";
+import { reasonOf, text, wrong } from "./words.js";
 import { line, sentence, visible } from "./ui.js";
 import { ask, bodyOf, clearErrors, showProblem } from "./forms.js";
 
@@ -51,10 +51,11 @@ async function attempt(trial) {
   } catch {
     // told below
   }
+  const why = answer?.ok ? [] : await Promise.all((body.errors ?? [body]).map(wrong));
   if (own !== turn) return;
   if (answer?.ok) tell(trial, event, body);
   // What is half typed may be wrong for a moment: nothing is marked, and the focus stays.
-  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), ...(body.errors?.map((one) => sentence(reasonOf(one, "message"))) ?? [sentence(reasonOf(body, "detail"))]));
+  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), ...why.map((words) => line("p", words, "sub")));
 }
 
 function tell(trial, event, answer) {

@@ -18,6 +18,12 @@ export function reasonOf(answer, field) {
   return answer?.[`${field}_value`] ?? answer?.[field] ?? "";
 }
 
+/** What is wrong with a request, or with one of its fields, in the language of the page: that is how the API answers a reason. */
+export async function wrong({ reason, detail, message }) {
+  const english = detail ?? message ?? "";
+  return document.body.dataset.reasons && reason?.code ? reason.text : (await inWords([english]))[0];
+}
+
 /**
  * Reasons in the language of the page; texts stay in English. So do all when the server does not answer.
  * What comes during an answer is asked about together after it, as the lines of a log.
