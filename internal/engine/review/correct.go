@@ -1,16 +1,12 @@
 package review
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
-	"watchmark/internal/engine"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/match"
+	"watchmark/internal/engine"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -91,7 +87,7 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 	}
 	t, err := s.Engine.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
 		defer s.endCorrecting(id)
-		return (&correcting{Service: s, c: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
+		return (&correcting{Service: s, asked: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
 	})
 	started = err == nil
 	return Corrected{Mapping: m, RecordIDs: ids, Task: t}, err
@@ -114,168 +110,11 @@ func (s *Service) endCorrecting(id int64) {
 	delete(s.corrects, id)
 }
 
-// mappingFor is the mapping that a correction asks for, and the rules with it.
-func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
-	m := mapping.Mapping{
-		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
-		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
+// titlesOf are the records that a mapping made from r is for.
+func titlesOf(r record.Record, everySeason bool) record.Titles {
+	title := mapping.Fold(r.Title)
+	return record.Titles{
+		Same:   func(other string) bool { return mapping.Fold(other) == title },
+		Season: r.Season, EverySeason: everySeason, Film: r.MediaType == watch.Movie,
 	}
-	if c.EverySeason {
-		m.Season = nil
-	} else {
-		m.FirstSeason = m.Season == nil
-	}
-	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
-		m.Episode = w.Event.Episode // what one special is says nothing of the others
-	}
-	rules, err := s.Mappings.RulesWith(ctx, m)
-	if err != nil {
-		return m, nil, err
-	}
-	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
-		if won.Episode != nil {
-			return m, nil, &mapping.FieldError{Field: "all_of_title", Problem: fmt.Sprintf("the mapping of %q for this very episode goes first: remove that mapping", won.Title)}
-		}
-		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
-			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
-	}
-	subject, err := s.Chosen(ctx, c.SubjectID)
-	m.SubjectName = subject.DisplayName()
-	return m, rules, err
-}
-
-// Chosen is the subject that a person chose for a title: an anime or live action, whatever the
-// media server takes the title for. It returns a *mapping.FieldError of subject_id when there
-// is none or it is of another kind, else an error of package catalog.
-func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
-	if err := mapping.CheckSubject(id); err != nil {
-		return catalog.Subject{}, err
-	}
-	subject, err := s.Catalog.Subject(ctx, id)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
-			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", id)}
-	}
-	if err != nil {
-		return catalog.Subject{}, err
-	}
-	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
-		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is neither an anime nor live action", id, subject.DisplayName())}
-	}
-	return subject, nil
-}
-
-// Effect is what a correction would do.
-type Effect struct {
-	// Marks is what the record wrote and nobody took back.
-	Marks []record.Mark
-	// Others are the other records that AllOfTitle would take, OthersMarked those of them that hold a mark.
-	Others, OthersMarked int
-	// OthersChange of them would run again, OthersStay would stay as they are, and of
-	// OthersUntold that cannot be told now; all 0 without AllOfTitle and a subject.
-	OthersChange, OthersStay, OthersUntold int
-	// Leads is where the record would come out; nil when the correction names no subject.
-	Leads *match.Result
-	// EpisodeName is the title of the episode that it leads to; may be empty.
-	EpisodeName string
-	// Same is set when all that the record marked is what the correction leads to: nothing is taken back.
-	Same bool
-}
-
-// PreviewCorrection tells what Correct would do, and writes nothing. With SubjectID 0 it
-// tells only what there is to correct. Errors as those of Correct.
-func (s *Service) PreviewCorrection(ctx context.Context, id int64, c Correction) (Effect, error) {
-	w, err := s.Engine.Records.Work(ctx, id)
-	if err != nil {
-		return Effect{}, err
-	}
-	var p Effect
-	if p.Marks, err = s.Engine.Records.Marks(ctx, id); err != nil {
-		return Effect{}, err
-	}
-	others, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
-	if err != nil {
-		return Effect{}, err
-	}
-	others = slices.DeleteFunc(others, func(one record.Titled) bool { return one.ID == id })
-	p.Others = len(others)
-	for _, one := range others {
-		if one.Marked {
-			p.OthersMarked++
-		}
-	}
-	if c.SubjectID == 0 {
-		return p, nil
-	}
-	_, rules, err := s.mappingFor(ctx, w, c)
-	if err != nil {
-		return Effect{}, err
-	}
-	trace := s.MatchBy(ctx, w.Event, rules)
-	if trace.Result.Status == match.Unreachable && trace.Err != nil {
-		return Effect{}, trace.Err
-	}
-	p.Leads = &trace.Result
-	p.Same = len(p.Marks) > 0 && !slices.ContainsFunc(p.Marks, func(m record.Mark) bool { return !isOf(trace.Result, m) })
-	if c.AllOfTitle {
-		if err := s.previewOthers(ctx, others, rules, &p); err != nil {
-			return Effect{}, err
-		}
-	}
-	p.EpisodeName = s.episodeName(ctx, trace.Result.EpisodeID)
-	return p, nil
-}
-
-// episodeName is the title of an episode; empty where it cannot be had, for it is a courtesy.
-func (s *Service) episodeName(ctx context.Context, id catalog.EpisodeID) string {
-	if id == 0 {
-		return ""
-	}
-	episode, err := s.Catalog.Episode(ctx, id)
-	if err != nil {
-		return ""
-	}
-	return cmp.Or(episode.NameCN, episode.Name)
-}
-
-// previewTime is how long a preview looks where other records lead.
-const previewTime = 10 * time.Second
-
-// previewOthers counts what a correction would do to other records.
-func (s *Service) previewOthers(ctx context.Context, others []record.Titled, rules *mapping.Rules, p *Effect) error {
-	looking, stop := context.WithTimeout(ctx, previewTime)
-	defer stop()
-	for _, one := range others {
-		r, err := s.Engine.Records.Get(ctx, one.ID)
-		if errors.Is(err, record.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		v := verdict{fate: untold}
-		if !r.Status.IsOnTheWay() && looking.Err() == nil {
-			v, err = s.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return s.MatchBy(ctx, event, rules) })
-			if looking.Err() != nil {
-				v, err = verdict{fate: untold}, ctx.Err()
-			}
-			if err != nil {
-				return err
-			}
-		}
-		switch v.fate {
-		case runsAgain:
-			p.OthersChange++
-		case untold:
-			p.OthersUntold++
-		default:
-			p.OthersStay++
-		}
-	}
-	return nil
-}
-
-// isOf reports whether a match leads to what was marked.
-func isOf(r match.Result, m record.Mark) bool {
-	return r.Status == match.Matched && r.SubjectID == m.SubjectID && (m.EpisodeID == 0 || r.EpisodeID == m.EpisodeID)
 }

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"watchmark/internal/engine"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
@@ -33,7 +33,7 @@ type CorrectTally struct {
 // correcting is a correction at work.
 type correcting struct {
 	*Service
-	c       Correction
+	asked   Correction
 	mapping mapping.Mapping
 	// id is the record that the person corrects, all are those that are corrected with it.
 	id      int64
@@ -44,12 +44,21 @@ type correcting struct {
 	problem string // why the first stuck record is stuck
 }
 
-// plan is what is to be done with a record.
+// plan is what is to be done with a record, and how far it is done.
 type plan struct {
 	record record.Record
-	wrong  []heldMark
-	// held: its mark was taken back, and it runs again when it is let.
+	// wrong are the marks to take back, taken what became of them so far.
+	wrong []heldMark
+	taken []takenBack
+	// stuck: a mark could not be taken back, so the record stays as it is.
+	stuck bool
+	// held: its marks were taken back, and it runs again when it is let.
 	held bool
+}
+
+// isFree reports whether all wrong marks are gone, those of back counted as taken.
+func (p *plan) isFree(back ...takenBack) bool {
+	return !p.stuck && len(p.taken)+len(back) == len(p.wrong)
 }
 
 // run takes all wrong marks back, then runs the records again in parts, the oldest first. Not
@@ -63,13 +72,13 @@ func (c *correcting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plans, err = c.takeAllBack(ctx, plans)
 	defer c.let(context.WithoutCancel(ctx), plans)
+	goOn, err := c.takeAllBack(ctx, plans)
 	if err != nil {
 		return err
 	}
-	done := len(c.all) - len(plans)
-	for part := range slices.Chunk(plans, engine.RunMost) {
+	done := len(c.all) - len(goOn)
+	for part := range slices.Chunk(goOn, engine.RunMost) {
 		err := c.part(ctx, part)
 		done += len(part)
 		c.task.SetResult(c.tally)
@@ -122,8 +131,8 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 		default:
 			p := &plan{record: r}
 			for _, m := range v.wrong {
-				if c.c.Unmark {
-					p.wrong = append(p.wrong, heldMark{Mark: m, of: r})
+				if c.asked.Unmark {
+					p.wrong = append(p.wrong, heldMark{m, r})
 				}
 			}
 			plans = append(plans, p)
@@ -143,75 +152,68 @@ func (c *correcting) stuck(problem string) {
 // transaction that forgets the last mark of a record gives the record back to the engine, so
 // that it is finished whatever happens to this task.
 func (c *correcting) takeAllBack(ctx context.Context, plans []*plan) (goOn []*plan, err error) {
-	corrected, byID := map[int64]bool{}, map[int64]*plan{}
-	for _, id := range c.all {
-		corrected[id] = true
-	}
+	byID := map[int64]*plan{}
 	var wrong []heldMark
 	for _, p := range plans {
 		byID[p.record.ID] = p
 		wrong = append(wrong, p.wrong...)
 	}
-	taken, stuck := map[int64][]takenBack{}, map[int64]bool{}
 	message := fmt.Sprintf("corrected by a person to subject %d", c.mapping.SubjectID)
 	for _, group := range byEntry(wrong) {
-		back, err := c.takeBack(ctx, group, message, corrected, func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
-			return c.endTx(ctx, tx, back, taken, stuck, byID)
+		back, err := c.takeBack(ctx, group, c.all, message, func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
+			return c.endTx(ctx, tx, plans, back)
 		})
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() == nil && err != nil {
 			c.Engine.Log.WarnContext(ctx, "cannot take back marks", "subject_id", group[0].SubjectID, "records", len(group), "error", err)
 			for _, m := range group {
-				if !stuck[m.RecordID] {
-					stuck[m.RecordID] = true
+				if p := byID[m.RecordID]; !p.stuck {
+					p.stuck = true
 					c.stuck(unmarkProblem(err))
 				}
 			}
 		}
 		for _, t := range back {
-			taken[t.RecordID] = append(taken[t.RecordID], t)
 			p := byID[t.RecordID]
-			p.held = c.c.Mark && !stuck[t.RecordID] && len(taken[t.RecordID]) == len(p.wrong)
+			p.taken = append(p.taken, t)
+			p.held = c.asked.Mark && p.isFree()
 			if t.sharer == 0 {
 				c.tally.TakenBack++
 			}
 		}
 		if ctx.Err() != nil {
-			return plans, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return slices.DeleteFunc(plans, func(p *plan) bool { return stuck[p.record.ID] }), nil
+	for _, p := range plans {
+		if !p.stuck {
+			goOn = append(goOn, p)
+		}
+	}
+	return goOn, nil
 }
 
 // endTx writes what becomes of the records of marks that were taken back, once the last mark
 // of each is: it is noted, and the record runs again or is ignored.
-func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, back []takenBack, before map[int64][]takenBack, stuck map[int64]bool, plans map[int64]*plan) error {
-	now := map[int64][]takenBack{}
-	for _, t := range back {
-		now[t.RecordID] = append(now[t.RecordID], t)
-	}
-	for id, some := range now {
-		all := slices.Concat(before[id], some)
-		if stuck[id] || len(all) < len(plans[id].wrong) {
-			continue
-		}
-		if err := c.noteTx(ctx, tx, plans[id].record, all); err != nil {
-			return err
-		}
-		if !c.c.Mark {
-			if err := record.IgnoreTx(ctx, tx, id, some[len(some)-1].told); err != nil {
+func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, plans []*plan, back []takenBack) error {
+	for _, p := range plans {
+		id, isHeld := p.record.ID, p.held // those of earlier entries wait on
+		now := slices.DeleteFunc(slices.Clone(back), func(t takenBack) bool { return t.RecordID != id })
+		if len(now) > 0 && p.isFree(now...) {
+			if err := c.noteTx(ctx, tx, p.record, slices.Concat(p.taken, now)); err != nil {
 				return err
 			}
-			continue
+			if !c.asked.Mark {
+				if err := record.IgnoreTx(ctx, tx, id, now[len(now)-1].message); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := record.RequeueTx(ctx, tx, id); err != nil {
+				return err
+			}
+			isHeld = true
 		}
-		if _, err := record.RequeueTx(ctx, tx, id); err != nil {
-			return err
-		}
-		if err := record.HoldTx(ctx, tx, id, engine.Lease); err != nil {
-			return err
-		}
-	}
-	for id, p := range plans { // those of earlier entries wait on
-		if p.held {
+		if isHeld {
 			if err := record.HoldTx(ctx, tx, id, engine.Lease); err != nil {
 				return err
 			}
@@ -256,7 +258,7 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 			continue // it is ignored now
 		}
 		err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			if err := c.noteTx(ctx, tx, p.record, nil); err != nil || !c.c.Mark {
+			if err := c.noteTx(ctx, tx, p.record, nil); err != nil || !c.asked.Mark {
 				return err
 			}
 			requeued, err := record.RequeueTx(ctx, tx, id)
@@ -270,7 +272,7 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 			c.tally.Skipped++
 		case err != nil:
 			return err
-		case c.c.Mark:
+		case c.asked.Mark:
 			running = append(running, id)
 		}
 		c.Engine.Records.Feed.Publish(id)

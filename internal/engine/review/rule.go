@@ -1,12 +1,68 @@
 package review
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
+
+// mappingFor is the mapping that a correction asks for, and the rules with it.
+func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
+	m := mapping.Mapping{
+		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
+		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
+	}
+	if c.EverySeason {
+		m.Season = nil
+	} else {
+		m.FirstSeason = m.Season == nil
+	}
+	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
+		m.Episode = w.Event.Episode // what one special is says nothing of the others
+	}
+	rules, err := s.Mappings.RulesWith(ctx, m)
+	if err != nil {
+		return m, nil, err
+	}
+	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
+		if won.Episode != nil {
+			return m, nil, &mapping.FieldError{Field: "all_of_title", Problem: fmt.Sprintf("the mapping of %q for this very episode goes first: remove that mapping", won.Title)}
+		}
+		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
+			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
+	}
+	subject, err := s.Chosen(ctx, c.SubjectID)
+	m.SubjectName = subject.DisplayName()
+	return m, rules, err
+}
+
+// Chosen is the subject that a person chose for a title: an anime or live action, whatever the
+// media server takes the title for. It returns a *mapping.FieldError of subject_id when there
+// is none or it is of another kind, else an error of package catalog.
+func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+	if err := mapping.CheckSubject(id); err != nil {
+		return catalog.Subject{}, err
+	}
+	subject, err := s.Catalog.Subject(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
+			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", id)}
+	}
+	if err != nil {
+		return catalog.Subject{}, err
+	}
+	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
+		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is neither an anime nor live action", id, subject.DisplayName())}
+	}
+	return subject, nil
+}
 
 // Ruled is what the mappings and blocked keywords make of an event.
 type Ruled struct {
@@ -46,4 +102,16 @@ func (s *Service) Rule(ctx context.Context, event watch.Event, rules *mapping.Ru
 	}
 	ruled.Leads, ruled.EpisodeName = &trace.Result, s.episodeName(ctx, trace.Result.EpisodeID)
 	return ruled, nil
+}
+
+// episodeName is the title of an episode; empty where it cannot be had, for it is a courtesy.
+func (s *Service) episodeName(ctx context.Context, id catalog.EpisodeID) string {
+	if id == 0 {
+		return ""
+	}
+	episode, err := s.Catalog.Episode(ctx, id)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(episode.NameCN, episode.Name)
 }

@@ -3,17 +3,13 @@ package review
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
-	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
-	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
@@ -22,9 +18,6 @@ const (
 	AnswerKind  = "answer"
 	CorrectKind = "correct"
 )
-
-// undoWait is how long Undo waits for records that the answer set going.
-const undoWait = 10 * time.Second
 
 // Catalog tells what subjects and episodes are. Errors are those of package catalog.
 type Catalog interface {
@@ -69,63 +62,18 @@ type Answered struct {
 // records that wait for it again. Errors are those of Store.Confirm.
 func (s *Service) Confirm(ctx context.Context, id int64, c Choice) (Answered, error) {
 	a, err := s.Questions.Confirm(ctx, id, c)
-	return s.answered(ctx, a, err)
+	return s.follow(ctx, a, err)
 }
 
 // Reject answers a question by blocking its title exactly, and runs the records that wait
 // again, which ignores them. Errors are those of Store.Reject.
 func (s *Service) Reject(ctx context.Context, id int64) (Answered, error) {
 	a, err := s.Questions.Reject(ctx, id)
-	return s.answered(ctx, a, err)
+	return s.follow(ctx, a, err)
 }
 
-// Undo takes an answer back with all that it caused. First the marks that it led to
-// are removed from the lists, as far as the service itself wrote them; then rule and question
-// are as before, and the records run again, so that they ask anew. When a mark cannot be taken
-// back the answer stays, and undoing again goes on where it stopped. It waits a while for
-// records that are still on their way. Errors are those of Store.Undo but for
-// *MarkedError, and of packages account and catalog.
-func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
-	waiting, stop := context.WithTimeout(ctx, undoWait)
-	defer stop()
-	var taken []takenBack
-	for {
-		a, err := s.Questions.Undo(ctx, id)
-		var marked *MarkedError
-		if errors.As(err, &marked) {
-			some, err := s.takeBackAll(ctx, marked.RecordIDs, "the answer about this title was undone")
-			if err != nil {
-				return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, err)
-			}
-			taken = append(taken, some...)
-			continue
-		}
-		var busy *InWorkError
-		if !errors.As(err, &busy) {
-			back, err := s.answered(ctx, a, err)
-			for i, t := range taken {
-				if t.sharer != 0 {
-					if !slices.ContainsFunc(taken[i:], func(later takenBack) bool { return later.isThatLeftBy(t) }) {
-						back.Shared++
-					}
-				} else if !slices.Contains(back.Unmarked, t.RecordID) {
-					back.Unmarked = append(back.Unmarked, t.RecordID)
-				}
-			}
-			return back, err
-		}
-		_, waited := s.Engine.Settled(waiting, busy.RecordID)
-		switch {
-		case waiting.Err() != nil:
-			return Answered{}, err
-		case waited != nil && !errors.Is(waited, record.ErrNotFound):
-			return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, waited)
-		}
-	}
-}
-
-// answered has the records of an answer worked on, and followed by a task.
-func (s *Service) answered(ctx context.Context, a Answer, err error) (Answered, error) {
+// follow has the records of an answer worked on, and followed by a task.
+func (s *Service) follow(ctx context.Context, a Answer, err error) (Answered, error) {
 	if err != nil {
 		return Answered{}, err
 	}

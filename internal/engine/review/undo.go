@@ -4,15 +4,72 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/record"
 )
 
+// undoWait is how long an undo waits for records that the answer set going.
+const undoWait = 10 * time.Second
+
 // undoMost is how many records, beside those that waited for the answer, its undo takes
 // with it: the newest ones.
 const undoMost = 500
+
+// Undo takes an answer back with all that it caused. First the marks that it led to
+// are removed from the lists, as far as the service itself wrote them; then rule and question
+// are as before, and the records run again, so that they ask anew. When a mark cannot be taken
+// back the answer stays, and undoing again goes on where it stopped. It waits a while for
+// records that are still on their way. Errors are those of Store.Undo but for
+// *MarkedError, and of packages account and catalog.
+func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
+	waiting, stop := context.WithTimeout(ctx, undoWait)
+	defer stop()
+	var taken []takenBack
+	for {
+		a, err := s.Questions.Undo(ctx, id)
+		var marked *MarkedError
+		var busy *InWorkError
+		switch {
+		case errors.As(err, &marked):
+			var some []takenBack
+			some, err = s.takeBackAll(ctx, marked.RecordIDs, "the answer about this title was undone")
+			taken = append(taken, some...)
+		case errors.As(err, &busy):
+			if _, err = s.Engine.Settled(waiting, busy.RecordID); waiting.Err() != nil {
+				return Answered{}, busy
+			}
+			if errors.Is(err, record.ErrNotFound) {
+				err = nil
+			}
+		default:
+			back, err := s.follow(ctx, a, err)
+			back.Unmarked, back.Shared = countTaken(taken)
+			return back, err
+		}
+		if err != nil {
+			return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, err)
+		}
+	}
+}
+
+// countTaken tells whose marks were taken back, and how many are left to other records in the end.
+func countTaken(taken []takenBack) (unmarked []int64, shared int) {
+	for i, t := range taken {
+		switch {
+		case t.sharer == 0:
+			if !slices.Contains(unmarked, t.RecordID) {
+				unmarked = append(unmarked, t.RecordID)
+			}
+		case !slices.ContainsFunc(taken[i:], func(later takenBack) bool { return later.isThatLeftBy(t) }):
+			shared++
+		}
+	}
+	return unmarked, shared
+}
 
 // Undo takes an answer back: the mapping or keyword that it wrote is removed, unless
 // somebody changed it since, and what it replaced is there again; the question waits anew,
