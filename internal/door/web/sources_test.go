@@ -199,7 +199,7 @@ func TestSourcePages(t *testing.T) {
 	failed.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 4, Name: "mira", Method: tracker.ByCode, State: tracker.Connected, Problem: reason.Text("the key of this service is another one")}}}
 	failed.ended(t, importer.RunTask, errors.New("the server has gone"))
 	copied := newRig(t, withEnviron("WATCHMARK_NAS_ENABLED=true", "WATCHMARK_DEVICE_ADDRESSES=192.168.1.5"))
-	copied.nas.status = nas.Status{Enabled: true, LastScan: time.Now(), Handling: nas.Copied, MissingValue: []reason.Reason{reason.Text("no air dates")}}
+	copied.nas.status = nas.Status{Enabled: true, LastScan: time.Now(), Handling: nas.Copied, Missing: []string{"no air dates"}, MissingValue: []reason.Reason{reason.Text("no air dates")}}
 	copied.nas.users = []nas.User{{GUID: "a1", UserName: "of the copy", Active: true}}
 	running := newRig(t)
 	running.begin(t, device.TaskKind, nil)
