@@ -22,7 +22,6 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
-	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -72,7 +71,6 @@ var statuses = []struct {
 	{device.ErrOff, http.StatusConflict},
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
-	{importer.ErrRunning, http.StatusConflict},
 	{diagnose.ErrRunning, http.StatusConflict},
 	{backup.ErrNotFound, http.StatusNotFound},
 	{backup.ErrRunning, http.StatusConflict},
@@ -154,8 +152,6 @@ func fieldsOf(err error) []problem.Field {
 		case *reason.FieldError:
 			fields = append(fields, problem.At("body."+e.Field, e.What))
 		case *mapping.FieldError:
-			at(e.Field, e.Problem)
-		case *importer.FieldError:
 			at(e.Field, e.Problem)
 		case *notify.FieldError:
 			at(e.Field, e.Problem)

@@ -44,7 +44,6 @@ var speakers = []speaker{
 	{dir: "upkeep/diagnose", but: []string{"problem.go"}},
 	{dir: "engine", wraps: true},
 	{dir: "platform/httpx", wraps: true},
-	{dir: "source/importer", wraps: true},
 	{dir: "platform/lan"},
 	{dir: "tell/llm", but: []string{"usage.go"}},
 	{dir: "match/mapping"},
@@ -73,7 +72,7 @@ var silent = []string{
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
 	"testkit/servertest", "testkit/simulated", "testkit/totptest", "testkit/trackertest", "tools", "tools/npm",
-	"source", "source/custom", "source/emby", "source/jellyfin", "source/mediabrowser", "source/nas", "source/payload", "source/plex", "source/preview",
+	"source", "source/custom", "source/emby", "source/importer", "source/jellyfin", "source/mediabrowser", "source/nas", "source/payload", "source/plex", "source/preview",
 	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/install", "upkeep/rights", "watch/title", "watch/title/gen",
 }
 
@@ -101,7 +100,6 @@ var unsaid = map[string]string{
 	"airing %s":                       "names a matter", "summary %s": "names a matter", "summary %s %s": "names a matter",
 	"watchmark/watchmark/%s (%s)":                  "a header",
 	"catalog session":                              "what a token is printed as",
-	"MediaBrowser Token=\"%s\"":                    "a header",
 	"application/json, text/html;q=0.9, */*;q=0.8": "a header",
 	"panic": "of the log", "panic in a transaction": "of the log",
 	"request sent": "of the log", "request failed": "of the log", "answer received": "of the log",

@@ -151,7 +151,7 @@ func (g *rig) fillSources(t testing.TB) {
 	g.ended(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 31, Skipped: 180, Unreadable: 2})
 	g.ended(t, importer.RunTask, importer.Result{Server: "home", User: "bench", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	g.ended(t, importer.PreviewTask, importer.Preview{Server: "home", User: "Mira TV", Table: table(), Known: 12,
-		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: "import is about an episode without an episode number."}, {Title: "Trailer", Reason: "import is about an episode without an episode number."}}}})
+		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: reason.Text("import is about an episode without an episode number.")}, {Title: "Trailer", Reason: reason.Text("import is about an episode without an episode number.")}}}})
 }
 
 // sourceAnswers is what the API answers the rooms of the sources.

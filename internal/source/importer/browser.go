@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/mediabrowser"
 	"watchmark/internal/source/payload"
 )
@@ -26,7 +27,7 @@ func (s *browserServer) about(ctx context.Context) (About, error) {
 	}
 	a := About{ID: info.Line("Id"), Name: info.Line("ServerName"), Users: []User{}, Libraries: []Library{}}
 	if a.ID == "" {
-		return About{}, &FieldError{"url", "what answers there is no " + s.product}
+		return About{}, reason.At("url", notThat.With(s.product))
 	}
 	users, err := s.users(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *browserServer) watched(ctx context.Context, u User, l Library, page fun
 	shows := map[string]show{}
 	err := s.items(ctx, u, l, url.Values{"IncludeItemTypes": {"Series"}, "EnableUserData": {"false"}}, func(items []payload.Object, _ int) error {
 		if len(shows) >= mostShows {
-			return &FieldError{"url", "the library has more shows than can be read"}
+			return reason.At("url", tooManyShows)
 		}
 		for _, item := range items {
 			shows[item.Line("Id")] = show{item.Line("OriginalTitle"), item.Object("ProviderIds").IDs()}
@@ -123,7 +124,7 @@ func (s *browserServer) items(ctx context.Context, u User, l Library, query url.
 			return nil, 0, err
 		}
 		if answer["Items"] == nil {
-			return nil, 0, &FieldError{"url", "what answers there is no " + s.product}
+			return nil, 0, reason.At("url", notThat.With(s.product))
 		}
 		total, _ := answer.Int("TotalRecordCount")
 		return answer.Objects("Items"), total, nil

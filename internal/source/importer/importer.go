@@ -11,14 +11,13 @@ package importer
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -32,18 +31,6 @@ const (
 	PreviewTask = "import_preview"
 	RunTask     = "import"
 )
-
-// ErrRunning is returned while another import or preview runs.
-var ErrRunning = errors.New("a history is being imported or previewed already: wait for it, or cancel its task")
-
-// FieldError says which field of the input is at fault and what to do.
-type FieldError struct {
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // Address is where a media server is and what opens it.
 type Address struct {
@@ -113,7 +100,7 @@ type Keeper struct {
 // NewKeeper is a Keeper.
 func NewKeeper(c Config) *Keeper { return &Keeper{Config: c} }
 
-// About asks a server for its users and libraries. A *FieldError says what is wrong with the
+// About asks a server for its users and libraries. A *reason.FieldError says what is wrong with the
 // address or the token, the server's silence included.
 func (k *Keeper) About(ctx context.Context, a Address) (About, error) {
 	s, err := k.open(a)
@@ -135,7 +122,7 @@ func (k *Keeper) About(ctx context.Context, a Address) (About, error) {
 }
 
 // Preview starts a task that tells what an import would mark, and stores nothing. Its result is
-// a Preview. Errors: *FieldError, ErrRunning, task.ErrStopping.
+// a Preview. Errors: *reason.FieldError, ErrRunning, task.ErrStopping.
 func (k *Keeper) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
 	return k.start(ctx, PreviewTask, a, c, (*history).preview)
 }
@@ -203,9 +190,9 @@ func (k *Keeper) choose(ctx context.Context, a Address, c Choice) (*history, err
 	case at < 0 && c.User == "" && len(h.about.Users) == 1:
 		at = 0
 	case at < 0 && c.User == "":
-		return nil, &FieldError{"user", "say whose history is meant: the server has several users"}
+		return nil, reason.At("user", whichUser)
 	case at < 0:
-		return nil, &FieldError{"user", "the server has no user of this id or name"}
+		return nil, reason.At("user", noUser)
 	}
 	h.user = h.about.Users[at]
 	accounts, problem, err := k.Routed(ctx, h.user.Name)
@@ -213,7 +200,7 @@ func (k *Keeper) choose(ctx context.Context, a Address, c Choice) (*history, err
 		return nil, err
 	}
 	if len(accounts) == 0 {
-		return nil, &FieldError{"user", problem}
+		return nil, reason.At("user", reason.Text(problem))
 	}
 	h.libraries = h.about.Libraries
 	if len(c.Libraries) > 0 {
@@ -222,7 +209,7 @@ func (k *Keeper) choose(ctx context.Context, a Address, c Choice) (*history, err
 	for _, wanted := range c.Libraries {
 		at := slices.IndexFunc(h.about.Libraries, func(l Library) bool { return l.ID == wanted || l.Name == wanted })
 		if at < 0 {
-			return nil, &FieldError{"libraries", fmt.Sprintf("the server has no library %q that holds episodes or films", payload.Clean(wanted, 60))}
+			return nil, reason.At("libraries", noLibrary.With(payload.Clean(wanted, 60)))
 		}
 		if !slices.Contains(h.libraries, h.about.Libraries[at]) {
 			h.libraries = append(h.libraries, h.about.Libraries[at])
@@ -236,7 +223,7 @@ type watched struct {
 	id     string
 	title  string
 	events []watch.Event
-	reason string
+	why    reason.Reason
 }
 
 // read gives each page of the history, an item once, to each. left is how many more the
@@ -255,7 +242,7 @@ func (h *history) read(ctx context.Context, each func(l Library, items []watched
 			return each(l, items, left)
 		})
 		if err != nil {
-			return fmt.Errorf("read the library %s: %w", l.Name, err)
+			return readLibrary.With(l.Name, err)
 		}
 	}
 	return nil
@@ -273,9 +260,9 @@ func (h *history) item(l Library, r payload.Report) watched {
 	}
 	d, err := r.Deliver(watch.Watched)
 	if err != nil {
-		item.reason = err.Error()
+		item.why = reason.Of(err)
 		return item
 	}
-	item.events, item.reason = d.Events, d.Ignored.Text
+	item.events, item.why = d.Events, d.Ignored
 	return item
 }

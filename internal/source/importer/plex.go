@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/plex"
 	"watchmark/internal/watch"
@@ -39,7 +40,7 @@ func (s *plexServer) container(ctx context.Context, path string, query url.Value
 	}
 	container := answer.Object("MediaContainer")
 	if container == nil {
-		return nil, &FieldError{"url", "what answers there is no Plex"}
+		return nil, reason.At("url", notThat.With("Plex"))
 	}
 	return container, nil
 }
@@ -51,7 +52,7 @@ func (s *plexServer) about(ctx context.Context) (About, error) {
 	}
 	a := About{ID: root.Line("machineIdentifier"), Name: root.Line("friendlyName"), Users: []User{}, Libraries: []Library{}}
 	if a.ID == "" {
-		return About{}, &FieldError{"url", "what answers there is no Plex"}
+		return About{}, reason.At("url", notThat.With("Plex"))
 	}
 	accounts, err := s.container(ctx, "/accounts", nil)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *plexServer) watched(ctx context.Context, u User, l Library, page func([
 	if l.kind == "show" {
 		err := s.section(ctx, l, url.Values{"type": {plexShows}}, func(metas []payload.Object, _ int) error {
 			if len(s.shows) >= mostShows {
-				return &FieldError{"url", "the library has more shows than can be read"}
+				return reason.At("url", tooManyShows)
 			}
 			for _, meta := range metas {
 				s.shows[meta.Line("ratingKey")] = show{meta.Line("originalTitle"), plex.ProviderIDs(meta)}

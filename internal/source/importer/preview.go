@@ -2,8 +2,8 @@ package importer
 
 import (
 	"context"
-	"fmt"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/preview"
 )
@@ -25,8 +25,14 @@ type Skipped struct {
 
 // SkippedBy is an item that cannot become a record.
 type SkippedBy struct {
-	Title  string `json:"title"`
-	Reason string `json:"reason"`
+	Title  string        `json:"title"`
+	Reason reason.Reason `json:"reason_value"`
+}
+
+// MarshalJSON has the text of the reason beside it, as reason.
+func (s SkippedBy) MarshalJSON() ([]byte, error) {
+	type plain SkippedBy
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 const skippedShown = 50
@@ -35,7 +41,7 @@ const skippedShown = 50
 func (s *Skipped) add(i watched) {
 	s.Count++
 	if len(s.Some) < skippedShown {
-		s.Some = append(s.Some, SkippedBy{i.title, i.reason})
+		s.Some = append(s.Some, SkippedBy{i.title, i.why})
 	}
 }
 
@@ -62,7 +68,7 @@ func (h *history) preview(ctx context.Context, t *task.Task) error {
 					return err
 				}
 			}
-			t.Progress(done+i+1, done+len(items)+left, fmt.Sprintf("%s: %d episodes and films looked up", l.Name, p.Table.Items))
+			t.Progress(done+i+1, done+len(items)+left, lookedUp.With(l.Name, p.Table.Items).Text)
 		}
 		done += len(items)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -35,7 +36,7 @@ const (
 // errNotThere is a 404.
 var errNotThere = errors.New("the server does not know this path")
 
-// client asks one server. Its errors are *FieldError, or that of the context.
+// client asks one server. Its errors are *reason.FieldError, or that of the context.
 type client struct {
 	http    *httpx.Client
 	product string
@@ -51,7 +52,7 @@ func (k *Keeper) open(a Address) (server, error) {
 	}
 	token := strings.TrimSpace(a.Token.Reveal())
 	if token == "" || len(token) > watch.MaxText || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' }) {
-		return nil, &FieldError{"token", "enter the token as the server shows it"}
+		return nil, reason.At("token", wrongToken)
 	}
 	k.Masker.Add(token)
 	c := client{http: k.HTTP, base: base, header: http.Header{"Accept": {"application/json"}}}
@@ -69,7 +70,7 @@ func (k *Keeper) open(a Address) (server, error) {
 		c.header.Set("Authorization", `MediaBrowser Token="`+token+`"`)
 		return &browserServer{client: c}, nil
 	}
-	return nil, &FieldError{"source", "histories are read from plex, emby and jellyfin"}
+	return nil, reason.At("source", wrongSource)
 }
 
 // checkURL is the address of a server without a slash at its end.
@@ -77,11 +78,11 @@ func checkURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", &FieldError{"url", "enter the address of the server, such as http://192.168.1.5:8096"}
+		return "", reason.At("url", wrongAddress)
 	case u.User != nil:
-		return "", &FieldError{"url", "leave out user and password: the token opens the server"}
+		return "", reason.At("url", withPassword)
 	case u.RawQuery != "" || u.Fragment != "" || strings.Contains(u.Path, "/web"):
-		return "", &FieldError{"url", "enter the address of the server only, without what follows in the browser, such as http://192.168.1.5:8096"}
+		return "", reason.At("url", withPath)
 	}
 	return strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/"), nil
 }
@@ -97,20 +98,20 @@ func (c client) get(ctx context.Context, path string, query url.Values, to any) 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &FieldError{"url", "no answer from there: " + err.Error() + "; check the address as this service reaches it (in a container, localhost is the container) and that the server runs"}
+		return reason.At("url", noAnswer.With(err))
 	}
 	switch {
 	case resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden:
-		return &FieldError{"token", fmt.Sprintf("%s refuses the token: it must be that of the server's owner or an API key of the server", c.product)}
+		return reason.At("token", tokenRefused.With(c.product))
 	case resp.Status >= 300 && resp.Status < 400:
-		return &FieldError{"url", "the server sends on to another address: enter that one"}
+		return reason.At("url", sentOn)
 	case resp.Status == http.StatusNotFound:
-		return fmt.Errorf("%w: %w", errNotThere, &FieldError{"url", fmt.Sprintf("there is no %s at this address", c.product)})
+		return fmt.Errorf("%w: %w", errNotThere, reason.At("url", notThere.With(c.product)))
 	case resp.Status != http.StatusOK:
-		return &FieldError{"url", fmt.Sprintf("%s answers with an error (%d): look at its log, and try again later", c.product, resp.Status)}
+		return reason.At("url", fails.With(c.product, resp.Status))
 	}
 	if resp.JSON(to, mostValues) != nil {
-		return &FieldError{"url", fmt.Sprintf("what answers there is no %s", c.product)}
+		return reason.At("url", notThat.With(c.product))
 	}
 	return nil
 }
@@ -133,5 +134,5 @@ func pages(ask func(start int) (elements []payload.Object, total int, err error)
 			return nil
 		}
 	}
-	return &FieldError{"url", "the server's list has no end"}
+	return reason.At("url", endless)
 }
