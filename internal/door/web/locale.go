@@ -198,5 +198,5 @@ func (s *site) preferences(w http.ResponseWriter, r *http.Request) {
 			keep(themeCookie, theme.ID)
 		}
 	}
-	http.Redirect(w, r, s.BasePath+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther)
+	http.Redirect(w, r, s.BasePath+auth.LocalPath(r.PostForm.Get("back")), http.StatusSeeOther) //nolint:gosec // LocalPath never leaves this site
 }
