@@ -36,8 +36,8 @@ type taskPage struct {
 type taskView struct {
 	task.Status
 	Display display
-	// Said is how far it is or what it brought, in the reader's language.
-	Said string
+	// Summary is its progress or its result, in the reader's language.
+	Summary string
 	// Detail is what it says itself, in English: why it failed, or what it is at.
 	Detail string
 	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
@@ -134,7 +134,7 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	}
 	v.Page, v.PageKey = pageOf(t)
 	var err error
-	if v.Said, err = w.taskText(t); err != nil {
+	if v.Summary, err = w.taskText(t); err != nil {
 		return taskView{}, err
 	}
 	// The message of an import of the archive is the name of its phase, which taskText describes.

@@ -4,11 +4,11 @@ import "./live.js";
 import "./cron.js";
 import "./figures.js";
 import { followTask } from "./run.js";
-import { tell } from "./time.js";
+import { showTimes } from "./time.js";
 import { afterPaint, prepare } from "./ui.js";
 
 prepare();
-afterPaint(tell); // the server told the times already, in its own zone
+afterPaint(showTimes); // until then the times are those of the server, in its own zone
 const followed = document.querySelector("[data-follow]");
 if (followed) followTask(followed.dataset.follow);
 // On a phone tabs scroll sideways, in a low window the rooms scroll; the open one may be outside.

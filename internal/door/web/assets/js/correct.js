@@ -1,4 +1,4 @@
-// The correction of a record: opening its part of the page, and looking where it would lead.
+// The correction of a record: opens its part of the page, and shows a preview of the result.
 import { reasonOf, text } from "./words.js";
 import { line, sentence } from "./ui.js";
 import { ask, clearErrors, subjectIn } from "./forms.js";
@@ -7,22 +7,22 @@ document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener) toggle(document.getElementById(opener.dataset.opens));
   const check = event.target.closest("[data-check]");
-  if (check) look(check.form);
+  if (check) preview(check.form);
 });
 
 document.addEventListener("picked", (event) => {
-  if (event.target.dataset.preview) look(event.target);
+  if (event.target.dataset.preview) preview(event.target);
 });
 
-// asked counts the looks; an answer to an earlier one than the last, or to what was entered before, is not shown.
+// asked counts the previews. An answer is not shown when a newer preview was asked for, or a field was changed since.
 let asked = 0;
 
-// What was shown is about what was entered then.
+// A preview is out of date when a field changes.
 document.addEventListener("input", (event) => {
-  const preview = event.target.form?.querySelector(".preview");
-  if (!preview) return;
+  const shown = event.target.form?.querySelector(".preview");
+  if (!shown) return;
   asked++;
-  preview.hidden = true;
+  shown.hidden = true;
 });
 
 function toggle(part) {
@@ -33,7 +33,7 @@ function toggle(part) {
   part.querySelector("input").focus();
 }
 
-async function look(form) {
+async function preview(form) {
   clearErrors(form);
   if (!form.reportValidity()) return;
   const { subject_id: subject, episode_offset: offset, every_season: every, all_of_title: all } = form.elements;

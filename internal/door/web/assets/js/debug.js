@@ -29,10 +29,10 @@ async function attempt(form) {
   form.dataset.busy = "yes";
   const body = await ask(form, "POST", form.dataset.tries, bodyOf(form));
   delete form.dataset.busy;
-  place.replaceChildren(...(body ? told(body) : []));
+  place.replaceChildren(...(body ? routeLines(body) : []));
 }
 
-function told({ routes, proxy }) {
+function routeLines({ routes, proxy }) {
   const lines = routes.map((route) => {
     const works = route.ok ?? route.reachable;
     const way = text(`way_${route.via}`, { proxy: proxy ?? "" }).trim();

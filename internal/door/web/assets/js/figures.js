@@ -1,4 +1,4 @@
-// The drawings of days: the day under the pointer, or the one that was tapped, is told in place of the sum.
+// The charts of days: the day under the pointer, or the one that was tapped, is shown in place of the sum.
 import { text } from "./words.js";
 import { dayOf } from "./time.js";
 
@@ -21,11 +21,11 @@ const drawings = { trend: bars, usage: bars, year: cells };
 function point(event) {
   for (const name of Object.keys(drawings)) {
     const drawing = document.getElementById(`${name}-drawing`);
-    if (drawing) tell(name, drawing, event);
+    if (drawing) showDay(name, drawing, event);
   }
 }
 
-function tell(name, drawing, { target, clientX, clientY }) {
+function showDay(name, drawing, { target, clientX, clientY }) {
   const { at, outline } = drawings[name];
   const frame = drawing.getBoundingClientRect();
   const { width, height } = drawing.viewBox.baseVal;

@@ -51,7 +51,7 @@ async function send(form, button) {
 }
 
 // Whoever leaves a page on which something was entered and not sent is asked first.
-let leads = false; // whether an answer leads to another page
+let leaving = false; // whether an answer leads to another page
 const accepted = new WeakMap(); // what the service took of a field
 
 /** What a field stands at, to be compared with what it stands at later. */
@@ -68,9 +68,9 @@ function isUnsaved(field) {
 
 addEventListener("beforeunload", (event) => {
   const forms = [...document.querySelectorAll(".framed form:not([method=get], [method=dialog], [data-trial])")];
-  if (!leads && forms.some((form) => [...form.elements].some(isUnsaved))) event.preventDefault();
+  if (!leaving && forms.some((form) => [...form.elements].some(isUnsaved))) event.preventDefault();
 });
-addEventListener("pageshow", () => { leads = false; });
+addEventListener("pageshow", () => { leaving = false; });
 
 /** What stands in a form now; calling the answer says that the service took it, so that leaving loses nothing. */
 export function entered(form) {
@@ -124,15 +124,15 @@ function waitOf(answer) {
 async function follow(form, body) {
   switch (form.dataset.then) {
     case "go":
-      leads = true;
+      leaving = true;
       location.assign(form.dataset.next);
       return;
     case "record":
-      leads = true;
+      leaving = true;
       location.assign(form.dataset.next + body.record_ids[0]);
       return;
     case "authorize":
-      leads = true;
+      leaving = true;
       location.assign(body.authorize_url);
       return;
     case "tell":

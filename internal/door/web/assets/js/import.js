@@ -34,7 +34,7 @@ function describe() {
   for (const words of form.querySelectorAll("[data-source]")) words.hidden = words.dataset.source !== chosen.value;
 }
 
-/** What the server said is about what was entered then. */
+/** The answer of the server is out of date when a field changes. */
 function forget() {
   who.hidden = true;
   form.querySelector("[data-said]").textContent = "";
@@ -47,14 +47,14 @@ const choice = () => ({ ...address(), user: form.elements.user.value, libraries:
 /** Does one request at a time, and says meanwhile what is being done. */
 async function during(words, work) {
   const buttons = form.querySelectorAll("button");
-  const said = form.querySelector("[data-said]");
+  const status = form.querySelector("[data-said]");
   form.dataset.busy = "yes";
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
-  said.textContent = words;
+  status.textContent = words;
   try {
     await work();
   } finally {
-    said.textContent = "";
+    status.textContent = "";
     delete form.dataset.busy;
     buttons.forEach((one) => one.removeAttribute("aria-disabled"));
   }

@@ -3,7 +3,7 @@
 // With data-requests they are fetched when a request came to a webhook, too. data-again="5" in one or on it has it fetched anew after 5
 // seconds as well, and again as long as it stands there, for what changes without a record.
 import { afterPaint, prepare } from "./ui.js";
-import { tell } from "./time.js";
+import { showTimes } from "./time.js";
 
 let running = null;
 let again = null; // what to do once the running one is through
@@ -52,7 +52,7 @@ let lost = "";
 
 /** Replaces the content of a part, and keeps focus, what was unfolded, what was being filled in, what was scrolled sideways (data-sideways), covers that are shown and what a script put into data-keep. */
 function put(part, next) {
-  tell(next);
+  showTimes(next);
   if (part.innerHTML === next.innerHTML) return;
   // Before anything is moved: what is kept loses the focus on its way.
   const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;

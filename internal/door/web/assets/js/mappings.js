@@ -53,12 +53,12 @@ async function attempt(trial) {
   }
   const why = answer?.ok ? [] : await Promise.all((body.errors ?? [body]).map(wrong));
   if (own !== turn) return;
-  if (answer?.ok) tell(trial, event, body);
+  if (answer?.ok) showResult(trial, event, body);
   // What is half typed may be wrong for a moment: nothing is marked, and the focus stays.
-  else say(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), ...why.map((words) => line("p", words, "sub")));
+  else showLines(trial, "warn", line("p", text(answer ? "trial_wrong" : "unreachable"), "goal"), ...why.map((words) => line("p", words, "sub")));
 }
 
-function tell(trial, event, answer) {
+function showResult(trial, event, answer) {
   const { blocked, mapping, draft, passed_over: passed, leads } = answer;
   const lines = [];
   let tone = "good";
@@ -89,10 +89,10 @@ function tell(trial, event, answer) {
     if (draft) lines.push(line("p", text("trial_none")));
     else lines.push(linked(text("trial_none"), `${trial.dataset.mappings}/new?${query}`, text("trial_add")));
   }
-  say(trial, tone, ...lines);
+  showLines(trial, tone, ...lines);
 }
 
-function say(trial, tone, ...lines) {
+function showLines(trial, tone, ...lines) {
   const place = trial.querySelector(".tried");
   place.className = `tried note ${tone}`;
   const all = document.createElement("div");
@@ -188,12 +188,12 @@ function group(fate, lines) {
   part.open = fate !== "added" || lines.length <= 10;
   part.querySelector("summary span").textContent = text(`import_${fate}`, { count: lines.length });
   const list = part.querySelector("ul");
-  list.append(...lines.slice(0, shown).map((one) => told(fate, one)));
+  list.append(...lines.slice(0, shown).map((one) => changeLine(fate, one)));
   if (lines.length > shown) list.append(line("li", text("import_more", { count: lines.length - shown }), "line muted"));
   return part;
 }
 
-function told(fate, change) {
+function changeLine(fate, change) {
   const { list, index, title, mapping, was } = change;
   const item = line("li", "", "line");
   const what = line("span", "", "what");

@@ -23,7 +23,7 @@ document.addEventListener("answered", async ({ detail: { form, body } }) => {
     return;
   }
   const results = body.results ?? [body];
-  for (const result of results) document.getElementById(`tested-${result.channel_id}`)?.replaceChildren(...(await told(result)));
+  for (const result of results) document.getElementById(`tested-${result.channel_id}`)?.replaceChildren(...(await resultLines(result)));
   if (body.results) {
     const count = results.filter(({ ok }) => ok).length;
     toast(text("channel_tests", { ok: count, all: results.length }), { tone: count === results.length ? "good" : "bad" });
@@ -31,7 +31,7 @@ document.addEventListener("answered", async ({ detail: { form, body } }) => {
   refresh();
 });
 
-async function told(result) {
+async function resultLines(result) {
   const { ok, latency_ms: ms } = result;
   if (ok) return [line("p", text("channel_arrived", { ms }), "good")];
   return [line("p", text("channel_refused"), "bad"), ...(await inWords([reasonOf(result, "problem"), reasonOf(result, "advice")].filter(Boolean))).map((said) => line("p", said))];
@@ -53,7 +53,7 @@ async function saved(form, { id }) {
   if (!result) return;
   place.classList.add(result.ok ? "good" : "bad");
   const lines = document.createElement("div");
-  lines.append(line("p", text(result.ok ? "channel_saved_works" : "channel_saved_refused"), "goal"), ...(result.ok ? [] : (await told(result)).slice(1)));
+  lines.append(line("p", text(result.ok ? "channel_saved_works" : "channel_saved_refused"), "goal"), ...(result.ok ? [] : (await resultLines(result)).slice(1)));
   place.replaceChildren(lines);
   refresh();
 }

@@ -41,7 +41,7 @@ export function followTask(id) {
     refresh();
   });
   stream.addEventListener("error", () => {
-    if (stream.readyState === EventSource.CLOSED) say(place, text("run_lost"));
+    if (stream.readyState === EventSource.CLOSED) setText(place, text("run_lost"));
   });
 }
 
@@ -53,11 +53,11 @@ function show(place, task) {
   bar.hidden = !(long && running && task.total);
   bar.max = task.total || 1;
   bar.value = task.done;
-  say(place, tellings[task.kind]?.(task) ?? text(running && !task.total ? "run_busy" : `run_${task.state}`, task));
+  setText(place, descriptions[task.kind]?.(task) ?? text(running && !task.total ? "run_busy" : `run_${task.state}`, task));
 }
 
-// How the kinds of tasks that have words of their own are told.
-const tellings = {
+// The kinds of tasks that have texts of their own.
+const descriptions = {
   retry_failed: (task) => `${text(`run_${task.state}`, task)} ${task.result ? text("run_tally", task.result) : ""}`.trim(),
   correct: (task) => [text(`run_${task.state}`, task), task.result && text("run_corrected", task.result), task.result?.retried && text("run_tally", task.result)].filter(Boolean).join(" "),
   archive_import: (task) => {
@@ -70,17 +70,17 @@ const tellings = {
     if (task.state === "done") return text(`refreshed_${task.result.outcome}`, task.result);
     return ended(task);
   },
-  backup: (task) => told(task, "backup_running", "backup_done"),
-  device_sync: (task) => told(task, "boxes_asked", "boxes_found"),
-  import_preview: (task) => told(task, "looking_up", "looked_up"),
-  tracker_preview: (task) => told(task, "looking_up", "looked_up"),
-  import: (task) => told(task, "taking_in", "taken_in"),
-  tracker_sync: (task) => task.state === "done" ? task.result.map((one) => text(`tracker_${one.outcome}`, one)).join(" ") : told(task, "history_read", ""),
-  tracker_device: (task) => told(task, "code_waits", "signed_in"),
+  backup: (task) => describe(task, "backup_running", "backup_done"),
+  device_sync: (task) => describe(task, "boxes_asked", "boxes_found"),
+  import_preview: (task) => describe(task, "looking_up", "looked_up"),
+  tracker_preview: (task) => describe(task, "looking_up", "looked_up"),
+  import: (task) => describe(task, "taking_in", "taken_in"),
+  tracker_sync: (task) => task.state === "done" ? task.result.map((one) => text(`tracker_${one.outcome}`, one)).join(" ") : describe(task, "history_read", ""),
+  tracker_device: (task) => describe(task, "code_waits", "signed_in"),
 };
 
-// told is a task in the words of two keys, while it runs and once it is done.
-function told(task, running, done) {
+// describe is the text of a task by two keys: one while it runs, and one once it is done.
+function describe(task, running, done) {
   if (task.state === "running") return text(running, { ...task, total: task.total || "?" });
   if (task.state === "done") return text(done, task.result ?? {});
   return ended(task);
@@ -90,7 +90,7 @@ function ended(task) {
   return text(`run_${task.state}`, task.state === "failed" ? { message: task.result?.reason ?? task.message } : task);
 }
 
-function say(place, words) {
+function setText(place, words) {
   fill(place.querySelector("[role=status]"), words);
 }
 

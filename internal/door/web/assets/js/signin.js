@@ -27,7 +27,7 @@ document.addEventListener("click", ({ target }) => {
   const recovery = target.closest("[data-use-recovery]");
   if (recovery) {
     const { code } = recovery.form.elements;
-    for (const told of recovery.form.querySelectorAll("[data-recovery]")) told.textContent = told.dataset.recovery;
+    for (const place of recovery.form.querySelectorAll("[data-recovery]")) place.textContent = place.dataset.recovery;
     code.inputMode = "text";
     code.autocomplete = "off";
     code.value = "";

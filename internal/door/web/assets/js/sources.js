@@ -86,7 +86,7 @@ function tellScan({ complete, devices }) {
 
 async function tellSync(sync) {
   const { before, after, event, marks } = sync;
-  const [told, ...messages] = await inWords([reasonOf(event, "reason") || reasonOf(sync, "reason"), ...marks.map((mark) => reasonOf(mark, "message"))]);
+  const [reason, ...messages] = await inWords([reasonOf(event, "reason") || reasonOf(sync, "reason"), ...marks.map((mark) => reasonOf(mark, "message"))]);
   const [was, is] = [seen(before, text("device.before")), seen(after, text("device.after"))];
   for (const [i, mark] of marks.entries()) {
     if (mark.account) was.append(line("p", list(mark.account, mark.marked_before), "sub"));
@@ -99,8 +99,8 @@ async function tellSync(sync) {
   const boxes = document.createElement("ul");
   boxes.className = "boxes";
   boxes.append(was, is);
-  let words = text("device.not_taken", { why: why(told) });
-  if (event) words = [text(`device.outcome.${event.outcome}`), event.title, event.label, told && why(told)].filter(Boolean).join(" · ");
+  let words = text("device.not_taken", { why: why(reason) });
+  if (event) words = [text(`device.outcome.${event.outcome}`), event.title, event.label, reason && why(reason)].filter(Boolean).join(" · ");
   else if (!after.online) words = text("device.silent");
   show(line("p", words, "goal"), boxes);
 }

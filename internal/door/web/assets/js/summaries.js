@@ -57,7 +57,7 @@ document.addEventListener("answered", async ({ detail: { form, body } }) => {
   const id = form.dataset.writes;
   if (!id) return;
   end(id);
-  const parts = await (id === "llm-told" ? tellModel(body) : tellSummary(body));
+  const parts = await (id === "llm-told" ? modelLines(body) : summaryLines(body));
   show(id, ...parts).focus({ preventScroll: true });
   await refresh({ also: "#llm-usage" });
 });
@@ -70,15 +70,15 @@ async function saved(form) {
   document.querySelector("form[data-writes=llm-told]")?.requestSubmit();
 }
 
-async function tellModel(answer) {
+async function modelLines(answer) {
   const { ok, model, latency_ms: ms } = answer;
   if (ok) return [line("p", model ? text("llm_answers", { model }) : text("llm_answers_unnamed"), "goal good"), line("p", text("llm_latency", { seconds: (ms / 1000).toFixed(1) }), "sub")];
-  const [said, todo] = await inWords([reasonOf(answer, "problem"), reasonOf(answer, "advice")]);
-  return [line("p", text("llm_fails"), "goal bad"), line("p", said), line("p", todo, "sub")];
+  const [problem, advice] = await inWords([reasonOf(answer, "problem"), reasonOf(answer, "advice")]);
+  return [line("p", text("llm_fails"), "goal bad"), line("p", problem), line("p", advice, "sub")];
 }
 
 /** What a try answers, which is a result, or a run, which has one. */
-async function tellSummary(body) {
+async function summaryLines(body) {
   if (body.status === "skipped") return [line("p", text("summary_skipped"), "goal")];
   const tried = !body.status;
   const result = tried ? body : body.result;
@@ -89,8 +89,8 @@ async function tellSummary(body) {
   facts.append(line("span", text("summary_records", { count: result.records })), line("span", result.model ? text("summary_by", { model: result.model }) : text("summary_figures")));
   const written = line("div", result.text, "summary-text");
   written.dir = "auto";
-  const became = body.told ? "summary_sent" : "summary_kept";
-  return [line("p", text(tried ? "summary_tried" : became), "goal"), facts, problem && line("p", problem, "problem"), written];
+  const outcome = body.told ? "summary_sent" : "summary_kept";
+  return [line("p", text(tried ? "summary_tried" : outcome), "goal"), facts, problem && line("p", problem, "problem"), written];
 }
 
 function span({ from, to }) {

@@ -1,8 +1,8 @@
-// Retells every time on the page in the reader's zone, and keeps "3 minutes ago" true.
+// Writes every time on the page in the reader's time zone, and keeps "3 minutes ago" up to date.
 import { text } from "./words.js";
 
 const { lang } = document.documentElement;
-// Each is made when first needed: making one takes milliseconds.
+// A format is made when it is first used, because making one takes milliseconds.
 const formats = {
   relative: () => new Intl.RelativeTimeFormat(lang, { numeric: "always" }),
   day: () => new Intl.DateTimeFormat(lang, { dateStyle: "medium" }),
@@ -13,7 +13,7 @@ const formats = {
 const made = {};
 const format = (name, ...values) => (made[name] ??= formats[name]()).format(...values);
 
-function words(then) {
+function distance(then) {
   const seconds = (then - Date.now()) / 1000;
   const size = Math.abs(seconds);
   if (size < 45) return text(seconds > 0 ? "soon" : "now");
@@ -23,36 +23,36 @@ function words(then) {
   return format("day", then);
 }
 
-function told({ dataset }, then) {
+function textOf({ dataset }, then) {
   if ("clock" in dataset) return format("clock", then);
-  return "at" in dataset ? format("at", then) : words(then);
+  return "at" in dataset ? format("at", then) : distance(then);
 }
 
-function retell(element) {
+function rewrite(element) {
   const then = new Date(element.dateTime);
-  const now = told(element, then);
+  const now = textOf(element, then);
   if (element.textContent !== now) element.textContent = now;
   const title = format("exact", then);
   if (element.title !== title) element.title = title;
 }
 
-/** Brings the times below root up to date: how long ago, with data-at the day and time, or with data-clock the time to the millisecond. */
-export function tell(root = document) {
-  root.querySelectorAll("time[datetime]").forEach(retell);
+/** Updates the times below root: the distance to now, with data-at day and time, or with data-clock the time with milliseconds. */
+export function showTimes(root = document) {
+  root.querySelectorAll("time[datetime]").forEach(rewrite);
 }
 
-/** A day in words. */
+/** A date as text. */
 export function dayOf(date) {
   return format("day", date);
 }
 
-/** A new element that tells a time in a form: "at" or "clock". */
+/** A new element with a time in a form: "at" or "clock". */
 export function timeAs(form, when) {
   const element = document.createElement("time");
   element.dateTime = when;
   element.dataset[form] = "";
-  retell(element);
+  rewrite(element);
   return element;
 }
 
-setInterval(() => tell(), 20000);
+setInterval(() => showTimes(), 20000);

@@ -8,7 +8,7 @@ import { followTask } from "./run.js";
 const kept = "watchmark-tracker-mail"; // a phone may drop the page while its mail is read
 
 const life = 300; // seconds for which a code of the mail is good
-const told = [600, 300, 240, 180, 120, 60, 30, 10]; // the seconds left that screen readers hear of
+const announced = [600, 300, 240, 180, 120, 60, 30, 10]; // screen readers announce these numbers of seconds left
 
 const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 const left = (end) => Math.max(0, Math.ceil((end - Date.now()) / 1000));
@@ -86,18 +86,18 @@ function show() {
   form.querySelector("[data-countdown=mail_again]").textContent = mail ? text("mail_again", { time: minutes(mail) }) : "";
   form.querySelector("[data-mail-again]").setAttribute("aria-disabled", String(mail > 0));
   form.querySelector(".primary").disabled = form.elements.otp.disabled = code === 0;
-  say(form.querySelector("[role=status]"), [calm("mail_left", "mail_over", code), mail ? "" : text("mail_may")]);
+  setText(form.querySelector("[role=status]"), [calm("mail_left", "mail_over", code), mail ? "" : text("mail_may")]);
   if (!code && !mail) clearInterval(ticking);
 }
 
 /** How long is left, in steps that need not be read out every second. */
 function calm(key, over, seconds) {
   if (!seconds) return text(over);
-  const step = told.findLast((one) => one >= seconds);
+  const step = announced.findLast((one) => one >= seconds);
   return step ? text(key, { time: step >= 60 ? text("minutes", { n: step / 60 }) : text("seconds", { n: step }) }) : "";
 }
 
-function say(place, parts) {
+function setText(place, parts) {
   const words = parts.filter(Boolean).join(" ");
   if (place.textContent !== words) place.textContent = words;
 }
@@ -131,7 +131,7 @@ function showCode({ user_code: code, verification_url: url, expires_at: end, tas
   const tick = () => {
     const seconds = left(ends);
     counter.textContent = seconds ? text("code_left", { time: minutes(seconds) }) : text("code_over");
-    say(status, [calm("code_left", "code_over", seconds)]);
+    setText(status, [calm("code_left", "code_over", seconds)]);
     if (!seconds || place.hidden) clearInterval(counting);
   };
   const counting = setInterval(tick, 1000);
