@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -19,9 +20,9 @@ func (a *App) buildNotices(ctx context.Context) error {
 	a.Notices, err = notify.New(ctx, notify.Config{
 		DB: a.db, Box: a.box, Masker: a.masker, Log: a.log,
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
-		Language: func() notify.Language { return notify.Language(a.Settings.Current().Notification.Language) },
+		Language: func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) },
 		// The pages, which have the words, are built later and before anything is sent.
-		Say:  func(l notify.Language, said string) string { return a.say(string(l), said) },
+		Say:  func(l bilingual.Language, said string) string { return a.say(string(l), said) },
 		Base: func() string { return a.Settings.Current().Server.PublicURL },
 	})
 	return err

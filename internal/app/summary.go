@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/summary"
@@ -21,13 +22,13 @@ func (a *App) buildSummaries() error {
 			return llm.Options{BaseURL: s.BaseURL, APIKey: s.APIKey, Model: s.Model, MaxTokens: s.MaxTokens, Temperature: json.Number(s.Temperature)}
 		},
 	})
-	language := func() string { return a.Settings.Current().Notification.Language }
+	language := func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) }
 	a.summaries = summary.NewKeeper(summary.Config{
-		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Schedule: a.jobs, Tasks: a.tasks, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
+		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
 	})
 	a.airing = summary.NewAiring(summary.AiringConfig{
 		DB: a.db, Accounts: a.Accounts, Lists: a.keeper, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
-		Plan: a.plan("notification.airing_cron", func(s settings.Settings) string { return s.Notification.AiringCron }),
+		Next: a.schedule("notification.airing_cron", func(s settings.Settings) string { return s.Notification.AiringCron }),
 		Guide: func() (summary.Guide, summary.Reason) {
 			switch {
 			case !a.Settings.Current().CatalogArchive.Enabled:

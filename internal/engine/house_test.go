@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -269,7 +270,7 @@ func newHouse(t *testing.T) *house {
 	h.questions = review.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
-		Language: func() notify.Language { return notify.English }, Base: func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
+		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" }, Say: func(_ bilingual.Language, said string) string { return said },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -44,29 +44,37 @@ func (channelType) Schema(huma.Registry) *huma.Schema { return oneOf(channel.Typ
 
 // ChannelStanding is how sending to a channel goes.
 type ChannelStanding struct {
-	Paused      string     `json:"paused" doc:"Why nothing is sent until a person mends the channel; empty when it works. Changing it, or a test that works, resumes it."`
-	Waiting     int        `json:"waiting" doc:"How many notices wait for it."`
-	LastError   string     `json:"last_error" doc:"The newest failure; empty when the last message arrived."`
-	LastErrorAt *time.Time `json:"last_error_at" doc:"When that was; null for never."`
-	LastSentAt  *time.Time `json:"last_sent_at" doc:"When a message last arrived; null for never."`
-	RetryAt     *time.Time `json:"retry_at" doc:"When it is tried again after a failure; null when nothing holds it up."`
-	CreatedAt   time.Time  `json:"created_at"`
-	UpdatedAt   time.Time  `json:"updated_at"`
+	Paused         string        `json:"paused" doc:"Why nothing is sent until a person mends the channel; empty when it works. Changing it, or a test that works, resumes it."`
+	PausedValue    reason.Reason `json:"paused_value,omitzero"`
+	Waiting        int           `json:"waiting" doc:"How many notices wait for it."`
+	LastError      string        `json:"last_error" doc:"The newest failure; empty when the last message arrived."`
+	LastErrorValue reason.Reason `json:"last_error_value,omitzero"`
+	LastErrorAt    *time.Time    `json:"last_error_at" doc:"When that was; null for never."`
+	LastSentAt     *time.Time    `json:"last_sent_at" doc:"When a message last arrived; null for never."`
+	RetryAt        *time.Time    `json:"retry_at" doc:"When it is tried again after a failure; null when nothing holds it up."`
+	CreatedAt      time.Time     `json:"created_at"`
+	UpdatedAt      time.Time     `json:"updated_at"`
 }
 
 func standingOf(c notify.Channel) ChannelStanding {
-	return ChannelStanding{c.Paused, c.Waiting, c.LastError, orNil(c.LastErrorAt), orNil(c.LastSentAt), orNil(c.RetryAt), c.CreatedAt, c.UpdatedAt}
+	return ChannelStanding{c.Paused.Text, c.Paused, c.Waiting, c.LastError.Text, c.LastError, orNil(c.LastErrorAt), orNil(c.LastSentAt), orNil(c.RetryAt), c.CreatedAt, c.UpdatedAt}
 }
 
 // channelTest is how a test of a channel went.
 type channelTest struct {
-	ChannelID int64       `json:"channel_id"`
-	Type      channelType `json:"type"`
-	Name      string      `json:"name"`
-	OK        bool        `json:"ok" doc:"Whether the receiver has taken the message."`
-	LatencyMS int64       `json:"latency_ms" doc:"How long it took, in milliseconds."`
-	Problem   string      `json:"problem" doc:"What went wrong; empty when nothing did."`
-	Advice    string      `json:"advice" doc:"What to do about it; may be empty."`
+	ChannelID int64         `json:"channel_id"`
+	Type      channelType   `json:"type"`
+	Name      string        `json:"name"`
+	OK        bool          `json:"ok" doc:"Whether the receiver has taken the message."`
+	LatencyMS int64         `json:"latency_ms" doc:"How long it took, in milliseconds."`
+	Problem   reason.Reason `json:"problem_value,omitzero" doc:"What went wrong; empty when nothing did."`
+	Advice    reason.Reason `json:"advice_value,omitzero" doc:"What to do about it; may be empty."`
+}
+
+// MarshalJSON has the texts of reasons beside them.
+func (t channelTest) MarshalJSON() ([]byte, error) {
+	type plain channelTest
+	return reason.MarshalBeside((*plain)(&t))
 }
 
 // channelTests is how a test of all channels went.
@@ -243,7 +251,7 @@ func (cs channelsOf) input(in channelInput, old channel.Config) (notify.Channel,
 	if len(wrong) > 0 {
 		fields := make([]problem.Field, len(wrong))
 		for i, w := range wrong {
-			fields[i] = problem.At("body.config."+w.Field, reason.Text(w.Problem))
+			fields[i] = problem.At("body.config."+w.Field, w.What)
 		}
 		return notify.Channel{}, problem.OfFields(fields...)
 	}

@@ -23,9 +23,6 @@ import (
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/tell/llm"
-	"watchmark/internal/tell/notify"
-	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
 )
@@ -46,10 +43,6 @@ var statuses = []struct {
 	{mapping.ErrBlockedTaken, http.StatusConflict},
 	{mapping.ErrFull, http.StatusConflict},
 	{mapping.ErrExpressions, http.StatusConflict},
-	{notify.ErrNotFound, http.StatusNotFound},
-	{notify.ErrFull, http.StatusConflict},
-	{notify.ErrNotFailed, http.StatusConflict},
-	{notify.ErrOff, http.StatusConflict},
 	{engine.ErrInProgress, http.StatusConflict},
 	{engine.ErrRetrying, http.StatusConflict},
 	{review.ErrNothingMarked, http.StatusConflict},
@@ -74,11 +67,6 @@ var statuses = []struct {
 	{diagnose.ErrRunning, http.StatusConflict},
 	{backup.ErrNotFound, http.StatusNotFound},
 	{backup.ErrRunning, http.StatusConflict},
-	{llm.ErrOff, http.StatusConflict},
-	{summary.ErrNotFound, http.StatusNotFound},
-	{summary.ErrTaken, http.StatusConflict},
-	{summary.ErrFull, http.StatusConflict},
-	{summary.ErrStopping, http.StatusServiceUnavailable},
 }
 
 // problemOf is the one place where errors become problems. What it does not know
@@ -152,10 +140,6 @@ func fieldsOf(err error) []problem.Field {
 		case *reason.FieldError:
 			fields = append(fields, problem.At("body."+e.Field, e.What))
 		case *mapping.FieldError:
-			at(e.Field, e.Problem)
-		case *notify.FieldError:
-			at(e.Field, e.Problem)
-		case *summary.FieldError:
 			at(e.Field, e.Problem)
 		case *settings.FieldError:
 			at(e.Key, e.Problem)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 )
 
@@ -38,15 +39,21 @@ func (n Notifications) noticeOf(e notify.Entry) NoticeAnswer {
 
 // deliveryOutput is a notice on its way to one channel.
 type deliveryOutput struct {
-	ID        int64        `json:"id"`
-	ChannelID int64        `json:"channel_id"`
-	Channel   string       `json:"channel"`
-	RuleID    int64        `json:"rule_id" doc:"The rule that told it; 0 for what went past the rules."`
-	State     notify.State `json:"state" enum:"waiting,sending,sent,failed,unsure,dropped" doc:"unsure: the service ended while it was being sent, so it may have arrived. dropped: too much waited for the channel, or channel or rule were switched off."`
-	Tries     int          `json:"tries"`
-	Problem   string       `json:"problem" doc:"Why it was not sent; empty when it was."`
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	ID        int64         `json:"id"`
+	ChannelID int64         `json:"channel_id"`
+	Channel   string        `json:"channel"`
+	RuleID    int64         `json:"rule_id" doc:"The rule that told it; 0 for what went past the rules."`
+	State     notify.State  `json:"state" enum:"waiting,sending,sent,failed,unsure,dropped" doc:"unsure: the service ended while it was being sent, so it may have arrived. dropped: too much waited for the channel, or channel or rule were switched off."`
+	Tries     int           `json:"tries"`
+	Problem   reason.Reason `json:"problem_value,omitzero" doc:"Why it was not sent; empty when it was."`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// MarshalJSON has the texts of reasons beside them.
+func (d deliveryOutput) MarshalJSON() ([]byte, error) {
+	type plain deliveryOutput
+	return reason.MarshalBeside((*plain)(&d))
 }
 
 // deliveredNotice is a notice with what became of it at each channel.

@@ -15,13 +15,15 @@ import (
 
 // llmTest is how a test of the language model came out.
 type llmTest struct {
-	OK        bool     `json:"ok"`
-	Model     string   `json:"model" doc:"What the service calls the model that answered; that of the settings when none did."`
-	LatencyMS int64    `json:"latency_ms" doc:"How long the answer took, in milliseconds."`
-	Kind      llm.Kind `json:"kind" enum:",unreachable,timeout,wrong_address,bad_key,no_credit,unknown_model,too_long,bad_request,busy,refused,no_text,too_large" doc:"What kind of problem there is; empty when it answered."`
-	Status    int      `json:"status" doc:"The HTTP status of the service's answer to a request that failed; 0 otherwise."`
-	Problem   string   `json:"problem" doc:"What went wrong, with what the service said of it; empty when it answered."`
-	Advice    string   `json:"advice" doc:"What to do about it."`
+	OK           bool          `json:"ok"`
+	Model        string        `json:"model" doc:"What the service calls the model that answered; that of the settings when none did."`
+	LatencyMS    int64         `json:"latency_ms" doc:"How long the answer took, in milliseconds."`
+	Kind         llm.Kind      `json:"kind" enum:",unreachable,timeout,wrong_address,bad_key,no_credit,unknown_model,too_long,bad_request,busy,refused,no_text,too_large" doc:"What kind of problem there is; empty when it answered."`
+	Status       int           `json:"status" doc:"The HTTP status of the service's answer to a request that failed; 0 otherwise."`
+	Problem      string        `json:"problem" doc:"What went wrong, with what the service said of it; empty when it answered."`
+	Advice       string        `json:"advice" doc:"What to do about it."`
+	ProblemValue reason.Reason `json:"problem_value,omitzero"`
+	AdviceValue  reason.Reason `json:"advice_value,omitzero"`
 }
 
 // LLM is the language model that writes summaries.
@@ -40,7 +42,8 @@ func (l LLM) register(s *server) {
 		test := llmTest{OK: err == nil, Model: got.Model, LatencyMS: got.Latency.Milliseconds()}
 		var failure *llm.Error
 		if errors.As(err, &failure) {
-			test.Kind, test.Status, test.Problem, test.Advice = failure.Kind, failure.Status, problem.Of(reason.Text(failure.Problem())).Detail, problem.Of(reason.Text(failure.Advice())).Detail
+			test.Kind, test.Status, test.ProblemValue, test.AdviceValue = failure.Kind, failure.Status, failure.Problem(), failure.Advice()
+			test.Problem, test.Advice = problem.Of(test.ProblemValue).Detail, problem.Of(test.AdviceValue).Detail
 			err = nil
 		}
 		return answer(test, err)

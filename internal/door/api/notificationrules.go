@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 )
 
@@ -58,7 +59,7 @@ func (n Notifications) registerRules(s *server) {
 	}, func(context.Context, *none) (*JSON[noticeKinds], error) {
 		var items []kindOutput
 		for _, k := range notify.Kinds() {
-			items = append(items, kindOutput{k.Kind, k.Name(notify.English), k.Name(notify.Chinese), k.Group, k.Severity.String(), k.First, k.Routine, append([]string{}, k.Placeholders...)})
+			items = append(items, kindOutput{k.Kind, k.Name(bilingual.English), k.Name(bilingual.Chinese), k.Group, k.Severity.String(), k.First, k.Routine, append([]string{}, k.Placeholders...)})
 		}
 		return answer(noticeKinds{items, notify.Common}, nil)
 	})

@@ -160,8 +160,8 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 		return nil, err
 	}
 	for _, c := range channels {
-		if c.Enabled && c.Paused != "" {
-			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: reason.Text(c.Paused), Path: "/notifications"})
+		if c.Enabled && !c.Paused.IsZero() {
+			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
 		}
 	}
 	if failed > 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 )
 
@@ -72,7 +73,7 @@ var severityDisplays = map[notify.Severity]display{
 }
 
 func noticeOf(r *request, e notify.Entry) noticeView {
-	lang := notify.Language(r.lang)
+	lang := bilingual.Language(r.lang)
 	e = e.Retold(func(said string) string { return r.say(r.lang, said) })
 	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
 	v.Title, v.Text = e.Words(lang)
@@ -196,7 +197,7 @@ func kindGroups(lang string) []kindGroup {
 			groups = append(groups, kindGroup{Key: key})
 		}
 		last := &groups[len(groups)-1]
-		last.Kinds = append(last.Kinds, kindView{k, k.Name(notify.Language(lang)), severityDisplays[k.Severity]})
+		last.Kinds = append(last.Kinds, kindView{k, k.Name(bilingual.Language(lang)), severityDisplays[k.Severity]})
 	}
 	return groups
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -64,9 +65,9 @@ func channelDisplay(c notify.Channel) display {
 	switch {
 	case !c.Enabled:
 		return display{"quiet", "power", "channel.is.off"}
-	case c.Paused != "":
+	case !c.Paused.IsZero():
 		return display{"bad", "pause", "channel.is.paused"}
-	case c.LastError != "":
+	case !c.LastError.IsZero():
 		return display{"warn", "triangle-alert", "channel.is.failing"}
 	case c.LastSentAt.IsZero():
 		return display{"quiet", "circle", "channel.is.new"}
@@ -110,7 +111,7 @@ const kindsNamed = 5
 func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView, error) {
 	v := ruleView{Rule: rule, First: rule.Name == notify.FirstRule, Minutes: minutes(rule.Cooldown)}
 	for _, kind := range rule.Kinds {
-		v.Kinds = append(v.Kinds, notify.InfoOf(kind).Name(notify.Language(lang)))
+		v.Kinds = append(v.Kinds, notify.InfoOf(kind).Name(bilingual.Language(lang)))
 	}
 	if len(v.Kinds) > kindsNamed+1 {
 		v.Kinds, v.More = v.Kinds[:kindsNamed], len(v.Kinds)-kindsNamed

@@ -128,7 +128,6 @@ func TestServiceIsRetold(t *testing.T) {
 			"下载数据文件：无法连接 example.org：请确认该服务正在运行，且网络或代理允许本机访问（dial tcp 192.0.2.1:443: connect：连接被拒绝）"},
 		{"a place in a file", "the dump cannot be used: episode.jsonlines: line 5: it is not JSON", "数据文件无法使用：episode.jsonlines：第 5 行：不是 JSON"},
 		{"made a sentence", "Account not found.", "没有这个账号。"},
-		{"fields of a problem", "body.name: give a name; body.limit: expected number <= 200", "body.name：请填写名字；body.limit：应不大于 200"},
 		{"a phrase before one that begins with what is filled in", "the title is nearly the same, the episode was counted: 12 episodes come before this sequel", "标题几乎相同，集数的定位：这部续作之前有 12 集"},
 		{"a percentage", "it ended at 62 %, and counts from 80 %", "在 62% 处结束，达到 80% 才计入"},
 		{"letters where digits are due", "subject x is there twice", "subject x is there twice"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 )
 
@@ -42,7 +43,7 @@ func (g Summaries) recipientsOf(w words, channels []notify.Channel, notices ...n
 	}
 	found.Why = "recipients.no_rule"
 	kind := notices[0].Kind
-	rule, err := json.Marshal(map[string]any{"name": notify.InfoOf(kind).Name(notify.Language(w.lang)), "kinds": []notify.Kind{kind}})
+	rule, err := json.Marshal(map[string]any{"name": notify.InfoOf(kind).Name(bilingual.Language(w.lang)), "kinds": []notify.Kind{kind}})
 	found.Rule = string(rule)
 	return found, err
 }

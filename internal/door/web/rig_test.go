@@ -27,6 +27,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
@@ -262,8 +263,8 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 	t.Cleanup(tools.Close)
 	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
-		Language: func() notify.Language { return notify.English },
-		Base:     func() string { return "" }, Say: func(_ notify.Language, said string) string { return said },
+		Language: func() bilingual.Language { return bilingual.English },
+		Base:     func() string { return "" }, Say: func(_ bilingual.Language, said string) string { return said },
 	})
 	if err != nil {
 		t.Fatal(err)

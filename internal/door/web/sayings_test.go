@@ -133,7 +133,7 @@ var (
 	// Arguments of these functions are for the log, for programmers, or no text.
 	mute = []string{"Debug", "Info", "Warn", "Error", "DebugContext", "InfoContext", "WarnContext", "ErrorContext", "Log", "complain", "panic", "MustCompile", "stream", "response", "logWayBack"}
 	// The texts of these values are in both languages.
-	bilingual = []string{"Adapter", "Field", "Words"}
+	inBothLanguages = []string{"Adapter", "Field", "Words"}
 	// Values of these fields describe the API.
 	describing = []string{"Summary", "Description", "Tags"}
 	// A single word that one of these is set to is a text, too.
@@ -184,7 +184,7 @@ func collect(t *testing.T, dir, name string) []saying {
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
-			if n.Type != nil && slices.Contains(bilingual, nameOf(n.Type)) {
+			if n.Type != nil && slices.Contains(inBothLanguages, nameOf(n.Type)) {
 				return false
 			}
 		case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:

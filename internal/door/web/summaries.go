@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
@@ -204,7 +206,7 @@ func (g Summaries) jobView(w words, j summary.Job, channels []notify.Channel) (j
 }
 
 func (g Summaries) jobForm(ctx context.Context, j summary.Job, channels []notify.Channel) (jobForm, error) {
-	form := jobForm{Job: j, Standard: summary.StandardPrompt(g.Settings.Current().Notification.Language), Model: g.hasModel()}
+	form := jobForm{Job: j, Standard: summary.StandardPrompt(bilingual.Language(g.Settings.Current().Notification.Language)), Model: g.hasModel()}
 	if form.MaxRecords == 0 {
 		form.MaxRecords = summary.MostRecords
 	}
@@ -240,13 +242,13 @@ func jobDisplay(j summary.Job) display {
 }
 
 // outcomeDisplay shows the outcome of a run.
-func outcomeDisplay(outcome summary.Outcome, problem string) display {
+func outcomeDisplay(outcome summary.Outcome, problem reason.Reason) display {
 	switch {
 	case outcome == summary.Failed:
 		return display{"bad", "circle-x", "summaries.outcome.failed"}
 	case outcome == summary.Empty:
 		return display{"quiet", "circle-slash", "summaries.outcome.empty"}
-	case problem != "":
+	case !problem.IsZero():
 		return display{"warn", "triangle-alert", "summaries.outcome.partly"}
 	}
 	return display{"good", "circle-check", "summaries.outcome.done"}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -32,13 +33,13 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 
 func (g *rig) newSummaries() *summary.Keeper {
 	return summary.NewKeeper(summary.Config{
-		Schedule: schedule.New(g.db, &g.tasks, slog.New(slog.DiscardHandler)), Tasks: &g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() string { return "en" }, Next: settings.NextRun,
+		DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
 		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
 // refusedKey is what a run says when the key of the model is wrong, which comes from outside in part.
-var refusedKey = (&llm.Error{Kind: llm.BadKey, Said: "Incorrect API key <b>"}).Error()
+var refusedKey = (&llm.Error{Kind: llm.BadKey, Said: reason.Text("Incorrect API key <b>")}).Reason()
 
 // fillSummaries adds jobs with what they brought, a language model with its use, and what was told of today's episodes.
 func (g *rig) fillSummaries(t testing.TB) {
@@ -71,7 +72,7 @@ func (g *rig) fillSummaries(t testing.TB) {
 		}{
 			{98, "cron", "failed", 0, "", "", "the records could not be read: look at the log of this service", 0, 0},
 			{74, "cron", "empty", 0, "Nothing was watched.", "", "", 0, 0},
-			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model did not write this: " + refusedKey, "", refusedKey, 0, 0},
+			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model did not write this: " + refusedKey.Text, "", refusedKey.Text, 0, 0},
 			{26, "cron", "done", 12, "A quiet evening. Mira went on with 葬送的芙莉莲 up to episode 26 and began 迷宫饭.\n\nAlex watched one film. " + hostileTitle, "qwen3:8b", "", 1_830, 142},
 			{2, "person", "done", 4, "Mira saw the end of 铃芽之旅, and nobody slept before midnight.", "qwen3:8b", "", 912, 61},
 		} {
@@ -84,7 +85,7 @@ func (g *rig) fillSummaries(t testing.TB) {
 		for i, day := range []int{0, 0, 1, 2, 2, 3, 5, 8, 8, 9, 13, 14, 20, 21, 27} {
 			job, problem := []string{"daily", "family", "", "daily"}[i%4], ""
 			if i%5 == 4 {
-				problem = refusedKey
+				problem = refusedKey.Text
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO llm_usage (at, job, model, prompt_tokens, completion_tokens, latency_ms, error) VALUES (?, ?, 'qwen3:8b', ?, ?, ?, ?)`,
 				now.AddDate(0, 0, -day).UnixMilli(), job, 900+100*i, 60+i, 2_300+400*i, problem); err != nil {
@@ -97,7 +98,7 @@ func (g *rig) fillSummaries(t testing.TB) {
 	next := now.Add(15 * time.Hour)
 	g.airing = summary.AiringStatus{NextRun: &next, Told: []summary.Told{
 		{AccountID: 3, Account: "alex", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour)},
-		{AccountID: 2, Account: "bench", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Problem: "the list cannot be read: check the account, then it is told tomorrow"},
+		{AccountID: 2, Account: "bench", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Problem: reason.Text("the list cannot be read: check the account, then it is told tomorrow")},
 		{AccountID: 1, Account: "mira", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Episodes: 3},
 	}}
 }

@@ -3,7 +3,6 @@ package httpx
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -28,7 +27,7 @@ func (c *Client) newCall(req Request) (*call, error) {
 	}
 	target, err := url.Parse(req.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, &Error{Host: "the service", Kind: Other, Detail: errBadAddress.Error(), Err: errBadAddress}
+		return nil, &Error{Host: "the service", Kind: Other, Detail: errBadAddress.With(), Err: errBadAddress}
 	}
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
 		c.masker.Add(token)
@@ -45,7 +44,7 @@ func (x *call) admit(ctx context.Context) error {
 		} else { // Wait foresees that the deadline would pass
 			err = context.DeadlineExceeded
 		}
-		return x.client.failure(ctx, x.target, fmt.Errorf("waiting for the rate limit: %w", err))
+		return x.client.failure(ctx, x.target, waitingRateLimit.With(err))
 	}
 	if x.req.Before != nil {
 		return x.req.Before()

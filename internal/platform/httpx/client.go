@@ -31,11 +31,12 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
 // ErrTooLarge is the cause of an *Error for an answer longer than Config.MaxBody.
-var ErrTooLarge = errors.New("the answer is too large")
+var ErrTooLarge = reason.New("http_answer_too_large", "the answer is too large", "返回的内容过大")
 
 const (
 	maxRedirects = 5
@@ -214,13 +215,13 @@ func guarded(allow func(netip.Addr) error) *net.Dialer {
 func ParseProxy(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("the proxy must be an address such as http://proxy.example:3128 or socks5://proxy.example:1080")
+		return nil, errProxyAddress
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
 		return u, nil
 	}
-	return nil, fmt.Errorf("the proxy must start with http, https or socks5, not %q", u.Scheme)
+	return nil, proxyScheme.With(u.Scheme)
 }
 
 // checkRedirect stops at a step from https to http, which then is the answer, and
@@ -228,7 +229,7 @@ func ParseProxy(text string) (*url.URL, error) {
 // them for a subdomain.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return errors.New("too many redirects")
+		return tooManyRedirects
 	}
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return http.ErrUseLastResponse
@@ -325,10 +326,10 @@ func (x *call) read(ctx context.Context) (*Response, error) {
 	defer func() { _ = resp.Body.Close() }() // it was read to the end, or given up
 	body, err := io.ReadAll(io.LimitReader(resp.Body, x.now.MaxBody+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+		return nil, readingAnswer.With(err)
 	}
 	if int64(len(body)) > x.now.MaxBody {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, x.now.MaxBody)
+		return nil, answerTooLong.With(ErrTooLarge, x.now.MaxBody)
 	}
 	return &Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
 }

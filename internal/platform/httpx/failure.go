@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-)
 
-var errBadAddress = errors.New("the address is not a usable http or https URL")
+	"watchmark/internal/platform/reason"
+)
 
 // Kind says at which step a request failed.
 type Kind string
@@ -35,43 +35,33 @@ type Error struct {
 	Host string
 	Kind Kind
 	// Detail is the cause in its own words, masked.
-	Detail string
+	Detail reason.Reason
 	// Err is the cause, for errors.Is and errors.As; its text may hold secrets.
 	Err error
 }
 
 // Error is a sentence that says what failed and what to look at.
 func (e *Error) Error() string {
-	s := e.Kind.Explain(e.Host)
-	if e.Detail != "" {
-		s += " (" + e.Detail + ")"
+	return e.Reason().Text
+}
+
+// Reason is a sentence that says what failed and what to look at.
+func (e *Error) Reason() reason.Reason {
+	if e.Detail.IsZero() {
+		return e.Kind.Explain(e.Host)
 	}
-	return s
+	return withDetail.With(e.Kind.Explain(e.Host), e.Detail)
 }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Explain says in plain words what a failure of this kind with host means.
-func (k Kind) Explain(host string) string {
-	switch k {
-	case DNS:
-		return "the name " + host + " cannot be resolved: check the address and the DNS settings"
-	case Connection:
-		return "no connection to " + host + ": check that the service runs and that the network or proxy lets this machine reach it"
-	case TLS:
-		return "no secure connection to " + host + ": check the certificate, the clock of this machine and whether something intercepts the traffic; " +
-			"one of your own authority is trusted by network.ca_certificates"
-	case Timeout:
-		return host + " did not answer in time"
-	case Proxy:
-		return "the proxy did not pass the request to " + host + ": check the proxy settings"
-	case ProxyTLS:
-		return "no secure connection to the proxy on the way to " + host + ": check its certificate; one of your own authority is trusted by network.ca_certificates"
-	case Cancelled:
-		return "the request to " + host + " was given up"
+func (k Kind) Explain(host string) reason.Reason {
+	if kind := explained[k]; kind != nil {
+		return kind.With(host)
 	}
-	return "the request to " + host + " failed"
+	return requestFailed.With(host)
 }
 
 // Classify says at which step err, an error of net/http, happened.
@@ -118,5 +108,5 @@ func (c *Client) failure(ctx context.Context, target *url.URL, err error) *Error
 	if kind == Cancelled && ctx.Err() == nil {
 		kind = Timeout
 	}
-	return &Error{Host: target.Host, Kind: kind, Detail: c.masker.Mask(err.Error()), Err: err}
+	return &Error{Host: target.Host, Kind: kind, Detail: reason.Of(err).Masked(c.masker.Mask), Err: err}
 }

@@ -2,11 +2,12 @@ package httpx
 
 import (
 	"encoding/json"
-	"errors"
+
+	"watchmark/internal/platform/reason"
 )
 
 // ErrTooMany is the error for an answer of more values than were allowed.
-var ErrTooMany = errors.New("the answer has too many values")
+var ErrTooMany = reason.New("http_answer_too_many_values", "the answer has too many values", "响应中的数据项过多")
 
 // JSON decodes the answer as JSON does.
 func (r *Response) JSON(v any, most int) error { return JSON(r.Body, v, most) }

@@ -65,8 +65,7 @@ type Status struct {
 
 // Task is one piece of work. Its methods may be used by several goroutines.
 type Task struct {
-	cancel context.CancelCauseFunc
-	quiet  bool // it is not listed
+	cancel context.CancelFunc
 	log    *logs.Ring
 
 	mu     sync.Mutex
@@ -137,19 +136,12 @@ type Registry struct {
 }
 
 // Start runs work about one record (0 = none) in a goroutine of its own, with a context that ends when the task is
-// cancelled or the service stops: then its cause is ErrStopping. What is logged with that context is in the task's log.
+// cancelled or the service stops. What is logged with that context is in the task's log.
 // An error of work is shown to people. It returns ErrStopping after Stop.
 func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.start(kind, recordID, false, work)
-}
-
-// StartQuiet is Start for work that nobody waits for: the task is in no list, and forgotten when it ends.
-func (r *Registry) StartQuiet(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.start(kind, recordID, true, work)
+	return r.start(kind, recordID, work)
 }
 
 // StartAlone is Start for work about no record that is done once at a time: while a task of its kind
@@ -160,27 +152,22 @@ func (r *Registry) StartAlone(kind string, work func(ctx context.Context, t *Tas
 	if t, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running }); err == nil {
 		return t, ErrRunning
 	}
-	return r.start(kind, 0, false, work)
+	return r.start(kind, 0, work)
 }
 
 // start is Start for a caller that holds mu.
-func (r *Registry) start(kind string, recordID int64, quiet bool, work func(ctx context.Context, t *Task) error) (*Task, error) {
+func (r *Registry) start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	if r.stop {
 		return nil, ErrStopping
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	r.last++
-	t := &Task{cancel: cancel, quiet: quiet, log: logs.NewRing(logBytes)}
+	t := &Task{cancel: cancel, log: logs.NewRing(logBytes)}
 	t.status = Status{ID: r.last, Kind: kind, RecordID: recordID, State: Running, StartedAt: time.Now()}
 	r.tasks = append(r.tasks, t)
 	r.forgetOld()
 	r.running.Go(func() {
-		defer cancel(nil)
-		if quiet {
-			t.end(ctx, r.guarded(ctx, t, work))
-			r.forget(t)
-			return
-		}
+		defer cancel()
 		ctx := With(ctx, t)
 		t.end(ctx, r.guarded(ctx, t, work))
 		r.Ended.Add(1, kind, string(t.Status().State))
@@ -201,13 +188,6 @@ func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.C
 		}
 	}()
 	return work(ctx, t)
-}
-
-// forget drops a task.
-func (r *Registry) forget(t *Task) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tasks = slices.DeleteFunc(r.tasks, func(one *Task) bool { return one == t })
 }
 
 // forgetOld drops the oldest ended tasks. The caller holds mu.
@@ -265,9 +245,7 @@ func (r *Registry) List() []Status {
 	defer r.mu.Unlock()
 	all := make([]Status, 0, len(r.tasks))
 	for _, t := range slices.Backward(r.tasks) {
-		if !t.quiet {
-			all = append(all, t.Status())
-		}
+		all = append(all, t.Status())
 	}
 	return all
 }
@@ -281,7 +259,7 @@ func (r *Registry) Cancel(id int64) error {
 	if t.Status().State != Running {
 		return ErrEnded
 	}
-	t.cancel(context.Canceled)
+	t.cancel()
 	return nil
 }
 
@@ -291,7 +269,7 @@ func (r *Registry) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stop = true
 	for _, t := range r.tasks {
-		t.cancel(ErrStopping)
+		t.cancel()
 	}
 	r.mu.Unlock()
 	ended := make(chan struct{})
@@ -302,10 +280,8 @@ func (r *Registry) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	var kinds []string
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range slices.Backward(r.tasks) {
-		if s := t.Status(); s.State == Running {
+	for _, s := range r.List() {
+		if s.State == Running {
 			kinds = append(kinds, s.Kind)
 		}
 	}

@@ -17,12 +17,9 @@ func Use(ctx context.Context, path, folder string, then func(plays int)) (Handli
 	})
 }
 
-// Round is one look, and the run that it may lead to, before Round returns.
+// Round does what Run does at one look.
 func (k *Keeper) Round(ctx context.Context) error {
-	due, err := k.look(ctx)
-	if due {
-		_, _, _ = k.Sync(ctx, Manual{}) // its failure is kept
-	}
+	_, err := k.round(ctx)
 	return err
 }
 

@@ -406,7 +406,9 @@ func TestCopiesOfACrashAreRemoved(t *testing.T) {
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.Clean()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	r.Run(ctx)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the copy is still there: %v", err)
 	}

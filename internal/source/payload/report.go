@@ -1,7 +1,6 @@
 package payload
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -91,9 +90,9 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 		events = expand(e, r.LastEpisode)
 	}
 	for _, event := range events {
-		var wrong *reason.FieldError
-		if errors.As(event.Validate(), &wrong) {
-			return Delivery{}, &BadRequest{wrong.Field, badField.With(wrong.Field, wrong.What)}
+		if err := event.Validate(); err != nil {
+			field, _, _ := strings.Cut(err.Error(), ":")
+			return Delivery{}, &BadRequest{field, reason.Of(err)}
 		}
 	}
 	label := events[0].EpisodeLabel()

@@ -3,8 +3,7 @@ package tracker
 import (
 	"context"
 	"testing"
-
-	"watchmark/internal/platform/schedule"
+	"time"
 )
 
 // Ask is a request for data in the name of a user, made once.
@@ -31,4 +30,4 @@ func (k *Keeper) Shown(t *testing.T, id int64) Credential {
 }
 
 // NeverSync takes the schedule away.
-func (k *Keeper) NeverSync() { k.Plan = func() schedule.Plan { return schedule.Plan{} } }
+func (k *Keeper) NeverSync() { k.Next = func(time.Time) time.Time { return time.Time{} } }

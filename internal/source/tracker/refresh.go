@@ -10,7 +10,6 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 )
@@ -189,22 +188,22 @@ func (k *Keeper) get(ctx context.Context, op *reason.Kind, id int64, path string
 	}
 }
 
-// renewTokens renews what ends within a day, used or not. A dead one was told when it died.
-func (k *Keeper) renewTokens(ctx context.Context, _ *schedule.Run) error {
+// beat renews what ends within a day, used or not.
+func (k *Keeper) beat(ctx context.Context) {
 	users, err := k.store.users(ctx)
 	if err != nil {
-		return fmt.Errorf("list the tracker users: %w", err)
+		k.Log.ErrorContext(ctx, "cannot list the tracker users to keep their sign-ins", "error", err)
+		return
 	}
-	var problems []error
 	for _, u := range users {
 		if !u.State.Usable() {
 			continue
 		}
-		if _, _, err := k.credential(ctx, u.ID, beatEarly, ""); err != nil && !errors.Is(err, ErrDead) {
-			problems = append(problems, ofUser.With(u.Name, err))
+		_, _, err := k.credential(ctx, u.ID, beatEarly, "")
+		if err != nil && !errors.Is(err, ErrDead) && ctx.Err() == nil { // that was told when it came
+			k.Log.WarnContext(ctx, "the sign-in of a tracker user cannot be renewed now", "tracker_user", u.Name, "error", err)
 		}
 	}
-	return errors.Join(problems...)
 }
 
 // pick is the user with id, or with 0 the only one who is connected.
@@ -280,6 +279,7 @@ func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI st
 	} else {
 		id = kept
 	}
+	k.Kick()
 	u, _, err := k.store.get(ctx, id)
 	if err != nil {
 		return User{}, fmt.Errorf("read who signed in at the tracker: %w", err)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 // longestText bounds the text of an answer, in runes.
@@ -77,12 +78,12 @@ func read(resp *httpx.Response) (Answer, error) {
 		failure := explain(resp.Status, body, isPage)
 		failure.RetryAfter = resp.RetryAfter()
 		if at := resp.Header.Get("Location"); at != "" && failure.Kind == WrongAddress {
-			failure.Said = "it leads on to " + at
+			failure.Said = leadsOn.With(at)
 		}
 		return Answer{}, failure
 	}
 	if isPage {
-		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: "a web page answers"}
+		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: webPageAnswers.With()}
 	}
 	// Some gateways stream whatever was asked for.
 	if kind == "text/event-stream" || bytes.HasPrefix(body, []byte("data:")) {
@@ -90,7 +91,7 @@ func read(resp *httpx.Response) (Answer, error) {
 	}
 	var r reply
 	if httpx.JSON(body, &r, maxValues) != nil {
-		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: "the answer is not JSON"}
+		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: answerNotJson.With()}
 	}
 	var got gathered
 	if failure := got.add(resp.Status, body, r); failure != nil {
@@ -110,7 +111,7 @@ func readStream(status int, body []byte) (Answer, error) {
 		}
 		var r reply
 		if httpx.JSON(data, &r, maxValues) != nil {
-			return Answer{}, &Error{Kind: NoText, Status: status, Said: "a line of its stream is not JSON"}
+			return Answer{}, &Error{Kind: NoText, Status: status, Said: lineStreamNotJson.With()}
 		}
 		if failure := got.add(status, data, r); failure != nil {
 			return Answer{}, failure
@@ -167,15 +168,15 @@ func (g *gathered) answer(status int) (Answer, error) {
 	failure := &Error{Kind: NoText, Status: status}
 	switch {
 	case !g.choices:
-		failure.Kind, failure.Said = WrongAddress, "the answer has no choices"
+		failure.Kind, failure.Said = WrongAddress, answerNoChoices.With()
 	case g.refusal.Len() > 0:
-		failure.Kind, failure.Said = Refused, g.refusal.String()
+		failure.Kind, failure.Said = Refused, reason.Text(g.refusal.String())
 	case g.finish == "content_filter":
-		failure.Kind, failure.Said = Refused, "its content filter"
+		failure.Kind, failure.Said = Refused, contentFilter.With()
 	default:
 		failure.empty = true
 		if g.finish != "" {
-			failure.Said = "finish_reason " + oneLine(g.finish, 40)
+			failure.Said = finishReason.With(oneLine(g.finish, 40))
 		}
 	}
 	return a, failure
@@ -204,18 +205,20 @@ func withoutThoughts(text string) string {
 // explain is the error that an answer with a failure stands for.
 func explain(status int, body []byte, isPage bool) *Error {
 	e := &Error{Status: status}
+	said := ""
 	if !isPage {
-		e.Said, e.code, e.param = complaint(body, complaintDepth)
+		said, e.code, e.param = complaint(body, complaintDepth)
+		e.Said = reason.Text(said)
 	}
 	// Gateways tell the status of the service behind them as the code of an answer with 200.
 	if n, err := strconv.Atoi(e.code); err == nil && n >= 400 && n < 600 && status < 400 {
 		status = n
 	}
 	if isPage && status >= 400 && status < 500 && status != http.StatusTooManyRequests {
-		e.Kind, e.Said = WrongAddress, "a web page answers"
+		e.Kind, e.Said = WrongAddress, webPageAnswers.With()
 		return e
 	}
-	e.Kind, e.again = kindOf(status, e.code, e.Said)
+	e.Kind, e.again = kindOf(status, e.code, said)
 	return e
 }
 

@@ -283,7 +283,7 @@ func TestFailures(t *testing.T) {
 			} else {
 				failure = r.failure(t)
 			}
-			if failure.Kind != c.kind || failure.Said != c.said || failure.Problem() == "" || failure.Advice() == "" {
+			if failure.Kind != c.kind || failure.Said.Text != c.said || failure.Problem().IsZero() || failure.Advice().IsZero() {
 				t.Errorf("%s: %q, want %s: %q", failure.Kind, failure.Said, c.kind, c.said)
 			}
 		})

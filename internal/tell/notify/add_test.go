@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/testkit/dbtest"
@@ -52,7 +53,7 @@ func TestManyAtOnce(t *testing.T) {
 	must(t, err)
 	r.answers(func(_ context.Context, m message) error {
 		if m.to != "steady" {
-			return &channel.Failure{Blame: channel.OfChannel, Problem: "refused"}
+			return &channel.Failure{Blame: channel.OfChannel, Problem: reason.Text("refused")}
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -17,23 +18,16 @@ import (
 // The errors a caller branches on.
 var (
 	// ErrNotFound is returned when no channel, rule, notice or delivery has the id asked for.
-	ErrNotFound = errors.New("there is nothing with this id")
+	ErrNotFound = reason.New("notify_nothing_id", "there is nothing with this id", "没有这个编号的内容").For(reason.NotFound)
 	// ErrFull is returned for one channel or rule more than there may be.
-	ErrFull = fmt.Errorf("there may be at most %d channels and %d rules: remove one that is not needed", maxChannels, maxRules)
+	ErrFull = mayMostChannelsRulesRemove.With(maxChannels, maxRules)
 	// ErrNotFailed is returned by Resend for a delivery that did not fail.
-	ErrNotFailed = errors.New("only what failed, was dropped, or may not have arrived can be sent again")
+	ErrNotFailed = reason.New("notify_only_what_failed_dropped_or", "only what failed, was dropped, or may not have arrived can be sent again",
+		"只有发送失败、被丢弃或可能未送达的通知才能重新发送").For(reason.Conflict)
 	// ErrOff is returned by Resend when the channel of the delivery is switched off.
-	ErrOff = errors.New("the channel is switched off: switch it on first")
+	ErrOff = reason.New("notify_channel_switched_off_switch_first", "the channel is switched off: switch it on first",
+		"该渠道已停用：请先启用").For(reason.Conflict)
 )
-
-// FieldError says which field is wrong, and how.
-type FieldError struct {
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
 // What is kept at most: every notice is held against every rule.
 const (
@@ -55,9 +49,9 @@ type Channel struct {
 
 	// Paused says why nothing is sent until a person mends the channel, in plain words; empty when it works.
 	// Changing it, or a test that works, resumes it.
-	Paused string
+	Paused reason.Reason
 	// LastError is the newest failure, empty when the last message arrived; LastErrorAt when that was.
-	LastError   string
+	LastError   reason.Reason
 	LastErrorAt time.Time
 	// LastSentAt is when a message last arrived; zero for never.
 	LastSentAt time.Time
@@ -96,7 +90,7 @@ func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any)
 	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	plain, err := n.Box.Open(sealed, channelPlace(c.ID))
 	if err != nil {
-		c.Paused = err.Error()
+		c.Paused = reason.Of(err)
 		return c, nil //nolint:nilerr // it is a state of the channel, which people see
 	}
 	c.Config = secret.Text(plain)
@@ -140,7 +134,7 @@ func (n *Notifier) Channel(ctx context.Context, id int64) (Channel, error) {
 	return c, err
 }
 
-// CreateChannel adds a channel by its type, name, whether it is enabled, and config. It returns a *FieldError for what
+// CreateChannel adds a channel by its type, name, whether it is enabled, and config. It returns a *reason.FieldError for what
 // cannot work, and ErrFull.
 func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error) {
 	if err := n.checkChannel(&c); err != nil {
@@ -174,7 +168,7 @@ func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error
 }
 
 // UpdateChannel replaces name, enabled and config of the channel with c.ID; its type stays. That resumes a paused one;
-// what waits for one that is switched off is dropped. It returns a *FieldError or ErrNotFound.
+// what waits for one that is switched off is dropped. It returns a *reason.FieldError or ErrNotFound.
 func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error) {
 	old, err := n.Channel(ctx, c.ID)
 	if err != nil {
@@ -234,21 +228,21 @@ func oneRow(result sql.Result) error {
 	return err
 }
 
-// checkChannel returns a *FieldError for a channel that cannot be used.
+// checkChannel returns a *reason.FieldError for a channel that cannot be used.
 func (n *Notifier) checkChannel(c *Channel) error {
 	c.Name = strings.TrimSpace(c.Name)
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
 	if len(c.Config) > maxConfig {
-		return &FieldError{"config", fmt.Sprintf("is larger than %d bytes", maxConfig)}
+		return reason.At("config", largerBytes.With(maxConfig))
 	}
 	if _, err := n.Open(*c); err != nil {
-		var field *FieldError
+		var field *reason.FieldError
 		if errors.As(err, &field) {
 			return err
 		}
-		return &FieldError{"config", err.Error()}
+		return reason.At("config", err)
 	}
 	return nil
 }
@@ -256,9 +250,9 @@ func (n *Notifier) checkChannel(c *Channel) error {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return &FieldError{"name", "is missing: give it a name to know it by"}
+		return reason.At("name", missingGiveNameKnow.With())
 	case utf8.RuneCountInString(name) > maxName || oneLine(name) != name:
-		return &FieldError{"name", fmt.Sprintf("must be one line of at most %d characters", maxName)}
+		return reason.At("name", mustOneLineMostCharacters.With(maxName))
 	}
 	return nil
 }

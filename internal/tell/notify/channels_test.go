@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -42,12 +43,12 @@ func TestChannelsAreSealed(t *testing.T) {
 
 	// Bound to their rows.
 	r.exec(`UPDATE notification_channels SET config = (SELECT config FROM notification_channels WHERE id = 2) WHERE id = 1`)
-	if got := r.is(c); got.Config != "" || !strings.Contains(got.Paused, "damaged") {
+	if got := r.is(c); got.Config != "" || !strings.Contains(got.Paused.Text, "damaged") {
 		t.Errorf("a moved config opens: %+v", got)
 	}
 	results, err := r.Test(t.Context(), c.ID)
 	must(t, err)
-	if results[0].OK || !strings.Contains(results[0].Problem, "damaged") {
+	if results[0].OK || !strings.Contains(results[0].Problem.Text, "damaged") {
 		t.Errorf("%+v", results)
 	}
 }
@@ -65,7 +66,7 @@ func TestChannelsAreChanged(t *testing.T) {
 		"name":   {ID: two.ID, Name: "a\nb", Config: "x"},
 		"config": {ID: two.ID, Name: "b", Config: "unusable"},
 	} {
-		var wrong *notify.FieldError
+		var wrong *reason.FieldError
 		if _, err := r.UpdateChannel(t.Context(), c); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%v, want a problem of %s", err, field)
 		}

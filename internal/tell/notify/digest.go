@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -34,7 +35,7 @@ type parcel struct {
 }
 
 // compose is the message of a parcel.
-func (p parcel) compose(l Language, base string) channel.Message {
+func (p parcel) compose(l bilingual.Language, base string) channel.Message {
 	m := channel.Message{ID: p.message, Kind: string(p.entries[0].Kind), Count: len(p.entries), At: p.entries[0].At}
 	for _, e := range p.entries {
 		if e.At.After(m.At) {
@@ -77,7 +78,7 @@ type line struct {
 }
 
 // sorted are the notices of a digest by kind, the most important first.
-func (p parcel) sorted(l Language, base string) []*ofKind {
+func (p parcel) sorted(l bilingual.Language, base string) []*ofKind {
 	var kinds []*ofKind
 	places := map[Kind]*ofKind{}
 	lines := map[Kind]map[string]int{}
@@ -104,9 +105,9 @@ func (p parcel) sorted(l Language, base string) []*ofKind {
 	return kinds
 }
 
-func digestTitle(l Language, count int, kinds []*ofKind) string {
+func digestTitle(l bilingual.Language, count int, kinds []*ofKind) string {
 	title, between := fmt.Sprintf("%d notices", count), ", "
-	if l == Chinese {
+	if l == bilingual.Chinese {
 		title, between = fmt.Sprintf("%d 条通知", count), "、"
 	}
 	if len(kinds) == 1 {
@@ -123,11 +124,11 @@ func digestTitle(l Language, count int, kinds []*ofKind) string {
 }
 
 // digestText are the lines of a digest: each kind with its count, and the first of its notices.
-func (p parcel) digestText(l Language, kinds []*ofKind, link string) []string {
+func (p parcel) digestText(l bilingual.Language, kinds []*ofKind, link string) []string {
 	var out []string
 	told := 0
 	between := ": "
-	if l == Chinese {
+	if l == bilingual.Chinese {
 		between = "："
 	}
 	shown := kinds[:min(len(kinds), digestKinds)]
@@ -149,7 +150,7 @@ func (p parcel) digestText(l Language, kinds []*ofKind, link string) []string {
 	if more := len(p.entries) - told; more > 0 {
 		out = append(out, moreLine(l, more, link))
 	}
-	if p.dropped > 0 && l == Chinese {
+	if p.dropped > 0 && l == bilingual.Chinese {
 		out = append(out, fmt.Sprintf("等待发送的通知超过 %d 条，另有 %d 条较早的未发送。", maxWaiting, p.dropped))
 	} else if p.dropped > 0 {
 		out = append(out, fmt.Sprintf("%d older notices were not sent, for more than %d waited.", p.dropped, maxWaiting))
@@ -157,11 +158,11 @@ func (p parcel) digestText(l Language, kinds []*ofKind, link string) []string {
 	return out
 }
 
-func moreLine(l Language, more int, link string) string {
+func moreLine(l bilingual.Language, more int, link string) string {
 	switch {
-	case l == Chinese && link == "":
+	case l == bilingual.Chinese && link == "":
 		return fmt.Sprintf("还有 %d 条，见通知列表。", more)
-	case l == Chinese:
+	case l == bilingual.Chinese:
 		return fmt.Sprintf("还有 %d 条：%s", more, link)
 	case link == "":
 		return fmt.Sprintf("and %d more: see the inbox", more)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"watchmark/internal/platform/bilingual"
 )
 
 // notMarked is the entry of an episode that was not marked.
@@ -32,19 +34,19 @@ func TestDigest(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		entries     []Entry
-		language    Language
+		language    bilingual.Language
 		base        string
 		dropped     int
 		title, text string // a text that ends with … only begins so
 	}{
-		"several kinds": {mixed, English, "http://house", 0, "7 notices · Not marked 3, Sign-in refused 1, No account 1, …",
+		"several kinds": {mixed, bilingual.English, "http://house", 0, "7 notices · Not marked 3, Sign-in refused 1, No account 1, …",
 			"Not marked: 3\n- Frieren not marked · alex ×2\n- Pluto not marked · alex\nSign-in refused: 1\n- Sign-in refused · alex\n" +
 				"No account: 1\n- Mushishi has no account · mira\nWaits for Bangumi: 2\n- Monster waits for Bangumi · alex ×2"},
-		"in Chinese": {mixed, Chinese, "", 3, "7 条通知 · 标记失败 3、登录已失效 1、没有对应账号 1、…",
+		"in Chinese": {mixed, bilingual.Chinese, "", 3, "7 条通知 · 标记失败 3、登录已失效 1、没有对应账号 1、…",
 			"标记失败：3\n- 《Frieren》 标记失败 · alex ×2\n- 《Pluto》 标记失败 · alex\n登录已失效：1\n…"},
-		"one kind":                  {flood[:4], English, "", 0, "4 notices · Not marked", "Not marked: 4\n- Show 0 not marked · alex\n…"},
-		"a flood leaves nobody out": {flood, English, "http://house/", 0, "1002 notices · Not marked 1000, Sign-in refused 1, No account 1", "Not marked: 1000\n- Show 0 not marked · alex\n…"},
-		"every kind":                {everything, English, "http://house", 0, fmt.Sprintf("%d notices · Not marked 1, Given up 1, Sign-in refused 1, …", len(kinds)), "Not marked: 1\n…"},
+		"one kind":                  {flood[:4], bilingual.English, "", 0, "4 notices · Not marked", "Not marked: 4\n- Show 0 not marked · alex\n…"},
+		"a flood leaves nobody out": {flood, bilingual.English, "http://house/", 0, "1002 notices · Not marked 1000, Sign-in refused 1, No account 1", "Not marked: 1000\n- Show 0 not marked · alex\n…"},
+		"every kind":                {everything, bilingual.English, "http://house", 0, fmt.Sprintf("%d notices · Not marked 1, Given up 1, Sign-in refused 1, …", len(kinds)), "Not marked: 1\n…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := parcel{message: "m", entries: c.entries, digest: true, dropped: c.dropped}.compose(c.language, c.base)
@@ -61,7 +63,7 @@ func TestDigest(t *testing.T) {
 		})
 	}
 	t.Run("what is left out is counted", func(t *testing.T) {
-		m := parcel{entries: flood, digest: true, dropped: 5}.compose(English, "http://house")
+		m := parcel{entries: flood, digest: true, dropped: 5}.compose(bilingual.English, "http://house")
 		if !strings.Contains(m.Text, "\nSign-in refused: 1\n- Sign-in refused · alex\n") || !strings.Contains(m.Text, "\nNo account: 1\n") ||
 			!strings.HasSuffix(m.Text, "more: see http://house/inbox\n5 older notices were not sent, for more than 2000 waited.") {
 			t.Error(m.Text)
@@ -74,7 +76,7 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	})
-	if m := (parcel{entries: mixed[:2], digest: true}).compose(English, ""); m.Kind != "queued" || m.Facts["type_name"] != "Waits for Bangumi" || !m.At.Equal(noon.Add(time.Minute)) {
+	if m := (parcel{entries: mixed[:2], digest: true}).compose(bilingual.English, ""); m.Kind != "queued" || m.Facts["type_name"] != "Waits for Bangumi" || !m.At.Equal(noon.Add(time.Minute)) {
 		t.Errorf("%+v", m)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -14,7 +15,7 @@ func TestAFailureIsTriedAgainForThreeDays(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		c := r.channel("phone", channel.TypeWebhook)
 		r.onlyRule(notify.Rule{Cooldown: 30 * 24 * 3600})
-		r.fails(&channel.Failure{Problem: "no answer", Advice: "look whether it runs"})
+		r.fails(&channel.Failure{Problem: reason.Text("no answer"), Advice: reason.Text("look whether it runs")})
 		r.add(failed(1))
 		after(2 * time.Hour)
 		got := r.messages()
@@ -26,7 +27,7 @@ func TestAFailureIsTriedAgainForThreeDays(t *testing.T) {
 		if len(got) < 7 || len(got) > 9 {
 			t.Errorf("%d tries in two hours", len(got))
 		}
-		if c = r.is(c); c.LastError != "no answer; look whether it runs" || c.Paused != "" || c.Waiting != 1 || c.RetryAt.IsZero() {
+		if c = r.is(c); c.LastError.Text != "no answer; look whether it runs" || !c.Paused.IsZero() || c.Waiting != 1 || c.RetryAt.IsZero() {
 			t.Errorf("%+v", c)
 		}
 		after(60 * time.Hour)
@@ -35,7 +36,7 @@ func TestAFailureIsTriedAgainForThreeDays(t *testing.T) {
 		wantStates(t, r, map[notify.State]int{notify.Failed: 1})
 		deliveries, err := r.Deliveries(t.Context(), r.newest()[0].ID)
 		must(t, err)
-		if deliveries[0].Problem != "tried for three days: no answer; look whether it runs" || deliveries[0].Channel != "phone" {
+		if deliveries[0].Problem.Text != "tried for three days: no answer; look whether it runs" || deliveries[0].Channel != "phone" {
 			t.Errorf("%+v", deliveries[0])
 		}
 
@@ -57,7 +58,7 @@ func TestACooldownStaysWhenAnotherChannelTold(t *testing.T) {
 		r.channel("group", channel.TypeWeCom)
 		r.answers(func(_ context.Context, m message) error {
 			if m.to == "group" {
-				return &channel.Failure{Blame: channel.OfMessage, Problem: "unsuitable"}
+				return &channel.Failure{Blame: channel.OfMessage, Problem: reason.Text("unsuitable")}
 			}
 			return nil
 		})
@@ -73,7 +74,7 @@ func TestACooldownStaysWhenAnotherChannelTold(t *testing.T) {
 func TestARetryAfterIsHonoured(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.channel("group", channel.TypeDingTalk)
-		r.fails(&channel.Failure{Problem: "too fast", RetryAfter: 10 * time.Minute})
+		r.fails(&channel.Failure{Problem: reason.Text("too fast"), RetryAfter: 10 * time.Minute})
 		r.add(failed(1))
 		after(time.Minute)
 		r.fails(nil)
@@ -92,7 +93,7 @@ func TestAMessageThatFailsAgainAndAgainLetsOthersPass(t *testing.T) {
 		r.channel("phone", channel.TypeWebhook)
 		r.answers(func(_ context.Context, m message) error {
 			if strings.Contains(m.Title, "E1 ") {
-				return &channel.Failure{Problem: "the receiver answers 500", RetryAfter: time.Hour}
+				return &channel.Failure{Problem: reason.Text("the receiver answers 500"), RetryAfter: time.Hour}
 			}
 			return nil
 		})
@@ -107,7 +108,7 @@ func TestAMessageThatFailsAgainAndAgainLetsOthersPass(t *testing.T) {
 func TestATriedMessageKeepsWhatIsInIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.channel("phone", channel.TypeWebhook)
-		r.fails(&channel.Failure{Problem: "no answer"})
+		r.fails(&channel.Failure{Problem: reason.Text("no answer")})
 		r.add(failed(1), failed(2), failed(3), failed(4))
 		after(10 * time.Second)
 		must(t, r.Delete(t.Context(), 1, 2))
@@ -137,7 +138,7 @@ func TestAMendedChannelDoesNotWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				c := r.channel("phone", channel.TypeWebhook)
-				r.fails(&channel.Failure{Problem: "no answer"})
+				r.fails(&channel.Failure{Problem: reason.Text("no answer")})
 				r.add(failed(1))
 				after(10 * time.Hour)
 				if next := time.Until(r.is(c).RetryAt); next < 2*time.Minute {
@@ -171,7 +172,7 @@ func TestARefusedKeyPausesUntilMended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				c := r.channel("group", channel.TypeWeCom)
-				r.fails(&channel.Failure{Blame: channel.OfChannel, Problem: "the key is refused", Advice: "enter it anew"})
+				r.fails(&channel.Failure{Blame: channel.OfChannel, Problem: reason.Text("the key is refused"), Advice: reason.Text("enter it anew")})
 				r.add(failed(1))
 				after(5 * time.Hour)
 				for n := range 5 {
@@ -181,7 +182,7 @@ func TestARefusedKeyPausesUntilMended(t *testing.T) {
 				if got := r.messages(); len(got) != 1 {
 					t.Errorf("%d messages to a channel that refused the first", len(got))
 				}
-				if c = r.is(c); c.Paused != "the key is refused; enter it anew" || c.Waiting != 6 {
+				if c = r.is(c); c.Paused.Text != "the key is refused; enter it anew" || c.Waiting != 6 {
 					t.Errorf("%+v", c)
 				}
 				if len(r.newest()) != 6 {
@@ -195,7 +196,7 @@ func TestARefusedKeyPausesUntilMended(t *testing.T) {
 					t.Errorf("%q", last.Title)
 				}
 				wantStates(t, r, map[notify.State]int{notify.Sent: 6})
-				if c = r.is(c); c.Paused != "" || c.LastError != "" {
+				if c = r.is(c); !c.Paused.IsZero() || !c.LastError.IsZero() {
 					t.Errorf("%+v", c)
 				}
 			})
@@ -209,7 +210,7 @@ func TestAHangingReceiverIsLeft(t *testing.T) {
 		r.answers(func(ctx context.Context, _ message) error { <-ctx.Done(); return ctx.Err() })
 		r.add(failed(1))
 		after(70 * time.Second)
-		if c = r.is(c); c.LastError != "the receiver did not answer in 1m0s" {
+		if c = r.is(c); c.LastError.Text != "the receiver did not answer in 1m0s" {
 			t.Errorf("%q", c.LastError)
 		}
 		wantStates(t, r, map[notify.State]int{notify.Waiting: 1})

@@ -3,15 +3,8 @@ package notify
 import (
 	"slices"
 	"strings"
-)
 
-// Language is the language of texts.
-type Language string
-
-// The languages, by the names that the pages use too. Every other one reads English.
-const (
-	English Language = "en"
-	Chinese Language = "zh-CN"
+	"watchmark/internal/platform/bilingual"
 )
 
 // Group is what kinds stand together under.
@@ -68,10 +61,10 @@ type KindInfo struct {
 type words struct{ name, title, text string }
 
 // Name is what people call the kind.
-func (k KindInfo) Name(l Language) string { return k.words(l).name }
+func (k KindInfo) Name(l bilingual.Language) string { return k.words(l).name }
 
-func (k KindInfo) words(l Language) words {
-	if l == Chinese {
+func (k KindInfo) words(l bilingual.Language) words {
+	if l == bilingual.Chinese {
 		return k.zh
 	}
 	return k.en

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/testkit/dbtest"
 )
@@ -40,7 +41,7 @@ func TestTheTableOfKindsIsWhole(t *testing.T) {
 			t.Errorf("%s is twice in the table", k.Kind)
 		}
 		inTable = append(inTable, k.Kind)
-		if k.Name(notify.English) == "" || k.Name(notify.Chinese) == "" || k.Name(notify.English) == k.Name(notify.Chinese) || k.Group == "" {
+		if k.Name(bilingual.English) == "" || k.Name(bilingual.Chinese) == "" || k.Name(bilingual.English) == k.Name(bilingual.Chinese) || k.Group == "" {
 			t.Errorf("%s lacks a name", k.Kind)
 		}
 		if k.Routine && (k.First || k.Severity > notify.Success) {
@@ -94,7 +95,7 @@ var hole = regexp.MustCompile(`\{|\}|  |S E|\bE$|[:：]\s*$|· *$|^ *·|《》|\
 
 func TestTextsHaveNoHoles(t *testing.T) {
 	for _, k := range notify.Kinds() {
-		for _, l := range []notify.Language{notify.English, notify.Chinese} {
+		for _, l := range []bilingual.Language{bilingual.English, bilingual.Chinese} {
 			check := func(e notify.Entry) {
 				t.Helper()
 				title, text := e.Words(l)
@@ -115,7 +116,7 @@ func TestTextsHaveNoHoles(t *testing.T) {
 
 func TestFactsShowInTexts(t *testing.T) {
 	for _, k := range notify.Kinds() {
-		for _, l := range []notify.Language{notify.English, notify.Chinese} {
+		for _, l := range []bilingual.Language{bilingual.English, bilingual.Chinese} {
 			title, text := notify.Entry{Kind: k.Kind, User: "mira", Account: "alex", Facts: facts(k)}.Words(l)
 			bare, bareText := notify.Entry{Kind: k.Kind, User: "mira", Account: "alex", Facts: map[string]string{"title": "Frieren"}}.Words(l)
 			if len(k.Placeholders) > 0 && title == bare && text == bareText {
@@ -130,8 +131,8 @@ func TestDurationsAreTold(t *testing.T) {
 		"20s": {"It was away for 1 min.", "中断时长：1 分钟"}, "25m0s": {"It was away for 25 min.", "中断时长：25 分钟"}, "3h4m50s": {"It was away for 3 h 5 min.", "中断时长：3 小时 5 分钟"},
 	} {
 		entry := notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": stored}}
-		_, en := entry.Words(notify.English)
-		_, zh := entry.Words(notify.Chinese)
+		_, en := entry.Words(bilingual.English)
+		_, zh := entry.Words(bilingual.Chinese)
 		if en != want[0] || zh != want[1] {
 			t.Errorf("%s is told as %q and %q", stored, en, zh)
 		}
@@ -155,8 +156,8 @@ func TestWords(t *testing.T) {
 		"a kind of before":     {notify.Entry{Kind: "old_kind"}, "old kind", "old kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			en, _ := c.entry.Words(notify.English)
-			zh, _ := c.entry.Words(notify.Chinese)
+			en, _ := c.entry.Words(bilingual.English)
+			zh, _ := c.entry.Words(bilingual.Chinese)
 			other, _ := c.entry.Words("fr")
 			if en != c.en || zh != c.zh || other != en {
 				t.Errorf("%q, %q and %q", en, zh, other)

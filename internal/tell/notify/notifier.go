@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/secret"
@@ -31,16 +32,16 @@ type Config struct {
 	Masker *secret.Masker
 	Log    *slog.Logger
 	// Open makes a channel ready to send, from its Type and Config. It asks nobody. Its error says what is wrong with
-	// the config, without what is secret in it; a *FieldError names the field.
+	// the config, without what is secret in it; a *reason.FieldError names the field.
 	Open func(Channel) (channel.Sender, error)
 	// Secrets are what is secret in a channel's Config, for the masker.
 	Secrets func(Channel) []string
 	// Language is that of messages; Base is the address of this service, for links, empty when it is not known. Both
 	// are asked at each use.
-	Language func() Language
+	Language func() bilingual.Language
 	Base     func() string
 	// Say says in a language what the service says of itself in English; what nobody has translated stays.
-	Say func(l Language, said string) string
+	Say func(l bilingual.Language, said string) string
 }
 
 // Notifier keeps what happened and tells it. It is safe for concurrent use.
@@ -182,7 +183,7 @@ const (
 func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) (id int64, err error) {
 	kind, known := byKind[notice.Kind]
 	if !known {
-		return 0, fmt.Errorf("there is no kind of notice %q", notice.Kind)
+		return 0, noKindNotice.With(notice.Kind)
 	}
 	at := notice.At
 	if at.IsZero() {

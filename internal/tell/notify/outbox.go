@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // State is how a delivery stands.
@@ -33,7 +35,7 @@ type Delivery struct {
 	State  State
 	Tries  int
 	// Problem is why it was not sent, in plain words.
-	Problem   string
+	Problem   reason.Reason
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -93,16 +95,13 @@ func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
 // takeUp makes unsure what the last process had begun to send.
 func (n *Notifier) takeUp(ctx context.Context) error {
 	return n.exec(ctx, `UPDATE deliveries SET state = 'unsure', problem = ?, updated_at = ? WHERE state = 'sending'`,
-		"the service ended while it was being sent: it may have arrived", time.Now().UnixMilli())
+		errCut.With(), time.Now().UnixMilli())
 }
-
-// ruleGone is the problem of what waited for a rule.
-const ruleGone = "its rule was switched off or removed"
 
 // dropOfRule drops what waits for a rule that is gone or off.
 func dropOfRule(ctx context.Context, tx *sql.Tx, ruleID int64) error {
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ?
-		WHERE state = 'waiting' AND channel_id IN (SELECT id FROM notification_channels) AND rule_id = ?`, ruleGone, time.Now().UnixMilli(), ruleID)
+		WHERE state = 'waiting' AND channel_id IN (SELECT id FROM notification_channels) AND rule_id = ?`, ruleGone.With(), time.Now().UnixMilli(), ruleID)
 	if err != nil {
 		return fmt.Errorf("drop what waits for notification rule %d: %w", ruleID, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -27,7 +28,7 @@ func TestTheEndLeavesAMessageFiveSeconds(t *testing.T) {
 					case <-time.After(c.takes):
 						return nil
 					case <-ctx.Done():
-						return &channel.Failure{Problem: "no answer"}
+						return &channel.Failure{Problem: reason.Text("no answer")}
 					}
 				})
 				r.add(failed(1))

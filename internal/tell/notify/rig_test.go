@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
@@ -67,8 +68,8 @@ func (r *rig) open() {
 			return sender{r, c.Name}, nil
 		},
 		Secrets:  func(c notify.Channel) []string { return []string{c.Config.Reveal()} },
-		Language: func() notify.Language { return notify.English },
-		Base:     func() string { return "http://house/" }, Say: func(_ notify.Language, said string) string { return said },
+		Language: func() bilingual.Language { return bilingual.English },
+		Base:     func() string { return "http://house/" }, Say: func(_ bilingual.Language, said string) string { return said },
 	})
 	must(r.t, err)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Rule says what leaves the house, and where to. Without one nothing does.
@@ -82,7 +84,7 @@ func (r Rule) quietUntil(at time.Time) time.Time {
 
 func minutes(t time.Time) int { return 60*t.Hour() + t.Minute() }
 
-// check returns a *FieldError for a rule that cannot work. It puts empty lists in the place of none.
+// check returns a *reason.FieldError for a rule that cannot work. It puts empty lists in the place of none.
 func (r *Rule) check() error {
 	r.Name = strings.TrimSpace(r.Name)
 	if err := checkName(r.Name); err != nil {
@@ -91,24 +93,24 @@ func (r *Rule) check() error {
 	r.Kinds, r.Users, r.Channels = tidy(r.Kinds), tidy(r.Users), tidy(r.Channels)
 	for _, kind := range r.Kinds {
 		if _, known := byKind[kind]; !known {
-			return &FieldError{"kinds", fmt.Sprintf("%q is no kind of notice", kind)}
+			return reason.At("kinds", notAKind.With(kind))
 		}
 	}
 	if len(r.Users) > maxUsers {
-		return &FieldError{"users", fmt.Sprintf("are more than %d", maxUsers)}
+		return reason.At("users", tooManyUsers.With(maxUsers))
 	}
 	for _, user := range r.Users {
 		if user == "" || utf8.RuneCountInString(user) > maxTitle {
-			return &FieldError{"users", fmt.Sprintf("%q is no name", user)}
+			return reason.At("users", noName.With(user))
 		}
 	}
 	switch {
 	case utf8.RuneCountInString(r.Title) > maxTitle || strings.ContainsAny(r.Title, "\r\n"):
-		return &FieldError{"title", fmt.Sprintf("must be one line of at most %d characters", maxTitle)}
+		return reason.At("title", titleTooLong.With(maxTitle))
 	case utf8.RuneCountInString(r.Text) > maxText:
-		return &FieldError{"text", fmt.Sprintf("is longer than %d characters", maxText)}
+		return reason.At("text", longerCharacters.With(maxText))
 	case r.Cooldown < 0 || r.Cooldown > maxCooldown:
-		return &FieldError{"cooldown", fmt.Sprintf("%d is not between 0 and %d seconds", r.Cooldown, maxCooldown)}
+		return reason.At("cooldown", notBetween0Seconds.With(r.Cooldown, maxCooldown))
 	}
 	return r.checkQuiet()
 }
@@ -119,11 +121,11 @@ func (r *Rule) checkQuiet() error {
 	}
 	for _, end := range []struct{ field, value string }{{"quiet_from", r.QuietFrom}, {"quiet_to", r.QuietTo}} {
 		if at, err := time.Parse(clock, end.value); err != nil || at.Format(clock) != end.value {
-			return &FieldError{end.field, fmt.Sprintf("%q is no time of day such as 22:30; leave both empty for no quiet hours", end.value)}
+			return reason.At(end.field, noTimeDaySuch22.With(end.value))
 		}
 	}
 	if r.QuietFrom == r.QuietTo {
-		return &FieldError{"quiet_to", "is the same as quiet_from: switch the rule off to hear nothing at all"}
+		return reason.At("quiet_to", sameQuietFromSwitchRule.With())
 	}
 	return nil
 }
@@ -139,13 +141,13 @@ func tidy[T interface{ ~string | ~int64 }](list []T) []T {
 	return list
 }
 
-// checkChannels returns a *FieldError when the rule names a channel that does not exist.
+// checkChannels returns a *reason.FieldError when the rule names a channel that does not exist.
 func (r *Rule) checkChannels(ctx context.Context, tx *sql.Tx) error {
 	for _, id := range r.Channels {
 		var one int
 		err := tx.QueryRowContext(ctx, `SELECT 1 FROM notification_channels WHERE id = ?`, id).Scan(&one)
 		if errors.Is(err, sql.ErrNoRows) {
-			return &FieldError{"channels", fmt.Sprintf("there is no channel %d", id)}
+			return reason.At("channels", noChannel.With(id))
 		}
 		if err != nil {
 			return fmt.Errorf("look for notification channel %d: %w", id, err)
@@ -213,7 +215,7 @@ func (n *Notifier) Rule(ctx context.Context, id int64) (Rule, error) {
 	return scanRule(n.DB.Read().QueryRowContext(ctx, `SELECT `+ruleColumns+` FROM notification_rules WHERE id = ?`, id))
 }
 
-// CreateRule adds a rule. It returns a *FieldError for one that cannot work, and ErrFull.
+// CreateRule adds a rule. It returns a *reason.FieldError for one that cannot work, and ErrFull.
 func (n *Notifier) CreateRule(ctx context.Context, r Rule) (Rule, error) {
 	if err := r.check(); err != nil {
 		return Rule{}, err
@@ -243,7 +245,7 @@ func (n *Notifier) CreateRule(ctx context.Context, r Rule) (Rule, error) {
 	return r, err
 }
 
-// UpdateRule replaces the rule with r.ID. What waits for one that is switched off is dropped. It returns a *FieldError
+// UpdateRule replaces the rule with r.ID. What waits for one that is switched off is dropped. It returns a *reason.FieldError
 // or ErrNotFound.
 func (n *Notifier) UpdateRule(ctx context.Context, r Rule) (Rule, error) {
 	if err := r.check(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/testkit/dbtest"
@@ -209,7 +210,7 @@ func TestARuleThatCannotWorkIsRefused(t *testing.T) {
 				c.rule.Name = "a rule"
 			}
 			_, err := r.CreateRule(t.Context(), c.rule)
-			var wrong *notify.FieldError
+			var wrong *reason.FieldError
 			if !errors.As(err, &wrong) || wrong.Field != c.field {
 				t.Errorf("%v, want a problem of %s", err, c.field)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -162,7 +163,7 @@ func (n *Notifier) next(ctx context.Context, o *outlet, c Channel) (*group, time
 		return nil, 0, n.dropOldest(ctx, c.ID)
 	}
 	now := time.Now()
-	if c.Paused != "" {
+	if !c.Paused.IsZero() {
 		return nil, idle, nil
 	}
 	// One that lies further ahead than it can was written before the clock was set back.
@@ -272,7 +273,8 @@ const (
 )
 
 // errCut is that of a message that was on its way when the service ended.
-var errCut = errors.New("the service ended while it was being sent: it may have arrived")
+var errCut = reason.New("notify_service_ended_while_being_sent", "the service ended while it was being sent: it may have arrived",
+	"发送途中服务停止：可能已经送达")
 
 // trySend sends a message. The end of ctx leaves it lastWait more. The error is a *channel.Failure or errCut.
 func trySend(ctx context.Context, sender channel.Sender, m channel.Message, most time.Duration) error {
@@ -293,9 +295,9 @@ func trySend(ctx context.Context, sender channel.Sender, m channel.Message, most
 	case errors.As(err, &failure):
 		return failure
 	case errors.Is(err, context.DeadlineExceeded):
-		return &channel.Failure{Problem: "the receiver did not answer in " + most.String()}
+		return &channel.Failure{Problem: receiverSilent.With(most.String())}
 	}
-	return &channel.Failure{Problem: err.Error()}
+	return &channel.Failure{Problem: reason.Of(err)}
 }
 
 // sleep waits, at most until ctx ends.

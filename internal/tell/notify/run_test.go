@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -65,7 +66,7 @@ func TestFewNoticesAreToldOneByOne(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		wantStates(t, r, map[notify.State]int{notify.Sent: 3})
-		if c = r.is(c); c.LastSentAt.IsZero() || c.Waiting != 0 || c.LastError != "" {
+		if c = r.is(c); c.LastSentAt.IsZero() || c.Waiting != 0 || !c.LastError.IsZero() {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -226,7 +227,7 @@ func TestNoCooldownBeginsWhileAllChannelsAreOff(t *testing.T) {
 func TestTooMuchIsDroppedAndTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		c := r.channel("phone", channel.TypeWebhook)
-		r.fails(&channel.Failure{Blame: channel.OfChannel, Problem: "refused"})
+		r.fails(&channel.Failure{Blame: channel.OfChannel, Problem: reason.Text("refused")})
 		r.add(failed(0))
 		after(time.Minute)
 		var notices []notify.Notice
@@ -304,7 +305,7 @@ func TestAChannelChangesWhileItSends(t *testing.T) {
 		var during func()
 		r.answers(func(context.Context, message) error {
 			during()
-			return &channel.Failure{Blame: channel.OfChannel, Problem: "refused"}
+			return &channel.Failure{Blame: channel.OfChannel, Problem: reason.Text("refused")}
 		})
 		during = func() {
 			r.fails(nil)
@@ -318,7 +319,7 @@ func TestAChannelChangesWhileItSends(t *testing.T) {
 		if len(got) != 2 || got[0].to != "phone" || got[1].to != "new phone" {
 			t.Errorf("%v", got)
 		}
-		if c = r.is(c); c.Paused != "" {
+		if c = r.is(c); !c.Paused.IsZero() {
 			t.Errorf("paused for what the old settings did: %q", c.Paused)
 		}
 		wantStates(t, r, map[notify.State]int{notify.Sent: 1})
@@ -354,17 +355,17 @@ func TestTest(t *testing.T) {
 		must(t, err)
 		r.answers(func(_ context.Context, m message) error {
 			if m.to == "bad" {
-				return &channel.Failure{Blame: channel.OfChannel, Problem: "refused", Advice: "enter it anew"}
+				return &channel.Failure{Blame: channel.OfChannel, Problem: reason.Text("refused"), Advice: reason.Text("enter it anew")}
 			}
 			time.Sleep(2 * time.Second)
 			return nil
 		})
 		got, err := r.Test(t.Context())
 		must(t, err)
-		if len(got) != 2 || !got[0].OK || got[0].Latency != 2*time.Second || got[1].OK || got[1].Problem != "refused" || got[1].Advice != "enter it anew" || got[1].Name != "bad" {
+		if len(got) != 2 || !got[0].OK || got[0].Latency != 2*time.Second || got[1].OK || got[1].Problem.Text != "refused" || got[1].Advice.Text != "enter it anew" || got[1].Name != "bad" {
 			t.Errorf("%+v", got)
 		}
-		if r.is(bad).Paused == "" || r.is(good).LastSentAt.IsZero() {
+		if r.is(bad).Paused.IsZero() || r.is(good).LastSentAt.IsZero() {
 			t.Error("what the test told is not kept")
 		}
 		if got, err := r.Test(t.Context(), off.ID); err != nil || len(got) != 1 || !got[0].OK {

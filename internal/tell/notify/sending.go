@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -130,7 +131,7 @@ func (p *parcel) load(ctx context.Context, tx *sql.Tx, g group) (last int64, old
 // outcome is what becomes of a parcel.
 type outcome struct {
 	state   State // Waiting for another try
-	problem string
+	problem reason.Reason
 	// pause stops the channel until a person mends it, and lets what was in the message be gathered anew.
 	pause bool
 	// due is when the message is tried again; hold is how long its channel is left alone.
@@ -158,7 +159,7 @@ func (n *Notifier) judge(p parcel, err error) outcome {
 		return outcome{state: Sent}
 	}
 	if errors.Is(err, errCut) {
-		return outcome{state: Unsure, problem: err.Error()}
+		return outcome{state: Unsure, problem: reason.Of(err)}
 	}
 	problem := problemOf(err)
 	var failure *channel.Failure
@@ -174,13 +175,15 @@ func (n *Notifier) judge(p parcel, err error) outcome {
 		o.hold = min(max(o.hold, failure.RetryAfter), longestPause)
 	}
 	if !p.since.IsZero() && time.Since(p.since) > giveUp {
-		o.state, o.problem = Failed, "tried for three days: "+problem
+		o.state, o.problem = Failed, triedLong.With(problem)
 	}
 	return o
 }
 
 // problemOf is the error as it is kept.
-func problemOf(err error) string { return cut(err.Error(), maxProblem) }
+func problemOf(err error) reason.Reason {
+	return reason.Of(err).Masked(func(text string) string { return cut(text, maxProblem) })
+}
 
 // settle stores what became of a parcel, at the latest when the database takes it again; what it does not take until
 // the service ends is unsure from then on.
@@ -266,13 +269,13 @@ func hurry(ctx context.Context, tx *sql.Tx, channelID int64) error {
 // dropAll drops what waits for a channel that is off.
 func (n *Notifier) dropAll(ctx context.Context, channelID int64) error {
 	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ?
-		WHERE state = 'waiting' AND channel_id = ? AND channel_id IN (SELECT id FROM notification_channels WHERE enabled = 0)`, "the channel was switched off", time.Now().UnixMilli(), channelID)
+		WHERE state = 'waiting' AND channel_id = ? AND channel_id IN (SELECT id FROM notification_channels WHERE enabled = 0)`, channelSwitchedOff.With(), time.Now().UnixMilli(), channelID)
 }
 
 // dropGroup drops what waits for a channel by a rule that is gone or off.
 func (n *Notifier) dropGroup(ctx context.Context, channelID, ruleID int64) error {
 	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ?
-		WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND rule_id NOT IN (SELECT id FROM notification_rules WHERE enabled = 1)`, ruleGone, time.Now().UnixMilli(), channelID, ruleID)
+		WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND rule_id NOT IN (SELECT id FROM notification_rules WHERE enabled = 1)`, ruleGone.With(), time.Now().UnixMilli(), channelID, ruleID)
 }
 
 // dropOldest drops the oldest of what waits for a channel and is too much.
@@ -280,7 +283,7 @@ func (n *Notifier) dropOldest(ctx context.Context, channelID int64) error {
 	return n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ? WHERE state = 'waiting' AND channel_id = ?
 			AND id <= (SELECT id FROM deliveries WHERE state = 'waiting' AND channel_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
-			fmt.Sprintf("more than %d notices waited for the channel", maxWaiting), time.Now().UnixMilli(), channelID, channelID, maxWaiting)
+			moreNoticesWaitedChannel.With(maxWaiting), time.Now().UnixMilli(), channelID, channelID, maxWaiting)
 		if err != nil {
 			return fmt.Errorf("drop what is too much for notification channel %d: %w", channelID, err)
 		}

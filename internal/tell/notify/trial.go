@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -21,7 +23,7 @@ type TestResult struct {
 	OK        bool
 	Latency   time.Duration
 	// Problem is what went wrong and Advice what to do about it; empty when it worked.
-	Problem, Advice string
+	Problem, Advice reason.Reason
 }
 
 // testMost is how long a test may take.
@@ -97,9 +99,9 @@ func (n *Notifier) test(ctx context.Context, c Channel) (TestResult, error) {
 	return result, n.tested(context.WithoutCancel(ctx), c, err, failure)
 }
 
-func testMessage(l Language, base string) channel.Message {
+func testMessage(l bilingual.Language, base string) channel.Message {
 	m := channel.Message{ID: rand.Text(), Kind: "test", Title: "Test by Watchmark", Text: "This channel works.", At: time.Now(), Count: 1, Facts: map[string]string{}}
-	if l == Chinese {
+	if l == bilingual.Chinese {
 		m.Title, m.Text = "Watchmark 测试消息", "这个渠道可以正常使用。"
 	}
 	if base != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -28,9 +29,9 @@ func (e Entry) Retold(say func(said string) string) Entry {
 }
 
 // Words are the standard title, one line, and text of an entry.
-func (e Entry) Words(l Language) (title, text string) { return e.words(l, e.facts(l)) }
+func (e Entry) Words(l bilingual.Language) (title, text string) { return e.words(l, e.facts(l)) }
 
-func (e Entry) words(l Language, facts map[string]string) (title, text string) {
+func (e Entry) words(l bilingual.Language, facts map[string]string) (title, text string) {
 	w := InfoOf(e.Kind).words(l)
 	title = oneLine(expandParts(w.title, partMark, facts))
 	text = strings.TrimSpace(expandParts(w.text, lineMark, facts))
@@ -38,7 +39,7 @@ func (e Entry) words(l Language, facts map[string]string) (title, text string) {
 }
 
 // facts are those that the notice was given, and what follows from them.
-func (e Entry) facts(l Language) map[string]string {
+func (e Entry) facts(l bilingual.Language) map[string]string {
 	kind := InfoOf(e.Kind)
 	facts := make(map[string]string, len(e.Facts)+12)
 	maps.Copy(facts, e.Facts)
@@ -58,14 +59,14 @@ func (e Entry) facts(l Language) map[string]string {
 }
 
 // length is a duration in words, to the minute.
-func length(l Language, d time.Duration) string {
+func length(l bilingual.Language, d time.Duration) string {
 	minutes := max(1, int(d.Round(time.Minute).Minutes()))
 	hours := minutes / 60
 	minutes %= 60
 	switch {
-	case l == Chinese && hours == 0:
+	case l == bilingual.Chinese && hours == 0:
 		return fmt.Sprintf("%d 分钟", minutes)
-	case l == Chinese:
+	case l == bilingual.Chinese:
 		return fmt.Sprintf("%d 小时 %d 分钟", hours, minutes)
 	case hours == 0:
 		return fmt.Sprintf("%d min", minutes)
@@ -75,7 +76,7 @@ func length(l Language, d time.Duration) string {
 
 // told are the title and text of an entry by a rule: its templates, or the standard texts where it has none or they
 // come out empty.
-func (e Entry) told(l Language, base string, r Rule) (title, text string) {
+func (e Entry) told(l bilingual.Language, base string, r Rule) (title, text string) {
 	values := e.facts(l)
 	title, text = e.words(l, values)
 	if r.Title == "" && r.Text == "" {
@@ -93,7 +94,7 @@ func (e Entry) told(l Language, base string, r Rule) (title, text string) {
 }
 
 // what is the title and number of what was watched.
-func what(l Language, facts map[string]string) string {
+func what(l bilingual.Language, facts map[string]string) string {
 	name := cmp.Or(facts["title"], facts["subject_name"], facts["ori_title"])
 	number := ""
 	if season := facts["season"]; season != "" {
@@ -103,11 +104,11 @@ func what(l Language, facts map[string]string) string {
 		number += "E" + episode
 	}
 	switch {
-	case name == "" && l == Chinese:
+	case name == "" && l == bilingual.Chinese:
 		name = "未知作品"
 	case name == "":
 		name = "An unknown title"
-	case l == Chinese:
+	case l == bilingual.Chinese:
 		name = "《" + name + "》"
 	}
 	if number == "" {

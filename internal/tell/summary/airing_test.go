@@ -18,9 +18,9 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/notify"
@@ -130,7 +130,7 @@ func newAiringRig(t *testing.T) *airingRig {
 	}
 	known := guide(t)
 	r.airing = summary.NewAiring(summary.AiringConfig{
-		DB: r.db, Accounts: accounts, Log: log, Language: func() string { return "en" }, Wake: func() {},
+		DB: r.db, Accounts: accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Wake: func() {},
 		Lists: lists{account.NewKeeper(account.KeeperConfig{
 			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
 		}), r},
@@ -140,15 +140,13 @@ func newAiringRig(t *testing.T) *airingRig {
 			}
 			return known, ""
 		},
-		Plan: func() schedule.Plan {
+		Next: func(after time.Time) time.Time {
 			if r.cron == "" {
-				return schedule.Plan{}
+				return time.Time{}
 			}
-			return schedule.Plan{Text: r.cron, Next: func(after time.Time) time.Time {
-				next, err := settings.NextRun(r.cron, after)
-				must(err)
-				return next
-			}}
+			next, err := settings.NextRun(r.cron, after)
+			must(err)
+			return next
 		},
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
 			if r.fails == nil {
@@ -320,7 +318,7 @@ func TestAnAccountWhoseTokenIsRefused(t *testing.T) {
 		t.Errorf("told is %q", got)
 	}
 	status, err := r.airing.Status(t.Context())
-	if err != nil || len(status.Told) != 2 || status.Told[1].Problem == "" {
+	if err != nil || len(status.Told) != 2 || status.Told[1].Problem.IsZero() {
 		t.Errorf("it stands at %+v, %v", status, err)
 	}
 }

@@ -8,27 +8,30 @@
 package summary
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"watchmark/internal/platform/reason"
 )
 
 // The errors a caller branches on.
 var (
 	// ErrNotFound is returned for a name that no job has.
-	ErrNotFound = errors.New("there is no summary job of this name")
+	ErrNotFound = reason.New("summary_no_summary_job_name", "there is no summary job of this name",
+		"没有这个名称的总结任务").For(reason.NotFound)
 	// ErrTaken is returned for a name that another job has.
-	ErrTaken = errors.New("there is a summary job of this name already")
+	ErrTaken = reason.New("summary_job_name_already", "there is a summary job of this name already",
+		"已有同名的总结任务").For(reason.Conflict)
 	// ErrFull is returned when there are as many jobs as there may be.
-	ErrFull = errors.New("there are 50 summary jobs already: remove one first")
+	ErrFull = reason.New("summary_50_summary_jobs_already_remove", "there are 50 summary jobs already: remove one first",
+		"总结任务已有 50 个：请先删除一个").For(reason.Conflict)
 	// ErrRunning is returned while a run of the job is under way.
-	ErrRunning = errors.New("the summary job is running already")
+	ErrRunning = reason.New("summary_job_running_already", "the summary job is running already", "该总结任务正在运行")
 	// ErrStopping is returned while the service stops, also for a run that it ended.
-	ErrStopping = errors.New("the service is stopping")
+	ErrStopping = reason.New("summary_service_stopping", "the service is stopping", "服务正在停止").For(reason.Unavailable)
 )
 
 // MostRecords is how many records a job looks at in detail at most.
@@ -73,9 +76,15 @@ type Job struct {
 
 // Last is how the last run of a job came out.
 type Last struct {
-	At      time.Time `json:"at"`
-	Outcome Outcome   `json:"outcome" enum:"done,empty,failed"`
-	Problem string    `json:"problem" doc:"Why it failed, or why the model did not write the text; empty when it did."`
+	At      time.Time     `json:"at"`
+	Outcome Outcome       `json:"outcome" enum:"done,empty,failed"`
+	Problem reason.Reason `json:"problem_value,omitzero" doc:"Why it failed, or why the model did not write the text; empty when it did."`
+}
+
+// MarshalJSON has the text of the problem beside it, as problem.
+func (l Last) MarshalJSON() ([]byte, error) {
+	type plain Last
+	return reason.MarshalBeside((*plain)(&l))
 }
 
 // Outcome is how a run came out.
@@ -108,22 +117,19 @@ type Result struct {
 	Records int       `json:"records" doc:"How many records there are in that time."`
 	Text    string    `json:"text" doc:"The summary: plain text, to be escaped like anything from outside."`
 	// Model is empty for a text of figures.
-	Model            string `json:"model" doc:"The model that wrote the text; empty when it is made of figures."`
-	PromptTokens     int    `json:"prompt_tokens"`
-	CompletionTokens int    `json:"completion_tokens"`
-	Problem          string `json:"problem" doc:"Why it failed, or why the model did not write the text; empty when it did."`
+	Model            string        `json:"model" doc:"The model that wrote the text; empty when it is made of figures."`
+	PromptTokens     int           `json:"prompt_tokens"`
+	CompletionTokens int           `json:"completion_tokens"`
+	Problem          reason.Reason `json:"problem_value,omitzero" doc:"Why it failed, or why the model did not write the text; empty when it did."`
 }
 
-// FieldError says which field is wrong, and how.
-type FieldError struct {
-	Field   string
-	Problem string
+// MarshalJSON has the text of the problem beside it, as problem.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	return reason.MarshalBeside((*plain)(&r))
 }
 
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
-
-// checked is the draft in its normal form, or a *FieldError.
+// checked is the draft in its normal form, or a *reason.FieldError.
 func (d Draft) checked(next func(expression string, after time.Time) (time.Time, error)) (Draft, error) {
 	const longestName, longestUser, longestPrompt, daysMost, channelsMost = 64, 500, 4000, 366, 100
 	d.Cron, d.Prompt = strings.TrimSpace(d.Cron), strings.TrimSpace(d.Prompt)
@@ -132,20 +138,20 @@ func (d Draft) checked(next func(expression string, after time.Time) (time.Time,
 	d.Channels = slices.Compact(d.Channels)
 	switch {
 	case d.Name == "" || utf8.RuneCountInString(d.Name) > longestName || strings.ContainsFunc(d.Name, foreign) || !utf8.ValidString(d.Name):
-		return d, &FieldError{"name", fmt.Sprintf("give 1 to %d letters, digits, - or _", longestName)}
+		return d, reason.At("name", give1LettersDigitsOr.With(longestName))
 	case d.DaysBack < 1 || d.DaysBack > daysMost:
-		return d, &FieldError{"days_back", fmt.Sprintf("%d is not between 1 and %d", d.DaysBack, daysMost)}
+		return d, reason.At("days_back", notBetween1.With(d.DaysBack, daysMost))
 	case len(d.User) > longestUser:
-		return d, &FieldError{"user", fmt.Sprintf("longer than %d bytes", longestUser)}
+		return d, reason.At("user", longerBytes.With(longestUser))
 	case utf8.RuneCountInString(d.Prompt) > longestPrompt:
-		return d, &FieldError{"prompt", fmt.Sprintf("longer than %d characters", longestPrompt)}
+		return d, reason.At("prompt", longerCharacters.With(longestPrompt))
 	case d.MaxRecords < 0 || d.MaxRecords > MostRecords:
-		return d, &FieldError{"max_records", fmt.Sprintf("%d is not between 0 and %d", d.MaxRecords, MostRecords)}
+		return d, reason.At("max_records", notBetween0.With(d.MaxRecords, MostRecords))
 	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
-		return d, &FieldError{"channels", "give the ids of channels"}
+		return d, reason.At("channels", giveIdsChannels.With())
 	}
 	if _, err := next(d.Cron, time.Now()); err != nil {
-		return d, &FieldError{"cron", err.Error()}
+		return d, reason.At("cron", err)
 	}
 	return d, nil
 }

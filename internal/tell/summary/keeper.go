@@ -8,15 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
-	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -29,8 +28,8 @@ const (
 	forFigures = 20 * time.Second
 	// makeUp is how old a run of the schedule may be that the service was off for.
 	makeUp = 24 * time.Hour
-	// ahead is how far ahead of the clock the time of a run may be.
-	ahead = time.Minute
+	// lookEvery is how often the clock is looked at: somebody may set it.
+	lookEvery = time.Minute
 )
 
 // Model writes texts; *llm.Client is one.
@@ -45,96 +44,82 @@ type Config struct {
 	Records *record.Store
 	Model   Model
 	// Language is that of notifications: "en" or "zh-CN". It is asked at each use.
-	Language func() string
+	Language func() bilingual.Language
 	// Next is when a cron expression is due after a time; its error says what is wrong with it.
 	Next func(expression string, after time.Time) (time.Time, error)
 	// Notify stores notices within tx; Wake is called after the commit.
 	Notify func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
 	Wake   func()
-	// Schedule has Scheduled, which the caller adds; Tasks are the runs that persons start.
-	Schedule *schedule.Registry
-	Tasks    *task.Registry
-	Log      *slog.Logger
+	Log    *slog.Logger
 }
 
 // Keeper keeps the jobs and runs them: by their schedules, and when a person says so.
 type Keeper struct {
 	Config
 	store store
+	wake  schedule.Signal
 
-	mu    sync.Mutex
-	crons []string // of the enabled jobs, as they were seen last
+	// ctx is that of runs a person started; it ends with Run.
+	ctx    context.Context
+	cancel context.CancelFunc
+	mu     sync.Mutex
+	ended  bool
+	runs   sync.WaitGroup
 }
 
-// NewKeeper is a Keeper; its Scheduled runs what is due by schedule.
-func NewKeeper(c Config) *Keeper { return &Keeper{Config: c, store: store{c.DB}} }
-
-// JobsJob is the name of the job that runs the jobs.
-const JobsJob = "summaries"
-
-// Scheduled runs the jobs that are due, one after the other. Somebody who asks for it runs all that are switched on.
-func (k *Keeper) Scheduled() schedule.Job {
-	return schedule.Job{Name: JobsJob, Quiet: true, Plan: k.plan, Look: k.look, Run: k.runJobs}
+// NewKeeper is a Keeper that runs nothing by schedule until Run.
+func NewKeeper(c Config) *Keeper {
+	k := &Keeper{Config: c, store: store{c.DB}, wake: schedule.NewSignal()}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	return k
 }
 
-// plan is due when the first of the jobs is.
-func (k *Keeper) plan() schedule.Plan {
-	k.mu.Lock()
-	crons := k.crons
-	k.mu.Unlock()
-	if len(crons) == 0 {
-		return schedule.Plan{}
+// Kick has the Keeper look at the jobs and the clock anew.
+func (k *Keeper) Kick() {
+	k.wake.Raise()
+}
+
+// Run runs jobs by their schedules until ctx ends, one after the other, then waits for those that
+// persons started. What it was in the middle of runs again at the next start.
+func (k *Keeper) Run(ctx context.Context) {
+	defer func() {
+		k.mu.Lock()
+		k.ended = true
+		k.mu.Unlock()
+		k.cancel()
+		k.runs.Wait()
+	}()
+	for {
+		wait, err := k.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			k.Log.ErrorContext(ctx, "cannot look after the summary jobs", "error", err)
+		}
+		if k.wake.Wait(ctx, wait); ctx.Err() != nil {
+			return
+		}
 	}
-	return schedule.Plan{Text: strings.Join(crons, "; "), Next: func(after time.Time) (first time.Time) {
-		for _, cron := range crons {
-			if next, err := k.Next(cron, after); err == nil && !next.IsZero() && (first.IsZero() || next.Before(first)) {
-				first = next
+}
+
+// round runs what is due, and tells how long it is until it must look again.
+func (k *Keeper) round(ctx context.Context) (time.Duration, error) {
+	jobs, err := k.store.jobs(ctx)
+	if err != nil {
+		return lookEvery, err
+	}
+	for i := range jobs {
+		if slot := k.due(jobs[i], time.Now()); !slot.IsZero() && !jobs[i].Running && ctx.Err() == nil {
+			if _, err := k.run(ctx, jobs[i].Name, slot, &jobs[i]); err != nil && ctx.Err() == nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
+				k.Log.ErrorContext(ctx, "a summary could not be made", "job", jobs[i].Name, "error", err)
 			}
 		}
-		return first
-	}}
-}
-
-// look reads the jobs, and reports whether one of them is due.
-func (k *Keeper) look(ctx context.Context) (due bool, err error) {
-	jobs, err := k.store.jobs(ctx)
-	if err != nil {
-		return false, err
 	}
-	var crons []string
+	wait, now := lookEvery, time.Now()
 	for _, j := range jobs {
-		if j.Enabled && !slices.Contains(crons, j.Cron) {
-			crons = append(crons, j.Cron)
-		}
-		due = due || !j.Running && !k.due(j, time.Now()).IsZero()
-	}
-	k.mu.Lock()
-	k.crons = crons
-	k.mu.Unlock()
-	return due, nil
-}
-
-// runJobs is the work of the job. What it is in the middle of when the service stops runs again at the next start.
-func (k *Keeper) runJobs(ctx context.Context, run *schedule.Run) error {
-	jobs, err := k.store.jobs(ctx)
-	if err != nil {
-		return err
-	}
-	var problems []error
-	for i := range jobs {
-		slot, seen := k.due(jobs[i], time.Now()), &jobs[i]
-		if run.Asked && jobs[i].Enabled {
-			slot, seen = time.Time{}, nil
-		} else if slot.IsZero() || jobs[i].Running {
-			continue
-		}
-		if _, err := k.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
-			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", jobs[i].Name, err))
+		if next, err := k.Next(j.Cron, now); j.Enabled && err == nil {
+			wait = min(wait, max(next.Sub(now), time.Millisecond))
 		}
 	}
-	return errors.Join(problems...)
+	return wait, nil
 }
 
 // due is the newest time of the schedule that was not run yet; zero when there is none. What is
@@ -145,7 +130,7 @@ func (k *Keeper) due(j Job, now time.Time) (slot time.Time) {
 	}
 	after := j.plannedFrom
 	// What lies ahead was written by a clock that somebody has set back since.
-	if oldest := now.Add(-makeUp); after.Before(oldest) || after.After(now.Add(ahead)) {
+	if oldest := now.Add(-makeUp); after.Before(oldest) || after.After(now.Add(lookEvery)) {
 		after = oldest
 	}
 	for {
@@ -165,20 +150,19 @@ func (k *Keeper) Trigger(ctx context.Context, name string) (Result, error) {
 		err    error
 	}
 	end := make(chan ended, 1)
-	_, err := k.Tasks.StartQuiet(JobsJob, 0, func(ctx context.Context, _ *task.Task) error {
-		result, err := k.run(ctx, name, time.Time{}, nil)
-		if errors.Is(context.Cause(ctx), task.ErrStopping) && errors.Is(err, ctx.Err()) {
+	k.mu.Lock()
+	if k.ended {
+		k.mu.Unlock()
+		return Result{}, ErrStopping
+	}
+	k.runs.Go(func() {
+		result, err := k.run(k.ctx, name, time.Time{}, nil)
+		if k.ctx.Err() != nil && errors.Is(err, k.ctx.Err()) {
 			err = ErrStopping
 		}
 		end <- ended{result, err}
-		return err
 	})
-	if errors.Is(err, task.ErrStopping) {
-		return Result{}, ErrStopping
-	}
-	if err != nil {
-		return Result{}, err
-	}
+	k.mu.Unlock()
 	select {
 	case e := <-end:
 		return e.result, e.err
@@ -236,17 +220,17 @@ func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.T
 		r.At = time.Now()
 		if p := recover(); p != nil {
 			k.Log.ErrorContext(ctx, "a summary job panicked", "job", j.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			r.Outcome, r.Problem, r.Text = Failed, "internal error: look at the log of this service", ""
+			r.Outcome, r.Problem, r.Text = Failed, internalErrorLookLogService.With(), ""
 		}
 	}()
 	err := k.write(bounded, j, &r)
 	switch {
 	case err == nil, ctx.Err() != nil: // what is given up is not kept
 	case errors.Is(err, context.DeadlineExceeded):
-		r.Outcome, r.Problem = Failed, fmt.Sprintf("it took longer than %v: the database or the language model is too slow", longestRun)
+		r.Outcome, r.Problem = Failed, tookLongerDatabaseOrLanguage.With(longestRun)
 	default:
 		k.Log.ErrorContext(ctx, "a summary job failed", "job", j.Name, "error", err)
-		r.Outcome, r.Problem = Failed, "the records could not be read: look at the log of this service"
+		r.Outcome, r.Problem = Failed, recordsCouldNotReadLook.With()
 	}
 	return r
 }
@@ -283,21 +267,21 @@ func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
 		if err == nil {
 			r.Text, r.Model = answer.Text, answer.Model
 			if answer.Cut {
-				r.Text, r.Problem = r.Text+" …", "the answer was cut: raise llm.max_tokens"
+				r.Text, r.Problem = r.Text+" …", answerCutRaiseLlmMax.With()
 			}
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.Problem = err.Error()
+		r.Problem = reason.Of(err)
 		if errors.Is(err, context.DeadlineExceeded) {
-			r.Problem = "the language model did not answer in time: choose a smaller model, or look at fewer days"
+			r.Problem = languageModelDidNotAnswer.With()
 		}
 	}
 	r.Text = h.figures(words)
-	if r.Problem != "" {
-		r.Text += "\n\n" + words.withoutModel(r.Problem)
+	if !r.Problem.IsZero() {
+		r.Text += "\n\n" + words.withoutModel(r.Problem.In(k.Language()))
 	}
 	return nil
 }
@@ -310,7 +294,7 @@ func (k *Keeper) notices(j Job, r Result) []notify.Notice {
 	}
 	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: "summary " + j.Name, Facts: facts}
 	if r.Outcome == Failed {
-		facts["error_message"] = r.Problem
+		facts["error_message"] = r.Problem.Text
 		return []notify.Notice{failed}
 	}
 	failed.Over = true
@@ -355,7 +339,7 @@ func (k *Keeper) Job(ctx context.Context, name string) (Job, error) {
 	return Job{}, ErrNotFound
 }
 
-// Create adds a job. It returns a *FieldError, ErrTaken or ErrFull.
+// Create adds a job. It returns a *reason.FieldError, ErrTaken or ErrFull.
 func (k *Keeper) Create(ctx context.Context, d Draft) (Job, error) {
 	d, err := d.checked(k.Next)
 	if err != nil {
@@ -364,11 +348,11 @@ func (k *Keeper) Create(ctx context.Context, d Draft) (Job, error) {
 	if err := k.store.create(ctx, d); err != nil {
 		return Job{}, err
 	}
-	k.Schedule.Kick()
+	k.Kick()
 	return k.Job(ctx, d.Name)
 }
 
-// Update replaces the job of a name, which may get another. It returns a *FieldError, ErrNotFound
+// Update replaces the job of a name, which may get another. It returns a *reason.FieldError, ErrNotFound
 // or ErrTaken.
 func (k *Keeper) Update(ctx context.Context, name string, d Draft) (Job, error) {
 	d, err := d.checked(k.Next)
@@ -378,7 +362,7 @@ func (k *Keeper) Update(ctx context.Context, name string, d Draft) (Job, error) 
 	if err := k.store.update(ctx, name, d); err != nil {
 		return Job{}, err
 	}
-	k.Schedule.Kick()
+	k.Kick()
 	return k.Job(ctx, d.Name)
 }
 

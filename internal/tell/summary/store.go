@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
 
 // store is the SQL of jobs and results.
@@ -50,13 +51,14 @@ func (s store) jobs(ctx context.Context) ([]Job, error) {
 	jobs := []Job{}
 	for rows.Next() {
 		var at sql.NullInt64
-		var outcome, problem sql.NullString
+		var outcome sql.NullString
+		var problem reason.Reason
 		j, err := scanJob(rows, &at, &outcome, &problem)
 		if err != nil {
 			return nil, fmt.Errorf("list summary jobs: %w", err)
 		}
 		if at.Valid {
-			j.Last = &Last{time.UnixMilli(at.Int64), Outcome(outcome.String), problem.String}
+			j.Last = &Last{time.UnixMilli(at.Int64), Outcome(outcome.String), problem}
 		}
 		jobs = append(jobs, j)
 	}

@@ -13,10 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
-	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -64,7 +63,7 @@ type rig struct {
 	t        *testing.T
 	db       *db.DB
 	model    *model
-	language string
+	language bilingual.Language
 
 	mu    sync.Mutex
 	told  []notify.Notice
@@ -81,10 +80,8 @@ func newRig(t *testing.T, dir string) *rig {
 
 // keeper is one process.
 func (r *rig) keeper() *summary.Keeper {
-	log, tasks := slog.New(slog.DiscardHandler), &task.Registry{}
-	r.t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	k := summary.NewKeeper(summary.Config{
-		Schedule: schedule.New(r.db, tasks, log), Tasks: tasks, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() string { return r.language }, Next: settings.NextRun, Log: log,
+	return summary.NewKeeper(summary.Config{
+		DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: slog.New(slog.DiscardHandler),
 		Notify: func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -102,8 +99,6 @@ func (r *rig) keeper() *summary.Keeper {
 		},
 		Wake: func() { r.mu.Lock(); r.woken++; r.mu.Unlock() },
 	})
-	k.Schedule.Add(k.Scheduled())
-	return k
 }
 
 // notices are those of a kind that were told so far.
@@ -180,15 +175,9 @@ func running(t *testing.T, keepers ...*summary.Keeper) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	for _, k := range keepers {
-		ended.Go(func() { k.Schedule.Run(ctx) })
+		ended.Go(func() { k.Run(ctx) })
 	}
-	stop = sync.OnceFunc(func() {
-		cancel()
-		ended.Wait()
-		for _, k := range keepers {
-			_ = k.Tasks.Stop(context.Background())
-		}
-	})
+	stop = sync.OnceFunc(func() { cancel(); ended.Wait() })
 	t.Cleanup(stop)
 	return stop
 }
@@ -430,7 +419,7 @@ func TestWhatTheModelWrites(t *testing.T) {
 	r.watched(time.Now().Add(-time.Hour), "alex", "Other", 1, 1, record.Success, 0)
 	r.model.set(answers("A fine day."))
 	got := trigger(t, k)
-	if got.Outcome != summary.Done || got.Text != "A fine day." || got.Model != "m-1" || got.PromptTokens != 10 || got.CompletionTokens != 5 || got.Problem != "" || got.Records != 1 {
+	if got.Outcome != summary.Done || got.Text != "A fine day." || got.Model != "m-1" || got.PromptTokens != 10 || got.CompletionTokens != 5 || !got.Problem.IsZero() || got.Records != 1 {
 		t.Errorf("it is %+v", got)
 	}
 	n := r.notices(notify.SummaryReady)[0]
@@ -444,7 +433,7 @@ func TestWhatTheModelWrites(t *testing.T) {
 	}
 
 	r.model.set(func(context.Context) (llm.Answer, error) { return llm.Answer{Text: "A fine", Cut: true}, nil })
-	if got := trigger(t, k); got.Text != "A fine …" || !strings.Contains(got.Problem, "raise llm.max_tokens") || got.Outcome != summary.Done {
+	if got := trigger(t, k); got.Text != "A fine …" || !strings.Contains(got.Problem.Text, "raise llm.max_tokens") || got.Outcome != summary.Done {
 		t.Errorf("what was cut is %+v", got)
 	}
 	r.model.set(func(context.Context) (llm.Answer, error) {
@@ -511,11 +500,11 @@ func TestFailedRunsAreTold(t *testing.T) {
 				r.watched(time.Now().Add(-time.Hour), "Mira", "Show", 1, 1, record.Success, 0)
 				c.fail(r)
 				got := trigger(t, k)
-				if got.Outcome != summary.Failed || !strings.Contains(got.Problem, c.problem) || got.Text != "" {
+				if got.Outcome != summary.Failed || !strings.Contains(got.Problem.Text, c.problem) || got.Text != "" {
 					t.Errorf("it is %+v", got)
 				}
 				n := r.notices(notify.JobFailed)
-				if len(n) != 1 || n[0].About != "summary daily" || n[0].Facts["error_message"] != got.Problem || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
+				if len(n) != 1 || n[0].About != "summary daily" || n[0].Facts["error_message"] != got.Problem.Text || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
 					t.Errorf("told is %+v", r.told)
 				}
 				if j, err := k.Job(t.Context(), "daily"); err != nil || j.Running || j.Last == nil || j.Last.Outcome != summary.Failed {
@@ -656,7 +645,7 @@ alex
 ……另有 1 条记录`,
 	}
 	for language, text := range want {
-		r.language = language
+		r.language = bilingual.Language(language)
 		got, err := k.Test(t.Context(), "daily")
 		if err != nil || got.Text != text || got.Records != 12 {
 			t.Errorf("in %s, %d records, %v:\n%s", language, got.Records, err, got.Text)
@@ -689,7 +678,7 @@ func TestTitlesAreDataToTheModel(t *testing.T) {
 	r.model.set(answers("Done."))
 	ask := func(prompt, language string) (system, user string) {
 		t.Helper()
-		r.language = language
+		r.language = bilingual.Language(language)
 		if _, err := k.Update(t.Context(), "daily", daily(func(d *summary.Draft) { d.Prompt = prompt })); err != nil {
 			t.Fatal(err)
 		}

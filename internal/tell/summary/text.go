@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 )
@@ -96,10 +97,10 @@ var chinese = words{
 
 // StandardPrompt is what the model is told to do where a job has no prompt of its own, in the
 // language of notifications.
-func StandardPrompt(language string) string { return wordsOf(language).prompt }
+func StandardPrompt(language bilingual.Language) string { return wordsOf(language).prompt }
 
-func wordsOf(language string) words {
-	if language == "zh-CN" {
+func wordsOf(language bilingual.Language) words {
+	if language == bilingual.Chinese {
 		return chinese
 	}
 	return english

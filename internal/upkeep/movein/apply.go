@@ -329,9 +329,8 @@ func (p *Plan) applyChannels(ctx context.Context, h Home, dry bool) (lines []Lin
 
 // refused tells in the line what notices and summaries do not accept; another error is returned.
 func (l *Line) refused(err error) error {
-	var ofNotices *notify.FieldError
-	var ofSummaries *summary.FieldError
-	if errors.As(err, &ofNotices) || errors.As(err, &ofSummaries) || errors.Is(err, notify.ErrFull) || errors.Is(err, summary.ErrFull) {
+	var field *reason.FieldError
+	if errors.As(err, &field) || errors.Is(err, notify.ErrFull) || errors.Is(err, summary.ErrFull) {
 		l.Fate, l.Note = Refused, err.Error()
 		return nil
 	}

@@ -1,8 +1,6 @@
 package update
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,10 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
-	"watchmark/internal/platform/task"
-	"watchmark/internal/testkit/dbtest"
 )
 
 func TestNewer(t *testing.T) {
@@ -55,28 +50,13 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := ""
-	tasks := &task.Registry{}
-	jobs := schedule.New(dbtest.Open(t), tasks, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	c := New(Config{HTTP: client, Version: "1.2.3", URL: func() string { return address }})
-	jobs.Add(c.Job())
-	sees := func() bool {
-		due, err := c.Job().Look(t.Context())
-		if err != nil {
-			t.Error(err)
-		}
-		return due
-	}
-	if _, err := jobs.Start(t.Context(), JobName); !errors.Is(err, ErrOff) || sees() || c.Status().Enabled || jobs.Now(JobName).NextRun != nil {
-		t.Errorf("without an address it asks (%v)", err)
+	c := New(Config{HTTP: client, Version: "1.2.3", URL: func() string { return address }, Log: slog.New(slog.DiscardHandler)})
+	if c.due(time.Now().Add(48*time.Hour)) || c.Status().Enabled {
+		t.Error("without an address it asks")
 	}
 	address = server.URL + "/latest"
-	if sees() {
+	if c.due(time.Now()) || !c.due(time.Now().Add(first)) {
 		t.Error("it does not wait a little after the start")
-	}
-	c.began = time.Now().Add(-first)
-	if !sees() {
-		t.Error("it waits for a day after the start")
 	}
 	for name, one := range map[string]struct {
 		answer           string
@@ -94,16 +74,7 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.status = Status{}
 			answer, status = one.answer, one.status
-			run, err := jobs.Start(t.Context(), JobName)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for run.Status().State == task.Running {
-				_, more := run.After(0)
-				if run.Status().State == task.Running {
-					<-more
-				}
-			}
+			c.look(t.Context())
 			s := c.Status()
 			if s.Newer != one.newer || s.URL != one.url || !strings.HasSuffix(s.Problem, one.says) || (s.Problem == "") != (one.says == "") || s.CheckedAt.IsZero() || !s.Enabled {
 				t.Errorf("%+v", s)
@@ -112,13 +83,13 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 			if one.says != "" {
 				wait = retryAfter
 			}
-			if next := jobs.Now(JobName).NextRun; sees() || next == nil || time.Until(*next) < wait-time.Minute || time.Until(*next) > wait+wait/4 {
-				t.Errorf("it is asked again at %v", next)
+			if c.due(time.Now().Add(wait-time.Minute)) || !c.due(time.Now().Add(wait+wait/4+time.Minute)) {
+				t.Errorf("it is asked again at %v", c.next)
 			}
 		})
 	}
 	address = server.URL + "/other"
-	if s := c.Status(); !s.CheckedAt.IsZero() || !sees() {
+	if s := c.Status(); !s.CheckedAt.IsZero() || !c.due(time.Now()) {
 		t.Errorf("with another address: %+v", s)
 	}
 	if asked != 7 {

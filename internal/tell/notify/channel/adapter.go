@@ -1,8 +1,6 @@
 package channel
 
 import (
-	"fmt"
-
 	"watchmark/internal/platform/bilingual"
 )
 
@@ -135,7 +133,7 @@ func Types() []Type {
 func Read(t Type, plain string) (Config, error) {
 	a, known := AdapterOf(t)
 	if !known {
-		return nil, fmt.Errorf("there is no channel type %q", t)
+		return nil, noChannelType.With(t)
 	}
 	return a.Read(plain)
 }

@@ -6,6 +6,8 @@ package channel
 import (
 	"context"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Message is what a channel sends.
@@ -51,14 +53,17 @@ const (
 type Failure struct {
 	Blame Blame
 	// Problem is what happened, Advice what to do about it; Advice may be empty.
-	Problem, Advice string
+	Problem, Advice reason.Reason
 	// RetryAfter is how long the receiver wants to be left alone; 0 when it did not say.
 	RetryAfter time.Duration
 }
 
-func (f *Failure) Error() string {
-	if f.Advice == "" {
+// Reason is problem and advice.
+func (f *Failure) Reason() reason.Reason {
+	if f.Advice.IsZero() {
 		return f.Problem
 	}
-	return f.Problem + "; " + f.Advice
+	return problemAndAdvice.With(f.Problem, f.Advice)
 }
+
+func (f *Failure) Error() string { return f.Reason().Text }

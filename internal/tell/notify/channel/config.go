@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -21,7 +22,7 @@ type Config interface {
 	Keep(old Config) Config
 	// Check is the config in the one form that is stored, and everything that is wrong with it.
 	// Open takes only what has no problems.
-	Check() (Config, []FieldError)
+	Check() (Config, []*reason.FieldError)
 	// Plain is the config as JSON with its secrets, to be sealed. Read takes it.
 	Plain() string
 	// Secrets are the values that must appear in no log.
@@ -32,16 +33,11 @@ type Config interface {
 	Open(tools *Tools) Sender
 }
 
-// FieldError says what is wrong with one field, named as in JSON.
-type FieldError struct{ Field, Problem string }
-
-func (e FieldError) Error() string { return e.Field + ": " + e.Problem }
-
 // read never repeats plain in an error: it holds secrets.
 func read[C Config](plain string) (Config, error) {
 	var c C
 	if err := json.Unmarshal([]byte(plain), &c); err != nil {
-		return nil, fmt.Errorf("the stored settings of the %s channel cannot be read: enter them anew", c.Type())
+		return nil, storedSettingsChannelCannotRead.With(c.Type())
 	}
 	return c, nil
 }
@@ -65,17 +61,15 @@ func encode(v any) []byte {
 }
 
 // problems gathers what is wrong with a config.
-type problems []FieldError
+type problems []*reason.FieldError
 
-func (p *problems) add(field, format string, args ...any) {
-	*p = append(*p, FieldError{field, fmt.Sprintf(format, args...)})
-}
+func (p *problems) add(field string, what error) { *p = append(*p, reason.At(field, what)) }
 
 // again reports a secret that still reads as it is shown.
 func (p *problems) again(field string, value secret.Text) bool {
 	if value.Reveal() != secret.Shown {
 		return false
 	}
-	p.add(field, "enter it anew: it is kept only for the host that it was entered for")
+	p.add(field, enterAnewKeptOnlyHost.With())
 	return true
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -84,16 +85,16 @@ func (d DingTalk) Keep(old Config) Config {
 }
 
 // Check is the config as it is stored, and what is wrong with it.
-func (d DingTalk) Check() (Config, []FieldError) {
+func (d DingTalk) Check() (Config, []*reason.FieldError) {
 	var wrong problems
 	d.URL, d.Token = dingtalk.check(d.URL, d.Token, &wrong)
 	d.Secret = secret.Text(strings.TrimSpace(d.Secret.Reveal()))
 	if !wrong.again("secret", d.Secret) && (len(d.Secret) > 256 || strings.ContainsAny(d.Secret.Reveal(), " \t\r\n/?&=")) {
-		wrong.add("secret", "enter the text that DingTalk shows below \"additional signature\" (加签); it starts with SEC")
+		wrong.add("secret", enterTextDingtalkShowsBelow.With())
 	}
 	d.Format = d.Format.check(&wrong)
-	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, "a telephone number", &wrong)
-	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, "a user id", &wrong)
+	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, telephoneNumber, &wrong)
+	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, userId, &wrong)
 	for _, people := range []*[]string{&d.AtMobiles, &d.AtUserIDs} {
 		if at := slices.Index(*people, everybody); at >= 0 {
 			*people, d.AtAll = slices.Delete(*people, at, at+1), true
@@ -187,12 +188,15 @@ func judgeDingTalk(code int64, errmsg string) fate {
 // unsafe says which safety setting of the robot refused the message; errmsg is the only place that tells.
 func unsafe(errmsg string) fate {
 	errmsg = strings.ToLower(errmsg)
-	f := fate{blame: OfChannel, problem: "refused the message by a safety setting of the robot", advice: "compare the safety settings of the robot with those of this channel"}
-	for _, hint := range []struct{ words, problem, advice string }{
-		{"timestamp|时间戳", "found the time of the signature wrong", "set the clock of this machine: it must be right within an hour"},
-		{"keyword|关键词", "missed the keyword of the robot in the message", "set the keyword of the robot to " + service + ", which every message contains"},
-		{"sign|签名", "found the signature wrong", "copy the secret (加签) of the robot once more"},
-		{"whitelist|白名单", "takes messages from listed addresses only", "add the public address of this network to the list in the safety settings of the robot"},
+	f := fate{blame: OfChannel, problem: refusedMessageSafetySettingRobot.With(), advice: compareSafetySettingsRobotThose.With()}
+	for _, hint := range []struct {
+		words           string
+		problem, advice reason.Reason
+	}{
+		{"timestamp|时间戳", foundTimeSignatureWrong.With(), setClockMachineMustRight.With()},
+		{"keyword|关键词", missedKeywordRobotMessage.With(), setKeyword.With(service)},
+		{"sign|签名", foundSignatureWrong.With(), copySecretRobotOnceMore.With()},
+		{"whitelist|白名单", takesMessagesFromListedAddresses.With(), addPublicAddressNetworkList.With()},
 	} {
 		for word := range strings.SplitSeq(hint.words, "|") {
 			if strings.Contains(errmsg, word) {
@@ -206,21 +210,21 @@ func unsafe(errmsg string) fate {
 
 var dingtalkCodes = func() map[int64]fate {
 	codes := map[int64]fate{
-		-1:     {problem: "is busy"},
-		130101: {problem: "takes no more than 20 messages a minute from a robot, and now none for ten minutes", wait: 10 * time.Minute},
-		410100: {problem: "takes no more messages so fast", wait: time.Minute},
+		-1:     {problem: busyReason.With()},
+		130101: {problem: takesNoMore20Messages2.With(), wait: 10 * time.Minute},
+		410100: {problem: takesNoMoreMessagesSo.With(), wait: time.Minute},
 	}
 	for _, code := range []int64{300001, 300005, 400101} {
-		codes[code] = fate{blame: OfChannel, problem: "does not know this token", advice: "copy the address of the robot once more"}
+		codes[code] = fate{blame: OfChannel, problem: doesNotKnowToken.With(), advice: copyAddressRobotOnceMore.With()}
 	}
-	for code, problem := range map[int64]string{400013: "says that the group was dissolved", 400102: "says that the robot was stopped", 400106: "says that the robot is not in the group"} {
-		codes[code] = fate{blame: OfChannel, problem: problem, advice: "add a robot to the group, and enter its address"}
+	for code, problem := range map[int64]reason.Reason{400013: saysGroupDissolved.With(), 400102: saysRobotStopped.With(), 400106: saysRobotNotGroup.With()} {
+		codes[code] = fate{blame: OfChannel, problem: problem, advice: addRobotGroupEnterAddress.With()}
 	}
 	for _, code := range []int64{400105, 40035, 43002, 43004} {
-		codes[code] = fate{blame: OfMessage, problem: "found the message wrong"}
+		codes[code] = fate{blame: OfMessage, problem: foundMessageWrong.With()}
 	}
 	for code := int64(430101); code <= 430104; code++ {
-		codes[code] = fate{blame: OfMessage, problem: "found a link or words in the message that it does not allow"}
+		codes[code] = fate{blame: OfMessage, problem: foundLinkOrWordsMessage.With()}
 	}
 	return codes
 }()

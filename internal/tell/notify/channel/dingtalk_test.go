@@ -79,7 +79,7 @@ func TestDingTalkSafetySettings(t *testing.T) {
 				}
 				return
 			}
-			if f := failure(t, err, channel.OfChannel, "203.0.113.7", "SECa"); !strings.Contains(f.Advice, c.advice) {
+			if f := failure(t, err, channel.OfChannel, "203.0.113.7", "SECa"); !strings.Contains(f.Advice.Text, c.advice) {
 				t.Error(f)
 			}
 		})
@@ -98,7 +98,7 @@ func TestDingTalkCodes(t *testing.T) {
 			r := channeltest.NewDingTalk(t)
 			r.Answer(code)
 			f := failure(t, open(t, tools(t), channel.DingTalk{URL: r.Address}).Send(t.Context(), message()), blame)
-			if f.RetryAfter != waits[code] || blame == channel.OfChannel && f.Advice == "" {
+			if f.RetryAfter != waits[code] || blame == channel.OfChannel && f.Advice.IsZero() {
 				t.Errorf("%d: %v after %v", code, f, f.RetryAfter)
 			}
 		}

@@ -2,8 +2,6 @@ package channel
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net"
 	netmail "net/mail"
 	"net/netip"
@@ -14,6 +12,7 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -116,22 +115,22 @@ const maxRecipients = 50
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9.])?$`)
 
 // Check is the config as it is stored, and what is wrong with it.
-func (e Email) Check() (Config, []FieldError) {
+func (e Email) Check() (Config, []*reason.FieldError) {
 	var wrong problems
 	e.checkServer(&wrong)
 	e.User = strings.TrimSpace(e.User)
 	e.Password = secret.Text(strings.TrimRight(e.Password.Reveal(), "\r\n"))
 	switch {
 	case strings.ContainsFunc(e.User+e.Password.Reveal(), unicode.IsControl):
-		wrong.add("password", "user and password cannot hold control characters")
+		wrong.add("password", userPasswordCannotHoldControl.With())
 	case (e.User == "") != (e.Password == ""):
-		wrong.add("password", "enter both user and password, or neither")
+		wrong.add("password", enterBothUserPasswordOr.With())
 	case wrong.again("password", e.Password):
 	case e.User != "" && e.TLS == None && !lan.IsHome(e.Host):
-		wrong.add("tls", "without encryption the password would be readable on its way: take starttls or implicit, or leave out user and password")
+		wrong.add("tls", withoutEncryptionPasswordWouldReadable.With())
 	}
 	if from, err := parseMail(cmp.Or(strings.TrimSpace(e.From), e.User)); err != nil {
-		wrong.add("from", "enter the address that mails come from: %s", err)
+		wrong.add("from", enterSender.With(err))
 	} else {
 		e.From = from
 	}
@@ -148,15 +147,15 @@ func (e *Email) checkServer(wrong *problems) {
 	if addr, err := netip.ParseAddr(strings.Trim(e.Host, "[]")); err == nil {
 		e.Host = addr.String()
 		if err := allow(addr); err != nil {
-			wrong.add("host", "%s", err)
+			wrong.add("host", err)
 		}
 	} else if !hostName.MatchString(e.Host) {
-		wrong.add("host", "enter the name of the mail server, such as smtp.example.org")
+		wrong.add("host", enterNameMailServerSuch.With())
 	}
 	e.TLS = TLS(strings.ToLower(strings.TrimSpace(string(e.TLS))))
 	switch {
 	case e.TLS != "" && usualPorts[e.TLS] == 0:
-		wrong.add("tls", "take implicit, starttls or none")
+		wrong.add("tls", takeImplicitStarttlsOrNone.With())
 	case e.TLS == "" && (e.Port == 0 || e.Port == usualPorts[Implicit]):
 		e.TLS = Implicit
 	case e.TLS == "":
@@ -166,7 +165,7 @@ func (e *Email) checkServer(wrong *problems) {
 		e.Port = usualPorts[e.TLS]
 	}
 	if e.Port < 1 || e.Port > 65535 {
-		wrong.add("port", "must be between 1 and 65535")
+		wrong.add("port", mustBetween165535.With())
 	}
 }
 
@@ -181,7 +180,7 @@ func (e *Email) checkTo(wrong *problems) {
 			to, err := parseMail(one)
 			switch {
 			case err != nil:
-				wrong.add("to", "%s", err)
+				wrong.add("to", err)
 			case !slices.Contains(e.To, to):
 				e.To = append(e.To, to)
 			}
@@ -189,9 +188,9 @@ func (e *Email) checkTo(wrong *problems) {
 	}
 	switch {
 	case len(e.To) == 0 && len(*wrong) == others:
-		wrong.add("to", "enter at least one address")
+		wrong.add("to", enterLeastOneAddress.With())
 	case len(e.To) > maxRecipients:
-		wrong.add("to", "are more than %d", maxRecipients)
+		wrong.add("to", tooMany.With(maxRecipients))
 	}
 }
 
@@ -199,10 +198,10 @@ func (e *Email) checkTo(wrong *problems) {
 func parseMail(text string) (string, error) {
 	address, err := netmail.ParseAddress(text)
 	if err != nil || strings.ContainsFunc(address.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || len(text) > 320 {
-		return "", fmt.Errorf("%q is not a mail address such as mira@example.org", cut(clean(text), 60))
+		return "", notMailAddressSuchMira.With(cut(clean(text), 60))
 	}
 	if clean(address.Name) != address.Name {
-		return "", errors.New("a name holds a character that cannot be printed")
+		return "", nameHoldsCharacterCannotPrinted
 	}
 	if address.Name == "" {
 		return address.Address, nil

@@ -224,7 +224,7 @@ func TestMailWithAWrongPassword(t *testing.T) {
 		cfg := mails(server, channel.Implicit)
 		cfg.User, cfg.Password = "mira@example.org", "wrong-word"
 		f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel, "wrong-word")
-		if !strings.Contains(f.Problem, "535") || server.Logins() != 1 {
+		if !strings.Contains(f.Problem.Text, "535") || server.Logins() != 1 {
 			t.Errorf("%v after %d tries", f, server.Logins())
 		}
 	}
@@ -236,7 +236,7 @@ func TestMailGoesToThoseWhoAreTaken(t *testing.T) {
 	cfg := mails(server, channel.Implicit)
 	cfg.To = []string{"kai@example.org", "ann@example.org", "bo@example.org"}
 	f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfMessage, "kai@example.org")
-	if !strings.Contains(f.Problem, "1 of 3 recipients") || !strings.Contains(f.Problem, "example.org") {
+	if !strings.Contains(f.Problem.Text, "1 of 3 recipients") || !strings.Contains(f.Problem.Text, "example.org") {
 		t.Error(f)
 	}
 	if got := server.Messages(); len(got) != 1 || !slices.Equal(got[0].To, []string{"ann@example.org", "bo@example.org"}) {
@@ -251,11 +251,11 @@ func TestMailIsNotSentUnencryptedByMistake(t *testing.T) {
 	plain := channeltest.NewMail(t, channeltest.MailConfig{TLS: "none", User: "mira", Password: "hidden-word"})
 	cfg := mails(plain, channel.STARTTLS)
 	cfg.User, cfg.Password = "mira", "hidden-word"
-	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "does not offer STARTTLS") {
+	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "does not offer STARTTLS") {
 		t.Error(f)
 	}
 	cfg.TLS = channel.Implicit
-	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "does not speak TLS") {
+	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "does not speak TLS") {
 		t.Error(f)
 	}
 	if plain.Logins() != 0 || len(plain.Messages()) != 0 {
@@ -272,13 +272,13 @@ func TestServersWithoutAKnownLogin(t *testing.T) {
 		server := channeltest.NewMail(t, set)
 		cfg := mails(server, channel.Implicit)
 		cfg.User, cfg.Password = "mira", "hidden-word"
-		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "no way to sign in") {
+		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "no way to sign in") {
 			t.Error(f)
 		}
 	}
 	server := channeltest.NewMail(t, channeltest.MailConfig{TLS: "implicit", User: "mira", Password: "x"})
 	f := failure(t, open(t, tools(t), mails(server, channel.Implicit)).Send(t.Context(), message()), channel.OfChannel)
-	if !strings.Contains(f.Problem, "502") {
+	if !strings.Contains(f.Problem.Text, "502") {
 		t.Error(f)
 	}
 }
@@ -288,12 +288,12 @@ func TestCertificatesAreVerified(t *testing.T) {
 		server := channeltest.NewMail(t, channeltest.MailConfig{TLS: string(mode)})
 		cfg := mails(server, mode)
 		cfg.Host = "127.0.0.1" // not the name in the certificate
-		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "not trusted") || !strings.Contains(f.Advice, "network.ca_certificates") {
+		if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "not trusted") || !strings.Contains(f.Advice.Text, "network.ca_certificates") {
 			t.Error(f)
 		}
 		own := x509.NewCertPool()
 		with := toolsWith(t, httpx.Config{Roots: own}, time.Now)
-		if f := failure(t, open(t, with, mails(server, mode)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "not trusted") {
+		if f := failure(t, open(t, with, mails(server, mode)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "not trusted") {
 			t.Errorf("of an authority that is none of ours: %v", f)
 		}
 		own.AppendCertsFromPEM(channeltest.Certificate())
@@ -308,7 +308,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 			t.Error(err)
 		}
 		old := channeltest.NewMail(t, channeltest.MailConfig{TLS: string(mode), Expired: true})
-		if f := failure(t, open(t, tools(t), mails(old, mode)).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem, "expired") {
+		if f := failure(t, open(t, tools(t), mails(old, mode)).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem.Text, "expired") {
 			t.Error(f)
 		}
 	}
@@ -325,7 +325,7 @@ func TestMailServerThatDoesNotAnswer(t *testing.T) {
 	cfg := mails(server, channel.STARTTLS)
 	impatient := tools(t)
 	impatient.SetPatience(50 * time.Millisecond)
-	if f := failure(t, open(t, impatient, cfg).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem, "did not answer in time") || !strings.Contains(f.Advice, "implicit") {
+	if f := failure(t, open(t, impatient, cfg).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem.Text, "did not answer in time") || !strings.Contains(f.Advice.Text, "implicit") {
 		t.Error(f)
 	}
 	door, err := net.Listen("tcp", "127.0.0.1:0")
@@ -339,7 +339,7 @@ func TestMailServerThatDoesNotAnswer(t *testing.T) {
 
 func TestMailIsNotSentToMetadataServices(t *testing.T) {
 	cfg := channel.Email{Host: "169.254.169.254", Port: 25, TLS: channel.None, From: "a@example.org", To: []string{"b@example.org"}}
-	if f := failure(t, cfg.Open(tools(t)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem, "nothing is sent to") {
+	if f := failure(t, cfg.Open(tools(t)).Send(t.Context(), message()), channel.OfChannel); !strings.Contains(f.Problem.Text, "nothing is sent to") {
 		t.Error(f)
 	}
 }
@@ -362,7 +362,7 @@ func TestMailServerThatSaysTooMuch(t *testing.T) {
 		}
 	}()
 	cfg := channel.Email{Host: "127.0.0.1", Port: door.Addr().(*net.TCPAddr).Port, TLS: channel.None, From: "a@example.org", To: []string{"b@example.org"}}
-	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem, "says too much") {
+	if f := failure(t, open(t, tools(t), cfg).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem.Text, "says too much") {
 		t.Error(f)
 	}
 }

@@ -3,7 +3,6 @@ package channel
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -31,7 +31,7 @@ func (f Format) check(wrong *problems) Format {
 	case Text, Markdown:
 		return f
 	}
-	wrong.add("format", "take text or markdown")
+	wrong.add("format", takeTextOrMarkdown.With())
 	return f
 }
 
@@ -80,22 +80,22 @@ func (r robot) check(address string, credential secret.Text, wrong *problems) (s
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() != "" && !validPort(u.Port()) {
-		wrong.add("url", "enter the whole address of the robot, such as %s?%s=…, or leave it empty", r.standard, r.param)
+		wrong.add("url", enterRobotAddressOrNone.With(r.standard, r.param))
 		return "", credential
 	}
 	if u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		wrong.add("url", "must start with https://: the credential would be readable on its way")
+		wrong.add("url", mustStartHttpsCredentialWould.With())
 	}
 	switch inside := u.Query().Get(r.param); {
 	case given == "":
 		given = inside
 	case inside != "" && inside != given && given != secret.Shown:
-		wrong.add(r.field, "the address holds another one; leave one of them empty")
+		wrong.add(r.field, addressHoldsAnotherOneLeave.With())
 	case inside != "":
 		given = inside
 	}
 	if !wrong.again(r.field, secret.Text(given)) && !r.credential.MatchString(given) {
-		wrong.add(r.field, "enter the whole address of the robot, or what stands behind %s= in it", r.param)
+		wrong.add(r.field, enterRobotAddressOrKey.With(r.param))
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = mustParse(r.standard).Path
@@ -136,7 +136,7 @@ func mustParse(address string) *url.URL {
 // fate is what a code says of a message: blame, problem, advice, and how long to wait.
 type fate struct {
 	blame           Blame
-	problem, advice string
+	problem, advice reason.Reason
 	wait            time.Duration
 }
 
@@ -169,9 +169,9 @@ func (t *Tools) send(ctx context.Context, provider, address string, query url.Va
 	case s/100 == 3:
 		return got.redirected(req.URL)
 	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusMethodNotAllowed:
-		return &Failure{Blame: OfChannel, Problem: fmt.Sprintf("there is no robot at this address (status %d)", s), Advice: "copy the address of the robot from the group once more"}
+		return &Failure{Blame: OfChannel, Problem: noRobotAddressStatus.With(s), Advice: copyAddressRobotFromGroup.With()}
 	}
-	return &Failure{Problem: fmt.Sprintf("%s gave no answer of a robot (status %d): it throttles this network, or something stands in between", provider, got.status),
+	return &Failure{Problem: gaveNoAnswerRobotStatus.With(provider, got.status),
 		RetryAfter: max(got.retryAfter, time.Minute)}
 }
 
@@ -182,10 +182,10 @@ func verdict(provider string, code int64, errmsg string, wait time.Duration, jud
 		return nil
 	}
 	f := judge(code, errmsg)
-	if f.problem == "" {
-		f = fate{blame: OfMessage, problem: "refused the message"}
+	if f.problem.IsZero() {
+		f = fate{blame: OfMessage, problem: refusedMessage.With()}
 	}
-	return &Failure{Blame: f.blame, Problem: fmt.Sprintf("%s %s (code %d)", provider, f.problem, code), Advice: f.advice, RetryAfter: max(f.wait, wait)}
+	return &Failure{Blame: f.blame, Problem: codeReason.With(provider, f.problem, code), Advice: f.advice, RetryAfter: max(f.wait, wait)}
 }
 
 // signature is the last line of every message: the name of the service, with the link.
@@ -232,14 +232,14 @@ var (
 )
 
 // checkMentions reads a field of people to mention.
-func checkMentions(field string, entries []string, form *regexp.Regexp, what string, wrong *problems) []string {
+func checkMentions(field string, entries []string, form *regexp.Regexp, what *reason.Kind, wrong *problems) []string {
 	all := list(entries)
 	if len(all) > maxMentions {
-		wrong.add(field, "are more than %d", maxMentions)
+		wrong.add(field, tooMany.With(maxMentions))
 	}
 	for _, one := range all {
 		if one != everybody && !form.MatchString(one) {
-			wrong.add(field, "%q is not %s", cut(clean(one), 60), what)
+			wrong.add(field, isNot.With(cut(clean(one), 60), what))
 		}
 	}
 	return all

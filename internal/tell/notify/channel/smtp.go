@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/textproto"
@@ -17,6 +16,7 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 type mailer struct {
@@ -32,7 +32,7 @@ const maxConversation = 256 << 10
 func (e mailer) Send(ctx context.Context, m Message) error {
 	letter, err := e.compose(m.tidy())
 	if err != nil {
-		return &Failure{Blame: OfChannel, Problem: "the mail cannot be written: " + e.tools.masker.Mask(err.Error()), Advice: "check the addresses"}
+		return &Failure{Blame: OfChannel, Problem: mailCannotBeWritten.With(e.tools.masker.Mask(err.Error())), Advice: checkAddresses.With()}
 	}
 	bounded, cancel := context.WithTimeout(ctx, e.tools.patience)
 	defer cancel()
@@ -51,7 +51,7 @@ func (e mailer) deliver(ctx context.Context, letter []byte) *Failure {
 	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return fmt.Errorf("read the address to connect to: %w", err)
+			return readAddressConnect.With(err)
 		}
 		return allow(to.Addr())
 	}}
@@ -89,7 +89,7 @@ func (e mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, *Failur
 	}
 	if e.TLS == STARTTLS {
 		if offered, _ := client.Extension("STARTTLS"); !offered {
-			return nil, &Failure{Blame: OfChannel, Problem: "the mail server does not offer STARTTLS", Advice: "take implicit TLS, usually port 465, or another port; nothing was sent"}
+			return nil, &Failure{Blame: OfChannel, Problem: mailServerDoesNotOffer.With(), Advice: takeImplicitTlsUsuallyPort.With()}
 		}
 		if err := client.StartTLS(config); err != nil {
 			return nil, e.failed(toEncrypt, err)
@@ -133,7 +133,7 @@ func (e mailer) hand(client *smtp.Client, letter []byte) *Failure {
 	_ = client.Quit() // the mail is taken
 	if len(refused) > 0 {
 		f := cmp.Or(permanent, temporary)
-		return &Failure{Blame: OfMessage, Problem: fmt.Sprintf("%d of %d recipients did not get the mail, the others did: %s (%s)", len(refused), len(e.To), strings.Join(refused, ", "), f.Problem), Advice: f.Advice}
+		return &Failure{Blame: OfMessage, Problem: recipientsDidNotGetMail.With(len(refused), len(e.To), strings.Join(refused, ", "), f.Problem), Advice: f.Advice}
 	}
 	return nil
 }
@@ -162,7 +162,8 @@ const (
 	toTake    // the mail itself was sent
 )
 
-var errNoLogin = errors.New("the server offers no way to sign in that Watchmark knows (PLAIN, LOGIN)")
+var errNoLogin = reason.New("channel_server_offers_no_way_sign", "the server offers no way to sign in that Watchmark knows (PLAIN, LOGIN)",
+	"服务器没有提供 Watchmark 支持的登录方式（PLAIN、LOGIN）")
 
 // failed says what an error at a step means.
 func (e mailer) failed(at step, err error) *Failure {
@@ -175,20 +176,20 @@ func (e mailer) failed(at step, err error) *Failure {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.Is(err, errMetadata):
-		return &Failure{Blame: OfChannel, Problem: "the mail server's name leads to an address that nothing is sent to: it " + errMetadata.Error(), Advice: "enter another host"}
+		return &Failure{Blame: OfChannel, Problem: mailServerIsMetadata.With(errMetadata), Advice: enterAnotherHost.With()}
 	case errors.Is(err, errNoLogin):
-		return &Failure{Blame: OfChannel, Problem: errNoLogin.Error(), Advice: "check tls and port, or leave out user and password when the server takes mails without"}
+		return &Failure{Blame: OfChannel, Problem: errNoLogin.With(), Advice: checkTlsPortOrLeave.With()}
 	case errors.As(err, &notTLS):
-		return &Failure{Blame: OfChannel, Problem: "the mail server does not speak TLS from the first byte at this port", Advice: "take starttls, or another port, usually 465"}
+		return &Failure{Blame: OfChannel, Problem: mailServerDoesNotSpeak.With(), Advice: takeStarttlsOrAnotherPort.With()}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return &Failure{Problem: "the certificate of the mail server has expired", Advice: "look at the clock of this machine too"}
+		return &Failure{Problem: certificateMailServerExpired.With(), Advice: lookClockMachineToo.With()}
 	case errors.As(err, &certificate):
-		return &Failure{Blame: OfChannel, Problem: "the certificate of the mail server is not trusted: " + cut(clean(certificate.Err.Error()), maxExcerpt), Advice: "enter the host by the name in its certificate; one of your own authority is trusted by network.ca_certificates"}
+		return &Failure{Blame: OfChannel, Problem: certificateNotTrusted.With(cut(clean(certificate.Err.Error()), maxExcerpt)), Advice: enterHostNameCertificateOne.With()}
 	}
 	kind := httpx.Classify(err)
-	f := &Failure{Problem: kind.Explain(e.Where()) + " (" + cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt) + ")"}
+	f := &Failure{Problem: withDetail.With(kind.Explain(e.Where()), cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt))}
 	if kind == httpx.Timeout && at == toGreet && e.TLS != Implicit {
-		f.Advice = "if this port speaks TLS from the first byte, take implicit"
+		f.Advice = ifPortSpeaksTlsFrom.With()
 	}
 	return f
 }
@@ -196,24 +197,24 @@ func (e mailer) failed(at step, err error) *Failure {
 // refused says what an answer of the server means: 4xx passes, 5xx does not.
 func (e mailer) refused(at step, said *textproto.Error) *Failure {
 	text := strings.Join(strings.Fields(clean(said.Msg)), " ")
-	f := &Failure{Problem: fmt.Sprintf("the mail server answered %d %s", said.Code, cut(e.tools.masker.Mask(text), maxExcerpt))}
+	f := &Failure{Problem: mailServerAnswered.With(said.Code, cut(e.tools.masker.Mask(text), maxExcerpt))}
 	switch {
 	case said.Code/100 != 5:
 		return f
 	case at == toTake && said.Code != 530 && said.Code != 535 && said.Code != 553:
-		f.Blame, f.Advice = OfMessage, "the server does not take this mail: it may look like spam to it, or be too large"
+		f.Blame, f.Advice = OfMessage, serverDoesNotTakeMail.With()
 		return f
 	}
 	f.Blame = OfChannel
 	switch {
 	case at == toSignIn || said.Code == 535 || said.Code == 534:
-		f.Advice = "check user and password; most providers want a password made for apps, not that of the account"
+		f.Advice = checkUserPasswordMostProviders.With()
 	case said.Code == 530:
-		f.Advice = "the server wants a sign-in, or encryption before it: check user, password and tls"
+		f.Advice = serverWantsSignOrEncryption.With()
 	case at == toSend || at == toTake:
-		f.Advice = "the sender is refused: most providers want it to be the address that signs in"
+		f.Advice = senderRefusedMostProvidersWant.With()
 	case at == toAddress:
-		f.Advice = "check the recipients"
+		f.Advice = checkRecipients.With()
 	}
 	return f
 }
@@ -254,7 +255,7 @@ type bounded struct {
 	left int
 }
 
-var errTalkative = errors.New("the server says too much")
+var errTalkative = reason.New("channel_server_says_too_much", "the server says too much", "服务器返回的内容过长")
 
 func (b *bounded) Read(buf []byte) (int, error) {
 	if b.left <= 0 {

@@ -42,7 +42,7 @@ func parseTemplate(text string) (any, error) {
 		text = DefaultTemplate
 	}
 	if len(text) > maxTemplate {
-		return nil, fmt.Errorf("it is longer than %d bytes", maxTemplate)
+		return nil, longerBytes.With(maxTemplate)
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -51,18 +51,18 @@ func parseTemplate(text string) (any, error) {
 		var at *json.SyntaxError
 		if errors.As(err, &at) {
 			line := 1 + strings.Count(text[:min(int(at.Offset), len(text))], "\n")
-			return nil, fmt.Errorf("it is not JSON: line %d: %w", line, at)
+			return nil, notJsonLine.With(line, at)
 		}
-		return nil, errors.New("it is not JSON: it ends too early")
+		return nil, notJsonEndsTooEarly
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is not JSON: something follows its end")
+		return nil, notJsonSomethingFollowsEnd
 	}
 	switch template.(type) {
 	case map[string]any, []any:
 		return template, nil
 	}
-	return nil, errors.New("it must be an object, {…}, or a list, […]")
+	return nil, mustObjectOrList
 }
 
 // render fills template with what m says and gives it to fits, with ever shorter values until

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -84,13 +84,14 @@ func direct(cfg httpx.Config) httpx.Config {
 	return cfg
 }
 
-var errMetadata = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets")
+var errMetadata = reason.New("channel_address_machine_s_own_network", "is an address of the machine's own network link, where hosts of virtual machines keep their secrets",
+	"是本机链路地址，虚拟机的宿主会在那里存放机密")
 
 // allow refuses what is forbidden to everybody. The home network is allowed: most receivers
 // of webhooks stand there.
 func allow(addr netip.Addr) error {
 	if lan.Forbidden(addr) {
-		return fmt.Errorf("%s %w", addr.Unmap().WithZone(""), errMetadata)
+		return metadataAddress.With(addr.Unmap().WithZone(""), errMetadata)
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ type answer struct {
 func (t *Tools) do(ctx context.Context, req httpx.Request) (answer, error) {
 	target, err := url.Parse(req.URL)
 	if err != nil {
-		return answer{}, &Failure{Blame: OfChannel, Problem: "the address cannot be read", Advice: "enter it anew"}
+		return answer{}, &Failure{Blame: OfChannel, Problem: addressCannotRead.With(), Advice: enterAnew.With()}
 	}
 	client, err := t.client(target)
 	if err != nil {
@@ -150,21 +151,21 @@ func (t *Tools) unsent(ctx context.Context, err error) error {
 		return cause
 	}
 	if errors.Is(err, errMetadata) {
-		return &Failure{Blame: OfChannel, Problem: "the address leads to one that nothing is sent to: it " + errMetadata.Error(), Advice: "enter another address"}
+		return &Failure{Blame: OfChannel, Problem: addressIsMetadata.With(errMetadata), Advice: enterAnotherAddress.With()}
 	}
-	return &Failure{Problem: t.masker.Mask(err.Error())}
+	return &Failure{Problem: reason.Of(err).Masked(t.masker.Mask)}
 }
 
 // redirected is what to say of a receiver that wants the message elsewhere. A redirect is never
 // followed: it would carry the message and its keys to wherever it says.
 func (a answer) redirected(from string) *Failure {
-	f := &Failure{Blame: OfChannel, Problem: fmt.Sprintf("the receiver redirects (status %d)", a.status), Advice: "enter the address that it redirects to"}
+	f := &Failure{Blame: OfChannel, Problem: receiverRedirectsStatus.With(a.status), Advice: enterAddressRedirects.With()}
 	base, err := url.Parse(from)
 	if err != nil {
 		return f
 	}
 	if to, err := base.Parse(a.location); a.location != "" && err == nil && to.Host != "" {
-		f.Problem += " to " + to.Scheme + "://" + cut(clean(to.Host), 100)
+		f.Problem = receiverRedirectsTo.With(a.status, to.Scheme+"://"+cut(clean(to.Host), 100))
 	}
 	return f
 }

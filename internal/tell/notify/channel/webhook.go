@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -16,6 +15,7 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -133,7 +133,7 @@ func origin(address string) string {
 }
 
 // Check is the config as it is stored, and what is wrong with it.
-func (w Webhook) Check() (Config, []FieldError) {
+func (w Webhook) Check() (Config, []*reason.FieldError) {
 	var wrong problems
 	w.URL = w.checkURL(&wrong)
 	w.Method = strings.ToUpper(strings.TrimSpace(w.Method))
@@ -142,14 +142,14 @@ func (w Webhook) Check() (Config, []FieldError) {
 		w.Method = http.MethodPost
 	case http.MethodPost, http.MethodPut, http.MethodGet:
 	default:
-		wrong.add("method", "take POST, PUT or GET")
+		wrong.add("method", takePostPutOrGet.With())
 	}
 	w.checkHeaders(&wrong)
 	w.Template = strings.TrimSpace(w.Template)
 	if template, err := parseTemplate(w.Template); err != nil {
-		wrong.add("template", "%s", err)
+		wrong.add("template", err)
 	} else if _, isObject := template.(map[string]any); !isObject && w.Method == http.MethodGet {
-		wrong.add("template", "with GET it must be an object, {…}, whose fields become the parameters of the query")
+		wrong.add("template", getMustObjectWhoseFields.With())
 	}
 	return w, wrong
 }
@@ -161,17 +161,17 @@ func (w Webhook) checkURL(wrong *problems) secret.Text {
 	u, err := url.Parse(strings.TrimSpace(w.URL.Reveal()))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		wrong.add("url", "enter an address that starts with http:// or https://")
+		wrong.add("url", enterAddressStartsHttpOr.With())
 		return w.URL
 	case len(w.URL) > maxAddress:
-		wrong.add("url", "is longer than %d bytes", maxAddress)
+		wrong.add("url", addressTooLong.With(maxAddress))
 	}
 	if port := u.Port(); port != "" && !validPort(port) {
-		wrong.add("url", "the port must be between 1 and 65535")
+		wrong.add("url", portMustBetween165535.With())
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		if err := allow(addr); err != nil {
-			wrong.add("url", "%s", err)
+			wrong.add("url", err)
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -193,7 +193,7 @@ var ownHeaders = []string{
 
 func (w *Webhook) checkHeaders(wrong *problems) {
 	if len(w.Headers) > maxHeaders {
-		wrong.add("headers", "are more than %d", maxHeaders)
+		wrong.add("headers", tooMany.With(maxHeaders))
 	}
 	given := w.Headers
 	w.Headers = []Header{}
@@ -206,14 +206,14 @@ func (w *Webhook) checkHeaders(wrong *problems) {
 		key := http.CanonicalHeaderKey(name)
 		switch {
 		case !headerToken.MatchString(name):
-			wrong.add("headers", "%q is not a name of a header: it consists of letters, digits and hyphens", cut(clean(name), 60))
+			wrong.add("headers", notAHeader.With(cut(clean(name), 60)))
 		case slices.Contains(ownHeaders, key):
-			wrong.add("headers", "%s is set by Watchmark itself", name)
+			wrong.add("headers", headerIsOurs.With(name))
 		case seen[key]:
-			wrong.add("headers", "the header %s is there twice", name)
+			wrong.add("headers", headerTwice.With(name))
 		case wrong.again("headers", h.Value):
 		case len(value) > maxAddress || strings.ContainsFunc(value, unicode.IsControl):
-			wrong.add("headers", "the value of %s holds a line break or another control character, or more than %d bytes", name, maxAddress)
+			wrong.add("headers", headerValueBad.With(name, maxAddress))
 		}
 		seen[key] = true
 		w.Headers = append(w.Headers, Header{key, secret.Text(value)})
@@ -301,7 +301,7 @@ type webhook struct {
 func (w webhook) Send(ctx context.Context, m Message) error {
 	req, err := w.request(m.tidy())
 	if err != nil {
-		return &Failure{Blame: OfChannel, Problem: err.Error(), Advice: "correct the settings of the channel"}
+		return &Failure{Blame: OfChannel, Problem: reason.Of(err), Advice: correctSettingsChannel.With()}
 	}
 	got, err := w.tools.do(ctx, req)
 	if err != nil {
@@ -310,24 +310,24 @@ func (w webhook) Send(ctx context.Context, m Message) error {
 	if got.status/100 == 2 {
 		return nil
 	}
-	f := &Failure{Problem: fmt.Sprintf("the receiver answered with status %d", got.status), RetryAfter: got.retryAfter}
+	f := &Failure{Problem: receiverAnsweredStatus.With(got.status), RetryAfter: got.retryAfter}
 	if text := w.tools.excerpt(got); text != "" {
-		f.Problem += ": " + text
+		f.Problem = receiverSaid.With(got.status, text)
 	}
 	switch s := got.status; {
 	case s/100 == 3:
 		return got.redirected(req.URL)
 	case temporary(s):
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
-		f.Blame, f.Advice = OfChannel, "check the key in the address or the headers"
+		f.Blame, f.Advice = OfChannel, checkKeyAddressOrHeaders.With()
 	case s == http.StatusNotFound, s == http.StatusGone:
-		f.Blame, f.Advice = OfChannel, "check the address"
+		f.Blame, f.Advice = OfChannel, checkAddress.With()
 	case s == http.StatusMethodNotAllowed:
-		f.Blame, f.Advice = OfChannel, "choose another method"
+		f.Blame, f.Advice = OfChannel, chooseAnotherMethod.With()
 	case s == http.StatusRequestEntityTooLarge, s == http.StatusRequestURITooLong:
-		f.Blame, f.Advice = OfMessage, "shorten the template"
+		f.Blame, f.Advice = OfMessage, shortenTemplate.With()
 	default:
-		f.Blame, f.Advice = OfMessage, "compare the template with what the receiver expects"
+		f.Blame, f.Advice = OfMessage, compareTemplateWhatReceiverExpects.With()
 	}
 	return f
 }
@@ -339,7 +339,7 @@ func (w webhook) request(m Message) (httpx.Request, error) {
 	}
 	target, err := url.Parse(w.URL.Reveal())
 	if err != nil {
-		return httpx.Request{}, errors.New("the address cannot be read")
+		return httpx.Request{}, addressCannotRead
 	}
 	req := httpx.Request{Method: w.Method, URL: target.String(), Header: http.Header{}}
 	if w.Method == http.MethodGet {

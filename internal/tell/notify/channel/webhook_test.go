@@ -176,7 +176,7 @@ func TestWebhookWithoutAnAnswer(t *testing.T) {
 	quick := toolsWith(t, httpx.Config{Timeout: 100 * time.Millisecond}, time.Now)
 	for name, address := range map[string]string{"refused": gone.URL, "hangs": hanging.URL, "unknown certificate": secured.URL} {
 		f := failure(t, open(t, quick, channel.Webhook{URL: secret.Text(address + "/abcdef123456")}).Send(t.Context(), message()), channel.Temporary, "abcdef123456")
-		if !strings.Contains(f.Problem, "127.0.0.1") {
+		if !strings.Contains(f.Problem.Text, "127.0.0.1") {
 			t.Errorf("%s: %v", name, f)
 		}
 	}
@@ -201,7 +201,7 @@ func TestMetadataServicesAreNotAsked(t *testing.T) {
 		// Also when the check was before this rule, or a name leads there.
 		for _, made := range []*channel.Tools{tools(t), toolsWith(t, httpx.Config{Proxy: "http://127.0.0.1:9"}, time.Now)} {
 			f := failure(t, channel.Webhook{URL: secret.Text(address), Method: "POST"}.Open(made).Send(t.Context(), message()), channel.OfChannel)
-			if !strings.Contains(f.Problem, "nothing is sent to") {
+			if !strings.Contains(f.Problem.Text, "nothing is sent to") {
 				t.Errorf("%s: %v", address, f)
 			}
 		}

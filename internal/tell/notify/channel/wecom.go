@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -71,18 +72,18 @@ func (w WeCom) Keep(old Config) Config {
 }
 
 // Check is the config as it is stored, and what is wrong with it.
-func (w WeCom) Check() (Config, []FieldError) {
+func (w WeCom) Check() (Config, []*reason.FieldError) {
 	var wrong problems
 	w.URL, w.Key = wecom.check(w.URL, w.Key, &wrong)
 	w.Format = w.Format.check(&wrong)
-	w.MentionUsers = checkMentions("mention_users", w.MentionUsers, userID, "a user id", &wrong)
-	w.MentionMobiles = checkMentions("mention_mobiles", w.MentionMobiles, mobile, "a telephone number", &wrong)
+	w.MentionUsers = checkMentions("mention_users", w.MentionUsers, userID, userId, &wrong)
+	w.MentionMobiles = checkMentions("mention_mobiles", w.MentionMobiles, mobile, telephoneNumber, &wrong)
 	if w.Format == Markdown {
 		if len(w.MentionMobiles) > 0 {
-			wrong.add("mention_mobiles", "markdown cannot mention people by number: take user ids, or the format text")
+			wrong.add("mention_mobiles", markdownCannotMentionPeopleNumber.With())
 		}
 		if slices.Contains(w.MentionUsers, everybody) {
-			wrong.add("mention_users", "markdown cannot mention everybody: take the format text")
+			wrong.add("mention_users", markdownCannotMentionEverybodyTake.With())
 		}
 	}
 	return w, wrong
@@ -154,14 +155,14 @@ func judgeWeCom(code int64, _ string) fate {
 }
 
 var wecomCodes = map[int64]fate{
-	-1:    {problem: "is busy"},
-	45033: {problem: "takes no more at once"},
-	45009: {problem: "takes no more than 20 messages a minute from a robot", wait: time.Minute},
-	93000: {blame: OfChannel, problem: "does not know this robot", advice: "it was removed from the group, or the key is wrong: copy its address once more"},
-	40058: {blame: OfMessage, problem: "found the message wrong or too long"},
-	40008: {blame: OfMessage, problem: "does not take this kind of message", advice: "choose another format"},
-	40033: {blame: OfMessage, problem: "does not take a character of the message"},
-	40035: {blame: OfMessage, problem: "found the message wrong"},
-	44004: {blame: OfMessage, problem: "found the message empty"},
-	45002: {blame: OfMessage, problem: "found the message too long"},
+	-1:    {problem: busyReason.With()},
+	45033: {problem: takesNoMoreOnce.With()},
+	45009: {problem: takesNoMore20Messages.With(), wait: time.Minute},
+	93000: {blame: OfChannel, problem: doesNotKnowRobot.With(), advice: removedFromGroupOrKey.With()},
+	40058: {blame: OfMessage, problem: foundMessageWrongOrToo.With()},
+	40008: {blame: OfMessage, problem: doesNotTakeKindMessage.With(), advice: chooseAnotherFormat.With()},
+	40033: {blame: OfMessage, problem: doesNotTakeCharacterMessage.With()},
+	40035: {blame: OfMessage, problem: foundMessageWrong.With()},
+	44004: {blame: OfMessage, problem: foundMessageEmpty.With()},
+	45002: {blame: OfMessage, problem: foundMessageTooLong.With()},
 }

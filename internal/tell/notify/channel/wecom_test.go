@@ -101,7 +101,7 @@ func TestWeComCodes(t *testing.T) {
 		r := channeltest.NewWeCom(t)
 		r.Answer(code)
 		f := failure(t, open(t, tools(t), channel.WeCom{URL: r.Address}).Send(t.Context(), message()), c.blame, "203.0.113.7", "693a91f6")
-		if f.RetryAfter != c.wait || !strings.Contains(f.Problem, "WeCom") {
+		if f.RetryAfter != c.wait || !strings.Contains(f.Problem.Text, "WeCom") {
 			t.Errorf("%d: %v after %v", code, f, f.RetryAfter)
 		}
 	}
@@ -145,7 +145,7 @@ func TestRobotsAreBelievedOnlyWithAnErrcode(t *testing.T) {
 		dingtalk.Misbehave(fault)
 		for _, cfg := range []channel.Config{channel.WeCom{URL: wecom.Address}, channel.DingTalk{URL: dingtalk.Address}} {
 			f := failure(t, open(t, quick, cfg).Send(t.Context(), message()), c.blame, "693a91f6")
-			if !strings.Contains(f.Problem, c.text) || f.RetryAfter != c.wait {
+			if !strings.Contains(f.Problem.Text, c.text) || f.RetryAfter != c.wait {
 				t.Errorf("%s, %s: %v after %v", cfg.Type(), fault, f, f.RetryAfter)
 			}
 		}
