@@ -13,13 +13,17 @@ import (
 	"testing"
 )
 
-// childFolder is the variable that has the test program give up its rights over a folder instead of running tests;
-// with childAsUser it becomes a user before.
-const childFolder, childAsUser = "RIGHTS_TEST_FOLDER", "RIGHTS_TEST_AS_USER"
+// isChild is the variable that has the test program give up its rights, with the data folder childFolder below the
+// working folder, instead of running tests; with childAsUser it becomes a user before.
+const (
+	isChild     = "RIGHTS_TEST_CHILD"
+	childAsUser = "RIGHTS_TEST_AS_USER"
+	childFolder = "data"
+)
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childFolder); dir != "" {
-		if err := dropInChild(dir); err != nil {
+	if os.Getenv(isChild) != "" {
+		if err := dropInChild(); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -29,20 +33,20 @@ func TestMain(m *testing.M) {
 }
 
 // dropInChild drops the rights and reports who the process is then, whether it stays root, and what it may do.
-func dropInChild(dir string) error {
+func dropInChild() error {
 	if os.Getenv(childAsUser) != "" {
 		if err := errors.Join(syscall.Setgid(1234), syscall.Setuid(1234)); err != nil {
 			return err
 		}
 	}
-	if err := Drop(dir, true, os.Getenv); err != nil {
+	if err := Drop(childFolder, true, os.Getenv); err != nil {
 		return err
 	}
 	groups, err := os.Getgroups()
 	if err != nil {
 		return err
 	}
-	writes := os.WriteFile(filepath.Join(dir, "new"), nil, 0o600) == nil
+	writes := os.WriteFile(filepath.Join(childFolder, "new"), nil, 0o600) == nil
 	returns := syscall.Setuid(0) == nil
 	fmt.Printf("%d:%d %v root:%t writes:%t returns:%t", os.Geteuid(), os.Getegid(), groups, StaysRoot(os.Getenv), writes, returns)
 	return nil
@@ -52,6 +56,10 @@ func dropInChild(dir string) error {
 func TestDrop(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has rights to give up")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		environ     []string
@@ -67,20 +75,20 @@ func TestDrop(t *testing.T) {
 		"a user that is no number":  {[]string{"PUID=mira", "PGID=1600"}, `PUID is "mira"`, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "data")
-			for way := filepath.Dir(dir); len(way) > len(os.TempDir()); way = filepath.Dir(way) {
-				if err := os.Chmod(way, 0o755); err != nil { //nolint:gosec // the way to the data folder, which Drop makes
+			top := t.TempDir()
+			for way := top; len(way) > len(os.TempDir()); way = filepath.Dir(way) {
+				if err := os.Chmod(way, 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
-			child := exec.CommandContext(t.Context(), os.Args[0])
-			child.Env = append(c.environ, childFolder+"="+dir)
+			child := exec.CommandContext(t.Context(), program)
+			child.Dir, child.Env = top, append(c.environ, isChild+"=1")
 			child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Groups: []uint32{7}}}
 			out, err := child.CombinedOutput()
 			if (err != nil) != c.fails || !strings.Contains(string(out), c.want) {
 				t.Errorf("got %q (%v), want %q", out, err, c.want)
 			}
-			info, err := os.Stat(dir)
+			info, err := os.Stat(filepath.Join(top, childFolder))
 			if (err == nil) != c.made || c.made && info.Mode().Perm() != 0o700 {
 				t.Errorf("the data folder is %v (%v)", info, err)
 			}
