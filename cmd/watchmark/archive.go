@@ -53,7 +53,7 @@ func (c archiveImport) Run(ctx context.Context, std standard) error {
 // take imports what the argument names.
 func (c archiveImport) take(ctx context.Context, data *app.Data, show *phases) (archive.Outcome, error) {
 	if c.Dump == "" || strings.HasPrefix(c.Dump, "http://") || strings.HasPrefix(c.Dump, "https://") {
-		return data.Archiver(nil).Fetch(ctx, c.Dump, c.Force, show.tell)
+		return data.Archiver.Fetch(ctx, c.Dump, c.Force, show.tell)
 	}
 	file, err := os.Open(c.Dump)
 	if err != nil {
@@ -116,7 +116,7 @@ type archiveStatus struct {
 // Run prints what the archive on the disk is.
 func (c archiveStatus) Run(ctx context.Context, std standard) error {
 	return withData(ctx, c.options(std.err), func(data *app.Data) error {
-		status := data.Archiver(nil).Status()
+		status := data.Archiver.Status()
 		if c.JSON {
 			return printJSON(std.out, status)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
-	"watchmark/internal/catalog/archive"
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
@@ -25,7 +24,6 @@ import (
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
-	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
 	"watchmark/internal/upkeep/update"
 )
@@ -39,9 +37,7 @@ type App struct {
 	engine    *engine.Engine
 	decisions *review.Service
 	replay    *queue.Scheduler
-	// archiver imports the offline archive.
-	archiver *archive.Keeper
-	nas      *nas.Keeper
+	nas       *nas.Keeper
 	// device asks the TV boxes; plays is what they have played.
 	device  *device.Keeper
 	plays   *device.Store
@@ -53,7 +49,6 @@ type App struct {
 	summaries *summary.Keeper
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
-	backups   *backup.Keeper
 	// updates looks for newer versions of the program.
 	updates *update.Checker
 	ready   *readiness
@@ -117,7 +112,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 		return err
 	}
 	// Nobody else works on this folder, so what was in work is not any more.
-	if err := a.Records.ReleaseAll(ctx); err != nil {
+	if err := errors.Join(a.Records.ReleaseAll(ctx), a.jobs.ReleaseAll(ctx)); err != nil {
 		return err
 	}
 	if err := a.makeWebhookKey(ctx); err != nil {
@@ -138,7 +133,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.buildEngine()
 	a.tracker = a.newTracker()
-	a.archiver = a.Archiver(a.tasks)
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {
 		return err
@@ -149,18 +143,18 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if err := a.buildSummaries(); err != nil {
 		return err
 	}
-	a.backups = a.newBackups(o)
 	a.updates = a.newUpdates()
 	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, sound: a.integrity.problem, stopping: a.stopping}
 	a.meters = &meters{App: a, started: time.Now()}
 	a.meters.begin()
+	a.addJobs()
 	a.Settings.OnChange(a.kick)
 	return a.buildHandler(o)
 }
 
 // kick has what works by itself look at the settings anew.
 func (a *App) kick(_, _ settings.Settings) {
-	for _, part := range []interface{ Kick() }{a.replay, a.tracker, a.archiver, a.Dataset, a.nas, a.device, a.airing, a.backups, a.updates} {
+	for _, part := range []interface{ Kick() }{a.jobs, a.replay, a.Archiver, a.device} {
 		part.Kick()
 	}
 }

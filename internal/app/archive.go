@@ -7,7 +7,6 @@ import (
 	"watchmark/internal/catalog/archive/fetch"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/settings"
-	"watchmark/internal/platform/task"
 )
 
 // archive is the offline archive for the matcher; nil, and why, when it is not to be asked.
@@ -21,23 +20,17 @@ func (d *Data) archive() (match.Catalog, string) {
 	return d.Archive, ""
 }
 
-// Archiver imports the offline archive as the settings say, its work being tasks of a
-// registry; nil is for a caller that uses none.
-func (d *Data) Archiver(tasks *task.Registry) *archive.Keeper {
-	if tasks == nil {
-		tasks = &task.Registry{Log: d.log}
-	}
+// newArchiver imports the offline archive as the settings say. The caller registers its job.
+func (d *Data) newArchiver() *archive.Keeper {
 	return archive.NewKeeper(archive.KeeperConfig{
-		Archive: d.Archive,
-		Tasks:   tasks,
+		Archive: d.Archive, Schedule: d.jobs, Log: d.log,
 		Enabled: func() bool { return d.Settings.Current().CatalogArchive.Enabled },
-		Next:    d.schedule("catalog_archive.update_cron", func(s settings.Settings) string { return s.CatalogArchive.UpdateCron }),
+		Plan:    d.plan("catalog_archive.update_cron", func(s settings.Settings) string { return s.CatalogArchive.UpdateCron }),
 		Source: func() fetch.Config {
 			s := d.Settings.Current().CatalogArchive
 			return fetch.Config{HTTP: d.http, PointerURL: s.PointerURL, Mirrors: s.Mirrors}
 		},
 		FreeMB: func() int { return d.Settings.Current().CatalogArchive.MinFreeMB },
-		Log:    d.log,
 	})
 }
 

@@ -16,12 +16,12 @@ func backupDir(dataDir string, s settings.Settings) string {
 	return s.Backup.Dir
 }
 
-// newBackups makes backups as the settings say.
+// newBackups makes backups as the settings say. The caller registers its job.
 func (d *Data) newBackups(o Options) *backup.Keeper {
 	return backup.NewKeeper(backup.KeeperConfig{
-		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Tasks: d.tasks, Log: d.log,
+		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Schedule: d.jobs, Log: d.log,
 		Keep:       func() int { return d.Settings.Current().Backup.Keep },
-		Next:       d.schedule("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
+		Plan:       d.plan("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
 		KeyOutside: environment(o.Environ, secret.KeyEnv) != "",
 	})
 }

@@ -44,7 +44,7 @@ func CheckFolder(dir string) []Check {
 
 // Checkup looks at what this machine must give the service. The folder of o is the one that d was opened on.
 func (d *Data) Checkup(ctx context.Context, o Options) []Check {
-	return []Check{d.checkDatabase(ctx, o.DataDir), d.checkClock(ctx), checkRoom(o.DataDir), d.checkListen(ctx, o.DataDir), d.checkBackups(o)}
+	return []Check{d.checkDatabase(ctx, o.DataDir), d.checkClock(ctx), checkRoom(o.DataDir), d.checkListen(ctx, o.DataDir), d.checkBackups()}
 }
 
 func well(name, detail string, args ...any) Check {
@@ -177,9 +177,9 @@ func runs(name, address string, health api.Health) Check {
 	return well(name, "watchmark %s runs at %s", health.Version, address)
 }
 
-func (d *Data) checkBackups(o Options) Check {
+func (d *Data) checkBackups() Check {
 	const name = "backups"
-	s := d.newBackups(o).Status()
+	s := d.backups.Status()
 	switch {
 	case s.LastError != "":
 		return ill(name, "%s", s.LastError)

@@ -25,10 +25,12 @@ import (
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/upkeep/backup"
 )
 
 // Options say where a service lives and what overrides its settings.
@@ -88,10 +90,15 @@ type Data struct {
 	cached          *catalog.Cached
 	// tasks are the work that people wait for; a command has none of them running.
 	tasks *task.Registry
+	// jobs is the work that comes by the clock; only the service runs it.
+	jobs *schedule.Registry
 	// Dataset is the id table, whether it is switched on or not.
 	Dataset *idmap.Keeper
 	// Archive is the offline archive, whether it is switched on or not.
 	Archive *archive.Archive
+	// Archiver imports it.
+	Archiver *archive.Keeper
+	backups  *backup.Keeper
 }
 
 // OpenData opens the data folder, creating what is missing. Its errors name the file
@@ -157,11 +164,15 @@ func (d *Data) build(ctx context.Context, o Options) error {
 		d.log.Warn("the offline archive cannot be used", "error", err)
 	}
 	d.tasks = &task.Registry{Log: d.log}
+	d.jobs = schedule.New(d.db, d.tasks, d.log)
 	d.Dataset = idmap.NewKeeper(idmap.KeeperConfig{
-		Folder: o.DataDir, HTTP: d.http, Tasks: d.tasks, Log: d.log, Next: d.schedule("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
+		Folder: o.DataDir, HTTP: d.http, Schedule: d.jobs, Log: d.log, Plan: d.plan("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
 		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },
 	})
+	d.Archiver = d.newArchiver()
+	d.backups = d.newBackups(o)
+	d.jobs.Add(d.backups.Job(), d.Archiver.Job(), d.Dataset.Job())
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)

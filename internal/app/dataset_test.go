@@ -122,7 +122,7 @@ func TestDatasetMayNeverBeRefreshedByItself(t *testing.T) {
 // refreshTable runs a refresh of the id table to its end.
 func (s *service) refreshTable() {
 	s.t.Helper()
-	running, err := s.app.Dataset.Refresh()
+	running, err := s.app.Dataset.Refresh(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}

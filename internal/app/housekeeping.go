@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/tell/llm"
 )
 
@@ -22,22 +23,17 @@ const (
 	keepPlays = 90 * 24 * time.Hour
 )
 
-// housekeep removes what is kept for a while only, counts the days that are over, and gives back memory that was
+// housekeepingJob removes what is kept for a while only, counts the days that are over, and gives back memory that was
 // needed for a while only: when the start is over, and then once an hour.
-func (a *App) housekeep(ctx context.Context) {
-	for wait := startGrace; ; wait = time.Hour {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-		if err := a.prune(ctx); err != nil && ctx.Err() == nil {
-			a.log.Error("cannot remove old rows", "error", err)
-		}
-		if err := a.Records.CountDays(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			a.log.Error("cannot count the records of the days before today", "error", err)
-		}
-		debug.FreeOSMemory()
+func (a *App) housekeepingJob() schedule.Job {
+	return schedule.Job{
+		Name: "housekeeping", Quiet: true, AtStart: new(startGrace),
+		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
+		Run: func(ctx context.Context, _ *schedule.Run) error {
+			err := errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()))
+			debug.FreeOSMemory()
+			return err
+		},
 	}
 }
 

@@ -200,7 +200,7 @@ func (a *App) lookAtSources(ctx context.Context) error {
 }
 
 func (a *App) lookAtArchive(ctx context.Context) error {
-	s := a.archiver.Status()
+	s := a.Archiver.Status()
 	if s.LastRun.IsZero() || s.ImportInProgress {
 		return nil
 	}

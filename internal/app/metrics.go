@@ -192,7 +192,7 @@ func (j *jobs) add(name string, at time.Time, failed, done bool) {
 
 func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	var j jobs
-	a := m.archiver.Status()
+	a := m.Archiver.Status()
 	j.add("archive", a.LastRun, a.LastOutcome == archive.Failed, a.LastOutcome == archive.Imported || a.LastOutcome == archive.UpToDate)
 	b := m.backups.Status()
 	j.add("backup", b.LastRun, b.LastError != "", b.LastError == "")

@@ -44,13 +44,16 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	a.tellAddress(listener.Addr())
 	a.Archive.Clean()
+	a.nas.Clean()
+	a.backups.Clean()
+	a.Dataset.Clean()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { a.engine.Run(background, workGrace) })
 	running.Go(func() { a.lookOut(background) })
-	running.Go(func() { a.housekeep(background) })
+	running.Go(func() { a.Archiver.Follow(background) })
 	for _, part := range []interface{ Run(context.Context) }{
-		a.replay, a.keeper, a.archiver, a.Dataset, a.nas, a.device, a.tracker, a.covers, a.Notices, a.summaries, a.airing, a.backups, a.updates,
+		a.jobs, a.replay, a.device, a.covers, a.Notices,
 	} {
 		running.Go(func() { part.Run(background) })
 	}

@@ -24,7 +24,7 @@ var owners = map[string]string{
 	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary",
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "moved_records": "upkeep/movein",
 	"admins": "door/auth", "sessions": "door/auth", "api_keys": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
-	"settings": "platform/settings", "write_trials": "platform/db",
+	"settings": "platform/settings", "jobs": "platform/schedule", "write_trials": "platform/db",
 }
 
 // created and named find the tables that SQL creates, and those that it reads or writes.

@@ -11,7 +11,7 @@ import (
 // newTracker is the keeper of the tracker's sign-ins and histories. The engine is built before it.
 func (a *App) newTracker() *tracker.Keeper {
 	return tracker.NewKeeper(tracker.Config{
-		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Next: a.schedule("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
+		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Schedule: a.jobs, Plan: a.plan("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
 		Forecast: a.engine.Forecast,
 		Mapped: func(ctx context.Context, titles []string, event watch.Event) (bool, error) {
 			rules, err := a.Mappings.Rules(ctx)

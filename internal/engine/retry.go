@@ -142,36 +142,40 @@ func (e *Engine) retryPart(ctx context.Context, ids []int64, tally *Tally) error
 			running = append(running, id)
 		}
 	}
-	for _, id := range running {
-		if err := e.Await(ctx, id, tally); err != nil {
+	return e.Await(ctx, running, tally, func(int) {})
+}
+
+// Await waits until records that are run again are settled, and counts how they came out; each is told how many are.
+func (e *Engine) Await(ctx context.Context, ids []int64, tally *Tally, each func(settled int)) error {
+	for n, id := range ids {
+		each(n)
+		r, err := e.Settled(ctx, id)
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
+		tally.add(r, err == nil)
 	}
+	each(len(ids))
 	return nil
 }
 
-// Await waits until a record that is run again is settled, and counts how it came out.
-func (e *Engine) Await(ctx context.Context, id int64, tally *Tally) error {
-	r, err := e.Settled(ctx, id)
-	if errors.Is(err, record.ErrNotFound) {
-		tally.Skipped++
-		return nil
+// add counts how a record came out; one that is not there any more was skipped.
+func (t *Tally) add(r record.Record, isThere bool) {
+	if !isThere {
+		t.Skipped++
+		return
 	}
-	if err != nil {
-		return err
-	}
-	tally.Retried++
+	t.Retried++
 	switch r.Status {
 	case record.Success:
-		tally.Marked++
+		t.Marked++
 	case record.Queued:
-		tally.Queued++
+		t.Queued++
 	case record.Failed:
-		tally.Failed++
+		t.Failed++
 	default:
-		tally.Other++
+		t.Other++
 	}
-	return nil
 }
 
 // requeue gives a settled record to the workers. It returns ErrInProgress for one that

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -33,7 +34,9 @@ func AskedBeforeTx(ctx context.Context, tx *sql.Tx, id, question int64) (asked b
 // AwaitingTx are the records that wait for the answers of questions, the oldest first.
 func AwaitingTx(ctx context.Context, tx *sql.Tx, questions ...int64) ([]int64, error) {
 	list, args := db.In(questions)
-	return idsOf(ctx, tx, `SELECT id FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY id`, args...)
+	ids, err := idsOf(ctx, tx, `SELECT id FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY question_id, id`, args...)
+	slices.Sort(ids)
+	return ids, err
 }
 
 // QuestionOf is the question that a record waits for; 0 when it waits for none.
@@ -55,54 +58,36 @@ type Awaiting struct {
 	Episodes []float64
 }
 
-// AwaitingOf tells of each of some questions who waits for it; one that nobody waits for is missing.
+// AwaitingOf tells of each of some questions who waits for it; one that nobody waits for is missing. It reads what waits alone.
 func AwaitingOf(ctx context.Context, from querier, questions []int64) (map[int64]Awaiting, error) {
-	all := map[int64]Awaiting{}
-	if len(questions) == 0 {
-		return all, nil
-	}
 	list, args := db.In(questions)
-	if err := addAwaiting(ctx, from, all, list, args); err != nil {
+	rows, err := from.QueryContext(ctx, `SELECT question_id, id, source, episode FROM records WHERE status = 'review' AND question_id IN `+list+`
+		ORDER BY question_id, id`, args...)
+	if err != nil {
 		return nil, fmt.Errorf("look who waits for questions: %w", err)
 	}
-	rows, err := from.QueryContext(ctx, `SELECT question_id, episode FROM (SELECT question_id, episode, ROW_NUMBER() OVER (PARTITION BY question_id ORDER BY episode) AS place
-			FROM (SELECT DISTINCT question_id, episode FROM records WHERE status = 'review' AND episode IS NOT NULL AND question_id IN `+list+`) AS asked) AS placed
-		WHERE place <= 50 ORDER BY question_id, episode`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list the episodes of questions: %w", err)
-	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	all := map[int64]Awaiting{}
 	for rows.Next() {
 		var question int64
-		var episode float64
-		if err := rows.Scan(&question, &episode); err != nil {
-			return nil, fmt.Errorf("list the episodes of questions: %w", err)
+		var newest Awaiting
+		var episode *float64
+		if err := rows.Scan(&question, &newest.Newest, &newest.Source, &episode); err != nil {
+			return nil, fmt.Errorf("look who waits for questions: %w", err)
 		}
-		one := all[question]
-		one.Episodes = append(one.Episodes, episode)
+		newest.Count, newest.Episodes = all[question].Count+1, all[question].Episodes
+		if episode != nil {
+			newest.Episodes = append(newest.Episodes, *episode)
+		}
+		all[question] = newest
+	}
+	for question, one := range all {
+		slices.Sort(one.Episodes)
+		one.Episodes = slices.Compact(one.Episodes)
+		one.Episodes = one.Episodes[:min(len(one.Episodes), 50)]
 		all[question] = one
 	}
 	return all, rows.Err()
-}
-
-// addAwaiting adds to all how many records wait for each question of a list, and which is the newest.
-func addAwaiting(ctx context.Context, from querier, all map[int64]Awaiting, list string, args []any) error {
-	rows, err := from.QueryContext(ctx, `SELECT asked.question_id, asked.n, asked.newest, records.source
-		FROM (SELECT question_id, COUNT(*) AS n, MAX(id) AS newest FROM records WHERE status = 'review' AND question_id IN `+list+` GROUP BY question_id) AS asked
-		JOIN records ON records.id = asked.newest`, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var question int64
-		one := Awaiting{Episodes: []float64{}}
-		if err := rows.Scan(&question, &one.Count, &one.Newest, &one.Source); err != nil {
-			return err
-		}
-		all[question] = one
-	}
-	return rows.Err()
 }
 
 // Rule is a mapping as it was when it led a record.

@@ -1,11 +1,11 @@
 package watch
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Source names where an event comes from. It is a segment of the webhook path.
@@ -136,41 +136,41 @@ const (
 	MaxEpisode = 99999
 )
 
-// Validate reports the first rule that e breaks, naming the field as webhooks spell it.
+// Validate returns a *reason.FieldError for the first rule that e breaks, with the field as webhooks spell it.
 // An empty user name is not an error here: it becomes a record that says so.
 func (e Event) Validate() error {
 	switch e.Action {
 	case Watched, Started:
 	default:
-		return fmt.Errorf("action: %q is not watched or started", e.Action)
+		return reason.At("action", badAction.With(e.Action))
 	}
 	switch e.Media {
 	case Episode, Movie, OVA, RealAction:
 	default:
-		return fmt.Errorf("media_type: %q is not episode, movie, ova or real_action", e.Media)
+		return reason.At("media_type", badMedia.With(e.Media))
 	}
 	if strings.TrimSpace(e.Title) == "" {
-		return errors.New("title: missing")
+		return reason.At("title", missing)
 	}
 	for _, field := range []struct{ name, text string }{{"title", e.Title}, {"ori_title", e.OriginalTitle}, {"season_title", e.SeasonTitle}, {"user_name", e.UserName}} {
 		if len(field.text) > MaxText {
-			return fmt.Errorf("%s: longer than %d bytes", field.name, MaxText)
+			return reason.At(field.name, tooLong.With(MaxText))
 		}
 	}
 	if e.Season != nil && (*e.Season < 0 || *e.Season > MaxSeason) {
-		return fmt.Errorf("season: %d is not between 0 and %d", *e.Season, MaxSeason)
+		return reason.At("season", outOfRange.With(*e.Season, MaxSeason))
 	}
 	if e.IsFilm() {
 		if e.Episode != nil {
-			return errors.New("episode: a film has none")
+			return reason.At("episode", filmEpisode)
 		}
 		return nil
 	}
 	if e.Episode == nil {
-		return errors.New("episode: missing")
+		return reason.At("episode", missing)
 	}
 	if !(*e.Episode >= 0 && *e.Episode <= MaxEpisode) {
-		return fmt.Errorf("episode: %v is not between 0 and %d", *e.Episode, MaxEpisode)
+		return reason.At("episode", outOfRange.With(*e.Episode, MaxEpisode))
 	}
 	return nil
 }

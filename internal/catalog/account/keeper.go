@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/turn"
@@ -61,7 +62,7 @@ type Keeper struct {
 	turns  turn.Keys[int64] // of the tokens of an account
 }
 
-// NewKeeper is a keeper; Run keeps unused tokens alive.
+// NewKeeper is a keeper; its Job keeps unused tokens alive.
 func NewKeeper(c KeeperConfig) *Keeper {
 	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost)}
 }
@@ -152,27 +153,33 @@ func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error
 	return fresh, nil
 }
 
-// Run refreshes tokens that end soon, used or not, until ctx ends.
-func (k *Keeper) Run(ctx context.Context) {
-	for {
-		accounts, err := k.Store.List(ctx)
-		if err != nil && ctx.Err() == nil {
-			k.Log.ErrorContext(ctx, "cannot list accounts to keep their tokens", "error", err)
+// TokensJob is the name of the job that renews tokens.
+const TokensJob = "account_tokens"
+
+// Job renews tokens that end soon, used or not.
+func (k *Keeper) Job() schedule.Job {
+	return schedule.Job{
+		Name: TokensJob, Quiet: true, AtStart: new(time.Duration), Run: k.refreshTokens,
+		Plan: func() schedule.Plan { return schedule.Every(refreshRound) },
+	}
+}
+
+// refreshTokens is the work of the job. What is wrong with one account does not keep it from the others.
+func (k *Keeper) refreshTokens(ctx context.Context, _ *schedule.Run) error {
+	accounts, err := k.Store.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the accounts: %w", err)
+	}
+	var problems []error
+	for _, a := range accounts {
+		if a.Method != ByOAuth || !a.Enabled || !a.HasToken {
+			continue
 		}
-		for _, a := range accounts {
-			if a.Method != ByOAuth || !a.Enabled || !a.HasToken {
-				continue
-			}
-			if _, err := k.tokens(ctx, a.ID, false, ""); err != nil && ctx.Err() == nil {
-				k.Log.WarnContext(ctx, "the token of an account cannot be used", "account", a.Username, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(refreshRound):
+		if _, err := k.tokens(ctx, a.ID, false, ""); err != nil {
+			problems = append(problems, problemOf.With(a.Username, err))
 		}
 	}
+	return errors.Join(problems...)
 }
 
 // as runs fn in the name of the account. A token that the catalog refuses is refreshed

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/testkit/catalogtest"
 )
 
@@ -264,7 +265,7 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 	}
 }
 
-func TestRunRefreshesWhatNobodyUses(t *testing.T) {
+func TestTheJobRefreshesWhatNobodyUses(t *testing.T) {
 	r := newRig(t)
 	r.signIn("alex", time.Hour)
 	disabled := r.connect(0)
@@ -274,14 +275,7 @@ func TestRunRefreshesWhatNobodyUses(t *testing.T) {
 	kept := r.tokens(disabled.ID)
 	unused := r.connectFor(time.Hour) // looked at after alex, who is preferred
 	old := r.tokens(unused.ID)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	var running sync.WaitGroup
-	running.Go(func() { r.keeper.Run(ctx) })
-	for ctx.Err() == nil && r.tokens(unused.ID).Access == old.Access {
-		time.Sleep(time.Millisecond)
-	}
-	cancel()
-	running.Wait()
+	must(t, r.keeper.Job().Run(t.Context(), new(schedule.Run)))
 	if r.tokens(unused.ID).Access == old.Access {
 		t.Error("the unused token was not refreshed")
 	}

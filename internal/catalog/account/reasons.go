@@ -22,6 +22,8 @@ var (
 
 // Why the token of an account does not work.
 var (
+	problemOf = reason.New("account_token_unusable", "the token of {account} cannot be used: {cause}", "账号{account}的令牌无法使用：{cause}")
+
 	problemKeyGone = reason.New("account_token_key_gone", "the token was sealed with a key that is gone: connect the account again or enter a new token", "加密该令牌的密钥已丢失：请重新授权或填写新令牌")
 	problemNoGrant = reason.New("account_token_not_renewed", "the catalog does not renew the sign-in of this account any more: connect it again", "Bangumi 不再续期该账号的登录：请重新授权")
 	problemNoApp   = reason.New("account_token_no_app", "the sign-in of this account cannot be renewed: set catalog.oauth_client_id and catalog.oauth_client_secret to those of your application at the catalog", "无法续期该账号的登录：请把 catalog.oauth_client_id 和 catalog.oauth_client_secret 设为你在 Bangumi 创建的应用的值")

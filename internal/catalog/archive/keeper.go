@@ -63,12 +63,13 @@ type refusal struct {
 // KeeperConfig is what a Keeper is made of; every field must be set.
 type KeeperConfig struct {
 	Archive *Archive
-	Tasks   *task.Registry
-	// Enabled, Next, Source and FreeMB are asked whenever they are needed, so that
-	// changed settings hold at once. Next is when the schedule is due after a time; Source needs
-	// only HTTP, PointerURL and Mirrors; FreeMB is how many MiB of disk must be free for an import.
+	// Schedule has the Job, which the caller adds.
+	Schedule *schedule.Registry
+	// Enabled, Plan, Source and FreeMB are asked whenever they are needed, so that
+	// changed settings hold at once. Source needs only HTTP, PointerURL and Mirrors; FreeMB is how many MiB of disk must be
+	// free for an import.
 	Enabled func() bool
-	Next    func(after time.Time) time.Time
+	Plan    func() schedule.Plan
 	Source  func() fetch.Config
 	FreeMB  func() int
 	Log     *slog.Logger
@@ -84,42 +85,57 @@ type Keeper struct {
 	mu       sync.Mutex
 	progress Progress // of the import that runs, or ran last
 	last     attempt
-	tried    bool // an import was tried since the archive was switched on or the service began
+	// tried is set when an import was tried since the archive was switched on, which was seen when enabled is set.
+	tried, enabled bool
 }
 
-// NewKeeper is a Keeper that does nothing until Run.
+// NewKeeper is a Keeper; its Job imports newer dumps by schedule, and Follow takes up what others import.
 func NewKeeper(c KeeperConfig) *Keeper {
 	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal()}
 	k.last = k.readState()
 	return k
 }
 
-// Kick has the Keeper look at the settings anew.
+// Job imports the newest dump by schedule, and at once when the archive was switched on and there is none.
+func (k *Keeper) Job() schedule.Job {
+	return schedule.Job{
+		Name: TaskKind, Look: k.look, Run: k.run(k.newest(false)),
+		Plan: func() schedule.Plan {
+			if !k.Enabled() {
+				return schedule.Plan{}
+			}
+			return k.Plan()
+		},
+		Last: func(context.Context) (time.Time, error) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			return k.last.At, nil
+		},
+	}
+}
+
+// look reports that somebody has just switched the archive on and waits for it.
+func (k *Keeper) look(context.Context) (due bool, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	enabled := k.Enabled()
+	if enabled && !k.enabled {
+		k.tried = false
+	}
+	k.enabled = enabled
+	return enabled && !k.tried && !k.Archive.Ready(), nil
+}
+
+// Kick has Follow look now.
 func (k *Keeper) Kick() { k.wake.Raise() }
 
-// Run works until ctx ends. Imports are tasks, which the registry stops.
-func (k *Keeper) Run(ctx context.Context) {
-	enabled, said := false, ""
-	for ctx.Err() == nil {
-		wait := pollIdle
+// Follow takes up what another process imports, until ctx ends.
+func (k *Keeper) Follow(ctx context.Context) {
+	for said := ""; ctx.Err() == nil; {
 		said = k.refresh(ctx, said)
-		if !k.Enabled() {
-			enabled = false
-		} else {
-			if !enabled {
-				enabled = true
-				k.mu.Lock()
-				k.tried = false
-				k.mu.Unlock()
-			}
+		wait := pollIdle
+		if k.Enabled() {
 			wait = pollEvery
-			if due := k.due(time.Now()); !due.IsZero() && !due.After(time.Now()) {
-				if _, err := k.Update(false); err != nil {
-					k.Log.Warn("the import of the offline archive does not start", "error", err)
-				}
-			} else if !due.IsZero() {
-				wait = min(wait, time.Until(due))
-			}
 		}
 		k.wake.Wait(ctx, wait)
 	}
@@ -142,31 +158,6 @@ func (k *Keeper) refresh(ctx context.Context, said string) string {
 	return info.Version
 }
 
-// due is when the next import begins by itself; zero is never.
-func (k *Keeper) due(now time.Time) time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	switch {
-	case k.Tasks.Runs(TaskKind):
-		return k.Next(now)
-	case !k.Archive.Ready() && !k.tried:
-		return now // whoever has just switched it on waits for it
-	case k.last.At.IsZero(), k.last.At.After(now): // never, or somebody has set the clock back
-		return k.Next(now)
-	case k.last.Outcome == Failed, k.last.Outcome == Skipped && !k.Archive.Ready():
-		return k.last.At.Add(retryAfter)
-	}
-	return k.Next(k.last.At)
-}
-
-// NextRun is when the next import begins by itself; zero while the archive is off.
-func (k *Keeper) NextRun() time.Time {
-	if !k.Enabled() {
-		return time.Time{}
-	}
-	return k.due(time.Now())
-}
-
 // Status is where the archive stands.
 type Status struct {
 	Enabled bool `json:"enabled"`
@@ -186,10 +177,8 @@ type Status struct {
 
 // Status is where the archive stands now.
 func (k *Keeper) Status() Status {
-	s := Status{Enabled: k.Enabled()}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID, s.ImportInProgress = t.Status().ID, t.Status().State == task.Running
-	}
+	job := k.Schedule.Now(TaskKind)
+	s := Status{Enabled: k.Enabled(), TaskID: job.TaskID, ImportInProgress: job.Running, NextRun: job.NextRun}
 	// In this order, what an import that has ended is said to have brought is there.
 	k.mu.Lock()
 	s.LastOutcome, s.LastRun, s.LastError = k.last.Outcome, k.last.At.UTC(), k.last.Error
@@ -200,16 +189,12 @@ func (k *Keeper) Status() Status {
 	k.mu.Unlock()
 	s.Info, s.IndexReady = k.Archive.Info()
 	s.Size = k.Archive.Size()
-	if next := k.NextRun(); !next.IsZero() {
-		next = next.UTC()
-		s.NextRun = &next
-	}
 	return s
 }
 
-// start begins a task; while one runs, it answers that one and task.ErrRunning.
-func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) (*task.Task, error) {
-	return k.Tasks.StartAlone(TaskKind, func(ctx context.Context, t *task.Task) error {
+// run is the work of an import as a run of the job.
+func (k *Keeper) run(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) func(context.Context, *schedule.Run) error {
+	return func(ctx context.Context, run *schedule.Run) error {
 		k.mu.Lock()
 		k.tried, k.progress = true, Progress{}
 		k.mu.Unlock()
@@ -220,17 +205,22 @@ func (k *Keeper) start(work func(ctx context.Context, tell func(Progress)) (Outc
 			k.mu.Lock()
 			k.progress = p
 			k.mu.Unlock()
-			t.Progress(int(p.Done), int(p.Total), string(p.Phase))
+			run.Progress(int(p.Done), int(p.Total), string(p.Phase))
 		})
-		if errors.Is(ctx.Err(), context.Canceled) && outcome == Failed {
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled) && outcome == Failed:
 			outcome = Stopped
+		case errors.Is(err, ErrBusy):
+			run.Again(pollIdle)
+		case outcome == Failed, outcome == Skipped && !k.Archive.Ready():
+			run.Again(retryAfter)
 		}
-		k.end(ctx, t, outcome, err)
+		k.end(ctx, run.Task, outcome, err)
 		if outcome == Skipped {
 			return nil
 		}
 		return err
-	})
+	}
 }
 
 // end keeps how an import ended.
@@ -249,8 +239,6 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		k.Log.WarnContext(ctx, "the import of the offline archive is skipped", "reason", last.Error)
 	case Stopped:
 		k.Log.InfoContext(ctx, "the import of the offline archive was cancelled")
-	case Failed:
-		k.Log.WarnContext(ctx, "the import of the offline archive failed", "error", last.Error, "next_try", last.At.Add(retryAfter).Format(time.RFC3339))
 	}
 	t.SetResult(struct {
 		Outcome Outcome `json:"outcome"`

@@ -14,8 +14,10 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/catalog/archive/fetch"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // A dump that cannot be used is not fetched again, and each time it is told what was wrong with it,
@@ -44,14 +46,16 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	tasks := &task.Registry{}
-	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	dir := t.TempDir()
+	jobs := schedule.New(dbtest.Open(t), tasks, log)
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	config := archive.KeeperConfig{
-		Archive: open(t, dir), Tasks: tasks, Log: log, Enabled: func() bool { return true }, FreeMB: func() int { return 0 },
-		Next:   func(after time.Time) time.Time { return after.Add(24 * time.Hour) },
+		Archive: open(t, dir), Schedule: jobs, Log: log, Enabled: func() bool { return true }, FreeMB: func() int { return 0 },
+		Plan:   func() schedule.Plan { return schedule.Every(24 * time.Hour) },
 		Source: func() fetch.Config { return fetch.Config{HTTP: client, PointerURL: site.URL + "/latest.json"} },
 	}
 	keeper := archive.NewKeeper(config)
+	jobs.Add(keeper.Job())
 	for _, c := range []struct {
 		name  string
 		down  bool
@@ -71,7 +75,7 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 		if c.fresh {
 			keeper = archive.NewKeeper(config)
 		}
-		run, err := keeper.Update(c.force)
+		run, err := keeper.Update(t.Context(), c.force)
 		if err != nil {
 			t.Fatal(err)
 		}

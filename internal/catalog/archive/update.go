@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog/archive/dump"
 	"watchmark/internal/catalog/archive/fetch"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
 
@@ -16,15 +17,23 @@ import (
 const MaxDump = 2 << 30
 
 // Update starts the import of the newest dump, even if it is the one in use when force
-// is set. While an import runs, that one's task is answered.
-func (k *Keeper) Update(force bool) (*task.Task, error) {
-	t, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
-		return k.update(ctx, tell, k.source(), wish{again: force})
-	})
-	if errors.Is(err, task.ErrRunning) {
+// is set. While an import runs, that one's task is answered; ErrBusy while it is of another process.
+func (k *Keeper) Update(ctx context.Context, force bool) (*task.Task, error) {
+	t, err := k.Schedule.StartWith(ctx, TaskKind, TaskKind, k.run(k.newest(force)))
+	switch {
+	case !errors.Is(err, schedule.ErrRunning):
+		return t, err
+	case t != nil:
 		return t, nil
 	}
-	return t, err
+	return nil, ErrBusy
+}
+
+// newest is the import of the newest dump.
+func (k *Keeper) newest(force bool) func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+	return func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+		return k.update(ctx, tell, k.source(), wish{again: force})
+	}
 }
 
 // wish is what an update may do that it does not do by itself.
@@ -35,16 +44,16 @@ type wish struct {
 
 // ImportFile starts the import of a dump in a file, which is closed and removed at the
 // end. It returns ErrBusy while an import runs.
-func (k *Keeper) ImportFile(file *os.File, allowSmaller bool) (*task.Task, error) {
-	t, err := k.start(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+func (k *Keeper) ImportFile(ctx context.Context, file *os.File, allowSmaller bool) (*task.Task, error) {
+	t, err := k.Schedule.StartWith(ctx, TaskKind, TaskKind, k.run(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 		defer k.Discard(file)
 		info, err := file.Stat()
 		if err != nil {
 			return Failed, fmt.Errorf("read the upload: %w", err)
 		}
 		return k.take(ctx, tell, k.Archive.Import, Dump{Data: file, Size: info.Size(), AllowSmaller: allowSmaller})
-	})
-	if errors.Is(err, task.ErrRunning) {
+	}))
+	if errors.Is(err, schedule.ErrRunning) {
 		err = ErrBusy
 	}
 	if err != nil {

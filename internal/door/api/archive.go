@@ -114,10 +114,10 @@ func (a Archive) register(s *server) {
 		Description: "Starts a task, or answers the one that runs already; /api/catalog_archive/progress follows it, too. " +
 			"When the newest dump is in use, there is nothing to do unless force is set.",
 		DefaultStatus: http.StatusAccepted,
-	}, func(_ context.Context, in *struct {
+	}, func(ctx context.Context, in *struct {
 		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
 	}) (*JSON[startedTask], error) {
-		return started(a.Keeper.Update(in.Force))
+		return started(a.Keeper.Update(ctx, in.Force))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
@@ -312,7 +312,7 @@ func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, e
 		a.Keeper.Discard(file)
 		return 0, err
 	}
-	t, err := a.Keeper.ImportFile(file, r.URL.Query().Get("force") == "true")
+	t, err := a.Keeper.ImportFile(r.Context(), file, r.URL.Query().Get("force") == "true")
 	if err != nil {
 		return 0, err
 	}

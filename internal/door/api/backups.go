@@ -25,7 +25,7 @@ func (b Backups) register(s *server) {
 		Method: http.MethodPost, Path: "/api/backups", OperationID: "make-backup", Tags: []string{backupsTag},
 		Summary: "Make a backup now", Description: "Starts a task. The oldest backup is removed when there are more than backup.keep.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[startedTask], error) { return started(b.Keeper.Start()) })
+	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) { return started(b.Keeper.Start(ctx)) })
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/backups/{name}", OperationID: "delete-backup", Tags: []string{backupsTag},
 		Summary: "Delete a backup", Errors: []int{http.StatusNotFound},

@@ -25,7 +25,7 @@ func (d Dataset) register(s *server) {
 		Summary:       "Fetch the newest id table",
 		Description:   "Starts a task. The table in use stays until a newer one was read whole.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[startedTask], error) {
-		return started(d.Keeper.Refresh())
+	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) {
+		return started(d.Keeper.Refresh(ctx))
 	})
 }

@@ -39,6 +39,7 @@ import (
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
@@ -79,6 +80,7 @@ type rig struct {
 	decisions *review.Service
 	keeper    *testKeeper
 	tasks     *task.Registry
+	jobs      *schedule.Registry
 	archive   *archive.Archive
 	dataset   *idmap.Keeper
 	log       *logtest.Buffer
@@ -126,6 +128,8 @@ func newRig(t *testing.T, environ ...string) *rig {
 		ProxyFor: func(*url.URL) (*url.URL, error) { return nil, nil },
 	})
 	r.tasks = &task.Registry{}
+	r.jobs = schedule.New(d, r.tasks, log)
+	hourly := func() schedule.Plan { return schedule.Every(time.Hour) }
 	mappings := mapping.NewStore(d)
 	r.questions = review.NewStore(d, mappings)
 	r.notices = newNotifier(t, d, box, masker, log)
@@ -138,18 +142,18 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.archive = archive.New(filepath.Join(dir, "archive"), log)
 	t.Cleanup(func() { _ = r.archive.Close() })
 	archiver := archive.NewKeeper(archive.KeeperConfig{
-		Archive: r.archive, Tasks: r.tasks, Enabled: func() bool { return manager.Current().CatalogArchive.Enabled },
-		Next: func(t time.Time) time.Time { return t.Add(time.Hour) }, FreeMB: func() int { return 1 }, Log: log,
+		Archive: r.archive, Schedule: r.jobs, Enabled: func() bool { return manager.Current().CatalogArchive.Enabled },
+		Plan: hourly, FreeMB: func() int { return 1 }, Log: log,
 		Source: func() fetch.Config { return fetch.Config{} },
 	})
 	r.dataset = idmap.NewKeeper(idmap.KeeperConfig{
-		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Tasks: r.tasks, Log: log,
+		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Schedule: r.jobs, Log: log,
 		Enabled: func() bool { return manager.Current().Matching.DatasetEnabled },
 		URL:     func() string { return manager.Current().Matching.DatasetURL },
-		Next:    func(t time.Time) time.Time { return t.Add(time.Hour) },
+		Plan:    hourly,
 	})
 	library := nas.NewKeeper(nas.Config{
-		DB: d, Folder: dir, Take: r.engine.Take, Next: func(t time.Time) time.Time { return t.Add(time.Hour) }, Log: log,
+		DB: d, Folder: dir, Take: r.engine.Take, Schedule: r.jobs, Plan: hourly, Log: log,
 		Options: func() nas.Options {
 			s := manager.Current().NAS
 			return nas.Options{Enabled: s.Enabled, Path: s.DatabasePath, User: s.User, MinPercent: s.MinPercent, Range: nas.Range(s.Range), Limit: s.Limit}
@@ -165,9 +169,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	model := r.newModel(masker, log)
 	r.summaries = r.newSummaries(model, log)
 	r.backups = backup.NewKeeper(backup.KeeperConfig{
-		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: r.tasks, Log: log,
-		Keep: func() int { return manager.Current().Backup.Keep }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
+		DataDir: dir, Dir: filepath.Join(dir, "backups"), Schedule: r.jobs, Log: log,
+		Keep: func() int { return manager.Current().Backup.Keep }, Plan: hourly,
 	})
+	r.jobs.Add(r.backups.Job(), archiver.Job(), r.dataset.Job(), library.Job())
 	subjects := api.Subjects{Catalog: subjects{}, Archive: r.archive, Settings: manager}
 	stats := api.Stats{Records: r.records, Queue: queue.NewQueue(d), Webhooks: webhooklog.NewLog(d)}
 	p := parts{
@@ -599,7 +604,7 @@ func (r *rig) newModel(masker *secret.Masker, log *slog.Logger) *llm.Client {
 // newSummaries keeps summary jobs; what it tells is in told.
 func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper {
 	return summary.NewKeeper(summary.Config{
-		DB: r.db, Records: r.records, Model: model, Language: func() bilingual.Language { return bilingual.Language(r.settings.Current().Notification.Language) }, Next: settings.NextRun,
+		Schedule: r.jobs, Tasks: r.tasks, DB: r.db, Records: r.records, Model: model, Language: func() bilingual.Language { return bilingual.Language(r.settings.Current().Notification.Language) }, Next: settings.NextRun,
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
 			for _, n := range notices {
 				if !n.Over {
@@ -615,7 +620,7 @@ func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper 
 // newAiring tells what airs by the archive, while that is there.
 func (r *rig) newAiring(log *slog.Logger) *summary.Airing {
 	return summary.NewAiring(summary.AiringConfig{
-		DB: r.db, Accounts: r.accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Next: func(t time.Time) time.Time { return t.Add(time.Hour) },
+		DB: r.db, Accounts: r.accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
 		Guide: func() (summary.Guide, summary.Reason) {
 			if !r.archive.Ready() {
 				return nil, summary.ArchiveMissing

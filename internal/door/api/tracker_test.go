@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/trackertest"
@@ -20,9 +21,9 @@ import (
 
 // newTracker is the keeper of the tracker that the settings name.
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Keeper {
-	return tracker.NewKeeper(tracker.Config{
+	k := tracker.NewKeeper(tracker.Config{
 		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
-		Next:     func(t time.Time) time.Time { return t.Add(6 * time.Hour) },
+		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
 		Forecast: r.engine.Forecast,
 		Options: func() tracker.Options {
@@ -31,6 +32,8 @@ func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logge
 				RedirectURI: t.RedirectURI, AppClientID: t.AppClientID, AppClientSecret: t.AppClientSecret, Genres: t.Genres, Overlap: t.Overlap}
 		},
 	})
+	r.jobs.Add(k.Jobs()...)
+	return k
 }
 
 const trackerMail = "mira@home.example"

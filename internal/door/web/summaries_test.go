@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -33,7 +34,7 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 
 func (g *rig) newSummaries() *summary.Keeper {
 	return summary.NewKeeper(summary.Config{
-		DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
+		Schedule: schedule.New(g.db, &g.tasks, slog.New(slog.DiscardHandler)), Tasks: &g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
 		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 }

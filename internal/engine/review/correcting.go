@@ -52,7 +52,7 @@ type plan struct {
 	taken []takenBack
 	// stuck: a mark could not be taken back, so the record stays as it is.
 	stuck bool
-	// held: its marks were taken back, and it runs again when it is let.
+	// held: its marks were taken back, and it runs again when it is released.
 	held bool
 }
 
@@ -72,7 +72,7 @@ func (c *correcting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.let(context.WithoutCancel(ctx), plans)
+	defer c.release(context.WithoutCancel(ctx), plans)
 	goOn, err := c.takeAllBack(ctx, plans)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 			return nil, err
 		}
 		switch {
-		case v.fate == untold:
+		case v.fate == unknown:
 			c.stuck("the catalog cannot be reached")
 		case v.fate == leadsNowhere:
 			c.tally.Kept++
@@ -222,8 +222,8 @@ func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, plans []*plan, back 
 	return nil
 }
 
-// let has the engine work on what is held.
-func (c *correcting) let(ctx context.Context, plans []*plan) {
+// release has the engine work on what is held.
+func (c *correcting) release(ctx context.Context, plans []*plan) {
 	err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, p := range plans {
 			if !p.held {
@@ -277,13 +277,8 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 		}
 		c.Engine.Records.Feed.Publish(id)
 	}
-	c.let(context.WithoutCancel(ctx), plans)
-	for _, id := range running {
-		if err := c.Engine.Await(ctx, id, &c.tally.Tally); err != nil {
-			return err
-		}
-	}
-	return nil
+	c.release(context.WithoutCancel(ctx), plans)
+	return c.Engine.Await(ctx, running, &c.tally.Tally, func(int) {})
 }
 
 // noteTx adds the correction to the trace of a record, within tx. One without a trace, or with one that cannot be read, gets one.

@@ -88,11 +88,11 @@ func (s *Service) previewOthers(ctx context.Context, others []record.Titled, rul
 		if err != nil {
 			return err
 		}
-		v := verdict{fate: untold}
+		v := verdict{fate: unknown}
 		if !r.Status.IsOnTheWay() && looking.Err() == nil {
 			v, err = s.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return s.MatchBy(ctx, event, rules) })
 			if looking.Err() != nil {
-				v, err = verdict{fate: untold}, ctx.Err()
+				v, err = verdict{fate: unknown}, ctx.Err()
 			}
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func (s *Service) previewOthers(ctx context.Context, others []record.Titled, rul
 		switch v.fate {
 		case runsAgain:
 			p.OthersChange++
-		case untold:
+		case unknown:
 			p.OthersUntold++
 		default:
 			p.OthersStay++
@@ -125,8 +125,8 @@ const (
 	isRight
 	// leadsNowhere: the rules lead it to no episode, so what it marked is not known to be wrong.
 	leadsNowhere
-	// untold: the catalog cannot be asked.
-	untold
+	// unknown: the catalog cannot be asked.
+	unknown
 )
 
 // verdict is what is to become of a record.
@@ -157,7 +157,7 @@ func (s *Service) judge(ctx context.Context, r record.Record, find func(context.
 	case ctx.Err() != nil:
 		return verdict{}, ctx.Err()
 	case result.Status == match.Unreachable:
-		return verdict{fate: untold}, nil
+		return verdict{fate: unknown}, nil
 	case result.Status != match.Matched:
 		return verdict{fate: leadsNowhere, reason: result.Reason}, nil
 	}

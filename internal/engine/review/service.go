@@ -90,14 +90,11 @@ func (s *Service) follow(ctx context.Context, a Answer, err error) (Answered, er
 			defer s.Engine.Follow(id, t)()
 		}
 		var tally engine.Tally
-		for n, id := range a.RecordIDs {
-			t.Progress(n, len(a.RecordIDs), tally.String())
-			if err := s.Engine.Await(ctx, id, &tally); err != nil {
-				return err
-			}
+		err := s.Engine.Await(ctx, a.RecordIDs, &tally, func(settled int) { t.Progress(settled, len(a.RecordIDs), tally.String()) })
+		if err != nil {
+			return err
 		}
 		t.SetResult(tally)
-		t.Progress(len(a.RecordIDs), len(a.RecordIDs), tally.String())
 		return nil
 	})
 	if errors.Is(err, task.ErrStopping) {

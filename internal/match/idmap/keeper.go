@@ -21,8 +21,6 @@ const (
 	retryAfter = time.Hour
 	// longestRefresh bounds a refresh, its download over a slow line included.
 	longestRefresh = 30 * time.Minute
-	// lookEvery is how often the clock is looked at: somebody may set it.
-	lookEvery = time.Minute
 )
 
 // The errors a caller branches on.
@@ -70,12 +68,12 @@ type KeeperConfig struct {
 	// Folder is the data folder, which exists.
 	Folder string
 	HTTP   *httpx.Client
-	Tasks  *task.Registry
-	// Enabled, URL and Next are asked whenever they are needed, so that changed settings
-	// hold at once. Next is when the schedule is due after a time; zero is never.
+	// Schedule has the Job, which the caller adds.
+	Schedule *schedule.Registry
+	// Enabled, URL and Plan are asked whenever they are needed, so that changed settings hold at once.
 	Enabled func() bool
 	URL     func() string
-	Next    func(after time.Time) time.Time
+	Plan    func() schedule.Plan
 	Log     *slog.Logger
 }
 
@@ -83,8 +81,6 @@ type KeeperConfig struct {
 // after a failure. Until a new table was read whole, the old one serves.
 type Keeper struct {
 	KeeperConfig
-	wake  schedule.Signal
-	began time.Time
 
 	// loading is held while the table in use is made or changed.
 	loading sync.Mutex
@@ -94,9 +90,9 @@ type Keeper struct {
 	last attempt
 }
 
-// NewKeeper is a Keeper that gives the table out and refreshes nothing until Run.
+// NewKeeper is a Keeper; its Job refreshes the table by schedule.
 func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), began: time.Now()}
+	k := &Keeper{KeeperConfig: c}
 	k.last = k.readState()
 	return k
 }
@@ -137,76 +133,55 @@ func (k *Keeper) use(table *Table) {
 	k.table = table
 }
 
-// Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.wake.Raise() }
-
-// Run works until ctx ends. Refreshes are tasks, which the registry stops.
-func (k *Keeper) Run(ctx context.Context) {
-	k.clean()
-	for ctx.Err() == nil {
-		wait := lookEvery
-		if _, why := k.Table(); why != "" { // it is loaded before somebody waits for it
-			k.cancel()
-		} else if due := k.due(time.Now()); !due.IsZero() {
-			if due.After(time.Now()) {
-				wait = min(wait, time.Until(due))
-			} else if _, err := k.Refresh(); err != nil && !errors.Is(err, ErrRunning) {
-				k.Log.Warn("the refresh of the id table does not start", "error", err)
+// Job fetches the newest table, and loads the one in use before somebody waits for it.
+func (k *Keeper) Job() schedule.Job {
+	return schedule.Job{
+		Name: TaskKind, Run: k.refresh, Busy: ErrRunning,
+		Plan: func() schedule.Plan {
+			if !k.Enabled() {
+				return schedule.Plan{}
 			}
-		}
-		k.wake.Wait(ctx, wait)
+			return k.Plan()
+		},
+		Ready: func(context.Context) error {
+			if !k.Enabled() {
+				return ErrOff
+			}
+			return nil
+		},
+		Look: func(context.Context) (bool, error) {
+			if table, _ := k.Table(); table == nil {
+				k.Schedule.Cancel(TaskKind)
+			}
+			return false, nil
+		},
+		Last: func(context.Context) (time.Time, error) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			return k.last.At, nil
+		},
 	}
-}
-
-// cancel ends the refresh that runs, if one does.
-func (k *Keeper) cancel() {
-	if newest, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		_ = k.Tasks.Cancel(newest.Status().ID) // one that has ended stays as it is
-	}
-}
-
-// due is when the next refresh begins by itself; zero is never.
-func (k *Keeper) due(now time.Time) time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	next := k.Next(now)
-	switch {
-	case next.IsZero(), k.Tasks.Runs(TaskKind):
-		return next
-	case k.last.At.IsZero():
-		return k.Next(k.began)
-	case k.last.At.After(now): // somebody has set the clock back
-		return now
-	case k.last.Outcome == Failed:
-		return k.last.At.Add(retryAfter)
-	}
-	return k.Next(k.last.At)
 }
 
 // Refresh starts a task that fetches the newest table. It returns ErrOff while the table
 // is switched off, and ErrRunning while a refresh runs.
-func (k *Keeper) Refresh() (*task.Task, error) {
-	if !k.Enabled() {
-		return nil, ErrOff
-	}
-	t, err := k.Tasks.StartAlone(TaskKind, k.refresh)
-	if errors.Is(err, task.ErrRunning) {
-		return nil, ErrRunning
-	}
-	return t, err
+func (k *Keeper) Refresh(ctx context.Context) (*task.Task, error) {
+	return k.Schedule.Start(ctx, TaskKind)
 }
 
-// refresh is the work of the task.
-func (k *Keeper) refresh(ctx context.Context, t *task.Task) error {
+// refresh is the work of the job.
+func (k *Keeper) refresh(ctx context.Context, run *schedule.Run) error {
 	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
 	defer cancel()
-	defer k.Kick()
 	defer debug.FreeOSMemory() // as after loading
-	outcome, err := k.fetch(bounded, t)
-	if err != nil && ctx.Err() != nil {
+	outcome, err := k.fetch(bounded, run.Task)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		outcome = Stopped
+	case outcome == Failed:
+		run.Again(retryAfter)
 	}
-	k.end(ctx, t, outcome, err)
+	k.end(ctx, run.Task, outcome, err)
 	return err
 }
 
@@ -215,7 +190,6 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 	last := attempt{At: time.Now().UTC()}.of(outcome, err)
 	status := k.inUse()
 	k.mu.Lock()
-	before := k.last
 	if outcome != Stopped { // a service that was stopped in the middle begins anew
 		k.last = last
 	}
@@ -227,12 +201,6 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		k.Log.InfoContext(ctx, "there is no newer id table", "version", status.Version)
 	case Stopped:
 		k.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
-	case Failed, Refused:
-		level := slog.LevelWarn
-		if before.Outcome == outcome && before.Error == last.Error { // it was told when that began
-			level = slog.LevelDebug
-		}
-		k.Log.Log(ctx, level, "the refresh of the id table failed, the one in use stays", "error", last.Error, "moved", last.Moved)
 	}
 	t.SetResult(struct {
 		Outcome Outcome `json:"outcome"`
@@ -293,18 +261,12 @@ type Status struct {
 
 // Status is where the id table stands now.
 func (k *Keeper) Status() Status {
-	s := Status{Enabled: k.Enabled()}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID, s.Refreshing = t.Status().ID, t.Status().State == task.Running
-	}
+	job := k.Schedule.Now(TaskKind)
+	s := Status{Enabled: k.Enabled(), TaskID: job.TaskID, Refreshing: job.Running, NextRun: job.NextRun}
 	// In this order, what a refresh that has ended is said to have brought is there.
 	k.mu.Lock()
 	s.LastOutcome, s.LastRun, s.LastError, s.Moved = k.last.Outcome, k.last.At, k.last.Error, append([]Moved{}, k.last.Moved...)
 	k.mu.Unlock()
 	s.InUse = k.inUse()
-	if next := k.due(time.Now()); s.Enabled && !next.IsZero() {
-		next = next.UTC()
-		s.NextRun = &next
-	}
 	return s
 }

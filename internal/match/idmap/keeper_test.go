@@ -20,8 +20,10 @@ import (
 
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // marker is a title that only the documents of these tests have.
@@ -82,6 +84,8 @@ type rig struct {
 	site    *site
 	url     string
 	folder  string
+	tasks   *task.Registry
+	jobs    *schedule.Registry
 	logs    *bytes.Buffer // read while nothing runs
 	enabled atomic.Bool
 }
@@ -108,18 +112,21 @@ func (r *rig) restart(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	tasks := &task.Registry{}
+	d := dbtest.Open(t)
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
+	r.tasks, r.jobs = tasks, schedule.New(d, tasks, log)
 	r.Keeper = idmap.NewKeeper(idmap.KeeperConfig{
-		Folder: r.folder, HTTP: client, Tasks: tasks, Log: log,
+		Folder: r.folder, HTTP: client, Schedule: r.jobs, Log: log,
 		Enabled: r.enabled.Load, URL: func() string { return r.url },
-		Next: func(after time.Time) time.Time { return after.Add(7 * 24 * time.Hour) },
+		Plan: func() schedule.Plan { return schedule.Every(7 * 24 * time.Hour) },
 	})
+	r.jobs.Add(r.Job())
 }
 
 // refreshed runs a refresh to its end.
 func (r *rig) refreshed(t *testing.T) idmap.Status {
 	t.Helper()
-	running, err := r.Refresh()
+	running, err := r.Refresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +316,7 @@ func TestSwitchedOff(t *testing.T) {
 	if s := r.Status(); s.Enabled || s.Entries != 0 || s.NextRun != nil {
 		t.Errorf("the status is %+v", s)
 	}
-	if _, err := r.Refresh(); !errors.Is(err, idmap.ErrOff) {
+	if _, err := r.Refresh(t.Context()); !errors.Is(err, idmap.ErrOff) {
 		t.Errorf("a refresh gives %v", err)
 	}
 	r.enabled.Store(true)
@@ -325,18 +332,18 @@ func TestOneRefreshAtOnce(t *testing.T) {
 		close(begun)
 		<-q.Context().Done()
 	})
-	running, err := r.Refresh()
+	running, err := r.Refresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-begun
-	if _, err := r.Refresh(); !errors.Is(err, idmap.ErrRunning) {
+	if _, err := r.Refresh(t.Context()); !errors.Is(err, idmap.ErrRunning) {
 		t.Errorf("another one gives %v", err)
 	}
 	if s := r.Status(); !s.Refreshing || s.TaskID != running.Status().ID {
 		t.Errorf("the status is %+v", s)
 	}
-	if err := r.Tasks.Cancel(running.Status().ID); err != nil {
+	if err := r.tasks.Cancel(running.Status().ID); err != nil {
 		t.Fatal(err)
 	}
 	for {

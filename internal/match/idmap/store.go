@@ -65,8 +65,8 @@ func replace(path string, content []byte) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// clean removes what a crash left of replace.
-func (k *Keeper) clean() {
+// Clean removes what a crash left of replace.
+func (k *Keeper) Clean() {
 	left, err := filepath.Glob(filepath.Join(k.Folder, "dataset.*-*.part"))
 	if err != nil {
 		return // a folder whose name is a broken pattern keeps them, which harms nobody

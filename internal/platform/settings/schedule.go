@@ -41,6 +41,12 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 	return runs, nil
 }
 
+// InZone is the value of the key at path, a cron expression, with the time zone that it is in; without one in the local time.
+func InZone(path, expression string) string {
+	o := options()[path]
+	return o.inZone(expression)
+}
+
 // NextRun is when a cron expression, in the local time where it names no zone, is due after t. The
 // error says what is wrong with the expression.
 func NextRun(expression string, t time.Time) (time.Time, error) {

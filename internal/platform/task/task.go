@@ -65,7 +65,8 @@ type Status struct {
 
 // Task is one piece of work. Its methods may be used by several goroutines.
 type Task struct {
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
+	quiet  bool // it is not listed
 	log    *logs.Ring
 
 	mu     sync.Mutex
@@ -136,12 +137,19 @@ type Registry struct {
 }
 
 // Start runs work about one record (0 = none) in a goroutine of its own, with a context that ends when the task is
-// cancelled or the service stops. What is logged with that context is in the task's log.
+// cancelled or the service stops: then its cause is ErrStopping. What is logged with that context is in the task's log.
 // An error of work is shown to people. It returns ErrStopping after Stop.
 func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.start(kind, recordID, work)
+	return r.start(kind, recordID, false, work)
+}
+
+// StartQuiet is Start for work that nobody waits for: the task is in no list, and forgotten when it ends.
+func (r *Registry) StartQuiet(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.start(kind, recordID, true, work)
 }
 
 // StartAlone is Start for work about no record that is done once at a time: while a task of its kind
@@ -152,22 +160,27 @@ func (r *Registry) StartAlone(kind string, work func(ctx context.Context, t *Tas
 	if t, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running }); err == nil {
 		return t, ErrRunning
 	}
-	return r.start(kind, 0, work)
+	return r.start(kind, 0, false, work)
 }
 
 // start is Start for a caller that holds mu.
-func (r *Registry) start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
+func (r *Registry) start(kind string, recordID int64, quiet bool, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	if r.stop {
 		return nil, ErrStopping
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	r.last++
-	t := &Task{cancel: cancel, log: logs.NewRing(logBytes)}
+	t := &Task{cancel: cancel, quiet: quiet, log: logs.NewRing(logBytes)}
 	t.status = Status{ID: r.last, Kind: kind, RecordID: recordID, State: Running, StartedAt: time.Now()}
 	r.tasks = append(r.tasks, t)
 	r.forgetOld()
 	r.running.Go(func() {
-		defer cancel()
+		defer cancel(nil)
+		if quiet {
+			t.end(ctx, r.guarded(ctx, t, work))
+			r.forget(t)
+			return
+		}
 		ctx := With(ctx, t)
 		t.end(ctx, r.guarded(ctx, t, work))
 		r.Ended.Add(1, kind, string(t.Status().State))
@@ -188,6 +201,13 @@ func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.C
 		}
 	}()
 	return work(ctx, t)
+}
+
+// forget drops a task.
+func (r *Registry) forget(t *Task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tasks = slices.DeleteFunc(r.tasks, func(one *Task) bool { return one == t })
 }
 
 // forgetOld drops the oldest ended tasks. The caller holds mu.
@@ -245,7 +265,9 @@ func (r *Registry) List() []Status {
 	defer r.mu.Unlock()
 	all := make([]Status, 0, len(r.tasks))
 	for _, t := range slices.Backward(r.tasks) {
-		all = append(all, t.Status())
+		if !t.quiet {
+			all = append(all, t.Status())
+		}
 	}
 	return all
 }
@@ -259,7 +281,7 @@ func (r *Registry) Cancel(id int64) error {
 	if t.Status().State != Running {
 		return ErrEnded
 	}
-	t.cancel()
+	t.cancel(context.Canceled)
 	return nil
 }
 
@@ -269,7 +291,7 @@ func (r *Registry) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stop = true
 	for _, t := range r.tasks {
-		t.cancel()
+		t.cancel(ErrStopping)
 	}
 	r.mu.Unlock()
 	ended := make(chan struct{})
@@ -280,8 +302,10 @@ func (r *Registry) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	var kinds []string
-	for _, s := range r.List() {
-		if s.State == Running {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range slices.Backward(r.tasks) {
+		if s := t.Status(); s.State == Running {
 			kinds = append(kinds, s.Kind)
 		}
 	}

@@ -17,9 +17,12 @@ func Use(ctx context.Context, path, folder string, then func(plays int)) (Handli
 	})
 }
 
-// Round does what Run does at one look.
+// Round is one look, and the run that it may lead to, before Round returns.
 func (k *Keeper) Round(ctx context.Context) error {
-	_, err := k.round(ctx)
+	due, err := k.look(ctx)
+	if due {
+		_, _, _ = k.Sync(ctx, Manual{}) // its failure is kept
+	}
 	return err
 }
 

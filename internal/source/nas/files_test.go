@@ -406,9 +406,7 @@ func TestCopiesOfACrashAreRemoved(t *testing.T) {
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	r.Run(ctx)
+	r.Clean()
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the copy is still there: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 	"watchmark/internal/watch"
 )
 
-// lookEvery is how often the clock is looked at: somebody may set it.
-const lookEvery = time.Minute
+// ScanJob is the name of the job that reads the library.
+const ScanJob = "nas_scan"
 
 // Options are the settings of the source.
 type Options struct {
@@ -36,10 +37,11 @@ type Config struct {
 	DB *db.DB
 	// Folder is the data folder, which exists: copies of the library are made there.
 	Folder string
-	// Options and Next are asked whenever they are needed, so that changed settings hold
-	// at once. Next is when the schedule is due after a time.
+	// Schedule has the Job, which the caller adds.
+	Schedule *schedule.Registry
+	// Options and Plan are asked whenever they are needed, so that changed settings hold at once.
 	Options func() Options
-	Next    func(after time.Time) time.Time
+	Plan    func() schedule.Plan
 	// Take stores events in one transaction with what also writes, and returns the ids of their records.
 	Take func(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
 	Log  *slog.Logger
@@ -50,7 +52,6 @@ type Config struct {
 type Keeper struct {
 	Config
 	store store
-	wake  schedule.Signal
 
 	// scanning is held during a scan, or while the state is changed.
 	scanning sync.Mutex
@@ -58,14 +59,36 @@ type Keeper struct {
 	// file, it loses the locks on it that its other readers hold.
 	reading chan struct{}
 
-	mu      sync.Mutex
-	running bool
-	told    string // the values of watched that were logged
+	mu   sync.Mutex
+	told string // the values of watched that were logged
 }
 
-// NewKeeper is a Keeper that reads nothing by itself until Run.
+// NewKeeper is a Keeper; its Job reads the library by schedule.
 func NewKeeper(c Config) *Keeper {
-	return &Keeper{Config: c, store: store{c.DB}, wake: schedule.NewSignal(), reading: make(chan struct{}, 1)}
+	return &Keeper{Config: c, store: store{c.DB}, reading: make(chan struct{}, 1)}
+}
+
+// Job reads the library by schedule, and at once when the source was switched on or got another library.
+func (k *Keeper) Job() schedule.Job {
+	return schedule.Job{
+		Name: ScanJob, Quiet: true, Busy: ErrRunning, Look: k.look,
+		Plan: func() schedule.Plan {
+			if !k.Options().Enabled {
+				return schedule.Plan{}
+			}
+			return k.Plan()
+		},
+		Ready: func(context.Context) error {
+			if !k.Options().Enabled {
+				return ErrOff
+			}
+			return nil
+		},
+		Run: func(ctx context.Context, _ *schedule.Run) error {
+			_, _, err := k.scanNow(ctx, Manual{})
+			return unread(err)
+		},
+	}
 }
 
 // read opens the library at path for with, when nobody else has it open. Opening and reading
@@ -86,23 +109,8 @@ func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Co
 	return handling, err
 }
 
-// Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.wake.Raise() }
-
-// Run works until ctx ends.
-func (k *Keeper) Run(ctx context.Context) {
-	k.clean()
-	for ctx.Err() == nil {
-		wait, err := k.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			k.Log.Error("the state of the NAS cannot be read or written", "error", err)
-		}
-		k.wake.Wait(ctx, wait)
-	}
-}
-
-// clean removes what a crash left of copies.
-func (k *Keeper) clean() {
+// Clean removes what a crash left of copies.
+func (k *Keeper) Clean() {
 	left, err := filepath.Glob(filepath.Join(k.Folder, copyPattern))
 	if err != nil {
 		return // a folder whose name is a broken pattern keeps them, which harms nobody
@@ -114,31 +122,17 @@ func (k *Keeper) clean() {
 	}
 }
 
-// round brings the state to the settings, and reads the library when that is due. wait is
-// how long nothing more is to be done.
-func (k *Keeper) round(ctx context.Context) (wait time.Duration, err error) {
-	if !k.scanning.TryLock() { // a person reads it, which may have changed what is due
-		return time.Second, nil
+// look brings the state to the settings. The library is to be read now when it was not yet, or after now, or when it is
+// another one.
+func (k *Keeper) look(ctx context.Context) (due bool, err error) {
+	if !k.scanning.TryLock() { // it is being read, which brings the state to the settings too
+		return false, nil
 	}
 	defer k.scanning.Unlock()
 	options := k.Options()
 	st, err := k.settle(ctx, options)
-	if err != nil || st.since == 0 {
-		return lookEvery, err
-	}
-	now := time.Now()
-	due := k.due(st.last, options.Path, now)
-	if due.After(now) {
-		return min(lookEvery, due.Sub(now)), nil
-	}
-	k.setRunning(true)
-	defer k.setRunning(false)
-	after, _, err := k.scan(ctx, options, st, plan(options, st, now))
-	if err != nil {
-		return lookEvery, k.failed(ctx, options.Path, st, err)
-	}
-	k.succeeded(ctx, st.last, after.last)
-	return 0, nil
+	last := st.last
+	return err == nil && st.since != 0 && (last.At.IsZero() || last.At.After(time.Now()) || last.Path != options.Path), err
 }
 
 // settle loads the state and changes it when the source was switched on or off, or to another
@@ -166,28 +160,13 @@ func (k *Keeper) settle(ctx context.Context, options Options) (state, error) {
 	return st, k.store.save(ctx, st)
 }
 
-// due is when the next scan of path begins by itself, after the one that was last.
-func (k *Keeper) due(last Scan, path string, now time.Time) time.Time {
-	if last.At.IsZero() || last.At.After(now) || last.Path != path {
-		return now // the first one, the clock was set back, or another library
-	}
-	return k.Next(last.At)
-}
-
 // failed keeps why a scan of path failed. The watermark stays.
 func (k *Keeper) failed(ctx context.Context, path string, st state, err error) error {
-	select {
-	case <-ctx.Done(): // the service stops, or nobody waits for the answer any more
+	if ctx.Err() != nil { // the service stops, or nobody waits for the answer any more
 		return nil
-	default:
 	}
-	level, why := slog.LevelWarn, reason.Of(err)
-	if st.last.Error.Text == why.Text { // it was told when that began
-		level = slog.LevelDebug
-	}
-	k.Log.Log(ctx, level, "the library of the NAS cannot be read", "error", err)
 	before := st.last
-	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: why, Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
+	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: reason.Of(err), Kind: kindOf(err), Values: before.Values, Missing: before.Missing}
 	return k.store.save(ctx, st)
 }
 
@@ -212,23 +191,34 @@ func (k *Keeper) succeeded(ctx context.Context, before, now Scan) {
 	}
 }
 
-func (k *Keeper) setRunning(running bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.running = running
-}
-
 // Sync reads the library now and takes what is new. It answers what was met and the ids of
 // the records. It returns ErrOff while the source is switched off and m asks for no range,
 // ErrRunning while another scan runs, ErrNoUser when the library does not know the user of m,
 // and a *Problem when it cannot be read.
-func (k *Keeper) Sync(ctx context.Context, m Manual) (Counts, []int64, error) {
-	if !k.scanning.TryLock() {
-		return Counts{}, nil, ErrRunning
+func (k *Keeper) Sync(ctx context.Context, m Manual) (counts Counts, ids []int64, err error) {
+	var problem error
+	err = k.Schedule.Do(ctx, ScanJob, func(ctx context.Context) error {
+		counts, ids, problem = k.scanNow(ctx, m)
+		return unread(problem)
+	})
+	if problem != nil {
+		err = problem
 	}
+	return counts, ids, err
+}
+
+// unread is why a scan failed, for the log.
+func unread(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the library of the NAS cannot be read: %w", err)
+}
+
+// scanNow is Sync for a caller who has the job.
+func (k *Keeper) scanNow(ctx context.Context, m Manual) (Counts, []int64, error) {
+	k.scanning.Lock()
 	defer k.scanning.Unlock()
-	k.setRunning(true)
-	defer k.setRunning(false)
 	options := k.Options()
 	st, err := k.settle(ctx, options)
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/testkit/dbtest"
@@ -34,6 +36,9 @@ type rig struct {
 	dir string
 	db  *db.DB
 	log *bytes.Buffer
+
+	tasks *task.Registry
+	jobs  *schedule.Registry
 
 	mu      sync.Mutex
 	events  []watch.Event // what was taken, in order
@@ -59,15 +64,19 @@ func (r *rig) start() {
 	}
 	r.t.Cleanup(func() { _ = d.Close() })
 	r.db = d
+	log := slog.New(slog.NewTextHandler(r.log, nil))
+	r.tasks = &task.Registry{}
+	r.jobs = schedule.New(d, r.tasks, log)
 	r.Keeper = nas.NewKeeper(nas.Config{
-		DB: d, Folder: r.dir, Take: r.take, Log: slog.New(slog.NewTextHandler(r.log, nil)),
-		Next: func(after time.Time) time.Time { return after.Add(time.Hour) },
+		DB: d, Folder: r.dir, Take: r.take, Log: log, Schedule: r.jobs,
+		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
 		Options: func() nas.Options {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.options
 		},
 	})
+	r.jobs.Add(r.Job())
 }
 
 // reads has r read the library at path in a test of its own, as if nothing had been taken before.

@@ -20,8 +20,8 @@ func TestRunKeepsTheSchedule(t *testing.T) {
 		defer func() { _ = r.db.Close() }()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { r.Run(ctx); close(ended) }()
-		defer func() { stop(); <-ended }()
+		go func() { r.jobs.Run(ctx); close(ended) }()
+		defer func() { stop(); <-ended; _ = r.tasks.Stop(context.Background()) }()
 		synctest.Wait()
 		first := r.status()
 		if first.LastScan.IsZero() || !first.NextRun.Equal(first.LastScan.Add(time.Hour)) {
@@ -42,7 +42,7 @@ func TestRunKeepsTheSchedule(t *testing.T) {
 			r.mu.Lock()
 			r.options.Enabled = enabled
 			r.mu.Unlock()
-			r.Kick()
+			r.jobs.Kick()
 			synctest.Wait()
 		}
 		if s := r.status(); !s.LastScan.Equal(time.Now()) || !s.Since.Equal(time.Now().Truncate(time.Millisecond)) {

@@ -51,12 +51,11 @@ func (k *Keeper) Status(ctx context.Context) (Status, error) {
 	for _, lost := range last.Missing {
 		s.Missing = append(s.Missing, lost.Text)
 	}
-	k.mu.Lock()
-	s.Scanning = k.running
-	k.mu.Unlock()
+	job, err := k.Schedule.Status(ctx, ScanJob)
+	s.Scanning = job.Running
 	if options.Enabled && st.since != 0 {
-		since, watermark, next := milli(st.since), milli(st.watermark), k.due(last, options.Path, time.Now()).UTC()
-		s.Since, s.Watermark, s.NextRun = &since, &watermark, &next
+		since, watermark := milli(st.since), milli(st.watermark)
+		s.Since, s.Watermark, s.NextRun = &since, &watermark, job.NextRun
 	}
-	return s, nil
+	return s, err
 }

@@ -29,6 +29,7 @@ var (
 	tooManyFields = reason.New("webhook_too_many_fields", "The form has more than {most} fields.", "表单超过 {most} 个字段。")
 	emptyForm     = reason.New("webhook_empty_form", "The form is empty: the event belongs into its field payload or data, as JSON.",
 		"表单为空：请把事件以 JSON 放在 payload 或 data 字段。")
+	badField = reason.New("webhook_field", "{field}: {what}", "{field}：{what}")
 	// NotFinished is why most events of players are no watch.
 	NotFinished = reason.New("webhook_not_finished", "{event} is not a finished playback.", "{event} 不表示看完。")
 )

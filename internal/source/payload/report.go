@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -90,9 +91,9 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 		events = expand(e, r.LastEpisode)
 	}
 	for _, event := range events {
-		if err := event.Validate(); err != nil {
-			field, _, _ := strings.Cut(err.Error(), ":")
-			return Delivery{}, &BadRequest{field, reason.Of(err)}
+		var wrong *reason.FieldError
+		if errors.As(event.Validate(), &wrong) {
+			return Delivery{}, &BadRequest{wrong.Field, badField.With(wrong.Field, wrong.What)}
 		}
 	}
 	label := events[0].EpisodeLabel()

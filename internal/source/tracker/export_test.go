@@ -3,7 +3,8 @@ package tracker
 import (
 	"context"
 	"testing"
-	"time"
+
+	"watchmark/internal/platform/schedule"
 )
 
 // Ask is a request for data in the name of a user, made once.
@@ -30,4 +31,4 @@ func (k *Keeper) Shown(t *testing.T, id int64) Credential {
 }
 
 // NeverSync takes the schedule away.
-func (k *Keeper) NeverSync() { k.Next = func(time.Time) time.Time { return time.Time{} } }
+func (k *Keeper) NeverSync() { k.Plan = func() schedule.Plan { return schedule.Plan{} } }

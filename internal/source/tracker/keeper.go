@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
 
@@ -15,75 +16,45 @@ const (
 	PreviewTask = "tracker_preview"
 )
 
-const (
-	// retryAfter is how long after a run that failed in passing the next one begins.
-	retryAfter = 30 * time.Minute
-	// lookEvery is how often the clock is looked at: somebody may set it.
-	lookEvery = time.Minute
-)
+// TokensJob is the name of the job that keeps sign-ins alive.
+const TokensJob = "tracker_tokens"
 
-// Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.wake.Raise() }
+// retryAfter is how long after a run that failed in passing the next one begins.
+const retryAfter = 30 * time.Minute
 
-// Run keeps credentials alive and reads histories by schedule until ctx ends. It does nothing
-// while the tracker is switched off. Readings are tasks, which the registry stops.
-func (k *Keeper) Run(ctx context.Context) {
-	if last, err := k.store.lastRead(ctx); err != nil {
-		k.Log.ErrorContext(ctx, "cannot read when the tracker was asked last", "error", err)
-	} else if !last.IsZero() {
-		k.mu.Lock()
-		k.last = last
-		k.mu.Unlock()
-	}
-	var beaten time.Time
-	for ctx.Err() == nil {
-		wait := lookEvery
-		if k.Options().Enabled {
-			if since := time.Since(beaten); beaten.IsZero() || since >= heartbeat {
-				beaten = time.Now()
-				k.beat(ctx)
+// Jobs keep sign-ins alive and read histories. They are switched off with the tracker.
+func (k *Keeper) Jobs() []schedule.Job {
+	plan := func(p func() schedule.Plan) func() schedule.Plan {
+		return func() schedule.Plan {
+			if !k.Options().Enabled {
+				return schedule.Plan{}
 			}
-			if due := k.due(time.Now()); !due.IsZero() {
-				if due.After(time.Now()) {
-					wait = min(wait, time.Until(due))
-				} else {
-					k.runDue(ctx)
-				}
-			}
+			return p()
 		}
-		k.wake.Wait(ctx, wait)
 	}
-}
-
-// runDue starts the reading that is due.
-func (k *Keeper) runDue(ctx context.Context) {
-	k.mu.Lock()
-	k.last, k.again = time.Now(), time.Time{}
-	k.mu.Unlock()
-	_, err := k.Sync(ctx, 0, false)
-	switch {
-	case errors.Is(err, ErrRunning): // which may be a preview, or of one person only
-		k.mu.Lock()
-		k.again = time.Now().Add(retryAfter)
-		k.mu.Unlock()
-	case err != nil && !errors.Is(err, ErrNobody):
-		k.Log.WarnContext(ctx, "the history of the tracker is not read", "error", err)
+	return []schedule.Job{
+		{
+			Name: SyncTask, Busy: ErrRunning, Last: k.store.lastRead, Plan: plan(k.Plan),
+			Ready: func(ctx context.Context) error {
+				_, err := k.ready(ctx, 0)
+				return err
+			},
+			Run: func(ctx context.Context, run *schedule.Run) error {
+				users, err := k.ready(ctx, 0)
+				if errors.Is(err, ErrNobody) {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				return k.sync(ctx, run, users, false)
+			},
+		},
+		{
+			Name: TokensJob, Quiet: true, AtStart: new(time.Duration), Run: k.renewTokens,
+			Plan: plan(func() schedule.Plan { return schedule.Every(heartbeat) }),
+		},
 	}
-}
-
-// due is when histories are read next; zero is never.
-func (k *Keeper) due(now time.Time) time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	from := k.last
-	if from.After(now) { // somebody has set the clock back
-		from = now
-	}
-	next := k.Next(from)
-	if !k.again.IsZero() && !next.IsZero() {
-		return k.again
-	}
-	return next
 }
 
 // worthRetrying is how long after err the same reading may succeed without anybody doing
@@ -107,38 +78,41 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 	if err != nil {
 		return nil, err
 	}
-	return k.start(SyncTask, func(ctx context.Context, t *task.Task) error {
-		var problems []reason.Reason
-		results := make([]RunResult, 0, len(users))
-		var again time.Duration
-		for _, u := range users {
-			result, err := k.readHistory(ctx, t, u, full)
-			results = append(results, result)
-			t.SetResult(results)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				again = max(again, worthRetrying(err))
-				problems = append(problems, ofUser.With(result.Name, err))
-				k.Log.WarnContext(ctx, "the history of a tracker user could not be read to its end", "tracker_user", result.Name, "error", err)
-			} else {
-				k.Log.InfoContext(ctx, "the history of a tracker user was read", "tracker_user", result.Name, "outcome", string(result.Outcome), "taken", result.Taken)
-			}
-		}
-		if again > 0 {
-			k.mu.Lock()
-			k.again = time.Now().Add(again)
-			k.mu.Unlock()
-		}
-		switch len(problems) {
-		case 0:
-			return nil
-		case 1:
-			return problems[0]
-		}
-		return several.With(problems)
+	return k.Schedule.StartWith(ctx, SyncTask, SyncTask, func(ctx context.Context, run *schedule.Run) error {
+		return k.sync(ctx, run, users, full)
 	})
+}
+
+// sync reads the histories of users one after the other.
+func (k *Keeper) sync(ctx context.Context, run *schedule.Run, users []User, full bool) error {
+	var problems []reason.Reason
+	results := make([]RunResult, 0, len(users))
+	var again time.Duration
+	for _, u := range users {
+		result, err := k.readHistory(ctx, run.Task, u, full)
+		results = append(results, result)
+		run.SetResult(results)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			again = max(again, worthRetrying(err))
+			problems = append(problems, ofUser.With(result.Name, err))
+			k.Log.WarnContext(ctx, "the history of a tracker user could not be read to its end", "tracker_user", result.Name, "error", err)
+		} else {
+			k.Log.InfoContext(ctx, "the history of a tracker user was read", "tracker_user", result.Name, "outcome", string(result.Outcome), "taken", result.Taken)
+		}
+	}
+	if again > 0 {
+		run.Again(again)
+	}
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		return problems[0]
+	}
+	return several.With(problems)
 }
 
 // PreviewSync starts a task that lists what a full sync of a user would mark, and marks nothing;
@@ -151,9 +125,9 @@ func (k *Keeper) PreviewSync(ctx context.Context, userID int64) (*task.Task, err
 	if len(users) > 1 {
 		return nil, ErrWhich
 	}
-	return k.start(PreviewTask, func(ctx context.Context, t *task.Task) error {
-		result, err := k.previewHistory(ctx, t, users[0])
-		t.SetResult(result)
+	return k.Schedule.StartWith(ctx, SyncTask, PreviewTask, func(ctx context.Context, run *schedule.Run) error {
+		result, err := k.previewHistory(ctx, run.Task, users[0])
+		run.SetResult(result)
 		return err
 	})
 }
@@ -187,29 +161,6 @@ func (k *Keeper) ready(ctx context.Context, userID int64) ([]User, error) {
 	return nil, ErrNotFound
 }
 
-// start runs work as a task; one reads histories at a time.
-func (k *Keeper) start(kind string, work func(ctx context.Context, t *task.Task) error) (*task.Task, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.running != nil {
-		return nil, ErrRunning
-	}
-	t, err := k.Tasks.Start(kind, 0, func(ctx context.Context, t *task.Task) error {
-		defer k.Kick()
-		defer func() {
-			k.mu.Lock()
-			k.running = nil
-			k.mu.Unlock()
-		}()
-		return work(ctx, t)
-	})
-	if err != nil {
-		return nil, err
-	}
-	k.running = t
-	return t, nil
-}
-
 // Status is how the tracker is set up and who is connected.
 type Status struct {
 	Enabled   bool   `json:"enabled"`
@@ -237,17 +188,11 @@ type SyncStatus struct {
 // SyncStatus is how reading histories stands now.
 func (k *Keeper) SyncStatus(ctx context.Context) (SyncStatus, error) {
 	s := SyncStatus{Enabled: k.Options().Enabled}
-	k.mu.Lock()
-	s.Running = k.running != nil
-	k.mu.Unlock()
-	if next := k.due(time.Now()); s.Enabled && !next.IsZero() {
-		next = next.UTC()
-		s.NextRun = &next
+	job, err := k.Schedule.Status(ctx, SyncTask)
+	if err != nil {
+		return s, err
 	}
-	if t, err := k.Tasks.Newest(SyncTask, 0); err == nil {
-		s.TaskID = t.Status().ID
-	}
-	var err error
+	s.Running, s.NextRun, s.TaskID = job.Running, job.NextRun, job.TaskID
 	s.Users, err = k.store.syncs(ctx)
 	return s, err
 }

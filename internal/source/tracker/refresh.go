@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 )
@@ -188,22 +189,22 @@ func (k *Keeper) get(ctx context.Context, op *reason.Kind, id int64, path string
 	}
 }
 
-// beat renews what ends within a day, used or not.
-func (k *Keeper) beat(ctx context.Context) {
+// renewTokens renews what ends within a day, used or not. A dead one was told when it died.
+func (k *Keeper) renewTokens(ctx context.Context, _ *schedule.Run) error {
 	users, err := k.store.users(ctx)
 	if err != nil {
-		k.Log.ErrorContext(ctx, "cannot list the tracker users to keep their sign-ins", "error", err)
-		return
+		return fmt.Errorf("list the tracker users: %w", err)
 	}
+	var problems []error
 	for _, u := range users {
 		if !u.State.Usable() {
 			continue
 		}
-		_, _, err := k.credential(ctx, u.ID, beatEarly, "")
-		if err != nil && !errors.Is(err, ErrDead) && ctx.Err() == nil { // that was told when it came
-			k.Log.WarnContext(ctx, "the sign-in of a tracker user cannot be renewed now", "tracker_user", u.Name, "error", err)
+		if _, _, err := k.credential(ctx, u.ID, beatEarly, ""); err != nil && !errors.Is(err, ErrDead) {
+			problems = append(problems, ofUser.With(u.Name, err))
 		}
 	}
+	return errors.Join(problems...)
 }
 
 // pick is the user with id, or with 0 the only one who is connected.
@@ -279,7 +280,6 @@ func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI st
 	} else {
 		id = kept
 	}
-	k.Kick()
 	u, _, err := k.store.get(ctx, id)
 	if err != nil {
 		return User{}, fmt.Errorf("read who signed in at the tracker: %w", err)

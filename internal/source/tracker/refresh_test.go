@@ -344,9 +344,7 @@ func TestTheHeartbeatRenewsOnTheLastDayOnly(t *testing.T) {
 		defer end()
 		r.keeper.NeverSync()
 		r.signIn(mira)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { r.keeper.Run(ctx); close(ended) }()
+		stop := r.run()
 		time.Sleep(6*24*time.Hour - time.Hour)
 		if n := r.remote.Requests()[tokenCalls]; n != 1 {
 			t.Errorf("%d requests for tokens within six days", n)
@@ -362,7 +360,6 @@ func TestTheHeartbeatRenewsOnTheLastDayOnly(t *testing.T) {
 			t.Errorf("%d requests for tokens after it died", n)
 		}
 		stop()
-		<-ended
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -44,6 +45,7 @@ type rig struct {
 	keeper *tracker.Keeper
 	db     *db.DB
 	tasks  *task.Registry
+	jobs   *schedule.Registry
 	logs   *logtest.Buffer
 	opts   *tracker.Options
 	mapped func(titles []string) bool
@@ -99,17 +101,19 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	log := slog.New(task.Handler(slog.NewJSONHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	out, err := httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6, UserAgent: "watchmark/test"}, masker, log)
 	must(t, err)
+	r.jobs = schedule.New(d, r.tasks, log)
 	r.keeper = tracker.NewKeeper(tracker.Config{
 		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Intake: intake{d}, Log: log,
-		Options: func() tracker.Options { return *r.opts },
-		Next:    func(after time.Time) time.Time { return after.Add(6 * time.Hour) },
-		Mapped:  func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
+		Options:  func() tracker.Options { return *r.opts },
+		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
+		Mapped: func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
 		Forecast: func() preview.Of {
 			return func(_ context.Context, e watch.Event) (preview.Verdict, error) {
 				return preview.Verdict{Status: preview.Mark, SubjectID: 265, SubjectName: e.Title}, nil
 			}
 		},
 	})
+	r.jobs.Add(r.keeper.Jobs()...)
 	t.Cleanup(func() {
 		_ = r.tasks.Stop(context.Background())
 		out.Close()

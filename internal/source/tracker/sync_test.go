@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -368,6 +369,7 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	}
 }
 
+// The lease of the job keeps two processes from reading at once. Here the first loses it in the middle.
 func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	one := newRig(t)
 	two := rigOn(t, one.dir, one.remote, one.url)
@@ -375,6 +377,13 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	one.signIn(mira)
 	a, err := one.keeper.Sync(t.Context(), 0, true)
 	must(t, err)
+	if _, err := two.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
+		t.Errorf("beside another process: %v", err)
+	}
+	must(t, one.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE jobs SET holder = ''")
+		return err
+	}))
 	b, err := two.keeper.Sync(t.Context(), 0, true)
 	must(t, err)
 	for _, s := range []task.Status{one.wait(a), two.wait(b)} {
@@ -391,7 +400,7 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 func (r *rig) run() (stop func()) {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	ended := make(chan struct{})
-	go func() { r.keeper.Run(ctx); close(ended) }()
+	go func() { r.jobs.Run(ctx); close(ended) }()
 	return func() { cancel(); <-ended }
 }
 

@@ -14,7 +14,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -65,9 +64,10 @@ type Config struct {
 	Mapped func(ctx context.Context, titles []string, event watch.Event) (bool, error)
 	// Options is asked whenever it is needed, so that changed settings hold at once.
 	Options func() Options
-	// Next is when the schedule is due after a time; zero is never.
-	Next func(after time.Time) time.Time
-	Log  *slog.Logger
+	// Schedule has the Jobs, which the caller adds. Plan says when histories are read.
+	Schedule *schedule.Registry
+	Plan     func() schedule.Plan
+	Log      *slog.Logger
 }
 
 // Keeper signs people in, keeps their credentials and reads their histories. It may be
@@ -79,19 +79,13 @@ type Keeper struct {
 	owner  string
 	logins logins
 	states *secret.Tickets[appLogin]
-	wake   schedule.Signal
 	turns  turn.Keys[int64] // of the credential of a user
-
-	mu      sync.Mutex
-	running *task.Task // the run that reads a history; nil when none does
-	last    time.Time  // when the last run by schedule began, or the Keeper
-	again   time.Time  // when a run that failed is tried again; zero when it is not
 }
 
-// NewKeeper is a Keeper; Run has it work by itself.
+// NewKeeper is a Keeper; its Jobs have it work by itself.
 func NewKeeper(c Config) *Keeper {
 	return &Keeper{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: secret.NewTickets[appLogin](stateLife, statesMost), wake: schedule.NewSignal(), last: time.Now(),
+		states: secret.NewTickets[appLogin](stateLife, statesMost),
 	}
 }

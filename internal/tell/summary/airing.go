@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -57,8 +58,7 @@ type AiringConfig struct {
 	Lists    Lists
 	// Guide is the offline archive; a reason when there is none to ask.
 	Guide func() (Guide, Reason)
-	// Next is when the schedule is due after a time; zero is never.
-	Next func(after time.Time) time.Time
+	Plan  func() schedule.Plan
 	// Language is that of notifications: "en" or "zh-CN". It is asked at each use.
 	Language func() bilingual.Language
 	// Notify stores notices within tx; Wake is called after the commit.
@@ -71,63 +71,77 @@ type AiringConfig struct {
 // Lists are read once a day for it, and again only while the catalog does not answer.
 type Airing struct {
 	AiringConfig
-	wake schedule.Signal
-	// again is when a catalog that did not answer is asked again; only Run uses it.
+
+	mu sync.Mutex
+	// again is when a catalog that did not answer is asked again.
 	again time.Time
 }
 
-// NewAiring is an Airing that tells nothing until Run.
-func NewAiring(c AiringConfig) *Airing {
-	return &Airing{AiringConfig: c, wake: schedule.NewSignal()}
-}
+// NewAiring is an Airing; its Job tells.
+func NewAiring(c AiringConfig) *Airing { return &Airing{AiringConfig: c} }
 
-// Kick has the settings and the clock looked at anew.
-func (a *Airing) Kick() {
-	a.wake.Raise()
-}
+// AiringJob is the name of the job that tells what airs.
+const AiringJob = "airing"
 
-// Run works until ctx ends. A day that the service was off for at its time is made up for on that day.
-func (a *Airing) Run(ctx context.Context) {
-	for {
-		wait, err := a.round(ctx, time.Now())
-		if err != nil && ctx.Err() == nil {
-			a.Log.ErrorContext(ctx, "cannot tell what airs today", "error", err)
-		}
-		if a.wake.Wait(ctx, wait); ctx.Err() != nil {
-			return
-		}
+// Job tells whoever was not told yet, when it is time. A day that the service was off for at its time is made up for
+// on that day, and so is one on which there was nothing to look into.
+func (a *Airing) Job() schedule.Job {
+	return schedule.Job{
+		Name: AiringJob, Quiet: true, Plan: a.Plan,
+		Look: func(ctx context.Context) (bool, error) { return a.due(ctx, time.Now()) },
+		Run: func(ctx context.Context, run *schedule.Run) error {
+			now := time.Now()
+			if due, err := a.due(ctx, now); err != nil || !due && !run.Asked {
+				return err
+			}
+			return a.tellAll(ctx, now)
+		},
+		Ready: func(context.Context) error {
+			if _, missing := a.Guide(); missing != "" {
+				return errNoGuide
+			}
+			return nil
+		},
 	}
 }
 
-// round tells whoever was not told yet, when it is time, and how long it is until it must look again.
-func (a *Airing) round(ctx context.Context, now time.Time) (time.Duration, error) {
-	wait := lookEvery
-	if next := a.Next(now); !next.IsZero() {
-		wait = min(wait, max(next.Sub(now), time.Millisecond))
-	}
-	slot := a.Next(watch.DayStart(now, 0).Add(-time.Second))
-	guide, reason := a.Guide()
-	if slot.IsZero() || slot.After(now) || reason != "" || a.again.After(now) && a.again.Before(now.Add(2*againAfter)) {
-		return wait, nil
+var errNoGuide = reason.New("airing_no_archive", "what airs is not known: switch the offline archive on, and wait until it is imported", "不知道今天播出什么：请启用离线数据，并等待导入完成").For(reason.Conflict)
+
+// due reports whether somebody is to be told now.
+func (a *Airing) due(ctx context.Context, now time.Time) (bool, error) {
+	slot := a.Plan().After(watch.DayStart(now, 0).Add(-time.Second))
+	_, missing := a.Guide()
+	a.mu.Lock()
+	again := a.again
+	a.mu.Unlock()
+	if slot.IsZero() || slot.After(now) || missing != "" || again.After(now) && again.Before(now.Add(2*againAfter)) {
+		return false, nil
 	}
 	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
-	if err != nil || len(waiting) == 0 {
-		return wait, err
+	return len(waiting) > 0, err
+}
+
+// tellAll tells whoever was not told today.
+func (a *Airing) tellAll(ctx context.Context, now time.Time) error {
+	guide, missing := a.Guide()
+	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
+	if err != nil || len(waiting) == 0 || missing != "" {
+		return err
 	}
 	today := watch.DateOf(now)
 	airing, err := guide.Airing(ctx, today, today)
 	if err != nil {
-		return wait, fmt.Errorf("look into the offline archive: %w", err)
+		return fmt.Errorf("look into the offline archive: %w", err)
 	}
 	airing = slices.DeleteFunc(airing, func(e archive.Airing) bool {
 		return e.Episode.Type != catalog.Main && e.Episode.Type != catalog.Special
 	})
 	for _, one := range waiting {
 		if err := a.tell(ctx, one, airing, now); err != nil {
-			return wait, err
+			return err
 		}
 	}
-	return wait, nil
+	return nil
 }
 
 // waiting are the accounts that were not told of a day.
@@ -152,7 +166,9 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 	switch {
 	case errors.Is(err, catalog.ErrUnreachable):
 		a.Log.WarnContext(ctx, "the list of an account cannot be read; it is tried again in half an hour", "account", one.Username, "error", err)
+		a.mu.Lock()
 		a.again = now.Add(againAfter)
+		a.mu.Unlock()
 		return nil
 	case err != nil:
 		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not told", "account", one.Username, "error", err)
@@ -272,7 +288,7 @@ func (a *Airing) Status(ctx context.Context) (AiringStatus, error) {
 		s.Told = append(s.Told, t)
 	}
 	slices.SortFunc(s.Told, func(x, y Told) int { return strings.Compare(x.Account, y.Account) })
-	next := a.Next(time.Now())
+	next := a.Plan().After(time.Now())
 	if _, s.Reason = a.Guide(); next.IsZero() {
 		s.Reason = SwitchedOff
 	}

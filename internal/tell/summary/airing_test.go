@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/notify"
@@ -140,13 +141,15 @@ func newAiringRig(t *testing.T) *airingRig {
 			}
 			return known, ""
 		},
-		Next: func(after time.Time) time.Time {
+		Plan: func() schedule.Plan {
 			if r.cron == "" {
-				return time.Time{}
+				return schedule.Plan{}
 			}
-			next, err := settings.NextRun(r.cron, after)
-			must(err)
-			return next
+			return schedule.Plan{Text: r.cron, Next: func(after time.Time) time.Time {
+				next, err := settings.NextRun(r.cron, after)
+				must(err)
+				return next
+			}}
 		},
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
 			if r.fails == nil {

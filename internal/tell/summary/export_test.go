@@ -12,6 +12,9 @@ func (k *Keeper) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, 
 
 // Round is one look at the clock, at a time of the test.
 func (a *Airing) Round(ctx context.Context, now time.Time) error {
-	_, err := a.round(ctx, now)
+	due, err := a.due(ctx, now)
+	if due {
+		err = a.tellAll(ctx, now)
+	}
 	return err
 }

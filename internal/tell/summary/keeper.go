@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -28,8 +31,8 @@ const (
 	forFigures = 20 * time.Second
 	// makeUp is how old a run of the schedule may be that the service was off for.
 	makeUp = 24 * time.Hour
-	// lookEvery is how often the clock is looked at: somebody may set it.
-	lookEvery = time.Minute
+	// ahead is how far ahead of the clock the time of a run may be.
+	ahead = time.Minute
 )
 
 // Model writes texts; *llm.Client is one.
@@ -50,76 +53,90 @@ type Config struct {
 	// Notify stores notices within tx; Wake is called after the commit.
 	Notify func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
 	Wake   func()
-	Log    *slog.Logger
+	// Schedule has Scheduled, which the caller adds; Tasks are the runs that persons start.
+	Schedule *schedule.Registry
+	Tasks    *task.Registry
+	Log      *slog.Logger
 }
 
 // Keeper keeps the jobs and runs them: by their schedules, and when a person says so.
 type Keeper struct {
 	Config
 	store store
-	wake  schedule.Signal
 
-	// ctx is that of runs a person started; it ends with Run.
-	ctx    context.Context
-	cancel context.CancelFunc
-	mu     sync.Mutex
-	ended  bool
-	runs   sync.WaitGroup
+	mu    sync.Mutex
+	crons []string // of the enabled jobs, as they were seen last
 }
 
-// NewKeeper is a Keeper that runs nothing by schedule until Run.
-func NewKeeper(c Config) *Keeper {
-	k := &Keeper{Config: c, store: store{c.DB}, wake: schedule.NewSignal()}
-	k.ctx, k.cancel = context.WithCancel(context.Background())
-	return k
+// NewKeeper is a Keeper; its Scheduled runs what is due by schedule.
+func NewKeeper(c Config) *Keeper { return &Keeper{Config: c, store: store{c.DB}} }
+
+// JobsJob is the name of the job that runs the jobs.
+const JobsJob = "summaries"
+
+// Scheduled runs the jobs that are due, one after the other. Somebody who asks for it runs all that are switched on.
+func (k *Keeper) Scheduled() schedule.Job {
+	return schedule.Job{Name: JobsJob, Quiet: true, Plan: k.plan, Look: k.look, Run: k.runJobs}
 }
 
-// Kick has the Keeper look at the jobs and the clock anew.
-func (k *Keeper) Kick() {
-	k.wake.Raise()
-}
-
-// Run runs jobs by their schedules until ctx ends, one after the other, then waits for those that
-// persons started. What it was in the middle of runs again at the next start.
-func (k *Keeper) Run(ctx context.Context) {
-	defer func() {
-		k.mu.Lock()
-		k.ended = true
-		k.mu.Unlock()
-		k.cancel()
-		k.runs.Wait()
-	}()
-	for {
-		wait, err := k.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			k.Log.ErrorContext(ctx, "cannot look after the summary jobs", "error", err)
-		}
-		if k.wake.Wait(ctx, wait); ctx.Err() != nil {
-			return
-		}
+// plan is due when the first of the jobs is.
+func (k *Keeper) plan() schedule.Plan {
+	k.mu.Lock()
+	crons := k.crons
+	k.mu.Unlock()
+	if len(crons) == 0 {
+		return schedule.Plan{}
 	}
-}
-
-// round runs what is due, and tells how long it is until it must look again.
-func (k *Keeper) round(ctx context.Context) (time.Duration, error) {
-	jobs, err := k.store.jobs(ctx)
-	if err != nil {
-		return lookEvery, err
-	}
-	for i := range jobs {
-		if slot := k.due(jobs[i], time.Now()); !slot.IsZero() && !jobs[i].Running && ctx.Err() == nil {
-			if _, err := k.run(ctx, jobs[i].Name, slot, &jobs[i]); err != nil && ctx.Err() == nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
-				k.Log.ErrorContext(ctx, "a summary could not be made", "job", jobs[i].Name, "error", err)
+	return schedule.Plan{Text: strings.Join(crons, "; "), Next: func(after time.Time) (first time.Time) {
+		for _, cron := range crons {
+			if next, err := k.Next(cron, after); err == nil && !next.IsZero() && (first.IsZero() || next.Before(first)) {
+				first = next
 			}
 		}
+		return first
+	}}
+}
+
+// look reads the jobs, and reports whether one of them is due.
+func (k *Keeper) look(ctx context.Context) (due bool, err error) {
+	jobs, err := k.store.jobs(ctx)
+	if err != nil {
+		return false, err
 	}
-	wait, now := lookEvery, time.Now()
+	var crons []string
 	for _, j := range jobs {
-		if next, err := k.Next(j.Cron, now); j.Enabled && err == nil {
-			wait = min(wait, max(next.Sub(now), time.Millisecond))
+		if j.Enabled && !slices.Contains(crons, j.Cron) {
+			crons = append(crons, j.Cron)
+		}
+		due = due || !j.Running && !k.due(j, time.Now()).IsZero()
+	}
+	k.mu.Lock()
+	k.crons = crons
+	k.mu.Unlock()
+	return due, nil
+}
+
+// runJobs is the work of the job. What it is in the middle of when the service stops runs again at the next start.
+func (k *Keeper) runJobs(ctx context.Context, run *schedule.Run) error {
+	jobs, err := k.store.jobs(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for i := range jobs {
+		slot, seen := k.due(jobs[i], time.Now()), &jobs[i]
+		if run.Asked && jobs[i].Enabled {
+			slot, seen = time.Time{}, nil
+		} else if slot.IsZero() || jobs[i].Running {
+			continue
+		}
+		if _, err := k.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
+			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", jobs[i].Name, err))
 		}
 	}
-	return wait, nil
+	return errors.Join(problems...)
 }
 
 // due is the newest time of the schedule that was not run yet; zero when there is none. What is
@@ -130,7 +147,7 @@ func (k *Keeper) due(j Job, now time.Time) (slot time.Time) {
 	}
 	after := j.plannedFrom
 	// What lies ahead was written by a clock that somebody has set back since.
-	if oldest := now.Add(-makeUp); after.Before(oldest) || after.After(now.Add(lookEvery)) {
+	if oldest := now.Add(-makeUp); after.Before(oldest) || after.After(now.Add(ahead)) {
 		after = oldest
 	}
 	for {
@@ -150,19 +167,20 @@ func (k *Keeper) Trigger(ctx context.Context, name string) (Result, error) {
 		err    error
 	}
 	end := make(chan ended, 1)
-	k.mu.Lock()
-	if k.ended {
-		k.mu.Unlock()
-		return Result{}, ErrStopping
-	}
-	k.runs.Go(func() {
-		result, err := k.run(k.ctx, name, time.Time{}, nil)
-		if k.ctx.Err() != nil && errors.Is(err, k.ctx.Err()) {
+	_, err := k.Tasks.StartQuiet(JobsJob, 0, func(ctx context.Context, _ *task.Task) error {
+		result, err := k.run(ctx, name, time.Time{}, nil)
+		if errors.Is(context.Cause(ctx), task.ErrStopping) && errors.Is(err, ctx.Err()) {
 			err = ErrStopping
 		}
 		end <- ended{result, err}
+		return err
 	})
-	k.mu.Unlock()
+	if errors.Is(err, task.ErrStopping) {
+		return Result{}, ErrStopping
+	}
+	if err != nil {
+		return Result{}, err
+	}
 	select {
 	case e := <-end:
 		return e.result, e.err
@@ -348,7 +366,7 @@ func (k *Keeper) Create(ctx context.Context, d Draft) (Job, error) {
 	if err := k.store.create(ctx, d); err != nil {
 		return Job{}, err
 	}
-	k.Kick()
+	k.Schedule.Kick()
 	return k.Job(ctx, d.Name)
 }
 
@@ -362,7 +380,7 @@ func (k *Keeper) Update(ctx context.Context, name string, d Draft) (Job, error) 
 	if err := k.store.update(ctx, name, d); err != nil {
 		return Job{}, err
 	}
-	k.Kick()
+	k.Schedule.Kick()
 	return k.Job(ctx, d.Name)
 }
 

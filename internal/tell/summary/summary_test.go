@@ -15,7 +15,9 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -80,8 +82,10 @@ func newRig(t *testing.T, dir string) *rig {
 
 // keeper is one process.
 func (r *rig) keeper() *summary.Keeper {
-	return summary.NewKeeper(summary.Config{
-		DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: slog.New(slog.DiscardHandler),
+	log, tasks := slog.New(slog.DiscardHandler), &task.Registry{}
+	r.t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
+	k := summary.NewKeeper(summary.Config{
+		Schedule: schedule.New(r.db, tasks, log), Tasks: tasks, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: log,
 		Notify: func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -99,6 +103,8 @@ func (r *rig) keeper() *summary.Keeper {
 		},
 		Wake: func() { r.mu.Lock(); r.woken++; r.mu.Unlock() },
 	})
+	k.Schedule.Add(k.Scheduled())
+	return k
 }
 
 // notices are those of a kind that were told so far.
@@ -175,9 +181,15 @@ func running(t *testing.T, keepers ...*summary.Keeper) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	for _, k := range keepers {
-		ended.Go(func() { k.Run(ctx) })
+		ended.Go(func() { k.Schedule.Run(ctx) })
 	}
-	stop = sync.OnceFunc(func() { cancel(); ended.Wait() })
+	stop = sync.OnceFunc(func() {
+		cancel()
+		ended.Wait()
+		for _, k := range keepers {
+			_ = k.Tasks.Stop(context.Background())
+		}
+	})
 	t.Cleanup(stop)
 	return stop
 }

@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -27,8 +26,6 @@ const TaskKind = "backup"
 const (
 	// retryAfter is when a backup that failed is tried again.
 	retryAfter = time.Hour
-	// lookEvery is how often the clock is looked at: somebody may set it.
-	lookEvery = time.Minute
 	// reserve is how many bytes a backup leaves free on the disk.
 	reserve = 256 << 20
 )
@@ -54,7 +51,7 @@ type Status struct {
 	NextRun *time.Time `json:"next_run" doc:"When the next one is made; null while none is planned."`
 	Running bool       `json:"running"`
 	TaskID  int64      `json:"task_id" doc:"The backup that is being made, or was made last; 0 when there was none since the start."`
-	// LastRun is that of the last try since the start, else of the newest file.
+	// LastRun is that of the last try, else of the newest file.
 	LastRun   time.Time `json:"last_run,omitzero" doc:"When one was last tried; not there before the first."`
 	LastError string    `json:"last_error" doc:"Why that failed; empty when it did not."`
 	Items     []File    `json:"items" doc:"The backups in the folder, newest first."`
@@ -67,109 +64,58 @@ type KeeperConfig struct {
 	DataDir string
 	// Dir is the folder of the backups, which is made when it is missing.
 	Dir string
-	// Keep and Next are asked whenever they are needed. Next is when the schedule is due after a
-	// time; zero is never.
+	// Keep and Plan are asked whenever they are needed.
 	Keep func() int
-	Next func(after time.Time) time.Time
+	Plan func() schedule.Plan
 	// KeyOutside says that the key is not a file of the data folder.
 	KeyOutside bool
-	Tasks      *task.Registry
-	Log        *slog.Logger
+	// Schedule has the Job, which the caller adds.
+	Schedule *schedule.Registry
+	Log      *slog.Logger
 }
 
 // Keeper makes backups by schedule and on demand, and removes the oldest when there are
 // more than are kept. One that was missed while the service was off is made at the start.
 type Keeper struct {
 	KeeperConfig
-	wake  schedule.Signal
-	began time.Time
-
-	mu      sync.Mutex
-	tried   time.Time // zero before the first try
-	problem string
 }
 
-// NewKeeper is a Keeper that makes nothing by itself until Run.
-func NewKeeper(c KeeperConfig) *Keeper {
-	return &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), began: time.Now()}
-}
+// NewKeeper is a Keeper; its Job makes backups by schedule.
+func NewKeeper(c KeeperConfig) *Keeper { return &Keeper{KeeperConfig: c} }
 
-// Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.wake.Raise() }
-
-// Run works until ctx ends. Backups are tasks, which the registry stops.
-func (k *Keeper) Run(ctx context.Context) {
-	k.clean()
-	for ctx.Err() == nil {
-		wait := lookEvery
-		if due := k.due(time.Now()); !due.IsZero() {
-			if due.After(time.Now()) {
-				wait = min(wait, time.Until(due))
-			} else if _, err := k.Start(); err != nil && !errors.Is(err, ErrRunning) {
-				k.Log.WarnContext(ctx, "the backup does not start", "error", err)
+// Job makes a backup. Before it has run, the newest backup in the folder tells when one was made last.
+func (k *Keeper) Job() schedule.Job {
+	return schedule.Job{
+		Name: TaskKind, Plan: k.Plan, Run: k.make, Busy: ErrRunning,
+		Last: func(context.Context) (time.Time, error) {
+			files, err := k.list()
+			if err != nil || len(files) == 0 {
+				return time.Time{}, nil //nolint:nilerr // the run tells what is wrong with the folder
 			}
-		}
-		k.wake.Wait(ctx, wait)
+			return files[0].MadeAt, nil
+		},
 	}
-}
-
-// due is when the next backup begins by itself; zero is never.
-func (k *Keeper) due(now time.Time) time.Time {
-	last := k.began
-	if files, err := k.list(); err == nil && len(files) > 0 {
-		last = files[0].MadeAt
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	next := k.Next(now)
-	switch {
-	case next.IsZero(), k.Tasks.Runs(TaskKind):
-		return next
-	case k.problem != "" && k.tried.After(last):
-		return k.tried.Add(retryAfter)
-	case last.After(now): // somebody has set the clock back
-		return next
-	}
-	return k.Next(last)
 }
 
 // Start starts a task that makes a backup now. It returns ErrRunning while one is made.
-func (k *Keeper) Start() (*task.Task, error) {
-	t, err := k.Tasks.StartAlone(TaskKind, k.make)
-	if errors.Is(err, task.ErrRunning) {
-		return nil, ErrRunning
-	}
-	return t, err
+func (k *Keeper) Start(ctx context.Context) (*task.Task, error) {
+	return k.Schedule.Start(ctx, TaskKind)
 }
 
-// make is the work of the task.
-func (k *Keeper) make(ctx context.Context, t *task.Task) error {
-	defer k.Kick()
+// make is the work of the job.
+func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
 	defer debug.FreeOSMemory() // a copy goes through much memory, which nobody needs afterwards
-	t.Progress(0, 1, "the database is copied and read")
+	run.Progress(0, 1, "the database is copied and read")
 	file, err := k.create(ctx)
-	if err == nil {
-		t.SetResult(file)
-		t.Progress(1, 1, fmt.Sprintf("%s: %.1f MB", file.Name, float64(file.Size)/1e6))
-		k.Log.InfoContext(ctx, "a backup was made", "file", filepath.Join(k.Dir, file.Name), "bytes", file.Size)
-		k.prune(ctx)
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if ctx.Err() != nil { // it was stopped, and is due still
+	if err != nil {
+		run.Again(retryAfter)
 		return err
 	}
-	before := k.problem
-	k.tried, k.problem = time.Now(), ""
-	if err != nil {
-		k.problem = err.Error()
-		level := slog.LevelError
-		if before != "" { // it was told when that began
-			level = slog.LevelDebug
-		}
-		k.Log.Log(ctx, level, "the backup failed; it is tried again in an hour", "error", err)
-	}
-	return err
+	run.SetResult(file)
+	run.Progress(1, 1, fmt.Sprintf("%s: %.1f MB", file.Name, float64(file.Size)/1e6))
+	k.Log.InfoContext(ctx, "a backup was made", "file", filepath.Join(k.Dir, file.Name), "bytes", file.Size)
+	k.prune(ctx)
+	return nil
 }
 
 // create makes one backup.
@@ -229,8 +175,8 @@ func (k *Keeper) prune(ctx context.Context) {
 	}
 }
 
-// clean removes what a backup left that was interrupted.
-func (k *Keeper) clean() {
+// Clean removes what a backup left that was interrupted.
+func (k *Keeper) Clean() {
 	left, _ := filepath.Glob(filepath.Join(k.Dir, ".watchmark-*.backup.*")) // the pattern is right
 	for _, file := range left {
 		_ = os.Remove(file) // the next start tries again
@@ -313,28 +259,19 @@ func (k *Keeper) Delete(name string) error {
 
 // Status is how backups stand now.
 func (k *Keeper) Status() Status {
-	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside}
-	if t, err := k.Tasks.Newest(TaskKind, 0); err == nil {
-		s.TaskID, s.Running = t.Status().ID, t.Status().State == task.Running
-	}
+	job := k.Schedule.Now(TaskKind)
+	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem.Text}
 	// In this order, a backup that was made is listed.
 	files, err := k.list()
 	s.Items = files
-	if next := k.due(time.Now()); !next.IsZero() {
-		next = next.UTC()
-		s.NextRun = &next
-	}
-	if len(files) > 0 {
-		s.LastRun = files[0].MadeAt.UTC()
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s.LastError = k.problem
 	if err != nil && s.LastError == "" {
 		s.LastError = err.Error()
 	}
-	if !k.tried.IsZero() {
-		s.LastRun = k.tried.UTC()
+	switch {
+	case job.LastRun != nil:
+		s.LastRun = *job.LastRun
+	case len(files) > 0:
+		s.LastRun = files[0].MadeAt.UTC()
 	}
 	return s
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
@@ -19,19 +21,24 @@ import (
 func newKeeper(t *testing.T) *Keeper {
 	t.Helper()
 	dir := t.TempDir()
-	dbtest.OpenIn(t, dir)
+	d := dbtest.OpenIn(t, dir)
 	tasks := &task.Registry{}
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	return NewKeeper(KeeperConfig{
-		DataDir: dir, Dir: filepath.Join(dir, "backups"), Tasks: tasks, Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
-		Next: func(after time.Time) time.Time {
-			next := time.Date(after.Year(), after.Month(), after.Day(), 4, 17, 0, 0, after.Location())
-			if !next.After(after) {
-				next = next.AddDate(0, 0, 1)
-			}
-			return next
-		},
+	k := NewKeeper(KeeperConfig{
+		DataDir: dir, Dir: filepath.Join(dir, "backups"), Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
+		Schedule: schedule.New(d, tasks, slog.New(slog.DiscardHandler)), Plan: func() schedule.Plan { return schedule.Plan{Text: "17 4 * * *", Next: nightly} },
 	})
+	k.Schedule.Add(k.Job())
+	return k
+}
+
+// nightly is 4:17 of the next night after a time.
+func nightly(after time.Time) time.Time {
+	next := time.Date(after.Year(), after.Month(), after.Day(), 4, 17, 0, 0, after.Location())
+	if !next.After(after) {
+		next = next.AddDate(0, 0, 1)
+	}
+	return next
 }
 
 // put writes a file into the folder of the backups.
@@ -42,34 +49,42 @@ func (k *Keeper) put(t *testing.T, name string) {
 	}
 }
 
-func TestDue(t *testing.T) {
+// TestNextRun is of a service that has not made a backup yet: what lies in the folder tells when one was made last.
+func TestNextRun(t *testing.T) {
 	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, time.Local) }
 	planned := func(day int) time.Time { return time.Date(2026, 3, day, 4, 17, 0, 0, time.Local) }
 	for name, c := range map[string]struct {
 		newest string
-		failed time.Time // when the last try failed
-		now    time.Time
+		failed bool // the first try
 		want   time.Time
 	}{
-		"none yet":                       {now: at(14, 12), want: planned(15)},
-		"made tonight":                   {newest: "watchmark-20260314-041703.backup", now: at(14, 12), want: planned(15)},
-		"missed last night":              {newest: "watchmark-20260312-041703.backup", now: at(14, 12), want: planned(13)},
-		"failed":                         {newest: "watchmark-20260313-041703.backup", failed: at(14, 12), now: at(14, 12), want: at(14, 13)},
-		"failed before somebody made it": {newest: "watchmark-20260314-130000.backup", failed: at(14, 12), now: at(14, 14), want: planned(15)},
-		"the clock was set back":         {newest: "watchmark-20270101-041700.backup", now: at(14, 12), want: planned(15)},
+		"none yet":               {want: planned(15)},
+		"made tonight":           {newest: "watchmark-20260314-041703.backup", want: planned(15)},
+		"missed last night":      {newest: "watchmark-20260312-041703.backup", want: planned(13)},
+		"failed":                 {newest: "watchmark-20260313-041703.backup", failed: true, want: at(14, 13)},
+		"the clock was set back": {newest: "watchmark-20270101-041700.backup", want: planned(15)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKeeper(t)
-			k.began = at(14, 11)
-			if c.newest != "" {
-				k.put(t, c.newest)
-			}
-			if !c.failed.IsZero() {
-				k.tried, k.problem = c.failed, "no room"
-			}
-			if got := k.due(c.now); !got.Equal(c.want) {
-				t.Errorf("due %v, not %v", got, c.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(at(14, 12)))
+				k := newKeeper(t)
+				if c.newest != "" {
+					k.put(t, c.newest)
+				}
+				if c.failed {
+					k.DataDir = filepath.Join(k.DataDir, "gone")
+					run, err := k.Start(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					ended(run)
+					synctest.Wait()
+				}
+				s := k.Status()
+				if s.NextRun == nil || !s.NextRun.Equal(c.want) || c.failed != (s.LastError != "") {
+					t.Errorf("the next run is at %v, not %v (%s)", s.NextRun, c.want, s.LastError)
+				}
+			})
 		})
 	}
 }
@@ -79,7 +94,7 @@ func TestOnlyBackupsAreTouched(t *testing.T) {
 	for _, name := range []string{"watchmark-20250101-041700.backup", "watchmark-20250102-041700.backup", "holiday.jpg", "watchmark-20250101.backup", ".watchmark-20250103-041700.backup.123"} {
 		k.put(t, name)
 	}
-	k.clean()
+	k.Clean()
 	made, err := k.create(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +129,7 @@ func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
 	k := newKeeper(t)
 	keep := k.Keep
 	k.Keep = func() int { panic("a bug") }
-	run, err := k.Start()
+	run, err := k.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +137,7 @@ func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
 		t.Fatalf("the task is %+v", s)
 	}
 	k.Keep = keep
-	if run, err = k.Start(); err != nil {
+	if run, err = k.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := ended(run); s.State != task.Done {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 )
 
@@ -30,6 +30,9 @@ const (
 	first = 2 * time.Minute
 )
 
+// ErrOff is returned while nobody is to be asked.
+var ErrOff = reason.New("update_check_off", "looking for newer versions is switched off: set server.update_check", "检查新版本已关闭：请开启 server.update_check").For(reason.Conflict)
+
 // Config is what a Checker is made of; every field must be set.
 type Config struct {
 	HTTP *httpx.Client
@@ -37,7 +40,6 @@ type Config struct {
 	URL func() string
 	// Version is that of the program, such as 1.2.3; what is none is never older.
 	Version string
-	Log     *slog.Logger
 }
 
 // Status is what is known of newer versions.
@@ -53,64 +55,68 @@ type Status struct {
 // Checker asks once a day.
 type Checker struct {
 	Config
-	wake schedule.Signal
+	began time.Time
 
 	mu     sync.Mutex
 	asked  string // the address that status is of
-	next   time.Time
 	status Status
 }
 
-// New is a Checker that asks nothing until Run.
-func New(c Config) *Checker {
-	return &Checker{Config: c, wake: schedule.NewSignal(), next: time.Now().Add(first)}
-}
+// New is a Checker; its Job asks by schedule.
+func New(c Config) *Checker { return &Checker{Config: c, began: time.Now()} }
 
-// Kick has the settings looked at anew.
-func (c *Checker) Kick() { c.wake.Raise() }
+// JobName is the name of the job.
+const JobName = "update_check"
 
-// Run works until ctx ends.
-func (c *Checker) Run(ctx context.Context) {
-	for ctx.Err() == nil {
-		if c.due(time.Now()) {
-			c.look(ctx)
-		}
-		c.wake.Wait(ctx, time.Minute)
+// Job asks once a day, and soon after the start or a change of the address: what is known is not kept over a restart.
+func (c *Checker) Job() schedule.Job {
+	return schedule.Job{
+		Name: JobName, Quiet: true, Run: c.check,
+		Plan: func() schedule.Plan {
+			if c.URL() == "" {
+				return schedule.Plan{}
+			}
+			return schedule.Every(every)
+		},
+		Look: func(context.Context) (due bool, err error) {
+			address := c.URL()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return address != c.asked && (c.asked != "" || time.Since(c.began) >= first), nil
+		},
+		Ready: func(context.Context) error {
+			if c.URL() == "" {
+				return ErrOff
+			}
+			return nil
+		},
 	}
 }
 
-// due reports whether it is to be asked now. Another address than the one asked is, at once.
-func (c *Checker) due(now time.Time) bool {
-	address := c.URL()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if address != c.asked && c.asked != "" {
-		c.status, c.next = Status{}, now
-	}
-	return address != "" && !now.Before(c.next)
-}
-
-// look asks once.
-func (c *Checker) look(ctx context.Context) {
+// check asks once.
+func (c *Checker) check(ctx context.Context, run *schedule.Run) error {
 	address := c.URL()
 	tag, page, err := c.ask(ctx, address)
 	if ctx.Err() != nil {
-		return
+		return ctx.Err()
 	}
-	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked, c.next = address, now.Add(every+rand.N(every/4))
-	c.status.CheckedAt, c.status.Problem = now, ""
-	if err != nil {
-		c.status.Problem, c.next = err.Error(), now.Add(retryAfter+rand.N(retryAfter/4))
-		c.Log.WarnContext(ctx, "cannot look for a newer version", "error", err)
-		return
+	if address != c.asked {
+		c.status = Status{}
 	}
+	c.asked, c.status.CheckedAt, c.status.Problem = address, time.Now(), ""
+	if err != nil {
+		c.status.Problem = err.Error()
+		run.Again(retryAfter + rand.N(retryAfter/4))
+		return err
+	}
+	run.Again(every + rand.N(every/4))
 	c.status.Newer, c.status.URL = "", ""
 	if Newer(tag, c.Version) {
 		c.status.Newer, c.status.URL = strings.TrimPrefix(tag, "v"), page
 	}
+	return nil
 }
 
 // ask reads the newest release, in the form of the GitHub API.

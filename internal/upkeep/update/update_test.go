@@ -1,6 +1,8 @@
 package update
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,7 +12,10 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
 )
 
 func TestNewer(t *testing.T) {
@@ -50,13 +55,28 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := ""
-	c := New(Config{HTTP: client, Version: "1.2.3", URL: func() string { return address }, Log: slog.New(slog.DiscardHandler)})
-	if c.due(time.Now().Add(48*time.Hour)) || c.Status().Enabled {
-		t.Error("without an address it asks")
+	tasks := &task.Registry{}
+	jobs := schedule.New(dbtest.Open(t), tasks, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
+	c := New(Config{HTTP: client, Version: "1.2.3", URL: func() string { return address }})
+	jobs.Add(c.Job())
+	sees := func() bool {
+		due, err := c.Job().Look(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return due
+	}
+	if _, err := jobs.Start(t.Context(), JobName); !errors.Is(err, ErrOff) || sees() || c.Status().Enabled || jobs.Now(JobName).NextRun != nil {
+		t.Errorf("without an address it asks (%v)", err)
 	}
 	address = server.URL + "/latest"
-	if c.due(time.Now()) || !c.due(time.Now().Add(first)) {
+	if sees() {
 		t.Error("it does not wait a little after the start")
+	}
+	c.began = time.Now().Add(-first)
+	if !sees() {
+		t.Error("it waits for a day after the start")
 	}
 	for name, one := range map[string]struct {
 		answer           string
@@ -74,7 +94,16 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.status = Status{}
 			answer, status = one.answer, one.status
-			c.look(t.Context())
+			run, err := jobs.Start(t.Context(), JobName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for run.Status().State == task.Running {
+				_, more := run.After(0)
+				if run.Status().State == task.Running {
+					<-more
+				}
+			}
 			s := c.Status()
 			if s.Newer != one.newer || s.URL != one.url || !strings.HasSuffix(s.Problem, one.says) || (s.Problem == "") != (one.says == "") || s.CheckedAt.IsZero() || !s.Enabled {
 				t.Errorf("%+v", s)
@@ -83,13 +112,13 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 			if one.says != "" {
 				wait = retryAfter
 			}
-			if c.due(time.Now().Add(wait-time.Minute)) || !c.due(time.Now().Add(wait+wait/4+time.Minute)) {
-				t.Errorf("it is asked again at %v", c.next)
+			if next := jobs.Now(JobName).NextRun; sees() || next == nil || time.Until(*next) < wait-time.Minute || time.Until(*next) > wait+wait/4 {
+				t.Errorf("it is asked again at %v", next)
 			}
 		})
 	}
 	address = server.URL + "/other"
-	if s := c.Status(); !s.CheckedAt.IsZero() || !c.due(time.Now()) {
+	if s := c.Status(); !s.CheckedAt.IsZero() || !sees() {
 		t.Errorf("with another address: %+v", s)
 	}
 	if asked != 7 {

@@ -1,0 +1,514 @@
+// Package schedule runs jobs: work of the service that comes by the clock. A job is a row of the table jobs, which says
+// when it ran and when it is due, and a function that code registers.
+//
+// What it promises:
+//
+//   - A job is never run twice at once, not by two processes on one database either: a run takes the row by one
+//     conditional UPDATE that names its holder and how long it has it, renews that lease while it works, and gives it up
+//     at the end. A run that lost its lease is cancelled. A lease that ran out is taken over.
+//   - A time that was missed, because the service was off or the job was at work, is made up for once and at once,
+//     however many times were missed. One that the service was stopped in is missed.
+//   - A clock that is set back, or was ahead, makes no job wait longer than its plan does.
+//   - A panic of a job is logged, and kept as its failure. What a job returns is kept, too, until it ends again.
+//   - Runs are tasks: they end when the registry of tasks is stopped, which is bounded.
+package schedule
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/task"
+)
+
+const (
+	// lease is how long a run has its job without renewing it, and renewEvery how often it does.
+	lease      = time.Minute
+	renewEvery = lease / 4
+	// lookEvery is how often the clock and the rows are looked at: somebody may set the one, and another process change the others.
+	lookEvery = time.Minute
+)
+
+// Reasons that callers branch on, or that are kept.
+var (
+	// ErrNotFound is returned for a job that nobody has registered.
+	ErrNotFound = reason.New("job_not_found", "there is no such job: GET /api/jobs lists them", "没有这个计划任务：GET /api/jobs 会列出全部任务").For(reason.NotFound)
+	// ErrRunning is returned while the job runs, here or in another process.
+	ErrRunning = reason.New("job_running", "this job is running already", "该计划任务正在运行").For(reason.Conflict)
+
+	errLost     = reason.New("job_lease_lost", "another process has taken the job over", "另一个进程已接手该任务")
+	errPanicked = reason.New("job_panicked", "internal error: look at the log of this service", "内部错误：请查看本服务的日志")
+)
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes. A run that the stop of the service ended has none: the job stays as it was before.
+const (
+	Done      Outcome = "done"
+	Failed    Outcome = "failed"
+	Cancelled Outcome = "cancelled"
+)
+
+// Job is work that comes by the clock.
+type Job struct {
+	// Name is the key of its row, and the kind of the tasks that its runs are.
+	Name string
+	// Plan says when it is due; the zero Plan means that it is switched off. It is asked at each look.
+	Plan func() Plan
+	// Run does the work. Its error is shown to people. Nothing is lost when ctx ends and it returns.
+	Run func(ctx context.Context, run *Run) error
+
+	// What follows may be left out.
+
+	// Quiet keeps its runs out of the list of tasks: nobody waits for them.
+	Quiet bool
+	// AtStart has it run so long after each start of the service, too; nil does not.
+	AtStart *time.Duration
+	// Look is called at each look, which comes every minute and when settings change. It reports whether the job is due now, whatever its plan
+	// says.
+	Look func(ctx context.Context) (due bool, err error)
+	// Last is when the job ran last, for one whose row knows no run; zero is not known.
+	Last func(ctx context.Context) (time.Time, error)
+	// Ready is why Start cannot start the job now; nil when it can.
+	Ready func(ctx context.Context) error
+	// Busy is returned in the place of ErrRunning.
+	Busy error
+}
+
+// busy is what is returned while the job runs.
+func (j Job) busy() error {
+	if j.Busy != nil {
+		return j.Busy
+	}
+	return ErrRunning
+}
+
+// Run is a run of a job under way.
+type Run struct {
+	*task.Task
+	// Asked is set when somebody asked for the run, instead of the plan.
+	Asked  bool
+	before row
+	retry  time.Duration
+}
+
+// Again has the job run again after a while, instead of at the next time of its plan.
+func (r *Run) Again(after time.Duration) { r.retry = after }
+
+// Registry has the jobs of a process. It may be used by several goroutines.
+type Registry struct {
+	db     *db.DB
+	tasks  *task.Registry
+	log    *slog.Logger
+	holder string // this process in the rows
+	wake   Signal
+
+	mu   sync.Mutex
+	jobs []Job
+	// here are the jobs that this process runs.
+	here map[string]*held
+	// seen are the leases of others, each with when it was seen first. One that nobody renewed for as long as a lease lasts is dead, though
+	// the clock, which may have been set back, says that it lasts.
+	seen map[string]seenLease
+}
+
+// held is a job that this process runs.
+type held struct {
+	over bool          // its work has ended, and only its row is to be written
+	left chan struct{} // closed when that is done
+}
+
+type seenLease struct {
+	row   row
+	since time.Time
+}
+
+// New is a registry without jobs.
+func New(d *db.DB, tasks *task.Registry, log *slog.Logger) *Registry {
+	return &Registry{db: d, tasks: tasks, log: log, holder: rand.Text(), wake: NewSignal(), here: map[string]*held{}, seen: map[string]seenLease{}}
+}
+
+// Add registers jobs. A name is registered once.
+func (r *Registry) Add(jobs ...Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range jobs {
+		if slices.ContainsFunc(r.jobs, func(k Job) bool { return k.Name == j.Name }) {
+			panic("the job " + j.Name + " is registered twice")
+		}
+		r.jobs = append(r.jobs, j)
+	}
+}
+
+// Kick has plans and clock looked at now.
+func (r *Registry) Kick() { r.wake.Raise() }
+
+// Run starts jobs when they are due, until ctx ends. The runs are tasks, which go on.
+func (r *Registry) Run(ctx context.Context) {
+	begin := time.Now()
+	for ctx.Err() == nil {
+		wait := lookEvery
+		for _, j := range r.all() {
+			next := r.look(ctx, j, begin)
+			if !next.IsZero() {
+				wait = min(wait, time.Until(next))
+			}
+		}
+		begin = time.Time{}
+		r.wake.Wait(ctx, wait)
+	}
+}
+
+func (r *Registry) all() []Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.jobs)
+}
+
+func (r *Registry) job(name string) (Job, error) {
+	for _, j := range r.all() {
+		if j.Name == name {
+			return j, nil
+		}
+	}
+	return Job{}, ErrNotFound
+}
+
+// look plans a job and runs it when it is due. It answers when it is due next; zero is never, or not before the next look. begin is when
+// the service started, at the first look after that.
+func (r *Registry) look(ctx context.Context, j Job, begin time.Time) time.Time {
+	due, err := false, error(nil)
+	if j.Look != nil {
+		err = r.guarded(ctx, j.Name, func() (err error) { due, err = j.Look(ctx); return err })
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.ErrorContext(ctx, "a job cannot see whether it is due", "job", j.Name, "error", err)
+	}
+	var soon time.Time
+	switch {
+	case due:
+		soon = time.Now()
+	case j.AtStart != nil && !begin.IsZero():
+		soon = begin.Add(*j.AtStart)
+	}
+	now := time.Now()
+	planned, err := r.planned(ctx, j, now, soon)
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			r.log.ErrorContext(ctx, "a job cannot be planned", "job", j.Name, "error", err)
+		}
+		return time.Time{}
+	case planned.Next.IsZero():
+		return time.Time{}
+	case planned.Next.After(now):
+		return planned.Next
+	}
+	if _, err := r.start(ctx, j, j.Name, j.Run, true); err != nil && ctx.Err() == nil && !errors.Is(err, j.busy()) && !errors.Is(err, task.ErrStopping) {
+		r.log.ErrorContext(ctx, "a job does not start", "job", j.Name, "error", err)
+	}
+	return time.Time{}
+}
+
+// planned is the row of a job after it was brought in line with its plan. soon has it due then, at the latest.
+func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row, error) {
+	before, last, there, err := r.read(ctx, j)
+	if err != nil {
+		return row{}, err
+	}
+	bring := func(r row) row {
+		after := r.since(last, now).plan(j.Plan(), now)
+		if !soon.IsZero() && !after.Next.IsZero() && after.Next.After(soon) {
+			after.Next, after.Retry = soon, 0
+		}
+		return after
+	}
+	after := bring(before)
+	if there && after.same(before) {
+		return after, nil
+	}
+	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		before, _, err := load(ctx, tx, j.Name)
+		if err != nil {
+			return err
+		}
+		after = bring(before)
+		return store(ctx, tx, j.Name, after)
+	})
+	return after, err
+}
+
+// read is the row of a job, and when it ran last, as far as that is known from elsewhere and the row knows no run.
+func (r *Registry) read(ctx context.Context, j Job) (now row, last time.Time, there bool, err error) {
+	now, there, err = load(ctx, r.db.Read(), j.Name)
+	if err != nil || j.Last == nil || !now.Ended.IsZero() {
+		return now, time.Time{}, there, err
+	}
+	if last, err = j.Last(ctx); err != nil {
+		err = fmt.Errorf("look when the job %s ran last: %w", j.Name, err)
+	}
+	return now, last, there, err
+}
+
+// ReleaseAll frees every job. It is for the start of a service that knows that no other process works on the database.
+func (r *Registry) ReleaseAll(ctx context.Context) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET holder = '', lease_until = 0 WHERE holder <> ''`); err != nil {
+			return fmt.Errorf("release the jobs: %w", err)
+		}
+		return nil
+	})
+}
+
+// Start runs a job now, as a task. It returns ErrNotFound, what Ready says, task.ErrStopping, or the job's Busy: then with the task
+// of the run that is under way, when this process runs it.
+func (r *Registry) Start(ctx context.Context, name string) (*task.Task, error) {
+	j, err := r.job(name)
+	if err != nil {
+		return nil, err
+	}
+	if j.Ready != nil {
+		if err := j.Ready(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.start(ctx, j, j.Name, j.Run, false)
+}
+
+// StartWith runs other work in the place of that of a job, as a task of a kind. When that is not the name of the job, the job is held
+// meanwhile, and what is known of its runs stays. Ready is not asked. Errors as Start's.
+func (r *Registry) StartWith(ctx context.Context, name, kind string, work func(ctx context.Context, run *Run) error) (*task.Task, error) {
+	j, err := r.job(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.start(ctx, j, kind, work, false)
+}
+
+// start is StartWith for a job that was found; due has it start only when its row says so.
+func (r *Registry) start(ctx context.Context, j Job, kind string, work func(ctx context.Context, run *Run) error, due bool) (*task.Task, error) {
+	before, err := r.take(ctx, j, due)
+	if err != nil {
+		t, none := r.tasks.Newest(kind, 0)
+		if none != nil || t.Status().State != task.Running {
+			t = nil
+		}
+		return t, err
+	}
+	start := r.tasks.Start
+	if j.Quiet {
+		start = r.tasks.StartQuiet
+	}
+	t, err := start(kind, 0, func(ctx context.Context, t *task.Task) error {
+		return r.run(ctx, j, kind == j.Name, &Run{Task: t, Asked: !due, before: before}, work)
+	})
+	if err != nil {
+		r.give(j.Name, nil)
+	}
+	return t, err
+}
+
+// Do is Start for a caller who waits for the end: other work in the place of that of a job. The error is that of work, too.
+func (r *Registry) Do(ctx context.Context, name string, work func(ctx context.Context) error) error {
+	j, err := r.job(name)
+	if err != nil {
+		return err
+	}
+	before, err := r.take(ctx, j, false)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx, j, true, &Run{Asked: true, before: before}, func(ctx context.Context, _ *Run) error { return work(ctx) })
+}
+
+// Cancel cancels the run of a job that this process has listed as a task, if one is under way.
+func (r *Registry) Cancel(name string) {
+	if t, err := r.tasks.Newest(name, 0); err == nil {
+		_ = r.tasks.Cancel(t.Status().ID) // one that has ended stays as it is
+	}
+}
+
+// take takes a job for a run, or returns its Busy.
+func (r *Registry) take(ctx context.Context, j Job, due bool) (before row, err error) {
+	if err := r.enter(ctx, j); err != nil {
+		return row{}, err
+	}
+	now := time.Now()
+	before, err = r.planned(ctx, j, now, time.Time{})
+	got := false
+	if err == nil {
+		dead := r.dead(j.Name, before, now)
+		err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			got, err = take(ctx, tx, j.Name, r.holder, dead, due, now)
+			return err
+		})
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("take the job %s: %w", j.Name, err)
+	case !got:
+		err = j.busy()
+	case before.Holder != "":
+		r.log.WarnContext(ctx, "a run of a job did not come to its end: it runs again", "job", j.Name)
+	}
+	if err != nil {
+		r.left(j.Name)
+	}
+	return before, err
+}
+
+// enter notes that this process runs a job, or returns its Busy when it does already. One whose work has ended is waited for.
+func (r *Registry) enter(ctx context.Context, j Job) error {
+	for {
+		r.mu.Lock()
+		there := r.here[j.Name]
+		if there == nil {
+			r.here[j.Name] = &held{left: make(chan struct{})}
+		}
+		over := there != nil && there.over
+		r.mu.Unlock()
+		switch {
+		case there == nil:
+			return nil
+		case !over:
+			return j.busy()
+		}
+		select {
+		case <-there.left:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// dead is the row of a lease of another that was not renewed for as long as a lease lasts; an empty one when there is none.
+func (r *Registry) dead(name string, now row, at time.Time) row {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen, known := r.seen[name]
+	switch {
+	case now.Holder == "":
+		delete(r.seen, name)
+	case !known || seen.row.Holder != now.Holder || !seen.row.Until.Equal(now.Until):
+		r.seen[name] = seenLease{now, at}
+	case at.Sub(seen.since) > lease: // by a clock that nobody sets
+		return now
+	}
+	return row{Holder: "", Until: time.UnixMilli(-1)}
+}
+
+// left tells that this process does not run a job any more.
+func (r *Registry) left(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.here[name].left)
+	delete(r.here, name)
+}
+
+// run does the work of a job that was taken, and keeps how it ended when counts is set.
+func (r *Registry) run(ctx context.Context, j Job, counts bool, run *Run, work func(ctx context.Context, run *Run) error) error {
+	working, cancel := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() { r.renew(working, j.Name, cancel) })
+	err := r.guarded(ctx, j.Name, func() error { return work(working, run) })
+	r.mu.Lock()
+	r.here[j.Name].over = true
+	r.mu.Unlock()
+	why := context.Cause(working)
+	cancel(nil)
+	renewing.Wait()
+	switch {
+	case errors.Is(why, errLost):
+		err = errLost
+		r.log.WarnContext(ctx, "a run of a job lost its lease and was cancelled", "job", j.Name)
+		r.left(j.Name)
+	case !counts, errors.Is(why, task.ErrStopping): // it is due still
+		r.give(j.Name, nil)
+	default:
+		now := time.Now()
+		after := ended(j.Plan(), now, run.retry)
+		switch {
+		case err == nil:
+			after.Outcome = Done
+		case why != nil:
+			after.Outcome = Cancelled
+		default:
+			after.Outcome, after.Problem = Failed, reason.Of(err)
+			level := slog.LevelWarn
+			if run.before.Outcome == Failed && run.before.Problem.Text == after.Problem.Text { // it was told when that began
+				level = slog.LevelDebug
+			}
+			r.log.Log(ctx, level, "a job failed", "job", j.Name, "error", err, "next_run", after.Next)
+		}
+		r.give(j.Name, &after)
+	}
+	return err
+}
+
+// give gives a job up, and keeps what its row is then; nil leaves that as it is.
+func (r *Registry) give(name string, after *row) {
+	ctx := context.Background() // it must not end with the run
+	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if after == nil {
+			_, err := release(ctx, tx, name, r.holder)
+			return err
+		}
+		_, err := finish(ctx, tx, name, r.holder, *after)
+		return err
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "the end of a job cannot be kept: it runs again", "job", name, "error", err)
+	}
+	r.left(name)
+	r.Kick()
+}
+
+// renew renews the lease of a job until ctx ends, and cancels the run when it is lost.
+func (r *Registry) renew(ctx context.Context, name string, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		have := false
+		now := time.Now()
+		err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			have, err = renew(ctx, tx, name, r.holder, now)
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && have:
+			renewed = now
+		case err == nil, time.Since(renewed) > lease-renewEvery:
+			cancel(errLost)
+			return
+		}
+	}
+}
+
+// guarded turns a panic of a job into an error.
+func (r *Registry) guarded(ctx context.Context, name string, work func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.ErrorContext(ctx, "a job panicked", "job", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errPanicked
+		}
+	}()
+	return work()
+}

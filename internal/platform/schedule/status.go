@@ -1,0 +1,79 @@
+package schedule
+
+import (
+	"context"
+	"time"
+
+	"watchmark/internal/platform/reason"
+)
+
+// Status is how a job stands.
+type Status struct {
+	Name    string `json:"name" doc:"Its name, which is the kind of its tasks, too."`
+	Plan    string `json:"schedule" doc:"When it runs: cron expressions with a semicolon between them, or @every and a duration; empty while it does not run by itself." example:"17 4 * * *"`
+	Running bool   `json:"running"`
+	TaskID  int64  `json:"task_id" doc:"The task of the run that is under way, or was last; 0 when there was none since the start, and for jobs that are no tasks."`
+	// LastRun is when the last run ended.
+	LastRun     *time.Time    `json:"last_run" doc:"When the last run ended; null before the first."`
+	LastOutcome Outcome       `json:"last_outcome" enum:",done,failed,cancelled" doc:"How it ended; empty before the first run."`
+	LastProblem reason.Reason `json:"last_problem" doc:"Why it failed."`
+	NextRun     *time.Time    `json:"next_run" doc:"When it is due next; null while nothing is planned."`
+}
+
+// List is how all jobs stand, in the order in which they were registered.
+func (r *Registry) List(ctx context.Context) ([]Status, error) {
+	all := []Status{}
+	for _, j := range r.all() {
+		s, err := r.status(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Status is how a job stands, or ErrNotFound.
+func (r *Registry) Status(ctx context.Context, name string) (Status, error) {
+	j, err := r.job(name)
+	if err != nil {
+		return Status{}, err
+	}
+	return r.status(ctx, j)
+}
+
+// Now is Status for a caller who can do without: what cannot be read is logged, and not there.
+func (r *Registry) Now(name string) Status {
+	s, err := r.Status(context.Background(), name)
+	if err != nil {
+		r.log.Warn("cannot read how a job stands", "job", name, "error", err)
+	}
+	return s
+}
+
+func (r *Registry) status(ctx context.Context, j Job) (Status, error) {
+	now := time.Now()
+	before, last, _, err := r.read(ctx, j)
+	if err != nil {
+		return Status{}, err
+	}
+	plan := j.Plan()
+	seen := before.since(last, now).plan(plan, now)
+	s := Status{Name: j.Name, Plan: plan.Text, Running: seen.held(now), LastRun: shown(seen.Ended), LastOutcome: seen.Outcome, LastProblem: seen.Problem, NextRun: shown(seen.Next)}
+	if t, err := r.tasks.Newest(j.Name, 0); err == nil {
+		s.TaskID = t.Status().ID
+	}
+	if s.Running { // what is due while it runs is its own
+		s.NextRun = shown(plan.After(now))
+	}
+	return s, nil
+}
+
+// shown is a time as answers have it; nil for none.
+func shown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
