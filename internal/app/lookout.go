@@ -125,7 +125,7 @@ func (a *App) lookAtCatalog(ctx context.Context) error {
 			return nil
 		}
 		if state != "" {
-			return []notify.Notice{{Kind: notify.CatalogUnreachable, Facts: a.waitedFor(ctx, r.Since, map[string]string{"error_message": r.Problem.Text, "since": r.Since.Format(time.RFC3339)})}}
+			return []notify.Notice{{Kind: notify.CatalogUnreachable, Reason: r.Problem, Facts: a.waitedFor(ctx, r.Since, map[string]string{"since": r.Since.Format(time.RFC3339)})}}
 		}
 		n := notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{}}
 		if since, err := time.Parse(time.RFC3339, before); err == nil {
@@ -156,13 +156,13 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 		}
 		key := fmt.Sprintf("account %d", one.ID)
 		about := notify.Notice{AccountID: one.ID, Account: one.Username, About: key}
-		about.Kind, about.Facts = notify.TokenDead, map[string]string{"error_message": one.Problem.Text, "service": "Bangumi"}
+		about.Kind, about.Reason, about.Facts = notify.TokenDead, one.Problem, map[string]string{"service": "Bangumi"}
 		problems = append(problems, a.tell(ctx, key, one.Problem.Text, about))
 		ends := ""
 		if one.ExpiresAt != nil && one.Method == account.ByToken && time.Until(*one.ExpiresAt) < expiringSoon && one.Problem.IsZero() {
 			ends = one.ExpiresAt.Format(time.DateOnly)
 		}
-		about.Kind, about.Facts = notify.TokenExpiring, map[string]string{"service": "Bangumi", "expires_at": ends}
+		about.Kind, about.Reason, about.Facts = notify.TokenExpiring, reason.Reason{}, map[string]string{"service": "Bangumi", "expires_at": ends}
 		problems = append(problems, a.tell(ctx, key+" expires", ends, about))
 	}
 	return errors.Join(problems...)
@@ -206,7 +206,7 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
 	return a.tell(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
-		notify.Notice{Kind: kind, Facts: map[string]string{"error_message": s.LastError, "archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
+		notify.Notice{Kind: kind, Reason: reason.Text(s.LastError), Facts: map[string]string{"archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
 		overWhen(s.LastOutcome != archive.Failed, notify.Notice{Kind: notify.ArchiveFailed})...)
 }
 
@@ -261,7 +261,7 @@ func (a *App) failedJob(ctx context.Context, job, problem string) error {
 	if problem != "" {
 		state = "failing"
 	}
-	return a.tell(ctx, "job "+job, state, notify.Notice{Kind: notify.JobFailed, About: job, Facts: map[string]string{"job_name": job, "error_message": problem}})
+	return a.tell(ctx, "job "+job, state, notify.Notice{Kind: notify.JobFailed, About: job, Reason: reason.Text(problem), Facts: map[string]string{"job_name": job}})
 }
 
 func (a *App) lookAtTracker(ctx context.Context) error {
@@ -280,13 +280,13 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 			dead, problem = "refused", tracker.ErrRefusedAgain
 		}
 		problems = append(problems, a.tell(ctx, key, dead,
-			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Facts: map[string]string{"error_message": problem.Error(), "service": "Trakt"}}))
+			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Reason: reason.Of(problem), Facts: map[string]string{"service": "Trakt"}}))
 		if u.LastRun == nil || dead != "" {
 			continue
 		}
 		kind := map[tracker.Outcome]notify.Kind{tracker.Taken: notify.TrackerSyncDone, tracker.Failed: notify.TrackerSyncFailed}[u.Outcome]
 		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
-			notify.Notice{Kind: kind, User: u.Name, About: key, Facts: map[string]string{"error_message": u.Error.Text, "total": strconv.Itoa(u.LastTaken)}},
+			notify.Notice{Kind: kind, User: u.Name, About: key, Reason: u.Error, Facts: map[string]string{"total": strconv.Itoa(u.LastTaken)}},
 			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
 	}
 	return errors.Join(problems...)
@@ -312,7 +312,7 @@ func (a *App) lookAtImports(ctx context.Context) error {
 		n.Facts["failed"] = strconv.Itoa(result.Records[record.Failed])
 	}
 	if kind == notify.ImportFailed {
-		n.Facts["error_message"] = s.Message
+		n.Reason = s.Message
 	}
 	return a.tell(ctx, "import", ended(*s.EndedAt, s.State, true), n, overWhen(kind == notify.ImportDone, notify.Notice{Kind: notify.ImportFailed})...)
 }

@@ -293,7 +293,7 @@ func TestAnAnswerThatDoesNotHelpIsKept(t *testing.T) {
 	})
 	a := h.confirm(t, 9)
 	ended(t, a.Task)
-	if r := h.settled(t, id); r.Status != record.Review || !strings.Contains(r.Message, "undo the answer") {
+	if r := h.settled(t, id); r.Status != record.Review || !strings.Contains(r.Message.Text, "undo the answer") {
 		t.Errorf("record is %+v", r)
 	}
 	if open := h.pending(t); len(open) != 0 {

@@ -12,7 +12,7 @@ import (
 
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
-	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -126,17 +126,17 @@ func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {
 	}
 	_, status := h.correct(t, ids[0], all())
 	tally := status.Result.(review.CorrectTally)
-	if status.State != task.Failed || !strings.Contains(status.Message, "the catalog cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
+	if status.State != task.Failed || !strings.Contains(status.Message.Text, "the catalog cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/8/802", "one/8/803", "one/8/804", "one/9/913", "one/9/917")
 	for _, i := range []int{1, 2, 3} {
-		if r := h.settled(t, ids[i]); r.Status != record.Success || r.SubjectID != 8 || !r.Marked || r.Message != "marked as watched" {
+		if r := h.settled(t, ids[i]); r.Status != record.Success || r.SubjectID != 8 || !r.Marked || r.Message.Text != "marked as watched" {
 			t.Errorf("record is %+v", r)
 		}
 	}
 	// The mapping leads the record itself nowhere: it is told, and nothing is taken back.
-	if _, status := h.correct(t, ids[1], right()); status.State != task.Failed || !strings.Contains(status.Message, "the list ends") {
+	if _, status := h.correct(t, ids[1], right()); status.State != task.Failed || !strings.Contains(status.Message.Text, "the list ends") {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/8/802", "one/8/803", "one/8/804", "one/9/913", "one/9/917")
@@ -218,7 +218,7 @@ func TestAMarkOfTheSameTitleIsNotLeft(t *testing.T) {
 	h.run(t)
 	first := h.seen(t, episode("a", "mira", 1))[0]
 	again := h.seen(t, episode("A ", "mira", 1))[0]
-	if r, err := h.Unmark(t.Context(), first, "taken back"); err != nil || r.Status != record.Ignored {
+	if r, err := h.Unmark(t.Context(), first, reason.Text("taken back")); err != nil || r.Status != record.Ignored {
 		t.Errorf("record is %+v (%v)", r, err)
 	}
 	if r := h.settled(t, again); r.Marked {
@@ -308,7 +308,7 @@ func TestASpecialIsCorrectedAlone(t *testing.T) {
 	}
 	h.seen(t, special(3))
 	h.wantMarks(t, "one/8/802", "one/8/803", "one/9/913")
-	var field *mapping.FieldError
+	var field *reason.FieldError
 	if _, err := h.Correct(t.Context(), ids[0], all()); !errors.As(err, &field) || field.Field != "all_of_title" {
 		t.Errorf("all of a title: %v", err)
 	}

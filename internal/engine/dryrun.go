@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"watchmark/internal/match"
@@ -14,22 +13,22 @@ import (
 // when the switch went on ends here too, and a retry after it went off marks.
 func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 	r := s.trace.Result
-	what := r.SubjectName
-	if what == "" {
-		what = fmt.Sprintf("subject %d", r.SubjectID)
+	var what any = r.SubjectName
+	if r.SubjectName == "" {
+		what = subjectNumber.With(r.SubjectID)
 	}
 	if r.EpisodeSort != nil {
-		what += " episode " + number(*r.EpisodeSort)
+		what = episodeOf.With(what, number(*r.EpisodeSort))
 	}
-	would := "dry run: %s would have been marked for %s; switch dry run off at the account and retry the record to mark it"
+	would := dryRunMark
 	if isStart(s.work.Event) {
-		would = "dry run: %s would have been put on the list of what is being watched of %s; switch dry run off at the account and retry the record to mark it"
+		would = dryRunStart
 	}
-	s.outcome = record.Outcome{Status: record.Ignored, Message: fmt.Sprintf(would, what, s.account.Username)}
+	s.outcome = record.Outcome{Status: record.Ignored, Message: would.With(what, s.account.Username)}
 	step := match.Step{
 		Name: match.StepMark, Status: match.Skipped,
 		Input:  map[string]any{"account": s.account.Username, "subject_id": r.SubjectID, "episode_id": r.EpisodeID},
-		Output: map[string]any{"because": fmt.Sprintf("the account %s is on dry run: nothing was sent to its list", s.account.Username)},
+		Output: map[string]any{"because": dryRun.With(s.account.Username)},
 	}.Ended(time.Now())
 	e.tell(ctx, step)
 	s.trace.Steps = append(s.trace.Steps, step)

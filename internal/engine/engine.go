@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,25 +14,11 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
-)
-
-// The errors a caller branches on.
-var (
-	// ErrBusy is returned by Accept when the intake is full; the sender may try again in a second.
-	ErrBusy = errors.New("the intake is full")
-	// ErrNotStored is returned by Accept for an arrival that could not be stored, for want
-	// of disk space perhaps.
-	ErrNotStored = errors.New("the event could not be stored")
-	// ErrInProgress is returned by Retry for a record that is being worked on.
-	ErrInProgress = errors.New("the record is being worked on already")
-	// ErrNotRetried is returned by LastRetry for a record that no remembered task ran again.
-	ErrNotRetried = errors.New("the record was not retried lately: start a run with POST /api/records/{id}/retry")
-	// ErrRetrying is returned by RetryFailed while another one runs.
-	ErrRetrying = errors.New("the failed records are being retried already")
 )
 
 const (
@@ -118,7 +103,7 @@ type Asked struct {
 	// Before: another record waits for the same answer already.
 	Before bool
 	// Message is what the record says instead of the reason it came out as review; empty when it waits for an answer.
-	Message string
+	Message reason.Reason
 }
 
 // Engine is the way of an event. Run must be running for anything but Preview to end.

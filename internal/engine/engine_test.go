@@ -33,7 +33,7 @@ func TestEventEndsAsAMarkOfTheAccountThatNamesTheUser(t *testing.T) {
 	h.account(t, "two", true, "alex")
 	h.run(t)
 	r := h.settled(t, h.accept(t, episode("a", "mira", 3))[0])
-	if r.Status != record.Success || r.Message != "marked as watched" || r.AccountName != "one" || r.EpisodeID != 803 || r.Method != "api" {
+	if r.Status != record.Success || r.Message.Text != "marked as watched" || r.AccountName != "one" || r.EpisodeID != 803 || r.Method != "api" {
 		t.Errorf("record is %+v", r)
 	}
 	if marks, _ := h.list.marks(); !slices.Equal(marks, []string{"one/8/803"}) {
@@ -68,8 +68,8 @@ func TestRoutingSaysWhyNobodyIsMarked(t *testing.T) {
 		"disabled":    {"alex", record.NoAccount, "account not found: the account off names"},
 	} {
 		r := h.settled(t, h.accept(t, episode("a", c.user, 1))[0])
-		if r.Status != record.Failed || r.ErrorKind != c.kind || !strings.HasPrefix(r.Message, c.message) {
-			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message)
+		if r.Status != record.Failed || r.ErrorKind != c.kind || !strings.HasPrefix(r.Message.Text, c.message) {
+			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message.Text)
 		}
 	}
 	if _, calls := h.list.marks(); calls != 0 {
@@ -89,8 +89,8 @@ func TestABlockedTitleNeedsNoAccount(t *testing.T) {
 	for name, user := range map[string]string{"empty": "", "only spaces": "  ", "unknown": "guest", "disabled": "alex"} {
 		event := episode("a trailer", user, 1)
 		id := h.accept(t, event)[0]
-		if r := h.settled(t, id); r.Status != record.Ignored || r.ErrorKind != "" || r.Message != "because" {
-			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message)
+		if r := h.settled(t, id); r.Status != record.Ignored || r.ErrorKind != "" || r.Message.Text != "because" {
+			t.Errorf("%s: %s %s %q", name, r.Status, r.ErrorKind, r.Message.Text)
 		}
 		if trace, err := h.records.Trace(t.Context(), id); err != nil || strings.Contains(string(trace), "route") || !strings.Contains(string(trace), `"blocked"`) {
 			t.Errorf("%s: the trace is %s (%v)", name, trace, err)
@@ -123,7 +123,7 @@ func TestEveryAccountThatNamesTheUserGetsItsOwnRecord(t *testing.T) {
 	}
 	// A retry keeps to its own account.
 	h.retry(t, first.ID)
-	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message != "already watched: nothing written" {
+	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message.Text != "already watched: nothing written" {
 		t.Errorf("retried record is %+v", again)
 	}
 	if all, _, err := h.records.List(t.Context(), record.Filter{}); err != nil || len(all) != 2 {
@@ -146,9 +146,9 @@ func TestBurstOnOneSubjectIsOneWrite(t *testing.T) {
 	for _, id := range ids {
 		r := h.settled(t, id)
 		if r.Status != record.Success {
-			t.Errorf("record %d is %s: %s", id, r.Status, r.Message)
+			t.Errorf("record %d is %s: %s", id, r.Status, r.Message.Text)
 		}
-		if strings.HasPrefix(r.Message, "already watched") {
+		if strings.HasPrefix(r.Message.Text, "already watched") {
 			already++
 		}
 	}
@@ -177,8 +177,8 @@ func TestOutcomesOfMatching(t *testing.T) {
 	h.run(t)
 	for status, c := range want {
 		r := h.settled(t, h.accept(t, episode(string(status), "mira", 1))[0])
-		if r.Status != c.status || r.ErrorKind != c.kind || r.Message != "because"+c.adds {
-			t.Errorf("%s: %s %s %q, want %s %s", status, r.Status, r.ErrorKind, r.Message, c.status, c.kind)
+		if r.Status != c.status || r.ErrorKind != c.kind || r.Message.Text != "because"+c.adds {
+			t.Errorf("%s: %s %s %q, want %s %s", status, r.Status, r.ErrorKind, r.Message.Text, c.status, c.kind)
 		}
 	}
 	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 1 {
@@ -201,18 +201,18 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	} {
 		h.list.fail(c.err)
 		r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
-		if r.Status != record.Failed || r.ErrorKind != kind || !strings.Contains(r.Message, c.message) {
-			t.Errorf("%s: %s %s %q", kind, r.Status, r.ErrorKind, r.Message)
+		if r.Status != record.Failed || r.ErrorKind != kind || !strings.Contains(r.Message.Text, c.message) {
+			t.Errorf("%s: %s %s %q", kind, r.Status, r.ErrorKind, r.Message.Text)
 		}
 	}
 	banned := &catalog.Error{Kind: catalog.ErrForbidden, Status: 403, Description: reason.Text("you are not allowed to do this")}
 	h.list.fail(banned)
-	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message, "may be banned") || strings.Contains(r.Message, "make a new token") {
-		t.Errorf("banned: %s %q", r.ErrorKind, r.Message)
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message.Text, "may be banned") || strings.Contains(r.Message.Text, "make a new token") {
+		t.Errorf("banned: %s %q", r.ErrorKind, r.Message.Text)
 	}
 	h.list.fail(account.ErrNoToken)
-	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Unauthorized || !strings.Contains(r.Message, "no access token") {
-		t.Errorf("no token: %s %q", r.ErrorKind, r.Message)
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Unauthorized || !strings.Contains(r.Message.Text, "no access token") {
+		t.Errorf("no token: %s %q", r.ErrorKind, r.Message.Text)
 	}
 	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 0 {
 		t.Errorf("queue %v (%v), want nothing", counts, err)
@@ -240,8 +240,8 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
 	for _, id := range ids {
-		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message != "the catalog is out of order (HTTP 503): this waits and is repeated by itself" {
-			t.Fatalf("record is %s %q", r.Status, r.Message)
+		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message.Text != "the catalog is out of order (HTTP 503): this waits and is repeated by itself" {
+			t.Fatalf("record is %s %q", r.Status, r.Message.Text)
 		}
 	}
 	answer := outage
@@ -261,7 +261,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	}
 	for _, id := range ids {
 		if r := h.settled(t, id); r.Status != record.Success {
-			t.Errorf("replayed record is %s %q", r.Status, r.Message)
+			t.Errorf("replayed record is %s %q", r.Status, r.Message.Text)
 		}
 	}
 	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 0 || counts[queue.Synced] != 2 {
@@ -285,13 +285,13 @@ func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 		t.Fatalf("record is %s after one retry less than is allowed", r.Status)
 	}
 	h.retry(t, id)
-	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message, "given up after 2 retries") {
-		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	if r := h.settled(t, id); r.ErrorKind != record.Abandoned || !strings.Contains(r.Message.Text, "given up after 2 retries") {
+		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message.Text)
 	}
 	h.list.fail(nil)
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success {
-		t.Errorf("revived record is %s %q", r.Status, r.Message)
+		t.Errorf("revived record is %s %q", r.Status, r.Message.Text)
 	}
 	runs := map[string]float64{}
 	for _, s := range h.Runs.Samples() {
@@ -315,13 +315,13 @@ func TestTheMarkOfAnAccountThatIsDeletedMeanwhileWaits(t *testing.T) {
 	})
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Queued || r.AccountID != 0 {
-		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+		t.Errorf("record is %s %s %q", r.Status, r.ErrorKind, r.Message.Text)
 	}
 	h.matcher.hold(nil)
 	h.list.fail(nil)
 	h.retry(t, id)
-	if r := h.settled(t, id); r.Status != record.Queued || r.ErrorKind != record.NoAccount || r.Message != queue.Gone {
-		t.Errorf("retried without an account the record is %s %s %q", r.Status, r.ErrorKind, r.Message)
+	if r := h.settled(t, id); r.Status != record.Queued || r.ErrorKind != record.NoAccount || r.Message.Code != queue.AccountGone.Code() {
+		t.Errorf("retried without an account the record is %s %s %q", r.Status, r.ErrorKind, r.Message.Text)
 	}
 	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 1 {
 		t.Errorf("queue %v (%v), want one that waits", counts, err)
@@ -329,7 +329,7 @@ func TestTheMarkOfAnAccountThatIsDeletedMeanwhileWaits(t *testing.T) {
 	h.account(t, "two", true, "mira")
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success || r.AccountName != "two" {
-		t.Errorf("with an account the record is %s %q of %s", r.Status, r.Message, r.AccountName)
+		t.Errorf("with an account the record is %s %q of %s", r.Status, r.Message.Text, r.AccountName)
 	}
 }
 
@@ -344,13 +344,13 @@ func TestTheMarkOfADisabledAccountWaits(t *testing.T) {
 	h.list.fail(nil)
 	h.retry(t, id)
 	r := h.settled(t, id)
-	if r.Status != record.Queued || r.ErrorKind != record.NoAccount || !strings.Contains(r.Message, "the account one is disabled: this waits") || r.SubjectID == 0 {
+	if r.Status != record.Queued || r.ErrorKind != record.NoAccount || !strings.Contains(r.Message.Text, "the account one is disabled: this waits") || r.SubjectID == 0 {
 		t.Errorf("record is %+v", r)
 	}
 	h.enable(t, a.ID, true)
 	h.retry(t, id)
 	if r := h.settled(t, id); r.Status != record.Success || r.AccountID != a.ID {
-		t.Errorf("with the account back the record is %s %q", r.Status, r.Message)
+		t.Errorf("with the account back the record is %s %q", r.Status, r.Message.Text)
 	}
 }
 
@@ -361,10 +361,10 @@ func TestPanicCostsOneRecordOnly(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("bad", "mira", 1), episode("good", "mira", 2))
 	if r := h.settled(t, ids[0]); r.ErrorKind != record.Internal {
-		t.Errorf("record is %s %q", r.Status, r.Message)
+		t.Errorf("record is %s %q", r.Status, r.Message.Text)
 	}
 	if r := h.settled(t, ids[1]); r.Status != record.Success {
-		t.Errorf("the other record is %s %q", r.Status, r.Message)
+		t.Errorf("the other record is %s %q", r.Status, r.Message.Text)
 	}
 }
 
@@ -378,7 +378,7 @@ func TestPanicOfAMarkCostsItsRecordsOnly(t *testing.T) {
 	}
 	h.list.panicking(false)
 	if r := h.settled(t, h.accept(t, episode("a", "mira", 2))[0]); r.Status != record.Success {
-		t.Errorf("the next record is %s %q", r.Status, r.Message)
+		t.Errorf("the next record is %s %q", r.Status, r.Message.Text)
 	}
 }
 
@@ -406,7 +406,7 @@ func TestStopGivesBackWhatIsNotDoneAndTheNextStartDoesIt(t *testing.T) {
 	h.list.block = nil
 	h.run(t)
 	if r := h.settled(t, id); r.Status != record.Success {
-		t.Errorf("record is %s %q", r.Status, r.Message)
+		t.Errorf("record is %s %q", r.Status, r.Message.Text)
 	}
 }
 
@@ -415,8 +415,8 @@ func TestStartOfAFilmMovesItToTheListOnly(t *testing.T) {
 	h.account(t, "one", true, "mira")
 	h.run(t)
 	r := h.settled(t, h.accept(t, watch.Event{Source: watch.Plex, Action: watch.Started, Media: watch.Movie, Title: "film", UserName: "mira"})[0])
-	if r.Status != record.Success || !strings.Contains(r.Message, "being watched") {
-		t.Errorf("record is %s %q", r.Status, r.Message)
+	if r.Status != record.Success || !strings.Contains(r.Message.Text, "being watched") {
+		t.Errorf("record is %s %q", r.Status, r.Message.Text)
 	}
 	if marks, _ := h.list.marks(); len(marks) != 0 || len(h.list.doing) != 1 {
 		t.Errorf("marks %v, doing %v", marks, h.list.doing)
@@ -436,7 +436,7 @@ func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
 		t.Errorf("preview is %s (%v)", trace.Result.Status, err)
 	}
 	if r := h.settled(t, h.accept(t, episode("a", "stranger", 2))[0]); r.ErrorKind != record.NoAccount {
-		t.Errorf("webhook: %s %q", r.Status, r.Message)
+		t.Errorf("webhook: %s %q", r.Status, r.Message.Text)
 	}
 	h.set(func(o *engine.Options) { o.AnyAccountForTests = false })
 	if trace, err := h.Preview(t.Context(), episode("a", "stranger", 1)); err != nil || trace.Result.Status != match.NoAccount || len(trace.Steps) != 1 {
@@ -447,12 +447,12 @@ func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
 func TestIgnoredRequestIsLoggedWithoutARecord(t *testing.T) {
 	h := newHouse(t)
 	h.run(t)
-	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhooklog.Entry{Source: watch.Plex, Status: 200, Reason: "a pause"}})
+	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhooklog.Entry{Source: watch.Plex, Status: 200, Reason: reason.Text("a pause")}})
 	if err != nil || len(ids) != 0 {
 		t.Fatalf("ids %v (%v)", ids, err)
 	}
 	entries, _, err := h.log.List(t.Context(), webhooklog.Filter{})
-	if err != nil || len(entries) != 1 || entries[0].Reason != "a pause" {
+	if err != nil || len(entries) != 1 || entries[0].Reason.Text != "a pause" {
 		t.Errorf("log %+v (%v)", entries, err)
 	}
 }
@@ -475,7 +475,7 @@ func TestManyWebhooksAtOnceLoseNothing(t *testing.T) {
 	wg.Wait()
 	for _, id := range ids {
 		if r := h.settled(t, id); r.Status != record.Success {
-			t.Fatalf("record %d is %s %q", id, r.Status, r.Message)
+			t.Fatalf("record %d is %s %q", id, r.Status, r.Message.Text)
 		}
 	}
 	if marks, calls := h.list.marks(); len(marks) != 300 || calls > 100 {
@@ -515,8 +515,8 @@ func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
 	first := h.settled(t, h.accept(t, episode("a", "mira", 1))[0])
 	h.list.fail(nil)
 	second := h.settled(t, h.accept(t, episode("a", "mira", 2))[0])
-	if first.Status != record.Queued || second.Status != record.Queued || !strings.Contains(second.Message, "earlier episodes") {
-		t.Errorf("the first is %s, the second %s: %s", first.Status, second.Status, second.Message)
+	if first.Status != record.Queued || second.Status != record.Queued || !strings.Contains(second.Message.Text, "earlier episodes") {
+		t.Errorf("the first is %s, the second %s: %s", first.Status, second.Status, second.Message.Text)
 	}
 	if marks, _ := h.list.marks(); len(marks) != 0 {
 		t.Errorf("marked %v before the first", marks)
@@ -526,7 +526,7 @@ func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
 	}
 	h.retry(t, second.ID)
 	if r := h.settled(t, second.ID); r.Status != record.Success {
-		t.Errorf("with nothing before it: %s %s", r.Status, r.Message)
+		t.Errorf("with nothing before it: %s %s", r.Status, r.Message.Text)
 	}
 }
 
@@ -547,7 +547,7 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 	h.stop()
 	<-h.stopped
 	if r, err := h.records.Get(t.Context(), id); err != nil || r.Status == record.Failed {
-		t.Fatalf("record is %s %s (%v)", r.Status, r.Message, err)
+		t.Fatalf("record is %s %s (%v)", r.Status, r.Message.Text, err)
 	}
 	h.list.fail(nil)
 	if err := h.records.ReleaseAll(t.Context()); err != nil { // as the next start does
@@ -555,7 +555,7 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 	}
 	h.run(t)
 	if r := h.settled(t, id); r.Status != record.Success {
-		t.Errorf("record is %s %s", r.Status, r.Message)
+		t.Errorf("record is %s %s", r.Status, r.Message.Text)
 	}
 }
 
@@ -567,12 +567,12 @@ func TestAPanicAfterARecordIsStoredLeavesItAsItIs(t *testing.T) {
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
 	if r := h.settled(t, id); r.Status != record.Queued {
-		t.Errorf("the record is %s: %s", r.Status, r.Message)
+		t.Errorf("the record is %s: %s", r.Status, r.Message.Text)
 	}
 	if _, err := h.Settled(t.Context(), id); err != nil { // let go
 		t.Error(err)
 	}
 	if r := h.settled(t, id); r.Status != record.Queued {
-		t.Errorf("then the record is %s: %s", r.Status, r.Message)
+		t.Errorf("then the record is %s: %s", r.Status, r.Message.Text)
 	}
 }

@@ -18,7 +18,7 @@ func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, pr
 	for _, a := range r.accounts {
 		accounts = append(accounts, a.Username)
 	}
-	return accounts, r.message, err
+	return accounts, r.message.Text, err
 }
 
 // Forecast tells what would become of events, as Preview does, and what of it is on the lists
@@ -53,7 +53,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
 			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason}, nil
 		}
-		return preview.Verdict{Status: preview.NoAccount, Reason: r.message}, nil
+		return preview.Verdict{Status: preview.NoAccount, Reason: r.message.Text}, nil
 	}
 	result := f.e.Matcher.Match(match.SeenBy(ctx, f.e.View(r.accounts[0])), event).Result
 	if ctx.Err() != nil {
@@ -72,10 +72,10 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 		case errors.Is(err, db.ErrStorage):
 			return preview.Verdict{}, err
 		case errors.Is(err, catalog.ErrUnreachable):
-			v.Status, v.Reason = preview.Unreachable, "the catalog cannot be reached, so the list of "+a.Username+" is not known"
+			v.Status, v.Reason = preview.Unreachable, listUnknown.With(a.Username).Text
 			return v, nil
 		case err != nil:
-			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message
+			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message.Text
 			return v, nil
 		case on:
 		case a.DryRun && v.Status == preview.Marked:

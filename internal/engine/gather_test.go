@@ -65,7 +65,7 @@ func TestASingleWatchIsMarkedAtOnce(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1))
 	if r := h.settled(t, ids[0]); r.Status != record.Success {
-		t.Errorf("record is %s: %s", r.Status, r.Message)
+		t.Errorf("record is %s: %s", r.Status, r.Message.Text)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestGatheringEnds(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, season("a", "mira", 1, 2)...)
 	if r := h.settled(t, ids[0]); r.Status != record.Success {
-		t.Errorf("the first is %s: %s", r.Status, r.Message)
+		t.Errorf("the first is %s: %s", r.Status, r.Message.Text)
 	}
 	close(end)
 	h.settled(t, ids[1])

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -95,7 +96,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 		if p := recover(); p != nil {
 			e.Log.ErrorContext(work, "panic while marking", "subject_id", key.subject, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			for i := range batch {
-				batch[i].outcome = failure(record.Internal, internalMessage)
+				batch[i].outcome = failure(record.Internal, internalError.With())
 			}
 			e.settle(work, batch)
 		}
@@ -147,7 +148,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 			s.outcome = record.Outcome{Status: record.Success, Mark: written(result, key.start, episode, i > 0, seen[episode])}
 			s.resumed = result.Resumed
 			s.found = s.outcome.Mark == nil && (!key.start || !result.Moved)
-			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start)
+			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start).With()
 		}
 		seen[episode] = true
 		step.Output = map[string]any{"result": s.outcome.Message}
@@ -261,57 +262,57 @@ func written(r catalog.MarkResult, start bool, episode catalog.EpisodeID, later,
 }
 
 // markMessage says what became of one record, which wrote w.
-func markMessage(r catalog.MarkResult, w *record.Written, start bool) string {
+func markMessage(r catalog.MarkResult, w *record.Written, start bool) *reason.Kind {
 	switch {
 	case start && r.AlreadyWatched():
-		return "already on the list: nothing written"
+		return alreadyListed
 	case start:
-		return "put on the list of what is being watched"
+		return markedDoing
 	case r.Was == catalog.Done:
-		return "already watched: the whole subject is done on the list, nothing written"
+		return subjectWatched
 	case w == nil:
-		return "already watched: nothing written"
+		return alreadyWatched
 	case w.EntryAlone && r.Completed:
-		return "already watched; the subject was not done on the list and is now"
+		return subjectCompleted
 	case w.EntryAlone:
-		return "already watched; the subject was not on the list and is now"
+		return subjectListed
 	case r.Completed:
-		return "marked as watched; the subject is complete"
+		return markedLast
 	case r.NotMoved != nil:
-		return "marked as watched; the subject is locked, so its entry stays as it was"
+		return markedLocked
 	case r.NotCompleted != nil:
-		return "marked as watched; the catalog refused to set the subject done"
+		return markedOpen
 	}
-	return "marked as watched"
+	return marked
 }
 
 // markFailure tells a refusal from an outage: an outage queues, a refusal tells the person what to do.
 func markFailure(a account.Account, err error) record.Outcome {
 	var problem *catalog.Error
 	errors.As(err, &problem)
-	words := ""
+	var words reason.Reason
 	if problem != nil && !problem.Description.IsZero() {
-		words = fmt.Sprintf(" (it says: %s)", problem.Description)
+		words = catalogWords.With(problem.Description)
 	}
 	switch {
 	case errors.Is(err, account.ErrNotFound):
-		return record.Outcome{Status: record.Queued, ErrorKind: record.NoAccount, Message: queue.Gone}
+		return record.Outcome{Status: record.Queued, ErrorKind: record.NoAccount, Message: queue.AccountGone.With()}
 	case errors.Is(err, account.ErrNoToken):
-		return failure(record.Unauthorized, fmt.Sprintf("the account %s has no access token: enter one on the accounts page, then retry", a.Username))
+		return failure(record.Unauthorized, tokenMissing.With(a.Username))
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken):
-		return failure(record.Unauthorized, fmt.Sprintf("the token of the account %s is not its own: look at the account, then retry", a.Username))
+		return failure(record.Unauthorized, tokenOfAnother.With(a.Username))
 	case errors.Is(err, catalog.ErrUnauthorized):
-		return failure(record.Unauthorized, fmt.Sprintf("the catalog refuses the token of account %s, it has expired or was revoked%s: enter a new one on the accounts page, then retry", a.Username, words))
+		return failure(record.Unauthorized, tokenRefused.With(a.Username, words))
 	case catalog.LacksScope(err):
-		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to write%s: make a new token that may change collections", a.Username, words))
+		return failure(record.Forbidden, scopeMissing.With(a.Username, words))
 	case errors.Is(err, catalog.ErrForbidden):
-		return failure(record.Forbidden, fmt.Sprintf("the catalog forbids account %s to change its list%s: look at the account on the catalog's website, it may be banned; a new token does not help", a.Username, words))
+		return failure(record.Forbidden, accountForbidden.With(a.Username, words))
 	case catalog.Hides(err):
-		return failure(record.Refused, fmt.Sprintf("the catalog does not show the subject to account %s: this account may not see it (too young, or not allowed), or it is gone", a.Username))
+		return failure(record.Refused, subjectHidden.With(a.Username))
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
-		return failure(record.Refused, fmt.Sprintf("the catalog refuses the mark%s: look at the subject there, set a mapping if it is the wrong one, then retry", words))
+		return failure(record.Refused, markRefused.With(words))
 	case errors.Is(err, catalog.ErrUnreachable):
-		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: catalog.Outage(err).Text + waits}
+		return record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(catalog.Outage(err))}
 	}
-	return failure(record.Internal, internalMessage)
+	return failure(record.Internal, internalError.With())
 }

@@ -87,7 +87,7 @@ func news(kind notify.Kind, event watch.Event, o record.Outcome) notify.Notice {
 		n.About = aboutShow(event)
 	}
 	if o.Status != record.Success {
-		n.Facts["error_message"], n.Facts["error_type"] = o.Message, string(o.ErrorKind)
+		n.Reason, n.Facts["error_type"] = o.Message, string(o.ErrorKind)
 	}
 	subject := ""
 	if o.SubjectID != 0 {

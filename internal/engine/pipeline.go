@@ -12,14 +12,9 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
-)
-
-// What records of several causes say.
-const (
-	internalMessage = "internal error: see the service's log, then retry"
-	waits           = ": this waits and is repeated by itself"
 )
 
 // process brings a claimed record to its end, or to the batch that marks it. A
@@ -55,7 +50,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	e.tell(ctx, step)
 	steps := append(e.corrections(ctx, w), step)
 	if out != nil {
-		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: steps}}})
+		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message.Text}, Steps: steps}}})
 		return
 	}
 	start := time.Now()
@@ -74,7 +69,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 func (e *Engine) settlePanic(ctx, work context.Context, w record.Work) {
 	if p := recover(); p != nil {
 		e.Log.ErrorContext(ctx, "panic while working on a record", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+		e.settle(work, []settled{{work: w, outcome: failure(record.Internal, internalError.With())}})
 	}
 }
 
@@ -100,18 +95,18 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 			e.enqueueMark(work, s)
 			return
 		}
-		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: "earlier episodes of this subject are in the queue" + waits}
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(earlierWait.With())}
 	case match.Review:
-		s.outcome = record.Outcome{Status: record.Review, Message: result.Reason}
+		s.outcome = record.Outcome{Status: record.Review, Message: reason.Text(result.Reason)}
 	case match.Blocked:
-		s.outcome = record.Outcome{Status: record.Ignored, Message: result.Reason}
+		s.outcome = record.Outcome{Status: record.Ignored, Message: reason.Text(result.Reason)}
 	case match.EpisodeNotFound:
-		s.outcome = failure(record.EpisodeNotFound, result.Reason)
+		s.outcome = failure(record.EpisodeNotFound, reason.Text(result.Reason))
 	case match.Unreachable:
-		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: result.Reason + waits}
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(reason.Text(result.Reason))}
 		s.cause = s.trace.Err
 	default:
-		s.outcome = failure(record.NotMatched, result.Reason)
+		s.outcome = failure(record.NotMatched, reason.Text(result.Reason))
 	}
 	e.settle(work, []settled{s})
 }
@@ -136,7 +131,7 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 			r.step.Output["accounts"] = []string{a.Username}
 			return a, r.step, nil, nil
 		}
-		out := failure(record.NoAccount, fmt.Sprintf("account not found: the account %s does not name the user %q any more, or is disabled", w.AccountName, w.UserName))
+		out := failure(record.NoAccount, accountChanged.With(w.AccountName, w.UserName))
 		return account.Account{}, r.step, &out, nil
 	}
 	if len(r.accounts) > 1 {
@@ -165,11 +160,11 @@ func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
 		e.letGo(w.ID)
 	default:
 		e.Log.ErrorContext(ctx, "cannot work on record", "error", err)
-		e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalMessage)}})
+		e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalError.With())}})
 	}
 }
 
-func failure(kind record.ErrorKind, message string) record.Outcome {
+func failure(kind record.ErrorKind, message reason.Reason) record.Outcome {
 	return record.Outcome{Status: record.Failed, ErrorKind: kind, Message: message}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
@@ -40,7 +41,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 	t, err := e.Tasks.Start(RetryKind, id, func(ctx context.Context, t *task.Task) error {
 		defer close(requeued)
 		defer e.Follow(id, t)()
-		t.Progress(0, 1, fmt.Sprintf("record %d is run again", id))
+		t.Progress(0, 1, retrying.With(id))
 		err := e.requeue(ctx, id)
 		requeued <- err
 		if err != nil {
@@ -72,7 +73,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 func (e *Engine) LastRetry(id int64) (*task.Task, error) {
 	t, err := e.Tasks.Newest(RetryKind, id)
 	if errors.Is(err, task.ErrNotFound) {
-		return nil, ErrNotRetried
+		return nil, ErrNotRetried.With("/api/records/{id}/retry")
 	}
 	return t, err
 }
@@ -88,14 +89,14 @@ func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
 			return err
 		}
 		var tally Tally
-		t.Progress(0, len(ids), tally.String())
+		t.Progress(0, len(ids), tally.Reason())
 		for len(ids) > 0 {
 			part := ids[:min(len(ids), RunMost)]
 			ids = ids[len(part):]
 			err := e.retryPart(ctx, part, &tally)
 			done := tally.Retried + tally.Skipped
 			t.SetResult(tally)
-			t.Progress(done, done+len(ids), tally.String())
+			t.Progress(done, done+len(ids), tally.Reason())
 			if err != nil {
 				return err
 			}
@@ -120,9 +121,9 @@ type Tally struct {
 	Skipped int `json:"skipped"`
 }
 
-// String is the tally in words; those that were skipped are left out.
-func (t Tally) String() string {
-	return fmt.Sprintf("%d run again: %d marked, %d queued, %d failed again, %d other", t.Retried, t.Marked, t.Queued, t.Failed, t.Other)
+// Reason is the tally in words; those that were skipped are left out.
+func (t Tally) Reason() reason.Reason {
+	return retried.With(t.Retried, t.Marked, t.Queued, t.Failed, t.Other)
 }
 
 // retryPart runs some records again, those of them that are still failed, and waits until all are settled.

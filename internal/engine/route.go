@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -16,7 +16,7 @@ import (
 type route struct {
 	accounts []account.Account
 	kind     record.ErrorKind
-	message  string
+	message  reason.Reason
 	step     match.Step
 }
 
@@ -51,19 +51,18 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		r.step.Status = match.Hit
 	case strings.TrimSpace(user) == "":
 		r.kind = record.UserNameMissing
-		r.message = "user name missing: the event does not say who watched; let the media server send the user's name"
+		r.message = userNameMissing.With()
 	case len(disabled) > 0:
 		r.kind = record.NoAccount
-		r.message = fmt.Sprintf("account not found: the account %s names the user %q but is disabled; enable it on the accounts page",
-			strings.Join(disabled, ", "), user)
+		r.message = accountDisabled.With(strings.Join(disabled, ", "), user)
 	default:
 		ignored, err := e.Accounts.IsIgnored(ctx, user)
 		if err != nil {
 			return r, err
 		}
-		r.kind, r.message = record.NoAccount, noAccount(user)
+		r.kind, r.message = record.NoAccount, noAccount.With(user)
 		if ignored {
-			r.kind, r.message = record.UserIgnored, userIgnored(user)
+			r.kind, r.message = record.UserIgnored, userIgnored.With(user)
 		}
 	}
 	names := []string{}
@@ -71,7 +70,7 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		names = append(names, a.Username)
 	}
 	r.step.Output = map[string]any{"accounts": names}
-	if r.message != "" {
+	if !r.message.IsZero() {
 		r.step.Output["reason"] = r.message
 	}
 	r.step = r.step.Ended(start)

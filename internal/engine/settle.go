@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -16,6 +15,7 @@ import (
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -148,7 +148,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		if err != nil {
 			return o, err
 		}
-		if asked.Message != "" {
+		if !asked.Message.IsZero() {
 			o.Message = asked.Message
 		}
 		if asked.Again {
@@ -187,8 +187,12 @@ func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, max
 		RecordID: o.RecordID, AccountID: o.AccountID, SubjectID: o.SubjectID, Action: s.work.Action,
 		LastError: o.Message,
 	}
+	why := o.Message
+	if o.Message.Code == waits.Code() {
+		why, _ = o.Message.Args["reason"].(reason.Reason)
+	}
 	if s.cause != nil {
-		task.LastError = s.cause.Error()
+		task.LastError = reason.Of(s.cause)
 		task.Asked = catalog.Asked(s.cause)
 		var problem *catalog.Error
 		if errors.As(s.cause, &problem) {
@@ -201,7 +205,7 @@ func (s settled) queueTx(ctx context.Context, tx *sql.Tx, o *record.Outcome, max
 	put, err := queue.PutTx(ctx, tx, task, maxRetries)
 	if put.Status == queue.Abandoned {
 		o.Status, o.ErrorKind = record.Failed, record.Abandoned
-		o.Message = fmt.Sprintf("given up after %d retries: %s; revive it in the queue, or retry it here", put.Retries, strings.TrimSuffix(o.Message, waits))
+		o.Message = givenUp.With(put.Retries, why)
 	}
 	return put.Waited, err
 }

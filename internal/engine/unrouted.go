@@ -3,20 +3,11 @@ package engine
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 )
-
-func noAccount(user string) string {
-	return fmt.Sprintf("account not found: no account names the media-server user %q exactly, case and spaces included; add the name on the accounts page", user)
-}
-
-func userIgnored(user string) string {
-	return fmt.Sprintf("the media-server user %q is ignored; take that back on the accounts page, or add the name to an account there", user)
-}
 
 // IgnoreUser leaves alone what a media-server user watches whom no account names: what failed for that is ignored now,
 // and its notice closed. It returns an *reason.FieldError.
@@ -25,7 +16,7 @@ func (e *Engine) IgnoreUser(ctx context.Context, user string) error {
 		if err := account.IgnoreTx(ctx, tx, user); err != nil {
 			return err
 		}
-		if err := record.IgnoreUserTx(ctx, tx, user, userIgnored(user)); err != nil {
+		if err := record.IgnoreUserTx(ctx, tx, user, userIgnored.With(user)); err != nil {
 			return err
 		}
 		return e.Notices.AddTx(ctx, tx, notify.Notice{Kind: notify.NoAccount, About: user, Over: true})
@@ -39,6 +30,6 @@ func (e *Engine) HeedUser(ctx context.Context, user string) error {
 		if err := account.HeedTx(ctx, tx, user); err != nil {
 			return err
 		}
-		return record.HeedUserTx(ctx, tx, user, noAccount(user))
+		return record.HeedUserTx(ctx, tx, user, noAccount.With(user))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -128,9 +129,9 @@ func TestCountedDaysFollowTheirRecords(t *testing.T) {
 			return err
 		}), 1},
 		{"a record is marked at last", inTx(func(ctx context.Context, tx *sql.Tx) error {
-			return record.MoveTx(ctx, tx, waiting, record.Queued, record.Success, "", "")
+			return record.MoveTx(ctx, tx, waiting, record.Queued, record.Success, "", reason.Reason{})
 		}), 3},
-		{"a title is blocked", inTx(func(ctx context.Context, tx *sql.Tx) error { return record.IgnoreTx(ctx, tx, marked, "") }), 1},
+		{"a title is blocked", inTx(func(ctx context.Context, tx *sql.Tx) error { return record.IgnoreTx(ctx, tx, marked, reason.Reason{}) }), 1},
 		{"history moves in", inTx(func(ctx context.Context, tx *sql.Tx) error {
 			_, err := record.InsertPast(ctx, tx, record.Past{Event: episode("b", 1, 1), At: day, Outcome: record.Outcome{Status: record.Success}})
 			return err

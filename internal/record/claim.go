@@ -45,7 +45,7 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 			return err
 		}
 		for _, id := range unreadable {
-			if err := SettleTx(ctx, tx, Outcome{RecordID: id, Status: Failed, ErrorKind: Internal, Message: unreadableMessage}); err != nil {
+			if err := SettleTx(ctx, tx, Outcome{RecordID: id, Status: Failed, ErrorKind: Internal, Message: eventUnreadable.With()}); err != nil {
 				return err
 			}
 		}
@@ -63,8 +63,6 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 	}
 	return works, nil
 }
-
-const unreadableMessage = "what is stored of this event cannot be read: was the database changed by hand, or by a newer version?"
 
 // Extend prolongs the leases of records that are still being worked on.
 func (s *Store) Extend(ctx context.Context, ids []int64, lease time.Duration) error {

@@ -1,19 +1,11 @@
 package record
 
 import (
-	"errors"
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
-)
-
-// The errors a caller branches on.
-var (
-	// ErrNotFound is returned when no record (or no trace) has the id asked for.
-	ErrNotFound = errors.New("record not found")
-	// ErrMoved is returned when a record is in another state than the caller thought.
-	ErrMoved = errors.New("the record is in another state now")
 )
 
 // Status is the state of a record.
@@ -80,14 +72,20 @@ type Record struct {
 	// Method names the layer that found the subject.
 	Method string `json:"method"`
 	// Confidence is a ratio 0..1.
-	Confidence float64   `json:"confidence"`
-	Message    string    `json:"message"`
-	ErrorKind  ErrorKind `json:"error_kind"`
-	Attempts   int       `json:"attempts"`
+	Confidence float64       `json:"confidence"`
+	Message    reason.Reason `json:"message_value,omitzero"`
+	ErrorKind  ErrorKind     `json:"error_kind"`
+	Attempts   int           `json:"attempts"`
 	// Marked is set while a list holds a mark that this very record wrote.
 	Marked    bool      `json:"marked"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// MarshalJSON adds the text of the message.
+func (r Record) MarshalJSON() ([]byte, error) {
+	type plain Record
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 // Work is a claimed record with everything its event carried.
@@ -108,7 +106,7 @@ type Outcome struct {
 	EpisodeSort *float64
 	Method      string
 	Confidence  float64
-	Message     string
+	Message     reason.Reason
 	ErrorKind   ErrorKind
 	// Mark is what was newly written to the list of AccountID: the episode, or without one
 	// the subject itself; nil when nothing was.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 )
 
 // SettleTx writes an outcome and its trace within tx. The caller publishes the id after the commit.
@@ -58,7 +59,7 @@ func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
 
 // MoveTx changes the state of a record that stays as it came out, within tx. It returns
 // ErrMoved when the record is not in the state from.
-func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message string) error {
+func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message reason.Reason) error {
 	result, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE id = ? AND status = ?`,
 		to, kind, message, time.Now().UnixMilli(), id, from)
 	if err != nil {
@@ -75,7 +76,7 @@ func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind Err
 }
 
 // IgnoreTx ends a settled record as ignored, within tx; one that is on its way stays so.
-func IgnoreTx(ctx context.Context, tx *sql.Tx, id int64, message string) error {
+func IgnoreTx(ctx context.Context, tx *sql.Tx, id int64, message reason.Reason) error {
 	_, err := tx.ExecContext(ctx, `UPDATE records SET status = 'ignored', error_kind = '', message = ?, updated_at = ?
 		WHERE id = ? AND status NOT IN ('received', 'processing')`, message, time.Now().UnixMilli(), id)
 	if err != nil {

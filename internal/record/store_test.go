@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
@@ -86,7 +86,7 @@ func TestAnEventThatCannotBeReadStandsInNobodysWay(t *testing.T) {
 		t.Fatalf("claimed %v, %v, want %d alone", works, err, ids[1])
 	}
 	r, err := s.Get(t.Context(), ids[0])
-	if err != nil || r.Status != record.Failed || r.ErrorKind != record.Internal || !strings.Contains(r.Message, "cannot be read") {
+	if err != nil || r.Status != record.Failed || r.ErrorKind != record.Internal || r.Message.Code != "event_unreadable" {
 		t.Errorf("the other one is %+v, %v", r, err)
 	}
 }
@@ -119,13 +119,13 @@ func TestSettledRecordShowsItsOutcomeAndTrace(t *testing.T) {
 	sort := 13.0
 	settle(t, d, record.Outcome{
 		RecordID: id, Status: record.Success, AccountID: 99, AccountName: "gone", SubjectID: 8, SubjectName: "八", EpisodeID: 80, EpisodeSort: &sort,
-		Method: "api", Confidence: 0.9, Message: "marked as watched", Trace: json.RawMessage(`{"steps":[]}`),
+		Method: "api", Confidence: 0.9, Message: reason.Text("marked as watched"), Trace: json.RawMessage(`{"steps":[]}`),
 	})
 	r, err := s.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != record.Success || r.SubjectID != 8 || *r.EpisodeSort != 13 || r.Message != "marked as watched" {
+	if r.Status != record.Success || r.SubjectID != 8 || *r.EpisodeSort != 13 || r.Message.Text != "marked as watched" {
 		t.Errorf("record is %+v", r)
 	}
 	if r.AccountID != 0 || r.AccountName != "gone" {

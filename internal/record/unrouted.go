@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 )
 
 // stillUnrouted is the SQL condition of a failed record whose user no enabled account names to this day: who was added to one since
@@ -50,16 +51,16 @@ func (s *Store) Unrouted(ctx context.Context, most int) ([]Unrouted, error) {
 }
 
 // IgnoreUserTx ends the records of a user without an account as ignored, within tx.
-func IgnoreUserTx(ctx context.Context, tx *sql.Tx, user, message string) error {
+func IgnoreUserTx(ctx context.Context, tx *sql.Tx, user string, message reason.Reason) error {
 	return moveUnrouted(ctx, tx, user, Failed, NoAccount, Ignored, UserIgnored, message)
 }
 
 // HeedUserTx is the way back from IgnoreUserTx.
-func HeedUserTx(ctx context.Context, tx *sql.Tx, user, message string) error {
+func HeedUserTx(ctx context.Context, tx *sql.Tx, user string, message reason.Reason) error {
 	return moveUnrouted(ctx, tx, user, Ignored, UserIgnored, Failed, NoAccount, message)
 }
 
-func moveUnrouted(ctx context.Context, tx *sql.Tx, user string, from Status, fromKind ErrorKind, to Status, kind ErrorKind, message string) error {
+func moveUnrouted(ctx context.Context, tx *sql.Tx, user string, from Status, fromKind ErrorKind, to Status, kind ErrorKind, message reason.Reason) error {
 	_, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE user_name = ? AND status = ? AND error_kind = ?`,
 		to, kind, message, time.Now().UnixMilli(), user, from, fromKind)
 	if err != nil {

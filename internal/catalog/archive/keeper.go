@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/archive/fetch"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
@@ -205,7 +206,7 @@ func (k *Keeper) run(work func(ctx context.Context, tell func(Progress)) (Outcom
 			k.mu.Lock()
 			k.progress = p
 			k.mu.Unlock()
-			run.Progress(int(p.Done), int(p.Total), string(p.Phase))
+			run.Progress(int(p.Done), int(p.Total), reason.Text(string(p.Phase)))
 		})
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled) && outcome == Failed:

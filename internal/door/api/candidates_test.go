@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -23,7 +24,7 @@ func (r *rig) ask(e watch.Event, candidates ...match.Candidate) (question, recor
 		if _, err := review.AskTx(ctx, tx, w, trace); err != nil {
 			return err
 		}
-		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: record.Review, Message: "perhaps"})
+		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: record.Review, Message: reason.Text("perhaps")})
 	})
 	if err != nil {
 		r.t.Fatal(err)

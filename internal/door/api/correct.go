@@ -89,7 +89,7 @@ func (c Corrections) register(s *server) {
 		Description: "Removes the mark that the record itself wrote; the record becomes ignored, and a retry marks again. 409 when it wrote nothing.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, in *ByID) (*JSON[record.Record], error) {
-		return answer(c.Decisions.Unmark(ctx, in.ID, "taken back by a person"))
+		return answer(c.Decisions.Unmark(ctx, in.ID, takenBack.With()))
 	})
 }
 
@@ -118,9 +118,9 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	p, err := c.Decisions.PreviewCorrection(ctx, in.ID, review.Correction{
 		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
 	})
-	var field *mapping.FieldError
+	var field *reason.FieldError
 	if errors.As(err, &field) {
-		return nil, fieldProblem("query."+field.Field, reason.Text(field.Problem))
+		return nil, fieldProblem("query."+field.Field, field.What)
 	}
 	if err != nil {
 		return nil, err

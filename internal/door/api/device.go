@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/source/device"
 )
@@ -80,6 +81,8 @@ type deviceMark struct {
 	Before      bool              `json:"marked_before" doc:"Whether the list had the mark already."`
 	After       bool              `json:"marked_after" doc:"Whether the list has it now."`
 	Message     string            `json:"message" doc:"What happened, in plain words."`
+	// Value is Message with its code.
+	Value reason.Reason `json:"message_value,omitzero"`
 }
 
 // deviceSynced is what a sync of one box did.
@@ -119,7 +122,7 @@ func (d Device) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[d
 		}
 		after := r.Status == record.Success
 		before := after && (!r.Marked || synced.Event == nil)
-		told.Marks = append(told.Marks, deviceMark{r.ID, r.Status, r.AccountName, r.SubjectID, r.SubjectName, r.EpisodeSort, before, after, r.Message})
+		told.Marks = append(told.Marks, deviceMark{r.ID, r.Status, r.AccountName, r.SubjectID, r.SubjectName, r.EpisodeSort, before, after, r.Message.Text, r.Message})
 	}
 	return answer(told, nil)
 }

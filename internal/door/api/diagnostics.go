@@ -94,6 +94,8 @@ type failedRecord struct {
 	Method    string           `json:"method"`
 	Attempts  int              `json:"attempts"`
 	Message   string           `json:"message"`
+	// Value is Message with its code.
+	Value reason.Reason `json:"message_value,omitzero"`
 }
 
 // Diagnostics is the file for a bug report.
@@ -181,7 +183,7 @@ func (d Diagnostics) gather(ctx context.Context, p program) (diagnostics, error)
 		return diagnostics{}, err
 	}
 	for _, r := range failed {
-		found.Errors = append(found.Errors, failedRecord{r.ID, r.CreatedAt, string(r.Source), r.ErrorKind, r.Method, r.Attempts, r.Message})
+		found.Errors = append(found.Errors, failedRecord{r.ID, r.CreatedAt, string(r.Source), r.ErrorKind, r.Method, r.Attempts, r.Message.Text, r.Message})
 	}
 	found.State, err = d.state(ctx)
 	return found, err

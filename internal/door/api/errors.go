@@ -12,14 +12,10 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
-	"watchmark/internal/engine/queue"
-	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
-	"watchmark/internal/platform/task"
-	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
@@ -33,30 +29,11 @@ var statuses = []struct {
 	err    error
 	status int
 }{
-	{record.ErrNotFound, http.StatusNotFound},
 	{mapping.ErrNotFound, http.StatusNotFound},
-	{review.ErrNotFound, http.StatusNotFound},
-	{review.ErrAnswered, http.StatusConflict},
-	{review.ErrUnanswered, http.StatusConflict},
-	{review.ErrInWork, http.StatusConflict},
 	{mapping.ErrTaken, http.StatusConflict},
 	{mapping.ErrBlockedTaken, http.StatusConflict},
 	{mapping.ErrFull, http.StatusConflict},
 	{mapping.ErrExpressions, http.StatusConflict},
-	{engine.ErrInProgress, http.StatusConflict},
-	{engine.ErrRetrying, http.StatusConflict},
-	{review.ErrNothingMarked, http.StatusConflict},
-	{review.ErrCorrecting, http.StatusConflict},
-	{engine.ErrNotRetried, http.StatusNotFound},
-	{queue.ErrNotFound, http.StatusNotFound},
-	{queue.ErrSynced, http.StatusConflict},
-	{queue.ErrHeld, http.StatusConflict},
-	{queue.ErrNoProbe, http.StatusConflict},
-	{queue.ErrInWork, http.StatusConflict},
-	{queue.ErrPending, http.StatusConflict},
-	{task.ErrNotFound, http.StatusNotFound},
-	{task.ErrEnded, http.StatusConflict},
-	{task.ErrStopping, http.StatusServiceUnavailable},
 	{archive.ErrBusy, http.StatusConflict},
 	{archive.ErrNone, http.StatusConflict},
 	{idmap.ErrOff, http.StatusConflict},
@@ -139,8 +116,6 @@ func fieldsOf(err error) []problem.Field {
 		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
 		case *reason.FieldError:
 			fields = append(fields, problem.At("body."+e.Field, e.What))
-		case *mapping.FieldError:
-			at(e.Field, e.Problem)
 		case *settings.FieldError:
 			at(e.Key, e.Problem)
 		}

@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 )
 
 // MappingInput is a mapping as a person enters it.
@@ -32,11 +33,11 @@ func (m MappingInput) mapping(id int64, origin mapping.Origin) mapping.Mapping {
 	}
 }
 
-// named is m with the name of its subject. It returns a *mapping.FieldError for a subject that
+// named is m with the name of its subject. It returns a *reason.FieldError for a subject that
 // is none; where the catalog cannot tell, only the name is missing.
 func (ms Mappings) named(ctx context.Context, m mapping.Mapping) (mapping.Mapping, error) {
 	subject, err := ms.Decisions.Chosen(ctx, m.SubjectID)
-	var field *mapping.FieldError
+	var field *reason.FieldError
 	if errors.As(err, &field) {
 		return m, err
 	}

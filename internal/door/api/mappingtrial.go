@@ -94,9 +94,9 @@ func (ms Mappings) rulesWith(ctx context.Context, d *mappingDraft, event watch.E
 	}
 	draft := d.mapping(d.ID, mapping.ByPerson)
 	rules, err := ms.Store.RulesWith(ctx, draft)
-	var field *mapping.FieldError
+	var field *reason.FieldError
 	if errors.As(err, &field) {
-		return nil, draftNone, fieldProblem("body.draft."+field.Field, reason.Text(field.Problem))
+		return nil, draftNone, fieldProblem("body.draft."+field.Field, field.What)
 	}
 	if err != nil {
 		return nil, draftNone, err

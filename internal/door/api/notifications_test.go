@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/testkit/channeltest"
 )
@@ -120,7 +121,7 @@ func TestTheInboxKeepsEverything(t *testing.T) {
 	c := r.do("POST", "/api/notification/webhooks", map[string]any{"name": "phone", "config": map[string]any{"url": hook.URL}}).want(201)
 	r.notices.Add(t.Context(),
 		notify.Notice{Kind: notify.Marked, User: "mira", Account: "mira", Facts: map[string]string{"title": "灯塔守望者", "season": "1", "episode": "3"}},
-		notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", Facts: map[string]string{"title": "夜航", "error_message": "the catalog refuses the mark"}, Channels: []int64{int64(c.get("id").(float64))}})
+		notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", Reason: reason.Text("the catalog refuses the mark"), Facts: map[string]string{"title": "夜航"}, Channels: []int64{int64(c.get("id").(float64))}})
 	r.do("GET", "/api/notification/inbox", nil).want(200, "灯塔守望者 S1E3 marked · mira", `"severity":"error"`)
 	r.do("GET", "/api/notification/inbox?attention=true", nil).want(200, "夜航")
 	r.do("GET", "/api/notification/inbox?kind=marked", nil).want(200, "灯塔")

@@ -107,3 +107,14 @@ var (
 		"请打开 {address}：通过登录服务登录只能在对外地址进行。").For(reason.Conflict)
 	notLoaded = reason.New("oidc_way_back", "This is where the provider leads people back to: pages cannot load it.", "此地址仅供登录服务返回时跳转，页面无法加载它。").For(reason.Forbidden)
 )
+
+// What became of a webhook.
+var (
+	accepted  = reason.New("accepted", "accepted", "已接收")
+	filmBegan = reason.New("film_began", "Playback of a film began: only its end is marked, unless the setting sync.film_start_marks_doing is on.",
+		"剧场版开始播放：看完才会标记，除非启用了设置 sync.film_start_marks_doing。")
+	playbackBegan = reason.New("playback_began", "Playback began: only its end is marked.", "开始播放：看完才会标记。")
+)
+
+// takenBack is why a mark was taken back.
+var takenBack = reason.New("taken_back", "taken back by a person", "已手动撤回")

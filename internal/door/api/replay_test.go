@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -25,9 +26,9 @@ func (r *rig) queued(title string, tries int) int64 {
 	id := r.record(title, record.Queued, true)
 	for range tries + 1 {
 		err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			put, err := queue.PutTx(ctx, tx, queue.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: "no answer", Asked: true}, 1)
+			put, err := queue.PutTx(ctx, tx, queue.Task{RecordID: id, AccountID: 1, SubjectID: 8, Episodes: []catalog.EpisodeID{801}, LastError: reason.Text("no answer"), Asked: true}, 1)
 			if err == nil && put.Status == queue.Abandoned {
-				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up")
+				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, reason.Text("given up"))
 			}
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
@@ -27,6 +28,8 @@ type sourceSeen struct {
 	LastSeen *time.Time   `json:"last_seen" doc:"When its last request arrived; null for never, or longer ago than the webhook log keeps."`
 	Status   int          `json:"last_status" doc:"The HTTP status that was answered; 0 for never."`
 	Reason   string       `json:"last_reason" doc:"What became of the request."`
+	// Value is Reason with its code.
+	Value reason.Reason `json:"last_reason_value,omitzero"`
 }
 
 // Stats are the counts that the dashboard shows.
@@ -61,7 +64,7 @@ func (st Stats) count(ctx context.Context) (stats, error) {
 	for i, src := range source.Push {
 		seen := sourceSeen{Source: src}
 		if entry, known := last[src]; known {
-			seen.LastSeen, seen.Status, seen.Reason = &entry.At, entry.Status, entry.Reason
+			seen.LastSeen, seen.Status, seen.Reason, seen.Value = &entry.At, entry.Status, entry.Reason.Text, entry.Reason
 		}
 		all.Sources[i] = seen
 	}

@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/door/problem"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/watch"
@@ -35,6 +36,15 @@ func trialEvent(text []byte) (watch.Event, error) {
 type testedRecord struct {
 	record.Record
 	Trace match.Trace `json:"trace" doc:"Step by step, why the record came out so."`
+}
+
+// MarshalJSON adds the text of the message.
+func (t testedRecord) MarshalJSON() ([]byte, error) {
+	type bare record.Record // without its MarshalJSON
+	return reason.MarshalBeside(&struct {
+		bare
+		Trace match.Trace `json:"trace"`
+	}{bare(t.Record), t.Trace})
 }
 
 const trialRule = " The body is that of the custom webhook: numbers may come as texts, unknown fields are passed over. " +
@@ -107,7 +117,7 @@ func (t Trials) testSync(ctx context.Context, in *struct {
 	tested := testedRecord{Record: settled}
 	text, err := t.Records.Trace(ctx, settled.ID)
 	if errors.Is(err, record.ErrNotFound) { // it failed before the matching
-		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message}, Steps: []match.Step{}}
+		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message.Text}, Steps: []match.Step{}}
 		return &trialOutcome{http.StatusOK, tested}, nil
 	}
 	if err != nil {

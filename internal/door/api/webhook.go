@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/listen"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record/webhooklog"
@@ -99,7 +100,7 @@ type outcome struct {
 	status int
 	answer any // the JSON body: webhookIgnored or a *problem.Document; nil for accepted records
 	events []watch.Event
-	reason string
+	reason reason.Reason
 	title  string
 	label  string
 	user   string
@@ -161,7 +162,7 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 	}
 	entry := webhooklog.Entry{
 		At: time.Now(), Source: src, ContentType: short(r.Header.Get("Content-Type")), Status: o.status,
-		Reason: d.Masker.Mask(o.reason), UserName: o.user, Title: o.title, Label: o.label,
+		Reason: o.reason.Masked(d.Masker.Mask), UserName: o.user, Title: o.title, Label: o.label,
 		Body: d.Masker.Body(r.Header.Get("Content-Type"), o.body, loggedBody),
 	}
 	if addr := auth.ClientOf(r.Context()).Addr; addr.IsValid() {
@@ -217,27 +218,27 @@ func (d *door) receive(w http.ResponseWriter, r *http.Request, src watch.Source,
 	o := outcome{title: delivery.Title, label: delivery.Label, user: delivery.UserName, body: body}
 	o.events, o.reason = wanted(delivery, current.Sync.FilmStartMarksDoing)
 	if len(o.events) == 0 {
-		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason}
+		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason.Text}
 		return o
 	}
-	o.status, o.reason = http.StatusAccepted, "accepted"
+	o.status, o.reason = http.StatusAccepted, accepted.With()
 	return o
 }
 
 // wanted are the events of a delivery that become records, or why there are none.
-func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored string) {
+func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored reason.Reason) {
 	for _, e := range d.Events {
 		switch {
 		case e.Action == watch.Watched, e.IsFilm() && filmStarts:
 			events = append(events, e)
 		case e.IsFilm():
-			ignored = "Playback of a film began: only its end is marked, unless the setting sync.film_start_marks_doing is on."
+			ignored = filmBegan.With()
 		default:
-			ignored = "Playback began: only its end is marked."
+			ignored = playbackBegan.With()
 		}
 	}
 	if !d.Ignored.IsZero() {
-		ignored = d.Ignored.Text
+		ignored = d.Ignored
 	}
 	return events, ignored
 }
@@ -251,7 +252,9 @@ func listed(sources []watch.Source) string {
 }
 
 func refuse(p *problem.Document) outcome {
-	return outcome{status: p.Status, answer: p, reason: p.Detail}
+	why := p.Reason
+	why.Text = p.Detail
+	return outcome{status: p.Status, answer: p, reason: why}
 }
 
 func refuseStranger(why error) outcome {

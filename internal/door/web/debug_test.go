@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/testkit/browsertest"
@@ -144,7 +145,7 @@ func TestWebhookLogPages(t *testing.T) {
 	in := g.client(t, true)
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
 		for i := range 30 {
-			if err := webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: 200, Reason: fmt.Sprintf("request %02d", i)}); err != nil {
+			if err := webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: 200, Reason: reason.Text(fmt.Sprintf("request %02d", i))}); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -233,7 +234,7 @@ func TestBrowserTellsTimesAndNumbersToTheReader(t *testing.T) {
 	g.insert(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Date(2025, 3, 9, 16, 30, 0, 0, time.UTC))
 	finish := make(chan struct{})
 	if _, err := g.tasks.Start(engine.RetryFailedKind, 0, func(_ context.Context, t *task.Task) error {
-		t.Progress(1_200, 80_000, "")
+		t.Progress(1_200, 80_000, reason.Reason{})
 		<-finish
 		t.SetResult(engine.Tally{Marked: 1_234})
 		return nil

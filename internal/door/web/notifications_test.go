@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -59,7 +60,7 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 	}
 	add(notify.Notice{Kind: notify.DatabaseMigrated, Facts: map[string]string{"current_version": "10", "previous_version": "9"}})
 	add(notify.Notice{Kind: notify.ReviewWaiting, User: "Mira TV", Account: "mira", RecordID: 4, Facts: map[string]string{"title": "灯塔守望者", "season": "2", "episode": "7", "top_candidate_name": "灯塔守望者 第二季", "source": "jellyfin"}})
-	add(notify.Notice{Kind: notify.CatalogUnreachable, Facts: map[string]string{"error_message": "no connection to api.bgm.tv: check that the service runs"}})
+	add(notify.Notice{Kind: notify.CatalogUnreachable, Reason: reason.Text("no connection to api.bgm.tv: check that the service runs"), Facts: map[string]string{}})
 	add(notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "25m0s", "pending_count": "3"}})
 	phone := g.addChannel(t, "Phone of Mira", channel.Webhook{URL: "https://ntfy.example/" + robotKey, Method: http.MethodPost, Template: `{"topic": "watchmark", "title": "{title}"}`,
 		Headers: []channel.Header{{Name: "Authorization", Value: "Bearer " + robotKey}}})
@@ -70,8 +71,8 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 		Title: "{anime} {episode}", QuietFrom: "22:30", QuietTo: "07:00", Cooldown: 90}); err != nil {
 		t.Fatal(err)
 	}
-	add(notify.Notice{Kind: notify.NoAccount, User: " Gäste ", RecordID: 7, Facts: map[string]string{"title": "灵能百分百", "season": "3", "episode": "1", "error_message": "no account names this user", "source": "emby"}})
-	add(notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", RecordID: 2, Facts: map[string]string{"title": hostileTitle, "season": "1", "episode": "1", "error_message": "the catalog refused it: <b>403</b>", "source": "custom"}})
+	add(notify.Notice{Kind: notify.NoAccount, User: " Gäste ", RecordID: 7, Reason: reason.Text("no account names this user"), Facts: map[string]string{"title": "灵能百分百", "season": "3", "episode": "1", "source": "emby"}})
+	add(notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", RecordID: 2, Reason: reason.Text("the catalog refused it: <b>403</b>"), Facts: map[string]string{"title": hostileTitle, "season": "1", "episode": "1", "source": "custom"}})
 	newestRow := g.db.Read().QueryRowContext(ctx, `SELECT MAX(id) FROM notices`)
 	if err := newestRow.Scan(&newest); err != nil {
 		t.Fatal(err)

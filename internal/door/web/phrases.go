@@ -91,7 +91,7 @@ func loadPhrases(words catalogue, lang string) (*phrases, error) {
 	}
 	for _, kind := range reason.Kinds() {
 		if from, to := phraseOfKind(kind); strings.ContainsFunc(strings.NewReplacer("%s", "", "%q", "").Replace(from), unicode.IsLetter) {
-			p.add(from, to)
+			p.add(strings.TrimSpace(from), to)
 		}
 	}
 	for key, to := range words[lang] {

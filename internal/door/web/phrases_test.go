@@ -20,6 +20,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	_ "watchmark/internal/door/api" // for its reasons
 	"watchmark/internal/door/web"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/reason"
@@ -130,7 +131,7 @@ func TestServiceIsRetold(t *testing.T) {
 		{"made a sentence", "Account not found.", "没有这个账号。"},
 		{"a phrase before one that begins with what is filled in", "the title is nearly the same, the episode was counted: 12 episodes come before this sequel", "标题几乎相同，集数的定位：这部续作之前有 12 集"},
 		{"a percentage", "it ended at 62 %, and counts from 80 %", "在 62% 处结束，达到 80% 才计入"},
-		{"letters where digits are due", "subject x is there twice", "subject x is there twice"},
+		{"letters where digits are due", "write the episodes of subject x", "write the episodes of subject x"},
 		{"unknown", "something: else; entirely, new", "something: else; entirely, new"},
 		{"a title", "Attack on Titan: The Final Season, Part 2", "Attack on Titan: The Final Season, Part 2"},
 		{"what stands in a verb's place", "dry run: Re: Zero episode 3 would have been marked for mira; switch dry run off at the account and retry the record to mark it",

@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
@@ -36,9 +37,9 @@ func (g *rig) waits(t testing.TB, e watch.Event, subject string, tries int, rest
 	for range tries + 1 {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
 			put, err := queue.PutTx(ctx, tx, queue.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
-				LastError: "the catalog cannot be reached (it says: <b>502</b> Bad Gateway): this waits and is repeated by itself", Asked: true, RetryAfter: rest}, 3)
+				LastError: reason.Text("the catalog cannot be reached (it says: <b>502</b> Bad Gateway): this waits and is repeated by itself"), Asked: true, RetryAfter: rest}, 3)
 			if err == nil && put.Status == queue.Abandoned {
-				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, "given up after 3 tries")
+				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, reason.Text("given up after 3 tries"))
 			}
 			return err
 		})
@@ -84,7 +85,7 @@ func (g *rig) runs(t testing.TB, kind string, about int64, done, total int, mess
 	log := slog.New(task.Handler(slog.DiscardHandler))
 	told := make(chan struct{})
 	run, err := g.tasks.Start(kind, about, func(ctx context.Context, t *task.Task) error {
-		t.Progress(done, total, message)
+		t.Progress(done, total, reason.Text(message))
 		log.DebugContext(ctx, "request sent", "url", "https://catalog.example/v0/subjects/8", "body", "<script>alert(1)</script>")
 		log.WarnContext(ctx, "it takes long", "elapsed", time.Second)
 		close(told)
@@ -332,7 +333,7 @@ func TestBrowserFollowsATask(t *testing.T) {
 		browsertest.Until(browsertest.Says("#tasks", "Running: 2 of 8.")), browsertest.Click("#tasks a.name"),
 		browsertest.Until(fmt.Sprintf(`location.pathname === "/tasks/%d" && document.readyState === "complete"`, id)), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".log", "request sent")))
-	run.Progress(5, 8, "5 run again")
+	run.Progress(5, 8, reason.Text("5 run again"))
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#task", "Running: 5 of 8.")), browsertest.Until(`document.querySelector("#task progress").value === 5`),
 		browsertest.Click("#task form button"), browsertest.Until(browsertest.Says("#task", "Stopped: what was done stays")), browsertest.Until(`!document.querySelector("#task form")`))
 }

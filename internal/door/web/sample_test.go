@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/testkit/catalogtest"
@@ -54,20 +55,20 @@ func (g *rig) fill(t testing.TB) sample {
 
 	var s sample
 	g.addRecord(t, episode(watch.Emby, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 3, "2023-10-06"), now.Add(-50*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: "marked as watched"}, mira)
+		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: reason.Text("marked as watched")}, mira)
 	s.hostile = g.addRecord(t, episode(watch.Custom, "mira", hostileTitle, "", 1, 1, ""), now.Add(-27*time.Hour), record.Outcome{
-		Status: record.Failed, ErrorKind: record.NotMatched, Message: fmt.Sprintf("no entry matched %q: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", hostileTitle)}, mira)
+		Status: record.Failed, ErrorKind: record.NotMatched, Message: reason.Text(fmt.Sprintf("no entry matched %q: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", hostileTitle))}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "迷宫饭", "ダンジョン飯", 1, 12, "2024-03-21"), now.Add(-9*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: "marked as watched"}, mira)
+		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: reason.Text("marked as watched")}, mira)
 	g.addRecord(t, episode(watch.Jellyfin, "mira", "购物频道", "", 1, 120, ""), now.Add(-5*time.Hour), record.Outcome{
-		Status: record.Ignored, Message: "the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked"}, mira)
+		Status: record.Ignored, Message: reason.Text("the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked")}, mira)
 	g.addRecord(t, film(watch.Plex, "mira", "铃芽之旅", "すずめの戸締まり", "2022-11-11"), now.Add(-4*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: "marked as watched; the subject is complete"}, mira)
+		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: reason.Text("marked as watched; the subject is complete")}, mira)
 	g.addRecord(t, episode(watch.Tautulli, "bench", "孤独摇滚！", "ぼっち・ざ・ろっく！", 1, 8, "2022-11-27"), now.Add(-3*time.Hour), record.Outcome{
 		Status: record.Failed, SubjectName: "孤独摇滚！", SubjectID: 328609, EpisodeID: 1127440, EpisodeSort: num(8), Method: "api", Confidence: .99, ErrorKind: record.Unauthorized,
-		Message: "the catalog refuses the token of account bench, it has expired or was revoked: enter a new one on the accounts page, then retry"}, account.Account{Username: "bench"})
+		Message: reason.Text("the catalog refuses the token of account bench, it has expired or was revoked: enter a new one on the accounts page, then retry")}, account.Account{Username: "bench"})
 	s.noAccount = g.addRecord(t, episode(watch.Emby, " Gäste ", "灵能百分百", "モブサイコ100", 3, 1, "2022-10-05"), now.Add(-95*time.Minute), record.Outcome{
-		Status: record.Failed, ErrorKind: record.NoAccount, Message: `account not found: no account names the media-server user " Gäste " exactly, case and spaces included; add the name on the accounts page`}, account.Account{})
+		Status: record.Failed, ErrorKind: record.NoAccount, Message: reason.Text(`account not found: no account names the media-server user " Gäste " exactly, case and spaces included; add the name on the accounts page`)}, account.Account{})
 	season := 1
 	g.ask(t, "彩虹放送局", "", &season, now.Add(-3*time.Hour), []float64{1, 2, 3, 4}, watch.Plex, watch.Episode, wideCandidates()...)
 	g.ask(t, "铃芽", "すずめの戸締まり", nil, now.Add(-2*time.Hour), nil, watch.Emby, watch.Movie, reviewTrace().Steps[1].Candidates...)
@@ -85,24 +86,24 @@ func (g *rig) fill(t testing.TB) sample {
 	})
 	g.rule(t)
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
-		Status: record.Review, Method: "api", Confidence: .61, Message: "perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review", Trace: encode(t, reviewTrace())}, mira)
+		Status: record.Review, Method: "api", Confidence: .61, Message: reason.Text("perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review"), Trace: encode(t, reviewTrace())}, mira)
 	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
-		Message: "the catalog cannot be reached: this waits and is repeated by itself"}, mira)
+		Message: reason.Text("the catalog cannot be reached: this waits and is repeated by itself")}, mira)
 	s.success = g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 26, "2024-03-08"), now.Add(-6*time.Minute), record.Outcome{
 		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-		Message: "marked as watched", Trace: encode(t, successTrace()), Mark: &record.Written{}}, mira)
+		Message: reason.Text("marked as watched"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 27, "2024-03-15"), now.Add(-20*time.Second), record.Outcome{Status: record.Processing}, mira)
 	g.insert(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 28, "2024-03-22"), now.Add(-2*time.Second))
 
 	for _, e := range []webhooklog.Entry{
-		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: "episode: missing", UserName: "mira", Title: "灯塔守望者"},
-		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: "accepted", UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
-		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: "The webhook key is missing or wrong: copy the whole address from the page of this service into your media server."},
-		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: "accepted", UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
-		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: "media.pause is not a finished playback.", UserName: "mira", Title: "葬送的芙莉莲"},
-		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: "accepted", UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
+		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: reason.Text("episode: missing"), UserName: "mira", Title: "灯塔守望者"},
+		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: reason.Text("accepted"), UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
+		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: reason.Text("The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")},
+		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: reason.Text("accepted"), UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
+		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: reason.Text("media.pause is not a finished playback."), UserName: "mira", Title: "葬送的芙莉莲"},
+		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: reason.Text("accepted"), UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
 			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","user":true,"Account":{"title":"mira"},"token":"***","Metadata":{"grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26}}`},
 	} {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhooklog.InsertTx(ctx, tx, e) })
@@ -136,9 +137,9 @@ func (g *rig) calm(t testing.TB) (show int64) {
 	} {
 		at := now.Add(-time.Duration(c.hours)*time.Hour - 6*time.Minute)
 		show = g.addRecord(t, episode(c.source, c.who.Username, c.title, c.original, 1, c.number, "2024-03-08"), at, record.Outcome{Status: record.Success, SubjectName: c.title, SubjectID: c.subject,
-			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: "marked as watched", Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
+			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: reason.Text("marked as watched"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-			return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: at, Source: c.source, Status: 202, Reason: "accepted", UserName: c.who.Username, Title: c.title, RecordIDs: []int64{show}})
+			return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: at, Source: c.source, Status: 202, Reason: reason.Text("accepted"), UserName: c.who.Username, Title: c.title, RecordIDs: []int64{show}})
 		})
 		g.covers[c.subject] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(c.subject, 200), At: now}
 	}
@@ -176,7 +177,7 @@ func (g *rig) year(t testing.TB) {
 				if dice.IntN(30) == 0 {
 					status = record.Failed
 				}
-				if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status, SubjectID: 900031, SubjectName: "药屋少女的呢喃", Message: "marked as watched"}); err != nil {
+				if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status, SubjectID: 900031, SubjectName: "药屋少女的呢喃", Message: reason.Text("marked as watched")}); err != nil {
 					return err
 				}
 			}
@@ -234,14 +235,14 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 	for _, n := range episodes {
 		numbers = append(numbers, &n)
 	}
-	reason := "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"
+	why := "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"
 	if len(candidates) > 0 {
-		reason = fmt.Sprintf("perhaps %s, but not sure (the title is similar): confirm it on the page Review", cmp.Or(candidates[0].NameCN, candidates[0].Name))
+		why = fmt.Sprintf("perhaps %s, but not sure (the title is similar): confirm it on the page Review", cmp.Or(candidates[0].NameCN, candidates[0].Name))
 	}
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: why}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	for _, n := range numbers {
 		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
-		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
+		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: reason.Text(trace.Result.Reason)}, account.Account{})
 		question = g.asks(t, id, e, trace)
 	}
 	return question

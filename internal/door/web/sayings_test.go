@@ -114,6 +114,7 @@ var unsaid = map[string]string{
 // foreign are texts that come out through the speakers and stand in none of their literals of several words.
 var foreign = []string{
 	"accept", "ask", "reject", // the verdict of the arbiter
+	"this waits and is repeated by itself",                      // of records that were stored before reasons were values
 	"mapping named the subject", "payload_id named the subject", // layers that may be certain
 	// What the system and the standard library say.
 	syscall.ECONNREFUSED.Error(), syscall.ECONNRESET.Error(), syscall.EHOSTUNREACH.Error(), syscall.ENETUNREACH.Error(), syscall.EACCES.Error(),

@@ -55,7 +55,7 @@ func (g *rig) begin(t testing.TB, kind string, result any) (id int64, end func()
 	t.Helper()
 	done := make(chan struct{})
 	started, err := g.tasks.Start(kind, 0, func(ctx context.Context, one *task.Task) error {
-		one.Progress(3, 12, "动画: 3 looked up")
+		one.Progress(3, 12, reason.Text("动画: 3 looked up"))
 		select {
 		case <-done:
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/device"
@@ -38,8 +39,8 @@ type taskView struct {
 	Display display
 	// Summary is its progress or its result, in the reader's language.
 	Summary string
-	// Detail is what it says itself, in English: why it failed, or what it is at.
-	Detail string
+	// Detail is what it says itself: why it failed, or what it is at.
+	Detail reason.Reason
 	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
 	Page    string
 	PageKey string
@@ -139,7 +140,8 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	}
 	// The message of an import of the archive is the name of its phase, which taskText describes.
 	if t.State == task.Failed || t.State == task.Running && t.Kind != archive.TaskKind {
-		v.Detail, _, _ = strings.Cut(t.Message, "\n") // the message of a panic goes on with the stack
+		v.Detail = t.Message
+		v.Detail.Text, _, _ = strings.Cut(v.Detail.Text, "\n") // the message of a panic goes on with the stack
 	}
 	return v, nil
 }
@@ -177,7 +179,7 @@ func (w words) taskText(t task.Status) (string, error) {
 		if t.Total > 0 {
 			percent = int(100 * int64(t.Done) / int64(t.Total))
 		}
-		return w.filled("script.import_"+t.Message, map[string]any{"percent": float64(percent)}), nil
+		return w.filled("script.import_"+t.Message.Text, map[string]any{"percent": float64(percent)}), nil
 	case t.State == task.Running && t.Total > 0:
 		return w.filled("script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
 	case t.State == task.Running || t.Result == nil:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -17,54 +18,51 @@ var free = `(CASE WHEN q.account_id IS NULL THEN ` + account.AnyUsableFor(record
 // accountOf is the name of the account of a task q, and whether it is enabled.
 var accountOf = account.NameOf("q.account_id") + `, ` + account.EnabledOf("q.account_id")
 
-// Gone is why the mark of a deleted account waits.
-const Gone = "account not found: it was deleted while its mark waited; this waits until an enabled account names its user"
-
 // reasonOf is why a task waits whose account, if it is still there, cannot be used.
-func reasonOf(name sql.NullString, enabled sql.NullBool) string {
+func reasonOf(name sql.NullString, enabled sql.NullBool) reason.Reason {
 	switch {
 	case !name.Valid:
-		return Gone
+		return AccountGone.With()
 	case !enabled.Bool:
-		return fmt.Sprintf("the account %s is disabled: this waits until it is enabled", name.String)
+		return accountOff.With(name.String)
 	}
-	return fmt.Sprintf("the account %s has no access token: this waits until it has one", name.String)
+	return tokenGone.With(name.String)
 }
 
-// held is why the task of a record waits for its account, and what it says so far; empty when it does not.
-func held(ctx context.Context, q querier, recordID int64) (reason, said string, err error) {
+// held is why the task of a record waits for its account, and what it says so far; zero when it does not.
+func held(ctx context.Context, q querier, recordID int64) (why, before reason.Reason, err error) {
 	var name sql.NullString
 	var enabled sql.NullBool
 	err = q.QueryRowContext(ctx, `SELECT `+accountOf+`, q.last_error FROM pending_sync_queue q
-		WHERE q.record_id = ? AND q.status <> 'synced' AND NOT `+free, recordID).Scan(&name, &enabled, &said)
+		WHERE q.record_id = ? AND q.status <> 'synced' AND NOT `+free, recordID).Scan(&name, &enabled, &before)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", nil
+		return why, before, nil
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("look at the account of the task of record %d: %w", recordID, err)
+		return why, before, fmt.Errorf("look at the account of the task of record %d: %w", recordID, err)
 	}
-	return reasonOf(name, enabled), said, nil
+	return reasonOf(name, enabled), before, nil
 }
 
 // Hold gives a record that is worked on back to the queue, if its task waits for an account that is disabled,
 // deleted or without a token, and says so in record and task. It reports false for any other record.
 func (q *Queue) Hold(ctx context.Context, recordID int64) (is bool, err error) {
 	err = q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		reason, _, err := held(ctx, tx, recordID)
-		if is = reason != ""; err != nil || !is {
+		why, _, err := held(ctx, tx, recordID)
+		if is = !why.IsZero(); err != nil || !is {
 			return err
 		}
-		return holdTx(ctx, tx, recordID, record.Processing, reason)
+		return holdTx(ctx, tx, recordID, record.Processing, why)
 	})
 	return is, err
 }
 
 // holdTx says in record and task why both wait.
-func holdTx(ctx context.Context, tx *sql.Tx, recordID int64, from record.Status, reason string) error {
-	if err := record.MoveTx(ctx, tx, recordID, from, record.Queued, record.NoAccount, reason); err != nil {
+func holdTx(ctx context.Context, tx *sql.Tx, recordID int64, from record.Status, why reason.Reason) error {
+	if err := record.MoveTx(ctx, tx, recordID, from, record.Queued, record.NoAccount, why); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'pending', last_error = ? WHERE record_id = ?`, reason, recordID); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE pending_sync_queue SET status = 'pending', last_error = ? WHERE record_id = ?`, why, recordID); err != nil {
 		return fmt.Errorf("hold the task of record %d: %w", recordID, err)
 	}
 	return nil
@@ -84,11 +82,11 @@ func (q *Queue) hold(ctx context.Context) ([]int64, error) {
 			var id int64
 			var name sql.NullString
 			var enabled sql.NullBool
-			var said string
-			if err := rows.Scan(&id, &name, &enabled, &said); err != nil {
+			var before reason.Reason
+			if err := rows.Scan(&id, &name, &enabled, &before); err != nil {
 				return fmt.Errorf("read held task: %w", err)
 			}
-			if said != reasonOf(name, enabled) {
+			if !before.Is(reasonOf(name, enabled)) {
 				found = append(found, id)
 			}
 		}
@@ -97,28 +95,28 @@ func (q *Queue) hold(ctx context.Context) ([]int64, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	var told []int64
+	var changed []int64
 	err = q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range found {
-			reason, said, err := held(ctx, tx, id)
+			why, before, err := held(ctx, tx, id)
 			if err != nil {
 				return err
 			}
-			if reason == "" || reason == said {
+			if why.IsZero() || before.Is(why) {
 				continue
 			}
-			err = holdTx(ctx, tx, id, record.Queued, reason)
+			err = holdTx(ctx, tx, id, record.Queued, why)
 			if errors.Is(err, record.ErrMoved) { // somebody retries it
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			told = append(told, id)
+			changed = append(changed, id)
 		}
 		return nil
 	})
-	return told, err
+	return changed, err
 }
 
 // anyUsable reports whether there is an account that marks can be sent for.

@@ -3,7 +3,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -15,6 +14,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -29,20 +29,6 @@ const (
 	Abandoned Status = "abandoned"
 )
 
-// The errors a caller branches on.
-var (
-	// ErrHeld is returned for a task whose account cannot be used.
-	ErrHeld = errors.New("the account of this task is disabled, deleted or without a token: it is sent by itself when the account is back")
-	// ErrNotFound is returned for a record that has no task.
-	ErrNotFound = errors.New("no task waits for this record")
-	// ErrSynced is returned for a task that is done, where one that waits is wanted.
-	ErrSynced = errors.New("the task is done: its record has come out")
-	// ErrInWork is returned for a task whose record is on its way.
-	ErrInWork = errors.New("the record of the task is being worked on")
-	// ErrPending is returned by Revive for a task that was not given up.
-	ErrPending = errors.New("the task is pending: it is not given up")
-)
-
 // Task is one record that waits for the catalog.
 type Task struct {
 	RecordID int64
@@ -52,7 +38,7 @@ type Task struct {
 	SubjectID catalog.SubjectID
 	Episodes  []catalog.EpisodeID
 	Action    watch.Action
-	LastError string
+	LastError reason.Reason
 	// Asked is set when the catalog was asked and failed: that counts as a try. A task that
 	// found the catalog known to be unreachable waits for its return alone.
 	Asked bool
@@ -277,8 +263,12 @@ func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
 	if err != nil || len(released) > 0 {
 		return err
 	}
-	if reason, _, err := held(ctx, q.db.Read(), recordID); err != nil || reason != "" {
-		return cmp.Or(err, ErrHeld)
+	why, _, err := held(ctx, q.db.Read(), recordID)
+	if err != nil {
+		return err
+	}
+	if !why.IsZero() {
+		return ErrHeld
 	}
 	return ErrInWork
 }

@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
@@ -186,10 +187,11 @@ func (b *bench) entry(id int64) queue.Entry {
 	return entries[0]
 }
 
-func (b *bench) message(id int64) (message string) {
+func (b *bench) message(id int64) string {
 	b.t.Helper()
+	var message reason.Reason
 	must(b.t, b.db.Read().QueryRowContext(b.t.Context(), `SELECT message FROM records WHERE id = ?`, id).Scan(&message))
-	return message
+	return message.Text
 }
 
 func (b *bench) status(id int64) (status record.Status) {
@@ -383,7 +385,7 @@ func TestATaskWaitsForItsAccount(t *testing.T) {
 	}{
 		"disabled": {`UPDATE accounts SET enabled = 0 WHERE id = 1`, `UPDATE accounts SET enabled = 1 WHERE id = 1`, "the account mira is disabled: this waits until it is enabled"},
 		"no token": {`UPDATE accounts SET access_token = '' WHERE id = 1`, `UPDATE accounts SET access_token = 'sealed' WHERE id = 1`, "the account mira has no access token: this waits until it has one"},
-		"deleted":  {`DELETE FROM accounts WHERE id = 1`, `INSERT INTO account_media_users (account_id, name) VALUES (2, 'mira')`, queue.Gone},
+		"deleted":  {`DELETE FROM accounts WHERE id = 1`, `INSERT INTO account_media_users (account_id, name) VALUES (2, 'mira')`, queue.AccountGone.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, true, func(t *testing.T, b *bench) {
@@ -398,7 +400,7 @@ func TestATaskWaitsForItsAccount(t *testing.T) {
 					t.Errorf("the record of another account is %s", b.status(other))
 				}
 				e := b.entry(id)
-				if b.status(id) != record.Queued || e.Status != queue.Pending || !e.Held || e.LastError != c.reason || b.message(id) != c.reason {
+				if b.status(id) != record.Queued || e.Status != queue.Pending || !e.Held || e.LastError.Text != c.reason || b.message(id) != c.reason {
 					t.Errorf("record %s %q, task %+v", b.status(id), b.message(id), e)
 				}
 				if err := b.ReplayOne(t.Context(), id); !errors.Is(err, queue.ErrHeld) {

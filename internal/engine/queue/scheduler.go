@@ -60,9 +60,6 @@ type Standing struct {
 	Last Round
 }
 
-// ErrNoProbe is returned when no account can be used, to probe with or to send marks for.
-var ErrNoProbe = errors.New("no usable account configuration for probing: add or enable an account with a token on the accounts page")
-
 // Config is what a Scheduler needs; every field must be set.
 type Config struct {
 	Queue *Queue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -28,12 +29,18 @@ type Entry struct {
 	Episodes    []catalog.EpisodeID `json:"episodes"`
 	Action      watch.Action        `json:"action"`
 	RetryCount  int                 `json:"retry_count" doc:"How often it was tried again and failed."`
-	LastError   string              `json:"last_error"`
+	LastError   reason.Reason       `json:"last_error_value,omitzero"`
 	InWork      bool                `json:"in_work" doc:"Whether its record is on its way right now."`
 	Held        bool                `json:"held" doc:"Whether it waits for its account, which is disabled, deleted or without a token; last_error says which."`
 	NextAttempt time.Time           `json:"next_attempt" doc:"Not before this; a task waits for the catalog's return besides."`
 	CreatedAt   time.Time           `json:"created_at"`
 	UpdatedAt   time.Time           `json:"updated_at"`
+}
+
+// MarshalJSON adds the text of the last error.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	type plain Entry
+	return reason.MarshalBeside((*plain)(&e))
 }
 
 // Filter selects tasks for List; zero fields do not restrict.
@@ -142,7 +149,7 @@ func (q *Queue) revive(ctx context.Context, recordID int64) error {
 		if status == Pending {
 			return ErrPending
 		}
-		if err := record.MoveTx(ctx, tx, recordID, record.Failed, record.Queued, record.Unreachable, "a person revived this: it waits for the catalog and is repeated by itself"); err != nil {
+		if err := record.MoveTx(ctx, tx, recordID, record.Failed, record.Queued, record.Unreachable, revived.With()); err != nil {
 			return orInWork(err)
 		}
 		now := time.Now().UnixMilli()
@@ -163,7 +170,7 @@ func (q *Queue) Delete(ctx context.Context, recordID int64) error {
 			return err
 		}
 		if status == Pending {
-			if err := record.MoveTx(ctx, tx, recordID, record.Queued, record.Ignored, "", "a person took this out of the queue: retry it to have it marked after all"); err != nil {
+			if err := record.MoveTx(ctx, tx, recordID, record.Queued, record.Ignored, "", takenOut.With()); err != nil {
 				return orInWork(err)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // Confirm answers a question with a subject: it writes a mapping of the title, for films or
 // shows as the question is, for the season if there is one, and of a special for its number, and gives the waiting records back to be run again. The caller
-// has checked the subject. It returns ErrNotFound, ErrAnswered or a *mapping.FieldError.
+// has checked the subject. It returns ErrNotFound, ErrAnswered or a *reason.FieldError.
 func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
 	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question

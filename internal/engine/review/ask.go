@@ -12,11 +12,9 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
-
-// answeredMessage is what a record says that came out as review although its question has an answer.
-const answeredMessage = "its title was answered on the page Review, and yet it is not sure: retry it; if that does not help, undo the answer, or correct the match of this record"
 
 // AskTx asks the question of a record that comes out as review, within the transaction
 // that settles it. A question that was deleted earlier waits again, and so does one whose
@@ -54,7 +52,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 			return engine.Asked{}, err
 		}
 		if stands {
-			return engine.Asked{Message: answeredMessage}, record.AskTx(ctx, tx, w.ID, id)
+			return engine.Asked{Message: stillUnsure.With()}, record.AskTx(ctx, tx, w.ID, id)
 		}
 	}
 	before, err := record.AskedBeforeTx(ctx, tx, w.ID, id)
@@ -70,7 +68,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 		ON CONFLICT (title_key, COALESCE(season, -1), film, COALESCE(CASE WHEN season = 0 THEN episode END, -1)) DO UPDATE SET title = excluded.title, original_title = excluded.original_title,
 			media_type = excluded.media_type, episode = excluded.episode, candidates = excluded.candidates, reason = excluded.reason, status = 'pending', decision = '', updated_at = excluded.updated_at
 		RETURNING id`,
-		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), trace.Result.Reason,
+		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), reason.Text(trace.Result.Reason),
 		now.UnixMilli(), now.UnixMilli()).Scan(&id)
 	if err != nil {
 		return engine.Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)

@@ -46,7 +46,7 @@ type Corrected struct {
 // stops in between. A record whose mark cannot be taken back keeps it and is not run again.
 //
 // It returns record.ErrNotFound, engine.ErrInProgress, ErrCorrecting, task.ErrStopping, a
-// *mapping.FieldError, or an error of package catalog when the subject could not be looked up.
+// *reason.FieldError, or an error of package catalog when the subject could not be looked up.
 func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Corrected, error) {
 	w, err := s.Engine.Records.Work(ctx, id)
 	if err != nil {

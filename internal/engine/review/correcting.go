@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
@@ -40,8 +41,8 @@ type correcting struct {
 	all     []int64
 	task    *task.Task
 	tally   CorrectTally
-	nowhere string // why the mapping leads the record id to no episode
-	problem string // why the first stuck record is stuck
+	nowhere reason.Reason // why the mapping leads the record id to no episode
+	problem reason.Reason // why the first stuck record is stuck
 }
 
 // plan is what is to be done with a record, and how far it is done.
@@ -67,7 +68,7 @@ func (c *correcting) run(ctx context.Context) error {
 	for _, id := range c.all {
 		defer c.Engine.Follow(id, c.task)()
 	}
-	c.task.Progress(0, len(c.all), fmt.Sprintf("correcting %d records", len(c.all)))
+	c.task.Progress(0, len(c.all), correctingRecords.With(len(c.all)))
 	plans, err := c.plans(ctx)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (c *correcting) run(ctx context.Context) error {
 		err := c.part(ctx, part)
 		done += len(part)
 		c.task.SetResult(c.tally)
-		c.task.Progress(done, len(c.all), fmt.Sprintf("%d marks taken back, %d left as they were, %s", c.tally.TakenBack, c.tally.Kept, c.tally.Tally))
+		c.task.Progress(done, len(c.all), correctedSoFar.With(c.tally.TakenBack, c.tally.Kept, c.tally.Reason()))
 		if err != nil {
 			return err
 		}
@@ -90,10 +91,9 @@ func (c *correcting) run(ctx context.Context) error {
 	c.task.SetResult(c.tally)
 	switch {
 	case c.tally.Stuck > 0:
-		return fmt.Errorf("the mapping is written; %d of %d records keep their mark and stay as they were: %s. Correct them again later",
-			c.tally.Stuck, len(c.all), c.problem)
-	case c.nowhere != "":
-		return fmt.Errorf("the mapping is written; record %d stays as it was, because the mapping leads it nowhere: %s", c.id, c.nowhere)
+		return correctStuck.With(c.tally.Stuck, len(c.all), c.problem)
+	case !c.nowhere.IsZero():
+		return correctNowhere.With(c.id, c.nowhere)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 		}
 		switch {
 		case v.fate == unknown:
-			c.stuck("the catalog cannot be reached")
+			c.stuck(unreachable)
 		case v.fate == leadsNowhere:
 			c.tally.Kept++
 			if id == c.id {
@@ -141,10 +141,10 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 	return plans, nil
 }
 
-func (c *correcting) stuck(problem string) {
+func (c *correcting) stuck(problem *reason.Kind) {
 	c.tally.Stuck++
-	if c.problem == "" {
-		c.problem = problem
+	if c.problem.IsZero() {
+		c.problem = problem.With()
 	}
 }
 
@@ -158,7 +158,7 @@ func (c *correcting) takeAllBack(ctx context.Context, plans []*plan) (goOn []*pl
 		byID[p.record.ID] = p
 		wrong = append(wrong, p.wrong...)
 	}
-	message := fmt.Sprintf("corrected by a person to subject %d", c.mapping.SubjectID)
+	message := correctedTo.With(c.mapping.SubjectID)
 	for _, group := range byEntry(wrong) {
 		back, err := c.takeBack(ctx, group, c.all, message, func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
 			return c.endTx(ctx, tx, plans, back)
@@ -283,7 +283,7 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 
 // noteTx adds the correction to the trace of a record, within tx. One without a trace, or with one that cannot be read, gets one.
 func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, taken []takenBack) error {
-	fresh := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message}}
+	fresh := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message.Text}}
 	trace := fresh
 	text, err := record.TraceTx(ctx, tx, r.ID)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
@@ -299,7 +299,7 @@ func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, ta
 		Name: match.StepCorrect, Status: match.Hit,
 		Input: map[string]any{
 			"subject_id": c.mapping.SubjectID, "episode_offset": c.mapping.EpisodeOffset,
-			"old_subject_id": r.SubjectID, "old_subject": r.SubjectName, "old_result": r.Message,
+			"old_subject_id": r.SubjectID, "old_subject": r.SubjectName, "old_result": r.Message.Text,
 		},
 		Output: map[string]any{"mapping_id": c.mapping.ID, "mapping": c.mapping.Title},
 	}.Ended(time.Now())

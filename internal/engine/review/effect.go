@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -135,7 +136,7 @@ type verdict struct {
 	// wrong are its marks where the rules do not lead.
 	wrong []record.Mark
 	// reason is why the rules lead nowhere.
-	reason string
+	reason reason.Reason
 }
 
 // judge looks where a settled record leads by the rules of a match. One that marked nothing
@@ -159,7 +160,7 @@ func (s *Service) judge(ctx context.Context, r record.Record, find func(context.
 	case result.Status == match.Unreachable:
 		return verdict{fate: unknown}, nil
 	case result.Status != match.Matched:
-		return verdict{fate: leadsNowhere, reason: result.Reason}, nil
+		return verdict{fate: leadsNowhere, reason: reason.Text(result.Reason)}, nil
 	}
 	var v verdict
 	for _, m := range marks {

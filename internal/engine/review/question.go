@@ -3,7 +3,6 @@ package review
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,23 +11,8 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
-)
-
-// The errors a caller branches on.
-var (
-	ErrNotFound = errors.New("there is no such question")
-	// ErrAnswered is returned for an answer to a question that has one.
-	ErrAnswered = errors.New("this question was answered already: undo that answer first")
-	// ErrUnanswered is returned by Undo for a question that waits for its answer.
-	ErrUnanswered = errors.New("this question was not answered yet: there is nothing to undo")
-	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
-	// whose mark was taken back already.
-	ErrNothingMarked = errors.New("this record has marked nothing that could be taken back")
-	// ErrCorrecting is returned by Correct while another correction of the record runs.
-	ErrCorrecting = errors.New("this record is being corrected already")
-	// ErrInWork is what an *InWorkError is.
-	ErrInWork = errors.New("records of this answer are being worked on: try again in a moment")
 )
 
 // InWorkError is returned by Undo while a record that the answer set going, or that its mapping may lead, is on its way.
@@ -44,9 +28,10 @@ func (e *InWorkError) Unwrap() error { return ErrInWork }
 type MarkedError struct{ RecordIDs []int64 }
 
 // Error says what is to be done first.
-func (e *MarkedError) Error() string {
-	return fmt.Sprintf("%d records hold marks that this answer led to: take them back first", len(e.RecordIDs))
-}
+func (e *MarkedError) Error() string { return e.Reason().Text }
+
+// Reason says what is to be done first.
+func (e *MarkedError) Reason() reason.Reason { return answerMarked.With(len(e.RecordIDs)) }
 
 // Status is the state of a question.
 type Status string
@@ -75,7 +60,7 @@ type Question struct {
 	// Candidates are of the newest event, the best first.
 	Candidates []match.Candidate `json:"candidates"`
 	// Reason is why the newest event was not marked, in one sentence.
-	Reason string `json:"reason"`
+	Reason reason.Reason `json:"reason_value,omitzero"`
 	// Waiting is how many records wait for the answer, Episodes the numbers of the first 50 of
 	// them in order, RecordID the newest one (0 when none waits) and Source where it came from.
 	Waiting  int          `json:"waiting"`
@@ -92,6 +77,12 @@ type Question struct {
 	CreatedAt time.Time `json:"created_at"`
 	// UpdatedAt is when it last was asked, answered or taken back.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// MarshalJSON adds the text of the reason.
+func (q Question) MarshalJSON() ([]byte, error) {
+	type plain Question
+	return reason.MarshalBeside((*plain)(&q))
 }
 
 // IsFilm reports whether the question is about a film.
@@ -130,7 +121,7 @@ func Choose(c match.Candidate) Choice {
 
 // Choose is the choice of a stored candidate without an offset. The numbers of a media
 // server's specials are its own: one is chosen for the number that asked alone, by the offset
-// that leads from there to the candidate's episode. It returns a *mapping.FieldError when no
+// that leads from there to the candidate's episode. It returns a *reason.FieldError when no
 // whole offset does.
 func (q Question) Choose(c match.Candidate) (Choice, error) {
 	choice := Choose(c)
@@ -139,8 +130,7 @@ func (q Question) Choose(c match.Candidate) (Choice, error) {
 	}
 	offset := *c.EpisodeSort - *q.Episode
 	if offset != math.Trunc(offset) {
-		return Choice{}, &mapping.FieldError{Field: "episode_offset", Problem: fmt.Sprintf(
-			"no whole number leads from special %v to episode %v of the subject: mark it in the catalog, and put the question off", *q.Episode, *c.EpisodeSort)}
+		return Choice{}, reason.At("episode_offset", noOffset.With(*q.Episode, *c.EpisodeSort))
 	}
 	choice.SubjectID, choice.EpisodeOffset = c.SubjectID, int(offset)
 	return choice, nil

@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
@@ -67,7 +68,7 @@ func (h *house) settle(w record.Work, status record.Status, candidates ...match.
 		if status == record.Review {
 			trace := match.Trace{Result: match.Result{Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
 			asked, err := review.AskTx(ctx, tx, w, trace)
-			h.told = asked.Message
+			h.told = asked.Message.Text
 			if answered = asked.Again; err != nil || answered {
 				return err
 			}
@@ -140,7 +141,7 @@ func TestATitleAndSeasonIsOneQuestion(t *testing.T) {
 	h.ask(episode("Moonshade Teahouse", season(1), 2), match.Candidate{SubjectID: 1, Score: .6})
 	newest := h.ask(episode("  moonshade teahouse ", season(1), 1), match.Candidate{SubjectID: 2, Score: .7}, match.Candidate{SubjectID: 3, Score: .8})
 	q := h.only()
-	if q.Waiting != 2 || q.RecordID != newest || !slices.Equal(q.Episodes, []float64{1, 2}) || q.Source != watch.Plex || q.Reason != "perhaps" {
+	if q.Waiting != 2 || q.RecordID != newest || !slices.Equal(q.Episodes, []float64{1, 2}) || q.Source != watch.Plex || q.Reason.Text != "perhaps" {
 		t.Errorf("question is %+v", q)
 	}
 	if len(q.Candidates) != 2 || q.Candidates[0].SubjectID != 3 {
@@ -379,7 +380,7 @@ func TestASpecialIsConfirmedForItsNumberAlone(t *testing.T) {
 	if n := a.Mapping.Episode; n == nil || *n != 9 || len(a.RecordIDs) != 2 {
 		t.Errorf("the answer is %+v", a)
 	}
-	var field *mapping.FieldError
+	var field *reason.FieldError
 	if _, err := q.Choose(match.Candidate{SubjectID: 5, EpisodeSort: &half}); !errors.As(err, &field) || field.Field != "episode_offset" {
 		t.Errorf("a fraction: %v", err)
 	}

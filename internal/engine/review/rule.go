@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -33,10 +34,9 @@ func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (
 	}
 	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
 		if won.Episode != nil {
-			return m, nil, &mapping.FieldError{Field: "all_of_title", Problem: fmt.Sprintf("the mapping of %q for this very episode goes first: remove that mapping", won.Title)}
+			return m, nil, reason.At("all_of_title", episodeMapped.With(won.Title))
 		}
-		return m, nil, &mapping.FieldError{Field: "every_season", Problem: fmt.Sprintf(
-			"the mapping of %q for this very season goes first: leave every_season off, or remove that mapping", won.Title)}
+		return m, nil, reason.At("every_season", seasonMapped.With(won.Title))
 	}
 	subject, err := s.Chosen(ctx, c.SubjectID)
 	m.SubjectName = subject.DisplayName()
@@ -44,7 +44,7 @@ func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (
 }
 
 // Chosen is the subject that a person chose for a title: an anime or live action, whatever the
-// media server takes the title for. It returns a *mapping.FieldError of subject_id when there
+// media server takes the title for. It returns a *reason.FieldError of subject_id when there
 // is none or it is of another kind, else an error of package catalog.
 func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
 	if err := mapping.CheckSubject(id); err != nil {
@@ -52,14 +52,13 @@ func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Sub
 	}
 	subject, err := s.Catalog.Subject(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf(
-			"the catalog does not show subject %d: it does not exist, or is an adult title, which is hidden from look-ups without a login", id)}
+		return catalog.Subject{}, reason.At("subject_id", subjectHidden.With(id))
 	}
 	if err != nil {
 		return catalog.Subject{}, err
 	}
 	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
-		return catalog.Subject{}, &mapping.FieldError{Field: "subject_id", Problem: fmt.Sprintf("subject %d, %s, is neither an anime nor live action", id, subject.DisplayName())}
+		return catalog.Subject{}, reason.At("subject_id", subjectOfOtherKind.With(id, subject.DisplayName()))
 	}
 	return subject, nil
 }

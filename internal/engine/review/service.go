@@ -90,7 +90,7 @@ func (s *Service) follow(ctx context.Context, a Answer, err error) (Answered, er
 			defer s.Engine.Follow(id, t)()
 		}
 		var tally engine.Tally
-		err := s.Engine.Await(ctx, a.RecordIDs, &tally, func(settled int) { t.Progress(settled, len(a.RecordIDs), tally.String()) })
+		err := s.Engine.Await(ctx, a.RecordIDs, &tally, func(settled int) { t.Progress(settled, len(a.RecordIDs), tally.Reason()) })
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -19,7 +20,7 @@ import (
 // wrote: then it is dropped and hidden. A mark that a record of another title relies on stays too, and becomes that
 // record's. The record ends as ignored with the message given. It returns record.ErrNotFound, engine.ErrInProgress,
 // ErrNothingMarked, or an error of packages account and catalog, after which asking again goes on where it stopped.
-func (s *Service) Unmark(ctx context.Context, id int64, message string) (record.Record, error) {
+func (s *Service) Unmark(ctx context.Context, id int64, message reason.Reason) (record.Record, error) {
 	r, err := s.Engine.Records.Get(ctx, id)
 	if err != nil {
 		return record.Record{}, err
@@ -51,7 +52,7 @@ type takenBack struct {
 	// reopened: the subject went from done to doing. left: the entry was dropped and hidden.
 	reopened, left bool
 	// message is what became of it, for people.
-	message string
+	message reason.Reason
 }
 
 // isThatLeftBy reports whether t is the mark that was left to a record before, and was its own then.
@@ -64,7 +65,7 @@ type ending func(ctx context.Context, tx *sql.Tx, taken []takenBack) error
 
 // takeBackAll removes all marks of some records, entry by entry, and ends the records as
 // ignored. After an error the marks of further entries are as they were.
-func (s *Service) takeBackAll(ctx context.Context, ids []int64, message string) ([]takenBack, error) {
+func (s *Service) takeBackAll(ctx context.Context, ids []int64, message reason.Reason) ([]takenBack, error) {
 	var held []heldMark
 	for _, id := range ids {
 		r, err := s.Engine.Records.Get(ctx, id)
@@ -120,7 +121,7 @@ func byEntry(marks []heldMark) [][]heldMark {
 // takeBack removes marks of one entry from its list. What a record of those given in together found does not count as
 // relied on, for they lose their marks too. Nothing is stored when the catalog fails: the records stay as they were. A
 // crash leaves no record between its mark and its end, which are one transaction.
-func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int64, message string, end ending) ([]takenBack, error) {
+func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int64, message reason.Reason, end ending) ([]takenBack, error) {
 	subject := group[0].SubjectID
 	a, err := s.Engine.Accounts.Get(ctx, group[0].AccountID)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	for i := range taken {
 		t := &taken[i]
 		t.reopened, t.left = result.Reopened, result.Left
-		t.message = message + t.words(a.Username)
+		t.message = backed.With(message, t.words(a.Username))
 	}
 	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
 		for _, t := range taken {
@@ -226,37 +227,37 @@ func (t takenBack) storeTx(ctx context.Context, tx *sql.Tx) error {
 }
 
 // words say what became of the mark on somebody's list; they follow why it was taken back.
-func (t takenBack) words(username string) string {
+func (t takenBack) words(username string) reason.Reason {
 	switch {
 	case t.sharer != 0:
-		return fmt.Sprintf(": the mark on the list of %s stays, for record %d found it there", username, t.sharer)
+		return markLeft.With(username, t.sharer)
 	case t.Created && t.left:
-		return fmt.Sprintf(": the entry on the list of %s is dropped and hidden from others, for the catalog cannot remove it", username)
+		return entryDropped.With(username)
 	case t.Created:
-		return fmt.Sprintf(": the entry on the list of %s stays, for it was changed since", username)
+		return entryStays.With(username)
 	case t.reopened && t.EpisodeID == 0:
-		return fmt.Sprintf(": the subject is not done any more on the list of %s", username)
+		return subjectOpened.With(username)
 	case t.reopened:
-		return fmt.Sprintf(": the mark is removed from the list of %s, and the subject is not done there any more", username)
+		return markOpened.With(username)
 	}
-	return fmt.Sprintf(": the mark is removed from the list of %s", username)
+	return markRemoved.With(username)
 }
 
 // unmarkProblem says in plain words why a mark could not be taken back.
-func unmarkProblem(err error) string {
+func unmarkProblem(err error) *reason.Kind {
 	switch {
 	case errors.Is(err, account.ErrNotFound):
-		return "its account was deleted"
+		return accountDeleted
 	case errors.Is(err, account.ErrNoToken):
-		return "its account has no access token"
+		return tokenMissing
 	case errors.Is(err, account.ErrOtherUser), errors.Is(err, account.ErrTaken), errors.Is(err, catalog.ErrUnauthorized):
-		return "the catalog refuses the token of its account: enter a new one on the accounts page"
+		return tokenRefused
 	case errors.Is(err, catalog.ErrForbidden):
-		return "the catalog forbids its account to write"
+		return writesForbidden
 	case errors.Is(err, catalog.ErrUnreachable):
-		return "the catalog cannot be reached"
+		return unreachable
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
-		return "the catalog refuses it"
+		return refused
 	}
-	return "internal error, see the service's log"
+	return internalError
 }

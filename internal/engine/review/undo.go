@@ -36,7 +36,7 @@ func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
 		switch {
 		case errors.As(err, &marked):
 			var some []takenBack
-			some, err = s.takeBackAll(ctx, marked.RecordIDs, "the answer about this title was undone")
+			some, err = s.takeBackAll(ctx, marked.RecordIDs, answerUndone.With())
 			taken = append(taken, some...)
 		case errors.As(err, &busy):
 			if _, err = s.Engine.Settled(waiting, busy.RecordID); waiting.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 )
 
@@ -37,7 +38,7 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	if known {
 		request.Header.Set("If-None-Match", inUse.head.ETag)
 	}
-	t.Progress(0, 0, "fetch")
+	t.Progress(0, 0, reason.Text("fetch"))
 	answer, err := k.HTTP.Stream(ctx, request)
 	if err != nil {
 		return Failed, fmt.Errorf("fetch the id table: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -124,6 +125,12 @@ type FieldError struct {
 
 // Error is the field and what is wrong with it.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Reason is the field and what is wrong with it.
+func (e *FieldError) Reason() reason.Reason { return reason.Text(e.Error()) }
+
+// Unwrap is the same with its problem as a reason.
+func (e *FieldError) Unwrap() error { return reason.At(e.Field, reason.Text(e.Problem)) }
 
 // check returns a *FieldError for a mapping that cannot work.
 func (m Mapping) check() error {

@@ -17,10 +17,13 @@ type beside struct {
 	*Reason
 }
 
-// fieldsOf are the fields of the struct that v points to whose text stands beside them.
-func fieldsOf(pointer any) (fields []beside) {
-	v := reflect.ValueOf(pointer).Elem()
+// fieldsOf are the fields of a struct whose text stands beside them, those of structs embedded in it, too.
+func fieldsOf(v reflect.Value) (fields []beside) {
 	for i := range v.NumField() {
+		if v.Type().Field(i).Anonymous && v.Field(i).Kind() == reflect.Struct {
+			fields = append(fields, fieldsOf(v.Field(i))...)
+			continue
+		}
 		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		name, is := strings.CutSuffix(tag, ValueSuffix)
 		if !is { // nor can what is not exported be looked into
@@ -41,7 +44,7 @@ func MarshalBeside(v any) ([]byte, error) {
 		return nil, err
 	}
 	data = bytes.TrimSuffix(data, []byte("}"))
-	for _, f := range fieldsOf(v) {
+	for _, f := range fieldsOf(reflect.ValueOf(v).Elem()) {
 		text, err := json.Marshal(f.Text)
 		if err != nil {
 			return nil, err
@@ -60,7 +63,7 @@ func UnmarshalBeside(data []byte, v any) error {
 		return err
 	}
 	var texts map[string]json.RawMessage
-	for _, f := range fieldsOf(v) {
+	for _, f := range fieldsOf(reflect.ValueOf(v).Elem()) {
 		if !f.IsZero() {
 			continue
 		}

@@ -6,7 +6,6 @@ package task
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -17,18 +16,7 @@ import (
 
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
-)
-
-// The errors a caller branches on.
-var (
-	// ErrNotFound is returned for a task that was never there, or ended so long ago that it is forgotten.
-	ErrNotFound = errors.New("task not found")
-	// ErrEnded is returned by Cancel for a task that does not run.
-	ErrEnded = errors.New("the task has ended already")
-	// ErrStopping is returned by Start and StartAlone while the service stops.
-	ErrStopping = errors.New("the service is stopping")
-	// ErrRunning is returned by StartAlone while a task of its kind runs.
-	ErrRunning = errors.New("a task of this kind is running already")
+	"watchmark/internal/platform/reason"
 )
 
 // State is where a task stands.
@@ -56,11 +44,17 @@ type Status struct {
 	Done  int `json:"done"`
 	Total int `json:"total"`
 	// Message is the last thing worth telling in one sentence.
-	Message   string     `json:"message"`
-	StartedAt time.Time  `json:"started_at"`
-	EndedAt   *time.Time `json:"ended_at"`
+	Message   reason.Reason `json:"message_value,omitzero"`
+	StartedAt time.Time     `json:"started_at"`
+	EndedAt   *time.Time    `json:"ended_at"`
 	// Result is what the task has brought so far, in a form of its kind; null before there is anything.
 	Result any `json:"result"`
+}
+
+// MarshalJSON adds the text of the message.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // Task is one piece of work. Its methods may be used by several goroutines.
@@ -81,7 +75,7 @@ func (t *Task) Status() Status {
 }
 
 // Progress tells how far the task is.
-func (t *Task) Progress(done, total int, message string) {
+func (t *Task) Progress(done, total int, message reason.Reason) {
 	t.mu.Lock()
 	t.status.Done, t.status.Total, t.status.Message = done, total, message
 	t.mu.Unlock()
@@ -115,7 +109,7 @@ func (t *Task) end(ctx context.Context, err error) {
 	case ctx.Err() != nil:
 		t.status.State = Cancelled
 	default:
-		t.status.State, t.status.Message = Failed, err.Error()
+		t.status.State, t.status.Message = Failed, reason.Of(err)
 	}
 	t.mu.Unlock()
 	t.log.Touch()
@@ -195,7 +189,7 @@ func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.C
 		if p == nil {
 			return
 		}
-		err = errors.New("internal error: look at the log of this service")
+		err = panicked
 		if r.Log != nil {
 			r.Log.ErrorContext(ctx, "a task panicked", "kind", t.Status().Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}

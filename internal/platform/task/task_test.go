@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 )
@@ -36,7 +37,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 	}{
 		"done": {func(_ context.Context, run *task.Task) error {
 			run.SetResult(map[string]int{"marked": 2})
-			run.Progress(2, 2, "two marked")
+			run.Progress(2, 2, reason.Text("two marked"))
 			return nil
 		}, task.Done, "two marked"},
 		"failed":   {func(context.Context, *task.Task) error { return errors.New("no disk") }, task.Failed, "no disk"},
@@ -49,7 +50,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 				t.Fatal(err)
 			}
 			status, _ := ended(t, run)
-			if status.State != c.state || !strings.HasPrefix(status.Message, c.says) || status.EndedAt == nil || status.RecordID != 42 {
+			if status.State != c.state || !strings.HasPrefix(status.Message.Text, c.says) || status.EndedAt == nil || status.RecordID != 42 {
 				t.Errorf("%+v", status)
 			}
 			if err := r.Cancel(status.ID); !errors.Is(err, task.ErrEnded) {

@@ -6,12 +6,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -25,13 +25,19 @@ type Entry struct {
 	// Status is the HTTP status that was answered.
 	Status int `json:"status"`
 	// Reason says in plain words what became of the request.
-	Reason    string  `json:"reason"`
-	RecordIDs []int64 `json:"record_ids"`
-	UserName  string  `json:"user_name"`
-	Title     string  `json:"title"`
+	Reason    reason.Reason `json:"reason_value,omitzero"`
+	RecordIDs []int64       `json:"record_ids"`
+	UserName  string        `json:"user_name"`
+	Title     string        `json:"title"`
 	// Label is season and episode, such as S2 E7.
 	Label string `json:"label"`
 	Body  string `json:"body"`
+}
+
+// MarshalJSON adds the text of the reason.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	type plain Entry
+	return reason.MarshalBeside((*plain)(&e))
 }
 
 // Outcome is what became of a request.
@@ -75,7 +81,7 @@ type Filter struct {
 }
 
 // ErrNotFound is returned by OfRecord.
-var ErrNotFound = errors.New("the request of the record is not kept")
+var ErrNotFound = reason.New("request_not_kept", "the request of the record is not kept", "没有保留这条记录的请求")
 
 // maxRows bounds the log, however many days it keeps.
 const maxRows = 20000
@@ -103,6 +109,9 @@ func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
 
 const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body`
 
+// reasonText is the text of a reason, be it stored as a value or as mere text.
+const reasonText = `(CASE WHEN reason LIKE '{"code":%' AND json_valid(reason) THEN reason ->> '$.text' ELSE reason END)`
+
 // List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
 	limit := f.Limit
@@ -114,7 +123,7 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, 
 		other = ""
 	}
 	entries, err = l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE (? = '' OR source IN (?, ?)) AND (? = 0 OR id < ?) AND (? = 0 OR status BETWEEN ? AND ?)
-		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
+		AND (? = '' OR title LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\' OR `+reasonText+` LIKE ? ESCAPE '\' OR body LIKE ? ESCAPE '\') ORDER BY id DESC LIMIT ?`,
 		f.Source, f.Source, other, f.Before, f.Before, answered[0], answered[0], answered[1], f.Text, like, like, like, like, limit+1)
 	if err != nil {
 		return nil, 0, err

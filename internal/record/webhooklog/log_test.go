@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
@@ -30,30 +31,30 @@ func newLog(t *testing.T, entries ...webhooklog.Entry) *webhooklog.Log {
 	return webhooklog.NewLog(d)
 }
 
-func entry(source watch.Source, reason string, age time.Duration, ids ...int64) webhooklog.Entry {
-	return webhooklog.Entry{At: time.Now().Add(-age), Source: source, Status: 200, Reason: reason, RecordIDs: ids}
+func entry(source watch.Source, text string, age time.Duration, ids ...int64) webhooklog.Entry {
+	return webhooklog.Entry{At: time.Now().Add(-age), Source: source, Status: 200, Reason: reason.Text(text), RecordIDs: ids}
 }
 
 func TestListPagesNewestFirst(t *testing.T) {
 	l := newLog(t, entry(watch.Plex, "a", 0, 1, 2), entry(watch.Emby, "b", 0), entry(watch.Plex, "c", 0))
 	page, next, err := l.List(t.Context(), webhooklog.Filter{Source: watch.Plex, Limit: 1})
-	if err != nil || len(page) != 1 || page[0].Reason != "c" || next == 0 {
+	if err != nil || len(page) != 1 || page[0].Reason.Text != "c" || next == 0 {
 		t.Fatalf("first page %+v next %d (%v)", page, next, err)
 	}
 	page, next, err = l.List(t.Context(), webhooklog.Filter{Source: watch.Plex, Limit: 1, Before: next})
-	if err != nil || len(page) != 1 || page[0].Reason != "a" || len(page[0].RecordIDs) != 2 || next != 0 {
+	if err != nil || len(page) != 1 || page[0].Reason.Text != "a" || len(page[0].RecordIDs) != 2 || next != 0 {
 		t.Fatalf("second page %+v next %d (%v)", page, next, err)
 	}
 }
 
 func TestOfRecordIsTheRequestThatBecameIt(t *testing.T) {
 	now := time.Now()
-	at := func(reason string, ids ...int64) webhooklog.Entry {
-		return webhooklog.Entry{At: now, Source: watch.Plex, Status: 202, Reason: reason, RecordIDs: ids}
+	at := func(text string, ids ...int64) webhooklog.Entry {
+		return webhooklog.Entry{At: now, Source: watch.Plex, Status: 202, Reason: reason.Text(text), RecordIDs: ids}
 	}
 	l := newLog(t, at("three", 2, 12, 3), at("one", 1), at("two", 21, 22), at("none"), entry(watch.Plex, "earlier", time.Hour, 30))
 	for id, want := range map[int64]string{1: "one", 2: "three", 12: "three", 3: "three", 21: "two", 22: "two"} {
-		if e, err := l.OfRecord(t.Context(), id, now); err != nil || e.Reason != want {
+		if e, err := l.OfRecord(t.Context(), id, now); err != nil || e.Reason.Text != want {
 			t.Errorf("record %d: %q, %v, want %q", id, e.Reason, err, want)
 		}
 	}
@@ -65,10 +66,11 @@ func TestOfRecordIsTheRequestThatBecameIt(t *testing.T) {
 }
 
 func TestListIsFiltered(t *testing.T) {
-	at := func(status int, reason, title, user, body string) webhooklog.Entry {
-		return webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: reason, Title: title, UserName: user, Body: body}
+	at := func(status int, text, title, user, body string) webhooklog.Entry {
+		return webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: reason.Text(text), Title: title, UserName: user, Body: body}
 	}
-	l := newLog(t, at(202, "accepted", "灯塔守望者", "mira", `{"a":"100%"}`), at(200, "media.pause is no watch", "Show", "alex", ""), at(401, "the key is wrong", "", "", ""), at(503, "busy", "", "", ""))
+	pause := reason.New("test_pause", "a pause of {who:q}", "{who:q}暂停").With("x")
+	l := newLog(t, webhooklog.Entry{At: time.Now(), Source: watch.Emby, Status: 418, Reason: pause}, at(202, "accepted", "灯塔守望者", "mira", `{"a":"100%"}`), at(200, "media.pause is no watch", "Show", "alex", ""), at(401, "the key is wrong", "", "", ""), at(503, "busy", "", "", ""))
 	for _, c := range []struct {
 		name   string
 		filter webhooklog.Filter
@@ -76,12 +78,14 @@ func TestListIsFiltered(t *testing.T) {
 	}{
 		{"accepted", webhooklog.Filter{Outcome: webhooklog.Accepted}, "accepted"},
 		{"ignored", webhooklog.Filter{Outcome: webhooklog.Ignored}, "media.pause is no watch"},
-		{"refused", webhooklog.Filter{Outcome: webhooklog.Refused}, "busy, the key is wrong"},
+		{"refused", webhooklog.Filter{Outcome: webhooklog.Refused}, "busy, the key is wrong, a pause of \"x\""},
 		{"a title", webhooklog.Filter{Text: "守望"}, "accepted"},
 		{"a user, in any case", webhooklog.Filter{Text: "ALEX"}, "media.pause is no watch"},
 		{"a reason", webhooklog.Filter{Text: "key"}, "the key is wrong"},
 		{"a body", webhooklog.Filter{Text: "100%"}, "accepted"},
 		{"signs of the database are letters", webhooklog.Filter{Text: "_"}, ""},
+		{"a reason that is a value", webhooklog.Filter{Text: "of \"x\""}, `a pause of "x"`},
+		{"no name of a value's part", webhooklog.Filter{Text: "test_pause"}, ""},
 		{"both", webhooklog.Filter{Outcome: webhooklog.Refused, Text: "mira"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +95,7 @@ func TestListIsFiltered(t *testing.T) {
 			}
 			var reasons []string
 			for _, e := range entries {
-				reasons = append(reasons, e.Reason)
+				reasons = append(reasons, e.Reason.Text)
 			}
 			if got := strings.Join(reasons, ", "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -103,7 +107,7 @@ func TestListIsFiltered(t *testing.T) {
 func TestLastSeenIsTheNewestOfEachSource(t *testing.T) {
 	l := newLog(t, entry(watch.Plex, "old", time.Hour), entry(watch.Emby, "only", 0), entry(watch.Plex, "new", 0))
 	last, err := l.LastSeen(t.Context())
-	if err != nil || len(last) != 2 || last[watch.Plex].Reason != "new" || last[watch.Emby].RecordIDs == nil {
+	if err != nil || len(last) != 2 || last[watch.Plex].Reason.Text != "new" || last[watch.Emby].RecordIDs == nil {
 		t.Errorf("last seen %+v (%v)", last, err)
 	}
 }
@@ -114,7 +118,7 @@ func TestPruneRemovesWhatIsOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, _, err := l.List(t.Context(), webhooklog.Filter{})
-	if err != nil || len(left) != 1 || left[0].Reason != "new" {
+	if err != nil || len(left) != 1 || left[0].Reason.Text != "new" {
 		t.Errorf("left %+v (%v)", left, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
@@ -263,7 +264,7 @@ func (k *Keeper) syncAll(ctx context.Context, t *task.Task) error {
 		k.mu.Unlock()
 	}()
 	k.reconcile()
-	t.Progress(0, 0, "looking for boxes")
+	t.Progress(0, 0, reason.Text("looking for boxes"))
 	if _, err := k.scan(ctx); err != nil && !errors.Is(err, ErrScanning) {
 		return err
 	}
@@ -282,7 +283,7 @@ func (k *Keeper) syncAll(ctx context.Context, t *task.Task) error {
 			online++
 		}
 	}
-	t.Progress(len(status.Devices), len(status.Devices), "")
+	t.Progress(len(status.Devices), len(status.Devices), reason.Reason{})
 	t.SetResult(struct {
 		Devices int `json:"devices"`
 		Online  int `json:"online"`

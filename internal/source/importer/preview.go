@@ -68,7 +68,7 @@ func (h *history) preview(ctx context.Context, t *task.Task) error {
 					return err
 				}
 			}
-			t.Progress(done+i+1, done+len(items)+left, lookedUp.With(l.Name, p.Table.Items).Text)
+			t.Progress(done+i+1, done+len(items)+left, lookedUp.With(l.Name, p.Table.Items))
 		}
 		done += len(items)
 		return nil

@@ -122,7 +122,7 @@ func (r *running) wait(ctx context.Context, most int) error {
 			}
 			return true
 		})
-		r.t.Progress(r.done-min(len(r.onWay), r.done), max(r.total, r.done), takenIn.With(r.where, r.Taken, len(r.onWay)).Text)
+		r.t.Progress(r.done-min(len(r.onWay), r.done), max(r.total, r.done), takenIn.With(r.where, r.Taken, len(r.onWay)))
 		if len(r.onWay) <= most {
 			return nil
 		}

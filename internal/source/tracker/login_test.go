@@ -563,7 +563,7 @@ func TestSigningInByDeviceCode(t *testing.T) {
 				waiting, err := r.tasks.Get(d.TaskID)
 				must(t, err)
 				status := r.wait(waiting)
-				if status.State != c.state || !strings.Contains(status.Message, c.message) {
+				if status.State != c.state || !strings.Contains(status.Message.Text, c.message) {
 					t.Errorf("ended as %+v", status)
 				}
 				if u, is := status.Result.(tracker.User); is != (c.state == task.Done) || is && (u.Name != "alex" || u.Method != tracker.ByDevice) {

@@ -128,7 +128,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 	t, err := k.Tasks.Start(DeviceTask, 0, func(ctx context.Context, t *task.Task) error {
 		bounded, cancel := context.WithTimeout(ctx, life)
 		defer cancel()
-		t.Progress(0, 1, waitingForCode.With().Text)
+		t.Progress(0, 1, waitingForCode.With())
 		u, err := k.awaitDevice(bounded, o, said.DeviceCode, every)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return errCodeEnded
@@ -136,7 +136,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 		if err != nil {
 			return err
 		}
-		t.Progress(1, 1, signedIn.With(u.Name).Text)
+		t.Progress(1, 1, signedIn.With(u.Name))
 		t.SetResult(u)
 		return nil
 	})

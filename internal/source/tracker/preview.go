@@ -42,7 +42,7 @@ func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Prev
 			}
 		}
 		done += len(p.items)
-		t.Progress(done, max(p.total, done), lookedUp.With(u.Name, result.Table.Items).Text)
+		t.Progress(done, max(p.total, done), lookedUp.With(u.Name, result.Table.Items))
 		return false, nil
 	})
 	err = errors.Join(err, r.untitled)

@@ -94,7 +94,7 @@ func (r *run) read(ctx context.Context) error {
 	told := r.at.episodes != "" || r.at.movies != ""
 	if told && r.was.baseline && !r.full && r.at.episodes == r.was.episodes && r.at.movies == r.was.movies {
 		r.Outcome = UpToDate
-		r.t.Progress(0, 0, nothingNew.With(r.u.Name).Text)
+		r.t.Progress(0, 0, nothingNew.With(r.u.Name))
 		return nil
 	}
 	r.Outcome = Taken
@@ -112,7 +112,7 @@ func (r *run) read(ctx context.Context) error {
 		if enough {
 			total = r.done
 		}
-		r.t.Progress(r.done, total, takenIn.With(r.u.Name, r.Taken).Text)
+		r.t.Progress(r.done, total, takenIn.With(r.u.Name, r.Taken))
 		return enough, err
 	})
 	return errors.Join(err, r.untitled)

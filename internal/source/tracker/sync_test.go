@@ -157,7 +157,7 @@ func TestAPlayRemovedWhilePagesAreReadHidesNoOther(t *testing.T) {
 	started, goOn := r.readTo(1)
 	r.remote.RemovePlay(mira, 1_000_600) // of the first page: the second one moves up
 	goOn()
-	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message, "read again") {
+	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message.Text, "read again") {
 		t.Errorf("ended as %+v", s)
 	}
 	if got, _ := r.sync(true); got.Outcome != tracker.Taken || got.Known+got.Taken != 599 {

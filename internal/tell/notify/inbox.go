@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
 
 // Entry is a notice as the inbox keeps it.
@@ -25,6 +26,8 @@ type Entry struct {
 	Account   string
 	RecordID  int64
 	Facts     map[string]string
+	// Reason is why; Facts has its text as error_message.
+	Reason reason.Reason
 	// Times is how often its matter came up, Replaced that a newer notice stands for it, and OverAt when the matter
 	// was settled; zero while it is open.
 	Times    int
@@ -68,6 +71,10 @@ func scanEntry(row interface{ Scan(...any) error }, more ...any) (Entry, error) 
 	}
 	if err == nil {
 		err = json.Unmarshal(facts, &e.Facts)
+	}
+	if why, is := e.Facts[reasonFact]; err == nil && is {
+		err = e.Reason.Scan(why)
+		e.Facts[reasonFact] = e.Reason.Text
 	}
 	if err != nil {
 		return Entry{}, fmt.Errorf("read a notice: %w", err)

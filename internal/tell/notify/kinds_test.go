@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/testkit/dbtest"
 )
@@ -161,6 +162,34 @@ func TestWords(t *testing.T) {
 			other, _ := c.entry.Words("fr")
 			if en != c.en || zh != c.zh || other != en {
 				t.Errorf("%q, %q and %q", en, zh, other)
+			}
+		})
+	}
+}
+
+func TestTheReasonIsInTheReadersLanguage(t *testing.T) {
+	refused := reason.New("test_refused", "{account} is refused", "{account} 被拒绝")
+	for _, c := range []struct {
+		name        string
+		r           reason.Reason
+		english, zh string
+	}{
+		{"a value", refused.With("mira"), "mira is refused", "mira 被拒绝"},
+		{"a text of others", reason.Text("{as it is}"), "{as it is}", "{as it is}"},
+		{"longer than what is kept", refused.With(strings.Repeat("x", 9000)), strings.Repeat("x", 8000), strings.Repeat("x", 8000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, dbtest.Folder(t))
+			r.add(notify.Notice{Kind: notify.Ignored, Facts: map[string]string{"title": "Frieren"}, Reason: c.r})
+			for l, want := range map[bilingual.Language]string{bilingual.English: c.english, bilingual.Chinese: c.zh} {
+				entries, _, err := r.List(t.Context(), notify.Filter{Text: c.english[:8]})
+				must(t, err)
+				if len(entries) != 1 {
+					t.Fatal("it is not found by its text")
+				}
+				if _, text := entries[0].Words(l); text != want || entries[0].Facts["error_message"] != c.english {
+					t.Errorf("%s: %q with %v", l, text, entries[0].Facts)
+				}
 			}
 		})
 	}

@@ -5,6 +5,8 @@ package notify
 
 import (
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Kind is what a notice tells of.
@@ -67,8 +69,10 @@ type Notice struct {
 	// kind, account and About are the same matter, which a rule tells once in its cooldown.
 	About string
 	// Facts are what its text is made of, and the placeholders of templates: title, ori_title,
-	// subject_name, season, episode, source, error_message and so on. Values come from outside.
+	// subject_name, season, episode, source and so on. Values come from outside.
 	Facts map[string]string
+	// Reason is why, which is the placeholder error_message.
+	Reason reason.Reason
 	// Over says that the matter is settled: nobody is told, and what the inbox holds of it is closed.
 	Over bool
 	// Channels are where it goes past the rules; empty leaves that to them.

@@ -190,7 +190,7 @@ func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) 
 		at = now
 	}
 	user, account := cut(notice.User, maxNames), cut(notice.Account, maxNames)
-	facts, words, err := packFacts(notice.Facts)
+	facts, words, err := packFacts(notice)
 	if err != nil {
 		return 0, err
 	}
@@ -242,8 +242,18 @@ func settle(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) er
 	return nil
 }
 
-// packFacts is facts as they are stored, bounded, and their values for searching.
-func packFacts(facts map[string]string) (packed, words string, err error) {
+// reasonFact is the fact that a reason is stored as, and shown as.
+const reasonFact = "error_message"
+
+// packFacts is the facts and the reason of a notice as they are stored, bounded, and their texts for searching.
+func packFacts(notice Notice) (packed, words string, err error) {
+	column, err := notice.Reason.Value()
+	if err != nil {
+		return "", "", fmt.Errorf("encode the reason of a notice: %w", err)
+	}
+	stored := column.(string) // which it always is
+	facts := map[string]string{reasonFact: notice.Reason.Text}
+	maps.Copy(facts, notice.Facts)
 	kept := make(map[string]string, len(facts))
 	var values strings.Builder
 	room := maxFacts
@@ -252,10 +262,13 @@ func packFacts(facts map[string]string) (packed, words string, err error) {
 		if value == "" {
 			continue
 		}
-		room -= len(value)
-		kept[name] = value
 		values.WriteString(value)
 		values.WriteByte('\n')
+		if name == reasonFact && len(stored) <= min(maxFact, room) {
+			value = stored
+		}
+		room -= len(value)
+		kept[name] = value
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

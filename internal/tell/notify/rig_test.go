@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -168,7 +169,7 @@ func (r *rig) add(notices ...notify.Notice) {
 // failed is a notice that an episode was not marked.
 func failed(n int) notify.Notice {
 	return notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "alex", AccountID: 1, RecordID: int64(n), About: fmt.Sprint("show ", n),
-		Facts: map[string]string{"title": "Frieren", "season": "1", "episode": fmt.Sprint(n), "error_message": "refused"}}
+		Facts: map[string]string{"title": "Frieren", "season": "1", "episode": fmt.Sprint(n)}, Reason: reason.Text("refused")}
 }
 
 // newest are all notices, the newest first.

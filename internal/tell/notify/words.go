@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -19,11 +20,10 @@ const (
 	lineMark = "\n"
 )
 
-// Retold is e with what the service says of itself, in English, as say says it.
+// Retold is e with a reason that the program does not know in every language as say says its text.
 func (e Entry) Retold(say func(said string) string) Entry {
-	if said := e.Facts["error_message"]; said != "" {
-		e.Facts = maps.Clone(e.Facts)
-		e.Facts["error_message"] = say(said)
+	if !e.Reason.IsZero() && !e.Reason.Known() {
+		e.Reason = reason.Text(say(e.Reason.Text))
 	}
 	return e
 }
@@ -49,7 +49,10 @@ func (e Entry) facts(l bilingual.Language) map[string]string {
 	facts["who"] = cmp.Or(e.Account, user)
 	facts["what"] = what(l, facts)
 	facts["anime"] = facts["title"]
-	facts["error"] = facts["error_message"]
+	if !e.Reason.IsZero() {
+		facts[reasonFact] = e.Reason.In(l)
+	}
+	facts["error"] = facts[reasonFact]
 	facts["type_name"] = kind.Name(l)
 	facts["severity"] = kind.Severity.String()
 	if d, err := time.ParseDuration(facts["duration"]); err == nil {

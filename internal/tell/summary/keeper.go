@@ -312,7 +312,7 @@ func (k *Keeper) notices(j Job, r Result) []notify.Notice {
 	}
 	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: "summary " + j.Name, Facts: facts}
 	if r.Outcome == Failed {
-		facts["error_message"] = r.Problem.Text
+		failed.Reason = r.Problem
 		return []notify.Notice{failed}
 	}
 	failed.Over = true

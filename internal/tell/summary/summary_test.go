@@ -516,7 +516,7 @@ func TestFailedRunsAreTold(t *testing.T) {
 					t.Errorf("it is %+v", got)
 				}
 				n := r.notices(notify.JobFailed)
-				if len(n) != 1 || n[0].About != "summary daily" || n[0].Facts["error_message"] != got.Problem.Text || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
+				if len(n) != 1 || n[0].About != "summary daily" || n[0].Reason.Text != got.Problem.Text || n[0].Facts["job_name"] != "daily" || len(r.told) != 1 {
 					t.Errorf("told is %+v", r.told)
 				}
 				if j, err := k.Job(t.Context(), "daily"); err != nil || j.Running || j.Last == nil || j.Last.Outcome != summary.Failed {

@@ -16,6 +16,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/disk"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
@@ -105,14 +106,14 @@ func (k *Keeper) Start(ctx context.Context) (*task.Task, error) {
 // make is the work of the job.
 func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
 	defer debug.FreeOSMemory() // a copy goes through much memory, which nobody needs afterwards
-	run.Progress(0, 1, "the database is copied and read")
+	run.Progress(0, 1, reason.Text("the database is copied and read"))
 	file, err := k.create(ctx)
 	if err != nil {
 		run.Again(retryAfter)
 		return err
 	}
 	run.SetResult(file)
-	run.Progress(1, 1, fmt.Sprintf("%s: %.1f MB", file.Name, float64(file.Size)/1e6))
+	run.Progress(1, 1, reason.Text(fmt.Sprintf("%s: %.1f MB", file.Name, float64(file.Size)/1e6)))
 	k.Log.InfoContext(ctx, "a backup was made", "file", filepath.Join(k.Dir, file.Name), "bytes", file.Size)
 	k.prune(ctx)
 	return nil

@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -238,7 +239,7 @@ func number(n int64) int64 {
 func (r watchRow) outcome(e watch.Event) record.Outcome {
 	o := record.Outcome{
 		SubjectID: catalog.SubjectID(number(r.subject)), EpisodeID: catalog.EpisodeID(number(r.chapter)), SubjectName: line(r.subjectName),
-		Method: string(methods[r.method]), Message: line(r.message),
+		Method: string(methods[r.method]), Message: reason.Text(line(r.message)),
 	}
 	if r.score > 0 && r.score <= 1 {
 		o.Confidence = r.score
