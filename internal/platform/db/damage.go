@@ -12,13 +12,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrDamaged is returned for a database file that SQLite cannot read.
-var ErrDamaged = errors.New("the database is damaged: stop the service and put a backup in its place with watchmark restore FILE")
-
-// ErrStorage is returned when the file system fails under the database. Trying again
-// later may help.
-var ErrStorage = errors.New("the disk of the data folder is full or cannot be used: free some space on it")
-
 // explained adds to an error of SQLite what to do about it, once.
 func explained(err error) error {
 	var failure *sqlite.Error

@@ -8,12 +8,6 @@ import (
 	"runtime/debug"
 )
 
-// ErrClosed is returned by Write after Close.
-var ErrClosed = errors.New("the database is closed")
-
-// errShared is returned by Write when a write that shared its commit broke it.
-var errShared = errors.New("nothing was written, because another write at the same time failed: try again")
-
 // groupMost is how many writes share one commit.
 const groupMost = 64
 
