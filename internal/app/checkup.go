@@ -181,7 +181,7 @@ func (d *Data) checkBackups() Check {
 	const name = "backups"
 	s := d.backups.Status()
 	switch {
-	case s.LastError != "":
+	case !s.LastError.IsZero():
 		return ill(name, "%s", s.LastError)
 	case s.NextRun == nil:
 		return well(name, "switched off; the newest in %s: %s", s.Dir, age(s.Items))

@@ -228,15 +228,15 @@ func (a *App) lookAtBackups(ctx context.Context) error {
 		return nil
 	}
 	if s.NextRun == nil { // they are switched off
-		s.LastError = ""
+		s.LastError = reason.Reason{}
 	}
-	return a.failedJob(ctx, backup.TaskKind, s.LastError)
+	return a.failedJob(ctx, backup.TaskKind, s.LastError.Text)
 }
 
 // lookAtUpdates tells of a version that is newer than the program, once.
 func (a *App) lookAtUpdates(ctx context.Context) error {
 	s := a.updates.Status()
-	if s.CheckedAt.IsZero() || s.Problem != "" {
+	if s.CheckedAt.IsZero() || !s.Problem.IsZero() {
 		return nil
 	}
 	return a.tell(ctx, "update", s.Newer, notify.Notice{Kind: notify.UpdateAvailable, About: s.Newer, Facts: map[string]string{

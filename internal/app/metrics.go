@@ -195,7 +195,7 @@ func (m *meters) jobs(ctx context.Context) (jobs, error) {
 	a := m.Archiver.Status()
 	j.add("archive", a.LastRun, a.LastOutcome == archive.Failed, a.LastOutcome == archive.Imported || a.LastOutcome == archive.UpToDate)
 	b := m.backups.Status()
-	j.add("backup", b.LastRun, b.LastError != "", b.LastError == "")
+	j.add("backup", b.LastRun, !b.LastError.IsZero(), b.LastError.IsZero())
 	d := m.Dataset.Status()
 	j.add("id_table", d.LastRun, d.LastOutcome == idmap.Failed || d.LastOutcome == idmap.Refused, d.LastOutcome == idmap.Refreshed || d.LastOutcome == idmap.UpToDate)
 	n, err := m.nas.Status(ctx)

@@ -215,7 +215,7 @@ func TestBackupsAreMadeKeptAndDownloaded(t *testing.T) {
 		names = append([]string{s.backups().Items[0].Name}, names...)
 	}
 	left := s.backups()
-	if len(left.Items) != 2 || left.Items[0].Name != names[0] || left.Items[1].Name != names[1] || left.NextRun == nil || left.LastError != "" || left.KeyMissing {
+	if len(left.Items) != 2 || left.Items[0].Name != names[0] || left.Items[1].Name != names[1] || left.NextRun == nil || !left.LastError.IsZero() || left.KeyMissing {
 		t.Errorf("of %v there is left: %+v", names, left)
 	}
 	if got := s.api(http.MethodGet, "/api/backups/"+names[0], "", http.StatusOK, nil); !strings.HasPrefix(got.body, "SQLite format 3") ||
@@ -268,7 +268,7 @@ func TestAMissedBackupIsMadeAtTheStart(t *testing.T) {
 	}
 	s.run(append([]string{"WATCHMARK_BACKUP_DIR=" + filepath.Join(blocked, "backups")}, s.catalog...))
 	s.api(http.MethodPost, "/api/backups", "", http.StatusAccepted, nil)
-	s.wait("the failed backup", func() bool { b := s.backups(); return !b.Running && strings.Contains(b.LastError, "backup.dir") })
+	s.wait("the failed backup", func() bool { b := s.backups(); return !b.Running && strings.Contains(b.LastError.Text, "backup.dir") })
 }
 
 // wait waits until something holds.

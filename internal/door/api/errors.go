@@ -19,7 +19,6 @@ import (
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
 )
 
@@ -42,8 +41,6 @@ var statuses = []struct {
 	{device.ErrScanning, http.StatusConflict},
 	{device.ErrUnknown, http.StatusNotFound},
 	{diagnose.ErrRunning, http.StatusConflict},
-	{backup.ErrNotFound, http.StatusNotFound},
-	{backup.ErrRunning, http.StatusConflict},
 }
 
 // problemOf is the one place where errors become problems. What it does not know

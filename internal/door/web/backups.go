@@ -31,7 +31,7 @@ func backupsDisplay(s backup.Status) display {
 	switch {
 	case s.Running:
 		return display{"busy", "loader", "backups.is.running"}
-	case s.LastError != "":
+	case !s.LastError.IsZero():
 		return display{"bad", "circle-x", "backups.is.failed"}
 	case s.NextRun == nil:
 		return display{"quiet", "power", "backups.is.off"}

@@ -36,7 +36,6 @@ var speakers = []speaker{
 	{dir: "catalog/archive/dump", wraps: true},
 	{dir: "catalog/archive/fetch", wraps: true},
 	{dir: "catalog/archive/titles", wraps: true},
-	{dir: "upkeep/backup", wraps: true, but: []string{"backup.go", "seal.go"}},
 	{dir: "engine/review"},
 	{dir: "catalog", but: []string{"cached.go"}},
 	{dir: "match/idmap", wraps: true},
@@ -58,7 +57,6 @@ var speakers = []speaker{
 	{dir: "tell/summary", but: []string{"store.go", "text.go"}}, // the text is written in both languages
 	{dir: "source/device", wraps: true},
 	{dir: "platform/task", wraps: true},
-	{dir: "upkeep/update", wraps: true},
 	{dir: "watch"},
 	{dir: "record/webhooklog"},
 }
@@ -73,7 +71,7 @@ var silent = []string{
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
 	"testkit/servertest", "testkit/simulated", "testkit/totptest", "testkit/trackertest", "tools", "tools/npm",
 	"source", "source/custom", "source/emby", "source/importer", "source/jellyfin", "source/mediabrowser", "source/nas", "source/payload", "source/plex", "source/preview",
-	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/install", "upkeep/rights", "watch/title", "watch/title/gen",
+	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/backup", "upkeep/install", "upkeep/rights", "upkeep/update", "watch/title", "watch/title/gen",
 }
 
 // unsaid are texts of the speakers that no page shows, with the reason.

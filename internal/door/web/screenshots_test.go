@@ -70,7 +70,7 @@ func shots(t *testing.T) []shot {
 		},
 		InUse: idmap.InUse{Version: "0.3.215", Entries: 8_521, Made: idmap.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
 	made := time.Now().Add(-9 * time.Hour)
-	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: "list the backups: permission denied", KeyMissing: true}
+	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: reason.Text("list the backups: permission denied"), KeyMissing: true}
 	for i := range 3 {
 		at := made.AddDate(0, 0, -i)
 		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})

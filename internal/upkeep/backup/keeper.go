@@ -32,11 +32,7 @@ const (
 )
 
 // The errors a caller branches on.
-var (
-	ErrNotFound = errors.New("there is no such backup")
-	ErrRunning  = errors.New("a backup is being made already")
-	ErrNoSpace  = errors.New("not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir")
-)
+var ()
 
 // File is a backup in the folder.
 type File struct {
@@ -53,11 +49,17 @@ type Status struct {
 	Running bool       `json:"running"`
 	TaskID  int64      `json:"task_id" doc:"The backup that is being made, or was made last; 0 when there was none since the start."`
 	// LastRun is that of the last try, else of the newest file.
-	LastRun   time.Time `json:"last_run,omitzero" doc:"When one was last tried; not there before the first."`
-	LastError string    `json:"last_error" doc:"Why that failed; empty when it did not."`
-	Items     []File    `json:"items" doc:"The backups in the folder, newest first."`
+	LastRun   time.Time     `json:"last_run,omitzero" doc:"When one was last tried; not there before the first."`
+	LastError reason.Reason `json:"last_error_value,omitzero" doc:"Why that failed; empty when it did not."`
+	Items     []File        `json:"items" doc:"The backups in the folder, newest first."`
 	// KeyMissing is set where the key is not a file, so that no backup holds it.
 	KeyMissing bool `json:"key_missing" doc:"The key that seals tokens is given by the environment, so backups do not hold it: keep it elsewhere too."`
+}
+
+// MarshalJSON has the text of the last error beside it, as last_error.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // KeeperConfig is what a Keeper is made of; every field must be set.
@@ -106,7 +108,7 @@ func (k *Keeper) Start(ctx context.Context) (*task.Task, error) {
 // make is the work of the job.
 func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
 	defer debug.FreeOSMemory() // a copy goes through much memory, which nobody needs afterwards
-	run.Progress(0, 1, reason.Text("the database is copied and read"))
+	run.Progress(0, 1, copying.With())
 	file, err := k.create(ctx)
 	if err != nil {
 		run.Again(retryAfter)
@@ -122,7 +124,7 @@ func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
 // create makes one backup.
 func (k *Keeper) create(ctx context.Context) (File, error) {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
-		return File{}, fmt.Errorf("make the folder of the backups: %w; give the service's user write access to it, or choose another one with backup.dir", err)
+		return File{}, noFolder.With(err)
 	}
 	if err := k.checkSpace(); err != nil {
 		return File{}, err
@@ -137,7 +139,7 @@ func (k *Keeper) create(ctx context.Context) (File, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return File{}, fmt.Errorf("look at the backup: %w", err)
+		return File{}, notSeen.With(err)
 	}
 	return File{filepath.Base(path), now, info.Size()}, nil
 }
@@ -149,7 +151,7 @@ func (k *Keeper) checkSpace() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for free space at %s: %w", k.Dir, err)
+		return spaceUnknown.With(k.Dir, err)
 	}
 	var need uint64 = reserve
 	for _, suffix := range []string{"", "-wal"} {
@@ -158,7 +160,7 @@ func (k *Keeper) checkSpace() error {
 		}
 	}
 	if free < need {
-		return fmt.Errorf("%w (%s has %d MB free, %d MB are needed)", ErrNoSpace, k.Dir, free>>20, need>>20)
+		return spaceLacks.With(ErrNoSpace, k.Dir, free>>20, need>>20)
 	}
 	return nil
 }
@@ -203,7 +205,7 @@ func (k *Keeper) list() ([]File, error) {
 		return []File{}, nil
 	}
 	if err != nil {
-		return []File{}, fmt.Errorf("list the backups: %w", err)
+		return []File{}, notListed.With(err)
 	}
 	files := []File{}
 	for _, entry := range entries {
@@ -253,7 +255,7 @@ func (k *Keeper) Delete(name string) error {
 		return ErrNotFound
 	}
 	if err != nil {
-		return fmt.Errorf("remove the backup: %w", err)
+		return notRemoved.With(err)
 	}
 	return nil
 }
@@ -261,12 +263,12 @@ func (k *Keeper) Delete(name string) error {
 // Status is how backups stand now.
 func (k *Keeper) Status() Status {
 	job := k.Schedule.Now(TaskKind)
-	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem.Text}
+	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem}
 	// In this order, a backup that was made is listed.
 	files, err := k.list()
 	s.Items = files
-	if err != nil && s.LastError == "" {
-		s.LastError = err.Error()
+	if err != nil && s.LastError.IsZero() {
+		s.LastError = reason.Of(err)
 	}
 	switch {
 	case job.LastRun != nil:

@@ -81,7 +81,7 @@ func TestNextRun(t *testing.T) {
 					synctest.Wait()
 				}
 				s := k.Status()
-				if s.NextRun == nil || !s.NextRun.Equal(c.want) || c.failed != (s.LastError != "") {
+				if s.NextRun == nil || !s.NextRun.Equal(c.want) || c.failed != !s.LastError.IsZero() {
 					t.Errorf("the next run is at %v, not %v (%s)", s.NextRun, c.want, s.LastError)
 				}
 			})

@@ -5,8 +5,6 @@ package update
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -30,15 +28,12 @@ const (
 	first = 2 * time.Minute
 )
 
-// ErrOff is returned while nobody is to be asked.
-var ErrOff = reason.New("update_check_off", "looking for newer versions is switched off: set server.update_check", "检查新版本已关闭：请开启 server.update_check").For(reason.Conflict)
-
 // Config is what a Checker is made of; every field must be set.
 type Config struct {
 	HTTP *httpx.Client
 	// URL is asked before each look; empty is never.
 	URL func() string
-	// Version is that of the program, such as 1.2.3; what is none is never older.
+	// Version is that of the program, such as 1.2.3; an invalid one is never older.
 	Version string
 }
 
@@ -49,7 +44,7 @@ type Status struct {
 	Newer, URL string
 	// CheckedAt is when it was last asked; zero before the first time. Problem is why that failed.
 	CheckedAt time.Time
-	Problem   string
+	Problem   reason.Reason
 }
 
 // Checker asks once a day.
@@ -105,9 +100,9 @@ func (c *Checker) check(ctx context.Context, run *schedule.Run) error {
 	if address != c.asked {
 		c.status = Status{}
 	}
-	c.asked, c.status.CheckedAt, c.status.Problem = address, time.Now(), ""
+	c.asked, c.status.CheckedAt, c.status.Problem = address, time.Now(), reason.Reason{}
 	if err != nil {
-		c.status.Problem = err.Error()
+		c.status.Problem = reason.Of(err)
 		run.Again(retryAfter + rand.N(retryAfter/4))
 		return err
 	}
@@ -126,17 +121,17 @@ func (c *Checker) ask(ctx context.Context, address string) (tag, page string, er
 		return "", "", err
 	}
 	if answer.Status != http.StatusOK {
-		return "", "", fmt.Errorf("the address of server.update_url answers with status %d", answer.Status)
+		return "", "", answers.With(answer.Status)
 	}
 	var release struct {
 		Tag  string `json:"tag_name"`
 		Page string `json:"html_url"`
 	}
 	if err := json.Unmarshal(answer.Body, &release); err != nil {
-		return "", "", errors.New("what is at server.update_url is no release: it is not JSON")
+		return "", "", notJSON
 	}
 	if !versionForm.MatchString(release.Tag) {
-		return "", "", errors.New("what is at server.update_url is no release: its tag_name is no version such as v1.2.3")
+		return "", "", noVersion
 	}
 	if u, err := url.Parse(release.Page); err == nil && len(release.Page) < 500 && (u.Scheme == "https" || u.Scheme == "http") {
 		page = u.String()
@@ -146,7 +141,7 @@ func (c *Checker) ask(ctx context.Context, address string) (tag, page string, er
 
 var versionForm = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-[0-9A-Za-z.-]{1,40})?(?:\+[0-9A-Za-z.-]{1,40})?$`)
 
-// Newer reports whether version a is newer than b. What is no version is neither newer nor
+// Newer reports whether version a is newer than b. An invalid version is neither newer nor
 // older, and a release is newer than what came before it under its number (1.2.0-rc.1). Two such are not compared.
 func Newer(a, b string) bool {
 	x, y := versionForm.FindStringSubmatch(a), versionForm.FindStringSubmatch(b)

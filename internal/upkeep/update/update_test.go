@@ -105,7 +105,7 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 				}
 			}
 			s := c.Status()
-			if s.Newer != one.newer || s.URL != one.url || !strings.HasSuffix(s.Problem, one.says) || (s.Problem == "") != (one.says == "") || s.CheckedAt.IsZero() || !s.Enabled {
+			if s.Newer != one.newer || s.URL != one.url || !strings.HasSuffix(s.Problem.Text, one.says) || s.Problem.IsZero() != (one.says == "") || s.CheckedAt.IsZero() || !s.Enabled {
 				t.Errorf("%+v", s)
 			}
 			wait := every
