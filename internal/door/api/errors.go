@@ -17,7 +17,6 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/source"
-	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/upkeep/diagnose"
 )
@@ -37,9 +36,6 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{idmap.ErrOff, http.StatusConflict},
 	{idmap.ErrRunning, http.StatusConflict},
-	{device.ErrOff, http.StatusConflict},
-	{device.ErrScanning, http.StatusConflict},
-	{device.ErrUnknown, http.StatusNotFound},
 	{diagnose.ErrRunning, http.StatusConflict},
 }
 

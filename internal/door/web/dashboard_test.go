@@ -76,7 +76,7 @@ func TestPolledSources(t *testing.T) {
 		t.Error("sources that are switched off are listed")
 	}
 	g.nas.status = nas.Status{Enabled: true, LastError: reason.Text("no <such> file")}
-	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: "switched off"}}}
+	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: reason.Text("switched off")}}}
 	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: reason.Text("sign in again")}, {Name: "alex", State: tracker.Connected, Problem: reason.Text("try later")}}}
 	body = g.get(t, in, "/", "en").body
 	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at Trakt has ended", "mira: sign in again", "TV box")

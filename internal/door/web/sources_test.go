@@ -130,12 +130,12 @@ func (g *rig) fillSources(t testing.TB) {
 	reading := device.Reading{Title: "灯塔守望者 第二季", Base: "灯塔守望者", Kind: device.Episode, Season: &season, Episodes: []float64{7}, From: "label", How: "第…集"}
 	g.patch(t, "device", map[string]any{"enabled": true, "addresses": []any{"192.168.1.5"}, "subnets": []any{"192.168.1.0/24"}})
 	g.device = device.Status{Enabled: true, LastScan: ago(2 * time.Hour), Found: 2, Devices: []device.Device{
-		{Address: "192.168.1.9:9978", UUID: "u-2", Name: "Bedroom Box", LastSeen: ago(11 * time.Hour), OfflineSince: ago(10 * time.Hour), Problem: "connection refused",
+		{Address: "192.168.1.9:9978", UUID: "u-2", Name: "Bedroom Box", LastSeen: ago(11 * time.Hour), OfflineSince: ago(10 * time.Hour), Problem: reason.Text("connection refused"),
 			LastEvent: &device.Event{At: time.Now().Add(-11 * time.Hour), Title: "彩虹放送局", Label: "全12集", Share: .95, Outcome: device.Skipped, Reason: "the label counts episodes and names none"}},
 		{Address: "192.168.1.5:9978", UUID: "u-1", Name: "Mira TV", Listed: true, Online: true, LastSeen: ago(20 * time.Second), NextPoll: &next,
 			Now:       &device.Now{Title: "灯塔守望者 第二季", Label: "第7集", State: device.Playing, Position: 610, Duration: 1440, Speed: 1, Share: .42, Highest: .42, Seen: true, Reading: reading},
 			LastEvent: &device.Event{At: time.Now().Add(-25 * time.Minute), Title: "灯塔守望者 第二季", Label: "第6集", Share: .97, Outcome: device.Counted, RecordIDs: []int64{1}}},
-		{Address: "192.168.1.77", Listed: true, OfflineSince: ago(time.Hour), Problem: "no route to host"},
+		{Address: "192.168.1.77", Listed: true, OfflineSince: ago(time.Hour), Problem: reason.Text("no route to host")},
 	}}
 	g.patch(t, "tracker", map[string]any{"enabled": true, "client_id": "web-client", "app_client_id": "app", "app_client_secret": "secret-of-the-app"})
 	g.tracker = trackerStub{

@@ -9,8 +9,6 @@ package device
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,9 +36,6 @@ const (
 	// maxBody bounds an answer, in bytes.
 	maxBody = 64 << 10
 )
-
-// errNoPlayer is returned for an address that answers, but not as a player with /media does.
-var errNoPlayer = errors.New("what answers there is no player that tells what it plays: it takes FongMi TV since spring 2024, or a fork of it")
 
 // info is what GET /device tells (section 2). The field type is not read: its meaning
 // differs, and hardware ids are not kept.
@@ -101,11 +96,11 @@ func (c *client) get(ctx context.Context, host string, port uint16, path string)
 		return nil, err
 	}
 	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %d; %w", path, answer.Status, errNoPlayer)
+		return nil, badStatus.With(path, answer.Status, errNoPlayer)
 	}
 	object, err := payload.ParseObject(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%s answers no JSON object; %w", path, errNoPlayer)
+		return nil, notJSON.With(path, errNoPlayer)
 	}
 	return object, nil
 }
@@ -118,7 +113,7 @@ func (c *client) device(ctx context.Context, host string, port uint16) (info, er
 	}
 	i := info{uuid: payload.Clean(o.Text("uuid"), maxUUID), name: o.Line("name")}
 	if i.uuid == "" && i.name == "" {
-		return info{}, fmt.Errorf("/device tells neither uuid nor name; %w", errNoPlayer)
+		return info{}, nameless.With(errNoPlayer)
 	}
 	return i, nil
 }

@@ -104,7 +104,7 @@ func TestALookWithoutTimeSeesNobody(t *testing.T) {
 	if s := h.Status(); s.Devices[0].Online || s.Devices[0].LastSeen != nil {
 		t.Errorf("the status is %+v", s)
 	}
-	if got, err := h.DebugScan(ended); err != nil || got.Complete || len(got.Devices) != 1 || got.Devices[0].Online || got.Devices[0].Problem == "" {
+	if got, err := h.DebugScan(ended); err != nil || got.Complete || len(got.Devices) != 1 || got.Devices[0].Online || got.Devices[0].Problem.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -42,13 +42,6 @@ const (
 	forgetAfter = 24 * time.Hour
 )
 
-// The errors a caller branches on.
-var (
-	ErrOff      = errors.New("the TV boxes are switched off: set device.enabled")
-	ErrScanning = errors.New("boxes are being looked for already: try again when that has ended")
-	ErrUnknown  = errors.New("no box of that address or uuid is known: name it in device.addresses, or scan for it")
-)
-
 // Config says which boxes to ask. Its lists are as package lan gives them.
 type Config struct {
 	Enabled   bool
@@ -101,7 +94,7 @@ type place struct {
 	seen     time.Time
 	offline  time.Time // since when it does not answer; zero while it does, and before the first try
 	failures int
-	problem  string // why it does not answer
+	problem  reason.Reason // why it does not answer
 	next     time.Time
 	polling  bool
 }

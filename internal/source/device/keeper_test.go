@@ -267,10 +267,10 @@ func TestHostileBoxesHarmNothing(t *testing.T) {
 	for _, fault := range []devicetest.Fault{devicetest.Redirect, devicetest.Huge, devicetest.Broken, devicetest.Page, devicetest.List, devicetest.Cut, devicetest.Old} {
 		b.Fail(fault, "http://"+other.Address()+"/media")
 		s, err := h.DebugSync(t.Context(), named(b), "")
-		if err != nil || s.After.Online || s.After.Problem == "" || s.After.OfflineSince == nil || s.Event != nil {
+		if err != nil || s.After.Online || s.After.Problem.IsZero() || s.After.OfflineSince == nil || s.Event != nil {
 			t.Errorf("%s: %+v, %v", fault, s, err)
 		}
-		if tooLarge := strings.Contains(s.After.Problem, "too large"); tooLarge != (fault == devicetest.Huge) {
+		if tooLarge := strings.Contains(s.After.Problem.Text, "too large"); tooLarge != (fault == devicetest.Huge) {
 			t.Errorf("%s: the problem is %s", fault, s.After.Problem)
 		}
 	}
@@ -294,7 +294,7 @@ func TestHostileBoxesHarmNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Fail(devicetest.Slow, "")
-	if s, _ := h.DebugSync(t.Context(), named(b), ""); s.After.Online || !strings.Contains(s.After.Problem, "did not answer in time") {
+	if s, _ := h.DebugSync(t.Context(), named(b), ""); s.After.Online || !strings.Contains(s.After.Problem.Text, "did not answer in time") {
 		t.Errorf("an answer that never ends: %+v", s.After)
 	}
 }
@@ -476,7 +476,7 @@ func TestAPersonsWordWithoutAnAnswer(t *testing.T) {
 	b := box(t)
 	h := newHome(t, named(b))
 	b.SwitchOff()
-	if s := h.asks(b, nil); s.Reason == "" || s.Reason != s.After.Problem {
+	if s := h.asks(b, nil); s.Reason == "" || s.Reason != s.After.Problem.Text {
 		t.Errorf("a box that is off: %+v", s)
 	}
 	b = box(t)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // player is a player, at whatever addresses it is reached: one app on one box. Two apps on
@@ -123,7 +125,7 @@ func (k *Keeper) missed(p *place, now time.Time, err error) {
 			k.Log.Debug("a TV box does not answer", "name", p.player.name, "error", err)
 		}
 	}
-	p.problem = err.Error()
+	p.problem = reason.Of(err)
 	p.next = now.Add(min(firstRetry<<min(p.failures, 8), lastRetry))
 	p.failures++
 	if p.player == nil {
@@ -144,7 +146,7 @@ func (k *Keeper) missed(p *place, now time.Time, err error) {
 
 // met notes that a place answered, and is the player that is there. The caller holds mu.
 func (k *Keeper) met(p *place, who info, now time.Time) *player {
-	p.seen, p.offline, p.failures, p.problem = now, time.Time{}, 0, ""
+	p.seen, p.offline, p.failures, p.problem = now, time.Time{}, 0, reason.Reason{}
 	if p.player == nil || p.player.uuid != who.uuid || p.player.port != p.port {
 		p.player = k.known(p, who) // addresses are given to other boxes
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 )
 
 // Outcome is what became of something that a box played.
@@ -74,11 +75,17 @@ type Device struct {
 	Online    bool       `json:"online"`
 	LastSeen  *time.Time `json:"last_seen" doc:"Null before the first answer."`
 	// OfflineSince is nil while it answers.
-	OfflineSince *time.Time `json:"offline_since" doc:"Null while it answers, and before it was asked."`
-	Problem      string     `json:"problem" doc:"Why it does not answer; asleep and off are nothing unusual."`
-	Now          *Now       `json:"now,omitempty" doc:"What it plays, or played when it last answered; not there for nothing."`
-	LastEvent    *Event     `json:"last_event,omitempty" doc:"What was last decided; not there when nothing was since the start."`
-	NextPoll     *time.Time `json:"next_poll" doc:"Null while the boxes are switched off."`
+	OfflineSince *time.Time    `json:"offline_since" doc:"Null while it answers, and before it was asked."`
+	Problem      reason.Reason `json:"problem_value,omitzero" doc:"Why it does not answer; asleep and off are nothing unusual."`
+	Now          *Now          `json:"now,omitempty" doc:"What it plays, or played when it last answered; not there for nothing."`
+	LastEvent    *Event        `json:"last_event,omitempty" doc:"What was last decided; not there when nothing was since the start."`
+	NextPoll     *time.Time    `json:"next_poll" doc:"Null while the boxes are switched off."`
+}
+
+// MarshalJSON has the text of the problem beside it, as problem.
+func (d Device) MarshalJSON() ([]byte, error) {
+	type plain Device
+	return reason.MarshalBeside((*plain)(&d))
 }
 
 // Status is what is known of the boxes.
@@ -192,7 +199,7 @@ func (k *Keeper) peek(ctx context.Context, p *place) Device {
 	defer k.mu.Unlock()
 	if err != nil {
 		d := k.describe(p, enabled)
-		d.Online, d.Problem = false, err.Error()
+		d.Online, d.Problem = false, reason.Of(err)
 		return d
 	}
 	k.met(p, who, at)
@@ -232,7 +239,7 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 	k.mu.Lock()
 	pl, problem := p.player, ""
 	if !p.offline.IsZero() || pl == nil {
-		problem = p.problem
+		problem = p.problem.Text
 	}
 	k.mu.Unlock()
 	if problem == "" {
