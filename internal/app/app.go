@@ -119,7 +119,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 		return err
 	}
 	for _, weak := range a.Settings.Weak() {
-		a.log.WarnContext(ctx, "a setting from before still holds, and should be changed", "setting", weak.Key, "set_by", weak.Where, "problem", weak.Problem)
+		a.log.WarnContext(ctx, "a setting from before still holds, and should be changed", "setting", weak.Field, "set_by", weak.Where, "problem", weak.What)
 	}
 	if own := a.Settings.Current().Server; own.TLSCert != "" {
 		if a.tls, err = tlsfile.Load(own.TLSCert, own.TLSKey, a.log); err != nil {

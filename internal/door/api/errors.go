@@ -15,7 +15,6 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/settings"
 	"watchmark/internal/source"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/upkeep/diagnose"
@@ -102,37 +101,18 @@ func fieldProblem(location string, what error) error {
 }
 
 // fieldsOf are the fields that the features find fault with, as places in the body.
-func fieldsOf(err error) []problem.Field {
-	var fields []problem.Field
-	at := func(field, text string) { fields = append(fields, problem.At("body."+field, reason.Text(text))) }
-	for _, one := range leaves(err) {
-		switch e := one.(type) { //nolint:errorlint // leaves unwrapped it already
-		case *reason.FieldError:
-			fields = append(fields, problem.At("body."+e.Field, e.What))
-		case *settings.FieldError:
-			at(e.Key, e.Problem)
-		}
-	}
-	return fields
-}
-
-// leaves are the errors at the ends of the tree that err is, a field with what is wrong with it as one.
-func leaves(err error) []error {
+func fieldsOf(err error) (fields []problem.Field) {
 	switch e := err.(type) { //nolint:errorlint // this is the unwrapping
 	case *reason.FieldError:
-		return []error{err}
+		return []problem.Field{problem.At("body."+e.Field, e.What)}
 	case interface{ Unwrap() []error }:
-		var all []error
 		for _, one := range e.Unwrap() {
-			all = append(all, leaves(one)...)
+			fields = append(fields, fieldsOf(one)...)
 		}
-		return all
 	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			return leaves(inner)
-		}
+		return fieldsOf(e.Unwrap())
 	}
-	return []error{err}
+	return fields
 }
 
 // catalogProblem is what the catalog has against a request.

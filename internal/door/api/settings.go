@@ -66,13 +66,13 @@ func (set Settings) register(s *server) {
 		Cron string `query:"cron" doc:"The expression; empty for one that never comes, where the key allows that." example:"*/5 * * * *"`
 	}) (*JSON[schedule], error) {
 		next, err := settings.NextRuns(in.Key, in.Cron, time.Now(), runsShown)
-		var wrong *settings.FieldError
+		var wrong *reason.FieldError
 		if errors.As(err, &wrong) {
 			location := "query.cron"
-			if wrong.Key == "" && in.Key != "" {
+			if wrong.Field == "" && in.Key != "" {
 				location = "query.key"
 			}
-			return nil, fieldProblem(location, reason.Text(wrong.Problem))
+			return nil, fieldProblem(location, wrong.What)
 		}
 		return answer(schedule{next}, err)
 	})

@@ -84,6 +84,7 @@ var unsaid = map[string]string{
 	"attachment; filename=\"watchmark-mappings.json\"":       "a header",
 	"{\"mappings\": […], \"blocked_keywords\": […]}":         "an argument",
 	"The body is that of the custom webhook: numbers may come as texts, unknown fields are passed over. A user name that no account lists ends as no account, unless the setting sync.test_skip_permission_check is on.": "of the reference",
+	"command line":  "where a flag stands",
 	"not collected": "looked for in an answer", "user doesn't exist": "looked for in an answer", "user not found": "looked for in an answer",
 	"resource can't be found": "looked for in an answer", "subject not found": "looked for in an answer",
 	"not support": "looked for in an answer", "not allowed": "looked for in an answer", "not permitted": "looked for in an answer",

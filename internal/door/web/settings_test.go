@@ -61,7 +61,7 @@ func (g *rig) changesSettings(t testing.TB) {
 			err := g.settings.Patch(t.Context(), patch)
 			var errs settings.Errors
 			if errors.As(err, &errs) {
-				return 422, fmt.Sprintf(`{"status":422,"errors":[{"location":"body.%s","message":%q}]}`, errs[0].Key, errs[0].Problem)
+				return 422, fmt.Sprintf(`{"status":422,"errors":[{"location":"body.%s","message":%q}]}`, errs[0].Field, errs[0].What.Text)
 			}
 			if err != nil {
 				t.Error(err)

@@ -3,14 +3,14 @@
 package lan
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+
+	"watchmark/internal/platform/reason"
 )
 
 // shared is the network that carriers, and overlay networks such as those between a
@@ -18,7 +18,7 @@ import (
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 // ErrNotPrivate is wrapped by the errors of Check.
-var ErrNotPrivate = errors.New("is not an address of a home network")
+var ErrNotPrivate = reason.New("lan_not_address_home_network", "is not an address of a home network", "不是内网地址")
 
 // metadata are addresses at which hosts of virtual machines tell these their secrets: of Alibaba
 // Cloud, Oracle Cloud and AWS.
@@ -42,22 +42,22 @@ func Forbidden(addr netip.Addr) bool {
 // address that it is. Link-local addresses are refused, and those that IsMetadata tells.
 func Check(addr netip.Addr) error {
 	addr = addr.Unmap()
-	what := "a public address"
+	what := publicAddress.With()
 	switch {
 	case !addr.IsValid() || addr.Zone() != "":
-		what = "an address with a zone"
+		what = addressZone.With()
 	case IsMetadata(addr):
-		what = "an address where hosts of virtual machines keep their secrets"
+		what = addressWhereHostsVirtualMachines.With()
 	case addr.IsPrivate() || shared.Contains(addr):
 		return nil
 	case addr.IsLoopback():
-		what = "this machine itself"
+		what = machineItself.With()
 	case addr.IsLinkLocalUnicast(), addr.IsLinkLocalMulticast():
-		what = "a link-local address"
+		what = linkLocalAddress.With()
 	case addr.IsMulticast(), addr.IsUnspecified():
-		what = "no address of a single machine"
+		what = noAddressSingleMachine.With()
 	}
-	return fmt.Errorf("%s %w: it is %s; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7", addr, ErrNotPrivate, what)
+	return privateOnes1000.With(addr, ErrNotPrivate, what)
 }
 
 // homeDomains end the names that only a home network gives out. Anybody may register a name below
@@ -90,7 +90,7 @@ func ParseHost(text string) (host string, port uint16, err error) {
 	if h, p, err := net.SplitHostPort(host); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", short(given))
+			return "", 0, portNotBetween165535.With(short(given))
 		}
 		host, port = h, uint16(n)
 	}
@@ -100,7 +100,7 @@ func ParseHost(text string) (host string, port uint16, err error) {
 	}
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 	if host == "" || len(host) > 253 || strings.Trim(host, allowed) != "" || strings.Trim(host, "-._") == "" {
-		return "", 0, fmt.Errorf("%q is not host or host:port, such as 192.168.1.5 or 192.168.1.5:9978", short(given))
+		return "", 0, notHostOrHostPort.With(short(given))
 	}
 	return strings.ToLower(host), port, nil
 }
@@ -114,11 +114,11 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	given := strings.TrimSpace(text)
 	network, err := netip.ParsePrefix(given)
 	if err != nil || !network.Addr().Is4() {
-		return netip.Prefix{}, fmt.Errorf("%q is not an IPv4 network such as 192.168.1.0/24", short(given))
+		return netip.Prefix{}, notIpv4NetworkSuch192.With(short(given))
 	}
 	network = network.Masked()
 	if network.Bits() < widest {
-		return netip.Prefix{}, fmt.Errorf("%s is too wide: a /%d, which has %d addresses, is the most", network, widest, 1<<(32-widest))
+		return netip.Prefix{}, tooWideWhichAddressesMost.With(network, widest, 1<<(32-widest))
 	}
 	return network, Check(network.Addr())
 }

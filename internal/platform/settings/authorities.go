@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,7 +23,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", err)
+		return nil, cannotRead.With(err)
 	}
 	files := []string{path}
 	if info.IsDir() {
@@ -41,7 +39,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	for _, file := range files {
 		certificates, err := readCertificates(file)
 		if err != nil {
-			return nil, fmt.Errorf("cannot be read: %w", err)
+			return nil, cannotRead.With(err)
 		}
 		for _, c := range certificates {
 			found = true
@@ -49,7 +47,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 		}
 	}
 	if !found {
-		return nil, errors.New("holds no certificate: name a file, or a folder of files, with certificates in PEM or DER")
+		return nil, holdsNoCertificateNameFile
 	}
 	return pool, nil
 }
@@ -58,10 +56,10 @@ func Authorities(path string) (*x509.CertPool, error) {
 func filesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", err)
+		return nil, cannotRead.With(err)
 	}
 	if len(entries) > mostAuthorities {
-		return nil, fmt.Errorf("has more than %d files: name a folder that holds certificates alone", mostAuthorities)
+		return nil, moreFilesNameFolderHolds.With(mostAuthorities)
 	}
 	var files []string
 	for _, entry := range entries {

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 )
 
 // optional lets a text be empty and checks it otherwise.
@@ -27,13 +26,13 @@ func optional(check func(string) (string, error)) func(string) (string, error) {
 func checkListen(text string) (string, error) {
 	host, port, err := net.SplitHostPort(strings.TrimSpace(text))
 	if err != nil {
-		return "", fmt.Errorf("%s is not host:port, such as 127.0.0.1:8787", shown(text))
+		return "", notHostPortSuch127.With(shown(text))
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "", fmt.Errorf("port %s is not between 0 and 65535", shown(port))
+		return "", portNotBetween065535.With(shown(port))
 	}
 	if _, err := netip.ParseAddr(host); err != nil && !isHostName(host) {
-		return "", fmt.Errorf("%s is neither an address nor a host name", shown(host))
+		return "", neitherAddressNorHostName.With(shown(host))
 	}
 	return net.JoinHostPort(host, port), nil
 }
@@ -55,7 +54,7 @@ func checkBasePath(text string) (string, error) {
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "" || part == "." || part == ".." || !isUnreserved(part) {
-			return "", fmt.Errorf("%s is not a path such as /watchmark (letters, digits, - . _ ~ between single slashes)", shown(text))
+			return "", notPathSuchWatchmarkLetters.With(shown(text))
 		}
 	}
 	return "/" + path, nil
@@ -75,14 +74,14 @@ func checkURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
-		return "", errors.New("is not an absolute http:// or https:// address")
+		return "", notAbsoluteHttpOrHttps
 	case u.User != nil:
-		return "", errors.New("must not carry a user name or password")
+		return "", mustNotCarryUserName
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("must not carry a query or fragment")
+		return "", mustNotCarryQueryOr
 	}
 	if !validPort(u) {
-		return "", errors.New("has a port that is not between 1 and 65535")
+		return "", portNotBetween165535
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -96,7 +95,7 @@ func checkIssuer(text string) (string, error) {
 	}
 	u, err := url.Parse(plain)
 	if err == nil && u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		return "", errors.New("must start with https://: plain http is for addresses and names of a home network")
+		return "", mustStartHttpsPlainHttp
 	}
 	return strings.TrimSpace(text), nil
 }
@@ -106,7 +105,7 @@ func checkPerson(text string) (string, error) {
 	const longest = 255 // of a subject (OpenID Connect Core, section 2)
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", errors.New("is neither a subject nor an e-mail address")
+		return "", neitherSubjectNorEMail
 	}
 	if strings.Contains(text, "@") {
 		text = strings.ToLower(text)
@@ -119,7 +118,7 @@ func checkLine(text string) (string, error) {
 	const longest = 40
 	text = strings.TrimSpace(text)
 	if len([]rune(text)) > longest {
-		return "", fmt.Errorf("is longer than %d characters", longest)
+		return "", longerCharacters.With(longest)
 	}
 	return text, nil
 }
@@ -141,7 +140,7 @@ func checkMirror(text string) (string, error) {
 func checkAPIKey(text string) (string, error) {
 	key := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", errors.New("is not an API key: it has spaces, or characters that no key has")
+		return "", notApiKeySpacesOr
 	}
 	return key, nil
 }
@@ -150,7 +149,7 @@ func checkAPIKey(text string) (string, error) {
 func checkTemperature(text string) (string, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0 && n <= 2) {
-		return "", errors.New("is not a number from 0 to 2, such as 0.7")
+		return "", notNumberFrom02
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64), nil
 }
@@ -158,7 +157,7 @@ func checkTemperature(text string) (string, error) {
 // checkFolder takes the path of a folder.
 func checkFolder(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
-		return "", errors.New("is not a folder")
+		return "", notFolder
 	}
 	return text, nil
 }
@@ -166,7 +165,7 @@ func checkFolder(text string) (string, error) {
 // checkFile takes the path of a file.
 func checkFile(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
-		return "", errors.New("is not the path of a file")
+		return "", notPathFile
 	}
 	return text, nil
 }
@@ -176,7 +175,7 @@ func checkGUID(text string) (string, error) {
 	const longest = 64
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > longest || !madeOf(text, alphanumeric+"-_") {
-		return "", errors.New("is neither all nor the guid of a user, which is made of letters and digits")
+		return "", neitherAllNorGuidUser
 	}
 	return text, nil
 }
@@ -194,10 +193,10 @@ func checkProxy(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	schemes := []string{"http", "https", "socks5", "socks5h"}
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || !validPort(u) {
-		return "", fmt.Errorf("is not a proxy address: one of %s, then ://host:port", strings.Join(schemes, ", "))
+		return "", notProxyAddressOneThen.With(strings.Join(schemes, ", "))
 	}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("is not a proxy address: nothing may follow host:port")
+		return "", notProxyAddressNothingMay
 	}
 	u.Path, u.RawPath = "", ""
 	return u.String(), nil
@@ -208,7 +207,7 @@ func checkWebhookKey(text string) (string, error) {
 	const longest = 128
 	text = strings.TrimSpace(text)
 	if len(text) > longest || !isUnreserved(text) || strings.Trim(text, ".") == "" {
-		return "", fmt.Errorf("may hold letters, digits and - . _ ~ only, at most %d", longest)
+		return "", mayHoldLettersDigitsOnly.With(longest)
 	}
 	return text, nil
 }
@@ -221,7 +220,7 @@ func StrongKey(key string) bool { return len(key) >= shortestKey }
 
 func strongKey(text string) error {
 	if !StrongKey(text) {
-		return fmt.Errorf("has fewer than %d characters, so it can be guessed: choose a longer one", shortestKey)
+		return fewerCharactersSoCanGuessed.With(shortestKey)
 	}
 	return nil
 }
@@ -239,7 +238,7 @@ func checkNetwork(text string) (string, error) {
 		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
 	}
 	if err != nil || !prefix.IsValid() {
-		return "", fmt.Errorf("%s is not a network such as 172.16.0.0/12", shown(text))
+		return "", notNetworkSuch17216.With(shown(text))
 	}
 	return prefix.Masked().String(), nil
 }
@@ -271,27 +270,24 @@ const (
 func check(s Settings) Errors {
 	var errs Errors
 	if !s.Auth.Enabled && !staysPrivate(s.Server.Listen) {
-		errs = append(errs, &FieldError{Key: "auth.enabled", Problem: fmt.Sprintf(
-			"false is allowed only while server.listen is a loopback or private address, and it is %s", s.Server.Listen)})
+		errs = append(errs, &reason.FieldError{Field: "auth.enabled", What: falseAllowedOnlyWhileServer.With(s.Server.Listen)})
 	}
 	if s.Server.UpdateCheck && s.Server.UpdateURL == "" {
-		errs = append(errs, &FieldError{Key: "server.update_url", Problem: "is needed by server.update_check: give the address where versions are announced"})
+		errs = append(errs, &reason.FieldError{Field: "server.update_url", What: neededServerUpdateCheckGive.With()})
 	}
 	if (s.Server.TLSCert == "") != (s.Server.TLSKey == "") {
 		missing, other := "server.tls_cert", "server.tls_key"
 		if s.Server.TLSKey == "" {
 			missing, other = other, missing
 		}
-		errs = append(errs, &FieldError{Key: missing, Problem: "is needed together with " + other + ": set both, or neither"})
+		errs = append(errs, &reason.FieldError{Field: missing, What: neededTogether.With(other)})
 	}
 	if s.Matching.ReviewScore > s.Matching.AcceptScore {
-		errs = append(errs, &FieldError{Key: "matching.review_score", Problem: fmt.Sprintf(
-			"%v is above matching.accept_score, which is %v", s.Matching.ReviewScore, s.Matching.AcceptScore)})
+		errs = append(errs, &reason.FieldError{Field: "matching.review_score", What: aboveMatchingAcceptScoreWhich.With(s.Matching.ReviewScore, s.Matching.AcceptScore)})
 	}
 	if u, err := url.Parse(s.Catalog.APIURL); err == nil && strings.EqualFold(u.Hostname(), publicCatalog) {
 		if most := 10*s.Catalog.RequestsPerMinute + s.Catalog.Burst; most > publicCatalogMost {
-			errs = append(errs, &FieldError{Key: "catalog.requests_per_minute", Problem: fmt.Sprintf(
-				"with catalog.burst this allows %d requests in ten minutes; %s bans above 3000, so %d is the most here", most, publicCatalog, publicCatalogMost)})
+			errs = append(errs, &reason.FieldError{Field: "catalog.requests_per_minute", What: catalogBurstAllowsRequestsTen.With(most, publicCatalog, publicCatalogMost)})
 		}
 	}
 	return errs

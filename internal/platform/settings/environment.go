@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -46,11 +47,9 @@ func readEnvironment(environ []string) (map[string]any, Errors) {
 		}
 		o, ok := byName[name]
 		if !ok {
-			e := &FieldError{Key: shown(name), Where: "environment", Problem: "unknown variable"}
+			e := &reason.FieldError{Field: shown(name), Where: "environment", What: unknownVariable.With()}
 			if near, found := nearest(name, names); found {
-				e.Problem += "; did you mean " + near + "?"
-			} else {
-				e.Problem += "; docs/settings.md lists the names, remove it if it is not meant for Watchmark"
+				e.What = unknownVariableNear.With(near)
 			}
 			errs = append(errs, e)
 			continue
@@ -60,7 +59,7 @@ func readEnvironment(environ []string) (map[string]any, Errors) {
 		}
 		value, err := o.parseText(text)
 		if err != nil {
-			errs = append(errs, &FieldError{Key: o.path, Where: "environment variable " + name, Problem: err.Error()})
+			errs = append(errs, &reason.FieldError{Field: o.path, Where: "environment variable " + name, What: reason.Of(err)})
 			continue
 		}
 		values[o.path] = value
@@ -80,7 +79,7 @@ func readFlags(flags map[string]string) (map[string]any, Errors) {
 		}
 		value, err := o.parseText(text)
 		if err != nil {
-			errs = append(errs, &FieldError{Key: path, Where: "command line", Problem: err.Error()})
+			errs = append(errs, &reason.FieldError{Field: path, Where: "command line", What: reason.Of(err)})
 			continue
 		}
 		values[path] = value

@@ -5,27 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"watchmark/internal/platform/reason"
 )
-
-// FieldError says what is wrong with one key.
-type FieldError struct {
-	Key     string // full path, such as catalog.api_url; for an unknown environment variable its name
-	Where   string // the layer it stands in, with the line for a file; "" for a default, and for a change by page or API
-	Problem string // a sentence part that says what is wrong and what is allowed; never holds a secret
-}
-
-// Error is "where: key: problem".
-func (e *FieldError) Error() string {
-	text := e.Key + ": " + e.Problem
-	if e.Where != "" {
-		text = e.Where + ": " + text
-	}
-	return text
-}
 
 // Errors is everything that is wrong with a set of settings; it is never empty
 // when returned as an error.
-type Errors []*FieldError
+type Errors []*reason.FieldError
 
 // Error has one line for each problem.
 func (e Errors) Error() string {
@@ -36,7 +22,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives errors.As each FieldError.
+// Unwrap gives errors.As each reason.FieldError.
 func (e Errors) Unwrap() []error {
 	list := make([]error, len(e))
 	for i, one := range e {
@@ -47,28 +33,25 @@ func (e Errors) Unwrap() []error {
 
 // byKey orders e, so that the same mistakes always give the same text.
 func (e Errors) byKey() Errors {
-	slices.SortStableFunc(e, func(a, b *FieldError) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(e, func(a, b *reason.FieldError) int { return cmp.Compare(a.Field, b.Field) })
 	return e
 }
 
 // unknownSection says that there is no section of that name, and what may be meant.
-func unknownSection(name string) *FieldError {
+func unknownSection(name string) *reason.FieldError {
 	var names []string
 	for _, sec := range table(&Settings{}) {
 		names = append(names, sec.name)
 	}
-	e := &FieldError{Key: shown(name), Problem: "unknown section"}
 	if near, ok := nearest(name, names); ok {
-		e.Problem += "; did you mean [" + near + "]?"
-	} else {
-		e.Problem += "; the sections are " + strings.Join(names, ", ")
+		return reason.At(shown(name), unknownSectionNear.With(near))
 	}
-	return e
+	return reason.At(shown(name), noSuchSection.With(strings.Join(names, ", ")))
 }
 
 // unknownKey says that the section, which exists, has no key of that name, and
 // what may be meant.
-func unknownKey(section, name string) *FieldError {
+func unknownKey(section, name string) *reason.FieldError {
 	var siblings, paths []string
 	for _, sec := range table(&Settings{}) {
 		for _, o := range sec.options {
@@ -78,33 +61,28 @@ func unknownKey(section, name string) *FieldError {
 			}
 		}
 	}
-	e := &FieldError{Key: section + "." + shown(name), Problem: "unknown key"}
+	what := noSuchKey.With(section, strings.Join(siblings, ", "))
 	if near, ok := nearest(name, siblings); ok {
-		e.Problem += "; did you mean " + section + "." + near + "?"
+		what = unknownKeyNear.With(section + "." + near)
 	} else if i := slices.IndexFunc(paths, func(path string) bool { return strings.HasSuffix(path, "."+name) }); i >= 0 {
-		e.Problem += "; did you mean " + paths[i] + "?"
-	} else {
-		e.Problem += "; the keys of [" + section + "] are " + strings.Join(siblings, ", ")
+		what = unknownKeyNear.With(paths[i])
 	}
-	return e
+	return reason.At(section+"."+shown(name), what)
 }
 
 // outsideSections says that name is written as a key outside of every section.
-func outsideSections(name string) *FieldError {
-	e := &FieldError{Key: shown(name), Problem: "stands outside of every section"}
+func outsideSections(name string) *reason.FieldError {
 	for _, sec := range table(&Settings{}) {
 		if sec.name == name {
-			e.Problem = "is a section: write [" + name + "] and its keys below"
-			return e
+			return reason.At(shown(name), isASection.With(name))
 		}
 		for _, o := range sec.options {
 			if o.name == name {
-				e.Problem += "; did you mean " + o.path + "?"
-				return e
+				return reason.At(shown(name), outsideNear.With(o.path))
 			}
 		}
 	}
-	return e
+	return reason.At(shown(name), outside.With())
 }
 
 // nearest is the candidate that name most likely is a misspelling of, if any is near.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/platform/reason"
+
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -38,7 +40,7 @@ func parseFile(name string, doc []byte) (map[string]any, Errors) {
 	doc = bytes.TrimPrefix(doc, []byte("\xef\xbb\xbf")) // some editors write a byte order mark
 	var tree map[string]any
 	if err := toml.Unmarshal(doc, &tree); err != nil {
-		e := &FieldError{Key: "file", Where: name, Problem: strings.TrimPrefix(err.Error(), "toml: ")}
+		e := &reason.FieldError{Field: "file", Where: name, What: reason.Text(strings.TrimPrefix(err.Error(), "toml: "))}
 		var decode *toml.DecodeError
 		if errors.As(err, &decode) {
 			row, column := decode.Position()
@@ -51,7 +53,7 @@ func parseFile(name string, doc []byte) (map[string]any, Errors) {
 	line := keyLines(doc)
 	values := map[string]any{}
 	var errs Errors
-	report := func(path string, e *FieldError) {
+	report := func(path string, e *reason.FieldError) {
 		e.Where = fmt.Sprintf("%s line %d", name, line[path])
 		errs = append(errs, e)
 	}
@@ -74,7 +76,7 @@ func parseFile(name string, doc []byte) (map[string]any, Errors) {
 			}
 			value, err := o.parse(raw)
 			if err != nil {
-				report(path, &FieldError{Key: path, Problem: err.Error()})
+				report(path, &reason.FieldError{Field: path, What: reason.Of(err)})
 				continue
 			}
 			values[path] = value

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -63,6 +64,17 @@ type setting struct {
 // locked reports whether the page and the API cannot change it.
 func (s setting) locked() bool { return s.by != "" }
 
+// setBy is what sets the locked key o, in the reader's language.
+func (s setting) setBy(o option) reason.Reason {
+	switch s.source {
+	case FromEnvironment:
+		return environmentVariable.With(o.env())
+	case FromFlag:
+		return commandLine.With()
+	}
+	return reason.Text(s.by)
+}
+
 // state is one consistent set of values.
 type state struct {
 	settings map[string]setting // by path: what holds after the next restart
@@ -99,9 +111,9 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 	}
 	first, errs := m.resolve(m.stored)
 	for _, e := range errs {
-		if fixed, ok := m.fixed[e.Key]; ok {
+		if fixed, ok := m.fixed[e.Field]; ok {
 			e.Where = fixed.by
-		} else if _, ok := m.stored[e.Key]; ok {
+		} else if _, ok := m.stored[e.Field]; ok {
 			e.Where = "database"
 		}
 	}
@@ -158,8 +170,7 @@ func (m *Manager) readStored(ctx context.Context) (map[string]any, error) {
 		}
 		value, err := m.decode(&o, text)
 		if err != nil {
-			errs = append(errs, &FieldError{Key: path, Where: "database", Problem: fmt.Sprintf(
-				"%v; or set the key in watchmark.toml or as %s", err, o.env())})
+			errs = append(errs, &reason.FieldError{Field: path, Where: "database", What: orSetKeyWatchmarkToml.With(err, o.env())})
 			continue
 		}
 		values[path] = value
@@ -236,7 +247,7 @@ func (m *Manager) resolve(stored map[string]any) (*state, Errors) {
 	}
 	errs := check(next.inForce)
 	for _, e := range errs {
-		e.Problem += " until the service is restarted"
+		e.What = untilRestart.With(e.What)
 	}
 	return next, errs
 }
@@ -259,7 +270,7 @@ func (m *Manager) Weak() Errors {
 			if where == "" {
 				where = "database"
 			}
-			weak = append(weak, &FieldError{Key: path, Where: where, Problem: err.Error()})
+			weak = append(weak, &reason.FieldError{Field: path, Where: where, What: reason.Of(err)})
 		}
 	}
 	return weak.byKey()
@@ -341,7 +352,7 @@ func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
 				continue
 			}
 			if fixed, locked := m.fixed[path]; locked {
-				errs = append(errs, &FieldError{Key: path, Problem: "is locked: it is set by " + fixed.by + "; change it there"})
+				errs = append(errs, &reason.FieldError{Field: path, What: lockedBy.With(fixed.setBy(o))})
 				continue
 			}
 			p.changed[path] = o
@@ -351,12 +362,12 @@ func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
 			}
 			value, err := o.parse(raw)
 			if err != nil {
-				errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
+				errs = append(errs, &reason.FieldError{Field: path, What: reason.Of(err)})
 				continue
 			}
 			if text, _ := value.(string); text != "" && o.fresh != nil && value != p.stored[path] {
 				if err := o.fresh(text); err != nil {
-					errs = append(errs, &FieldError{Key: path, Problem: err.Error()})
+					errs = append(errs, &reason.FieldError{Field: path, What: reason.Of(err)})
 					continue
 				}
 			}

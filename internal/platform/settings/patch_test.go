@@ -338,7 +338,7 @@ func TestShortKeysAreRefusedWhenEntered(t *testing.T) {
 			set(h)
 			m := h.start(t)
 			weak := m.Weak()
-			if len(weak) != 1 || weak[0].Key != key || !strings.Contains(weak[0].Where, where) || strings.Contains(weak.Error(), "short\"") {
+			if len(weak) != 1 || weak[0].Field != key || !strings.Contains(weak[0].Where, where) || strings.Contains(weak.Error(), "short\"") {
 				t.Errorf("%s in the %s: weak are %v", key, where, weak)
 			}
 			if where == "database" {

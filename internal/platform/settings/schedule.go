@@ -1,28 +1,29 @@
 package settings
 
 import (
-	"errors"
 	"strings"
 	"time"
+
+	"watchmark/internal/platform/reason"
 
 	cron "github.com/netresearch/go-cron"
 )
 
 // NextRuns are the next n times after t at which the key at path is due when its value is
 // expression; none when that is empty and the key may be. Without a path they are those of a
-// schedule that is no setting, in the local time. The error is a *FieldError: of path when
+// schedule that is no setting, in the local time. The error is a *reason.FieldError: of path when
 // expression is wrong, of no key when path is not that of a schedule.
 func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) {
 	o := option{check: checkCron}
 	if path != "" {
 		var known bool
 		if o, known = options()[path]; !known || o.form != Cron {
-			return nil, &FieldError{Problem: shown(path) + " is no key that holds a cron expression"}
+			return nil, &reason.FieldError{What: notASchedule.With(shown(path))}
 		}
 	}
 	value, err := o.parse(expression)
 	if err != nil {
-		return nil, &FieldError{Key: path, Problem: err.Error()}
+		return nil, &reason.FieldError{Field: path, What: reason.Of(err)}
 	}
 	runs := []time.Time{}
 	if value == "" {
@@ -30,7 +31,7 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 	}
 	schedule, err := parseCron(o.inZone(value.(string)))
 	if err != nil {
-		return nil, &FieldError{Key: path, Problem: err.Error()}
+		return nil, &reason.FieldError{Field: path, What: reason.Of(err)}
 	}
 	for range n {
 		if t = schedule.Next(t); t.IsZero() {
@@ -61,10 +62,10 @@ func NextRun(expression string, t time.Time) (time.Time, error) {
 func parseCron(expression string) (cron.Schedule, error) {
 	schedule, err := cron.ParseStandard(expression)
 	if err != nil {
-		return nil, errors.New("is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)")
+		return nil, notCronExpressionFiveFields
 	}
 	if schedule.Next(time.Now()).IsZero() {
-		return nil, errors.New("never comes: there is no such day")
+		return nil, neverComesNoSuchDay
 	}
 	return schedule, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 )
 
@@ -36,7 +37,7 @@ func TestNextRuns(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			runs, err := settings.NextRuns(c.key, c.cron, from, 2)
 			if c.problem != "" {
-				var field *settings.FieldError
+				var field *reason.FieldError
 				if !errors.As(err, &field) || err.Error() != c.problem {
 					t.Errorf("error %v, want %s", err, c.problem)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/testkit/dbtest"
@@ -71,9 +72,9 @@ func (h *house) problems(t *testing.T, err error) []string {
 	if !errors.As(err, &errs) {
 		t.Fatalf("error is %T (%v), want settings.Errors", err, err)
 	}
-	var field *settings.FieldError
+	var field *reason.FieldError
 	if !errors.As(err, &field) {
-		t.Fatalf("no FieldError in %v", err)
+		t.Fatalf("no reason.FieldError in %v", err)
 	}
 	text := err.Error()
 	if h.opts.File != "" {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
@@ -64,11 +64,11 @@ func (o *option) parse(raw any) (any, error) {
 		if b, ok := raw.(bool); ok {
 			return b, nil
 		}
-		return nil, wrongType(raw, "true or false")
+		return nil, wrongType(raw, trueOrFalse)
 	case Integer:
 		n, ok := wholeNumber(raw)
 		if !ok {
-			return nil, wrongType(raw, "a whole number")
+			return nil, wrongType(raw, wholeNumber2)
 		}
 		return n, o.within(float64(n))
 	case Number:
@@ -76,7 +76,7 @@ func (o *option) parse(raw any) (any, error) {
 		if !ok {
 			var whole int64
 			if whole, ok = wholeNumber(raw); !ok {
-				return nil, wrongType(raw, "a number")
+				return nil, wrongType(raw, numberReason)
 			}
 			n = float64(whole)
 		}
@@ -86,7 +86,7 @@ func (o *option) parse(raw any) (any, error) {
 	default:
 		text, ok := raw.(string)
 		if !ok {
-			return nil, wrongType(raw, "text in quotes")
+			return nil, wrongType(raw, textQuotes)
 		}
 		return o.parseString(text)
 	}
@@ -99,19 +99,19 @@ func (o *option) parseText(text string) (any, error) {
 	case Boolean:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not true or false", shown(text))
+			return nil, notTrueOrFalse.With(shown(text))
 		}
 		return b, nil
 	case Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not a whole number between %v and %v", shown(text), o.min, o.max)
+			return nil, notWholeNumberBetween.With(shown(text), o.min, o.max)
 		}
 		return o.parse(n)
 	case Number:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not a number between %v and %v", shown(text), o.min, o.max)
+			return nil, notNumberBetween.With(shown(text), o.min, o.max)
 		}
 		return o.parse(n)
 	case List:
@@ -132,16 +132,16 @@ func (o *option) within(n float64) error {
 	if n >= o.min && n <= o.max {
 		return nil
 	}
-	return fmt.Errorf("%v is not between %v and %v", n, o.min, o.max)
+	return notBetween.With(n, o.min, o.max)
 }
 
 // parseString checks and normalises one text.
 func (o *option) parseString(text string) (any, error) {
 	switch {
 	case len(text) > longestText:
-		return nil, fmt.Errorf("is longer than %d bytes", longestText)
+		return nil, longerBytes.With(longestText)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return nil, errors.New("holds a line break or another control character")
+		return nil, holdsLineBreakOrAnother
 	case o.choices != nil:
 		var allowed []string
 		for _, choice := range o.choices {
@@ -150,7 +150,7 @@ func (o *option) parseString(text string) (any, error) {
 			}
 			allowed = append(allowed, choice.Value)
 		}
-		return nil, fmt.Errorf("%s is not one of %s", shown(text), strings.Join(allowed, ", "))
+		return nil, notOne.With(shown(text), strings.Join(allowed, ", "))
 	case o.check != nil:
 		return o.check(text)
 	}
@@ -168,20 +168,20 @@ func (o *option) parseList(raw any) (any, error) {
 			items = append(items, item)
 		}
 	default:
-		return nil, wrongType(raw, "a list of texts")
+		return nil, wrongType(raw, listTexts)
 	}
 	if len(items) > mostItems {
-		return nil, fmt.Errorf("has more than %d items", mostItems)
+		return nil, moreItems.With(mostItems)
 	}
 	checked := make([]string, len(items))
 	for i, item := range items {
 		text, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("item %d: %w", i+1, wrongType(item, "text in quotes"))
+			return nil, itemReason.With(i+1, wrongType(item, textQuotes))
 		}
 		value, err := o.parseString(text)
 		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i+1, err)
+			return nil, itemReason2.With(i+1, err)
 		}
 		checked[i] = value.(string)
 	}
@@ -248,26 +248,26 @@ func wholeNumber(raw any) (int64, bool) {
 }
 
 // wrongType says what was given and what is needed, without the value itself.
-func wrongType(raw any, needed string) error {
-	given := "a date or time"
+func wrongType(raw any, needed *reason.Kind) error {
+	given := dateOrTime
 	switch raw.(type) {
 	case nil:
-		given = "nothing"
+		given = nothing
 	case string:
-		given = "text"
+		given = someText
 	case bool:
-		given = "true or false"
+		given = trueOrFalse
 	case int64, int:
-		given = "a number"
+		given = numberReason
 	case float64:
-		given = "a number"
-		if needed == "a whole number" {
-			given = "a number with a fraction"
+		given = numberReason
+		if needed == wholeNumber2 {
+			given = numberFraction
 		}
 	case []any, []string:
-		given = "a list"
+		given = listReason
 	case map[string]any, []map[string]any:
-		given = "a section"
+		given = sectionReason
 	}
-	return fmt.Errorf("%s is given, %s is needed", given, needed)
+	return givenNeeded.With(given, needed)
 }

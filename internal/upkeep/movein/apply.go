@@ -129,7 +129,7 @@ func (p *Plan) applySettings(ctx context.Context, h Home, dry bool) (lines []Lin
 		case keys[s.Path].Locked:
 			line.Fate, line.Note = Kept, "set by "+keys[s.Path].LockedBy
 		case errors.As(err, &wrong):
-			line.Fate, line.Note = Refused, s.From+": "+wrong[0].Problem
+			line.Fate, line.Note = Refused, s.From+": "+wrong[0].What.Text
 		case err != nil:
 			return lines, err
 		case !changes:
@@ -155,7 +155,7 @@ func (p *Plan) lacksUser(h Home) (bool, error) {
 	_, err := h.Settings.Try(map[string]map[string]any{"nas": {"user": p.Settings[at].Value}})
 	var wrong settings.Errors
 	if errors.As(err, &wrong) {
-		return slices.ContainsFunc(wrong, func(e *settings.FieldError) bool { return e.Key == "nas.user" }), nil
+		return slices.ContainsFunc(wrong, func(e *reason.FieldError) bool { return e.Field == "nas.user" }), nil
 	}
 	return false, err
 }
