@@ -215,9 +215,9 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 	if s.LastRun.IsZero() || s.Refreshing {
 		return nil
 	}
-	problem := ""
+	problem := reason.Reason{}
 	if s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused {
-		problem = s.LastError
+		problem = reason.Text(s.LastError)
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)
 }
@@ -230,7 +230,7 @@ func (a *App) lookAtBackups(ctx context.Context) error {
 	if s.NextRun == nil { // they are switched off
 		s.LastError = reason.Reason{}
 	}
-	return a.failedJob(ctx, backup.TaskKind, s.LastError.Text)
+	return a.failedJob(ctx, backup.TaskKind, s.LastError)
 }
 
 // lookAtUpdates tells of a version that is newer than the program, once.
@@ -251,17 +251,17 @@ func (a *App) lookAtNAS(ctx context.Context) error {
 	if !s.Enabled {
 		s.LastError = reason.Reason{}
 	}
-	return a.failedJob(ctx, "nas_scan", s.LastError.Text)
+	return a.failedJob(ctx, "nas_scan", s.LastError)
 }
 
 // failedJob tells that scheduled work fails, once until it comes to its end again; problem
 // is empty when it did.
-func (a *App) failedJob(ctx context.Context, job, problem string) error {
+func (a *App) failedJob(ctx context.Context, job string, problem reason.Reason) error {
 	state := ""
-	if problem != "" {
+	if !problem.IsZero() {
 		state = "failing"
 	}
-	return a.tell(ctx, "job "+job, state, notify.Notice{Kind: notify.JobFailed, About: job, Reason: reason.Text(problem), Facts: map[string]string{"job_name": job}})
+	return a.tell(ctx, "job "+job, state, notify.Notice{Kind: notify.JobFailed, About: job, Reason: problem, Facts: map[string]string{"job_name": job}})
 }
 
 func (a *App) lookAtTracker(ctx context.Context) error {
