@@ -17,7 +17,6 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/source"
 	"watchmark/internal/source/nas"
-	"watchmark/internal/upkeep/diagnose"
 )
 
 // statuses are the errors of the features that are not reasons yet and whose text is for the caller, and the
@@ -35,7 +34,6 @@ var statuses = []struct {
 	{archive.ErrNone, http.StatusConflict},
 	{idmap.ErrOff, http.StatusConflict},
 	{idmap.ErrRunning, http.StatusConflict},
-	{diagnose.ErrRunning, http.StatusConflict},
 }
 
 // problemOf is the one place where errors become problems. What it does not know

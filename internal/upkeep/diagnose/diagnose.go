@@ -9,7 +9,6 @@ package diagnose
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"maps"
 	"net"
 	"net/url"
@@ -18,11 +17,12 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
 
 // ErrRunning is returned while a diagnosis is under way.
-var ErrRunning = errors.New("a diagnosis is under way: wait for its end")
+var ErrRunning = reason.New("diagnosis_running", "a diagnosis is under way: wait for its end", "诊断正在进行：请等它结束").For(reason.Conflict)
 
 // Kind says what a target is to this service.
 type Kind string
@@ -147,7 +147,7 @@ func (d *Doctor) Diagnose(ctx context.Context, only string) ([]Result, error) {
 }
 
 // ErrAddress says that what was given is no address to look at.
-var ErrAddress = errors.New("must be an address such as https://api.example")
+var ErrAddress = reason.New("diagnosis_address", "must be an address such as https://api.example", "必须是形如 https://api.example 的地址").For(reason.Invalid)
 
 // targetAt is the target on the host of an address, or the address itself.
 func (d *Doctor) targetAt(address string, targets []Target) (Target, error) {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,6 +12,7 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 )
 
 // Reach is whether a port of a host can be reached by one way.
@@ -27,7 +27,9 @@ type Reach struct {
 }
 
 // ErrForbidden is returned for an address that nothing is connected to, whoever names it.
-var ErrForbidden = errors.New("is an address of the machine's own network link, where hosts of virtual machines keep their secrets: name another host")
+var ErrForbidden = reason.New("diagnosis_forbidden",
+	"is an address of the machine's own network link, where hosts of virtual machines keep their secrets: name another host",
+	"是本机网络链路的地址，虚拟机的宿主机在那里保存机密：请填写其他主机").For(reason.Invalid)
 
 // forbidden reports whether host is written as an address that nothing is connected to.
 func forbidden(host string) bool {
@@ -73,7 +75,8 @@ func via(proxy *url.URL) Via {
 }
 
 // ErrProxy says that what was given is no usable address of a proxy.
-var ErrProxy = errors.New("the proxy must be an address such as http://proxy.example:3128 or socks5://proxy.example:1080")
+var ErrProxy = reason.New("diagnosis_proxy", "the proxy must be an address such as http://proxy.example:3128 or socks5://proxy.example:1080",
+	"代理必须是形如 http://proxy.example:3128 或 socks5://proxy.example:1080 的地址").For(reason.Invalid)
 
 // ProxyTest is how a proxy was found.
 type ProxyTest struct {
