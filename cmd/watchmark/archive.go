@@ -135,8 +135,8 @@ func (c archiveStatus) Run(ctx context.Context, std standard) error {
 		if status.LastOutcome != "" {
 			fmt.Fprintf(&b, "Last import by the service: %s, %s\n", status.LastOutcome, status.LastRun.Local().Format(time.DateTime))
 		}
-		if status.LastError != "" {
-			fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(status.LastError, "\n", "\n    "))
+		if !status.LastError.IsZero() {
+			fmt.Fprintf(&b, "    %s\n", status.LastError.Text)
 		}
 		if status.NextRun != nil && status.IndexReady {
 			fmt.Fprintf(&b, "Next: %s\n", status.NextRun.Local().Format(time.DateTime))

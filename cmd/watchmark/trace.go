@@ -17,7 +17,7 @@ func printTrace(out io.Writer, t match.Trace) error {
 		printInput(&b, t.Steps[0].Input)
 	}
 	for _, step := range t.Steps {
-		fmt.Fprintf(&b, "%-18s %s (%.1f ms)\n", step.Title(), told(step), step.ElapsedMS)
+		fmt.Fprintf(&b, "%-18s %s (%.1f ms)\n", step.Title().Text, told(step), step.ElapsedMS)
 		for _, c := range step.Candidates {
 			printCandidate(&b, c)
 		}
@@ -70,7 +70,7 @@ func printCandidate(b *strings.Builder, c match.Candidate) {
 			fmt.Fprintf(b, "%s %.2f", part, c.Parts[part])
 		}
 	}
-	if c.Reason != "" {
+	if !c.Reason.IsZero() {
 		fmt.Fprintf(b, "\n        %s", c.Reason)
 	}
 	b.WriteString("\n")
@@ -79,7 +79,7 @@ func printCandidate(b *strings.Builder, c match.Candidate) {
 // told is what there is to say of a step; of the decision it is by what it was made, for its reason stands at the end.
 func told(step match.Step) string {
 	if step.Name != match.StepDecision {
-		return step.Said()
+		return step.Summary().Text
 	}
 	words := fmt.Sprintf("certain from %v, asked from %v, lead %v", step.Input["accept"], step.Input["review"], step.Input["margin"])
 	if ahead, is := step.Output["ahead"]; is {

@@ -6,18 +6,25 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/catalog/archive/fetch"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 )
 
+// Why the offline archive is not asked.
+var (
+	archiveOff     = reason.New("archive_off", "the offline archive is switched off", "离线数据未启用")
+	archiveMissing = reason.New("archive_missing", "the offline archive is not imported yet", "离线数据尚未导入")
+)
+
 // archive is the offline archive for the matcher; nil, and why, when it is not to be asked.
-func (d *Data) archive() (match.Catalog, string) {
+func (d *Data) archive() (match.Catalog, reason.Reason) {
 	switch {
 	case !d.Settings.Current().CatalogArchive.Enabled:
-		return nil, "the offline archive is switched off"
+		return nil, archiveOff.With()
 	case !d.Archive.Ready():
-		return nil, "the offline archive is not imported yet"
+		return nil, archiveMissing.With()
 	}
-	return d.Archive, ""
+	return d.Archive, reason.Reason{}
 }
 
 // newArchiver imports the offline archive as the settings say. The caller registers its job.

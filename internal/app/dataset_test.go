@@ -97,7 +97,7 @@ func TestDatasetKeepsItsSchedule(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
-		if table, why := service.Dataset.Table(); table != nil || why != "the id table is switched off" {
+		if table, why := service.Dataset.Table(); table != nil || why.Code != "dataset_off" {
 			t.Errorf("switched off, there is a table, or none because %q", why)
 		}
 		mu.Lock()

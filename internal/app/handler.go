@@ -12,7 +12,7 @@ import (
 	"watchmark/internal/door/web"
 )
 
-// buildHandler makes the one handler of the API and the pages.
+// buildHandler puts pages and API behind one door.
 func (a *App) buildHandler(o Options) error {
 	base := a.Settings.Current().Server.BasePath
 	guard := &auth.Guard{
@@ -136,14 +136,11 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,
 			Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, Settings: a.Settings,
 		},
-		Tasks: web.Tasks{Tasks: a.tasks},
-		Settings: web.Settings{
-			Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status,
-			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
-		},
-		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
-		About:  web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
-		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
+		Tasks:    web.Tasks{Tasks: a.tasks},
+		Settings: web.Settings{Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status, TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys},
+		Debug:    web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
+		About:    web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
+		SignIn:   web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
 	})
 	if err != nil {
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)
@@ -151,7 +148,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 	return pages, nil
 }
 
-// publicURL is the address of the service for people: the setting, or else the address of the request.
+// publicURL is the address people reach the service by: the setting, or what the request used.
 func (a *App) publicURL(ctx context.Context) string {
 	s := a.Settings.Current().Server
 	if s.PublicURL != "" {

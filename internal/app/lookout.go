@@ -206,7 +206,7 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
 	return a.tell(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
-		notify.Notice{Kind: kind, Reason: reason.Text(s.LastError), Facts: map[string]string{"archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
+		notify.Notice{Kind: kind, Reason: s.LastError, Facts: map[string]string{"archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
 		overWhen(s.LastOutcome != archive.Failed, notify.Notice{Kind: notify.ArchiveFailed})...)
 }
 
@@ -217,7 +217,7 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 	}
 	problem := reason.Reason{}
 	if s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused {
-		problem = reason.Text(s.LastError)
+		problem = s.LastError
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)
 }

@@ -15,13 +15,14 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
 // unsure is a match that is left to a person.
 func unsure() match.Trace {
-	return match.Trace{Result: match.Result{Status: match.Review, SubjectID: 8, Reason: "perhaps"},
+	return match.Trace{Result: match.Result{Status: match.Review, SubjectID: 8, Reason: reason.Text("perhaps")},
 		Steps: []match.Step{{Name: "api", Status: "hit", Candidates: []match.Candidate{{SubjectID: 8, Name: "eight", Score: .7}}}}}
 }
 
@@ -289,7 +290,7 @@ func TestAnAnswerThatDoesNotHelpIsKept(t *testing.T) {
 	h.run(t)
 	id := h.seen(t, episode("a", "mira", 1))[0]
 	h.matcher.lead(func(watch.Event) *match.Result {
-		return &match.Result{Status: match.Review, SubjectID: 8, Reason: "perhaps"}
+		return &match.Result{Status: match.Review, SubjectID: 8, Reason: reason.Text("perhaps")}
 	})
 	a := h.confirm(t, 9)
 	ended(t, a.Task)

@@ -203,7 +203,7 @@ func TestACorrectionThatCannotWorkIsRefused(t *testing.T) {
 	if _, err := h.Correct(t.Context(), 99, right()); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("no record: %v", err)
 	}
-	if _, err := h.Chosen(t.Context(), mapping.MaxSubject+1); !errors.As(err, new(*mapping.FieldError)) {
+	if _, err := h.Chosen(t.Context(), mapping.MaxSubject+1); !errors.As(err, new(*reason.FieldError)) {
 		t.Errorf("chosen: %v", err)
 	}
 	own, err := h.mappings.Create(t.Context(), mapping.Mapping{Title: "a", Season: &season, SubjectID: 8, Origin: mapping.ByPerson})

@@ -111,9 +111,9 @@ func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {
 	h.matcher.lead(func(e watch.Event) *match.Result {
 		switch *e.Episode {
 		case 2:
-			return &match.Result{Status: match.EpisodeNotFound, Reason: "the list ends"}
+			return &match.Result{Status: match.EpisodeNotFound, Reason: reason.Text("the list ends")}
 		case 3:
-			return &match.Result{Status: match.Unreachable, Reason: "nobody answers"}
+			return &match.Result{Status: match.Unreachable, Reason: reason.Text("nobody answers")}
 		case 4:
 			sort := 4.0
 			return &match.Result{Status: match.Matched, SubjectID: 8, EpisodeID: 804, EpisodeSort: &sort}

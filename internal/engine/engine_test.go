@@ -172,7 +172,7 @@ func TestOutcomesOfMatching(t *testing.T) {
 		match.Unreachable:     {record.Queued, record.Unreachable, ": this waits and is repeated by itself"},
 	}
 	for status := range want {
-		h.matcher.answers[string(status)] = match.Trace{Result: match.Result{Status: status, Reason: "because"}, Steps: []match.Step{}}
+		h.matcher.answers[string(status)] = match.Trace{Result: match.Result{Status: status, Reason: reason.Text("because")}, Steps: []match.Step{}}
 	}
 	h.run(t)
 	for status, c := range want {

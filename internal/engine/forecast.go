@@ -51,7 +51,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	}
 	if len(r.accounts) == 0 {
 		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
-			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason}, nil
+			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason.Text}, nil
 		}
 		return preview.Verdict{Status: preview.NoAccount, Reason: r.message.Text}, nil
 	}
@@ -59,7 +59,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	if ctx.Err() != nil {
 		return preview.Verdict{}, ctx.Err()
 	}
-	v := preview.Verdict{Status: preview.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason}
+	v := preview.Verdict{Status: preview.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason.Text}
 	if result.Status != match.Matched {
 		return v, nil
 	}

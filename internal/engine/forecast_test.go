@@ -8,6 +8,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/preview"
 )
 
@@ -26,7 +27,7 @@ func TestAForecastTellsWhatWouldBecomeOfEvents(t *testing.T) {
 	for _, mark := range []string{"one/8/801", "two/8/801", "two/8/802"} {
 		h.list.watched[mark] = true
 	}
-	h.matcher.set("odd", match.Trace{Result: match.Result{Status: match.Review, Reason: "several fit"}})
+	h.matcher.set("odd", match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text("several fit")}})
 	of := func(user, title string, number float64) preview.Status {
 		t.Helper()
 		v, err := h.Forecast()(t.Context(), episode(title, user, number))

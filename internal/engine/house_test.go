@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -71,13 +72,13 @@ func (m *matcher) Blocked(ctx context.Context, event watch.Event) (match.Trace, 
 		return match.Trace{}, false
 	}
 	_, stops := rules.Blocks([]string{event.Title})
-	return match.Trace{Result: match.Result{Status: match.Blocked, Reason: "because"}, Steps: []match.Step{{Name: "block", Status: "hit"}}}, stops
+	return match.Trace{Result: match.Result{Status: match.Blocked, Reason: reason.Text("because")}, Steps: []match.Step{{Name: "block", Status: "hit"}}}, stops
 }
 
 func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 	rules, err := m.rules(ctx)
 	if err != nil {
-		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: err.Error()}}
+		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: reason.Of(err)}}
 	}
 	return m.matchBy(ctx, event, rules)
 }

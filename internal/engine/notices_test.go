@@ -7,6 +7,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 )
@@ -55,7 +56,7 @@ func TestWhatPeopleAreToldOfARecord(t *testing.T) {
 			h := newHouse(t)
 			h.account(t, "one", true, "mira")
 			if c.match != "" {
-				h.matcher.set("a", match.Trace{Result: match.Result{Status: c.match, Reason: "because", SubjectName: "best guess"}, Steps: []match.Step{}})
+				h.matcher.set("a", match.Trace{Result: match.Result{Status: c.match, Reason: reason.Text("because"), SubjectName: "best guess"}, Steps: []match.Step{}})
 			}
 			h.run(t)
 			if c.before != nil {

@@ -50,7 +50,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	e.tell(ctx, step)
 	steps := append(e.corrections(ctx, w), step)
 	if out != nil {
-		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message.Text}, Steps: steps}}})
+		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: steps}}})
 		return
 	}
 	start := time.Now()
@@ -97,16 +97,16 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 		}
 		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(earlierWait.With())}
 	case match.Review:
-		s.outcome = record.Outcome{Status: record.Review, Message: reason.Text(result.Reason)}
+		s.outcome = record.Outcome{Status: record.Review, Message: result.Reason}
 	case match.Blocked:
-		s.outcome = record.Outcome{Status: record.Ignored, Message: reason.Text(result.Reason)}
+		s.outcome = record.Outcome{Status: record.Ignored, Message: result.Reason}
 	case match.EpisodeNotFound:
-		s.outcome = failure(record.EpisodeNotFound, reason.Text(result.Reason))
+		s.outcome = failure(record.EpisodeNotFound, result.Reason)
 	case match.Unreachable:
-		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(reason.Text(result.Reason))}
+		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(result.Reason)}
 		s.cause = s.trace.Err
 	default:
-		s.outcome = failure(record.NotMatched, reason.Text(result.Reason))
+		s.outcome = failure(record.NotMatched, result.Reason)
 	}
 	e.settle(work, []settled{s})
 }

@@ -19,7 +19,7 @@ func TestRulesTellWhereAnEventLeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	led, err := h.Rule(t.Context(), episode("A", "", 3), rules)
-	if err != nil || led.Mapping == nil || led.Mapping.ID != 1 || led.Leads == nil || led.Leads.SubjectID != 9 || led.EpisodeName != "the title" || led.PassedOver != "" {
+	if err != nil || led.Mapping == nil || led.Mapping.ID != 1 || led.Leads == nil || led.Leads.SubjectID != 9 || led.EpisodeName != "the title" || !led.PassedOver.IsZero() {
 		t.Errorf("a mapped title comes out as %+v (%v)", led, err)
 	}
 	if stopped, err := h.Rule(t.Context(), episode("a trailer", "", 1), rules); err != nil || stopped.Blocked == nil || stopped.Mapping != nil || stopped.Leads != nil {

@@ -173,7 +173,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		if o.Trace, err = json.Marshal(s.trace); err != nil {
 			return o, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
 		}
-		if led := s.trace.Rule; led != nil && led.PassedOver == "" {
+		if led := s.trace.Rule; led != nil && led.PassedOver.IsZero() {
 			o.Rule = &record.Rule{ID: led.MappingID, SubjectID: led.SubjectID, EpisodeOffset: led.EpisodeOffset}
 		}
 	}

@@ -22,7 +22,7 @@ func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, e
 		if trace, stops := e.Matcher.Blocked(ctx, event); stops {
 			return finish(trace, start), nil
 		}
-		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message.Text}, Steps: []match.Step{route.step}}, start), nil
+		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start), nil
 	}
 	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(route.accounts[0])), event)
 	trace.Steps = append([]match.Step{route.step}, trace.Steps...)

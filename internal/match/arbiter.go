@@ -1,8 +1,9 @@
 package match
 
 import (
-	"fmt"
 	"slices"
+
+	"watchmark/internal/platform/reason"
 )
 
 // The arbiter hears all layers before it decides, and asks rather than errs.
@@ -50,18 +51,18 @@ func (s *session) arbitrate() Step {
 	return step
 }
 
-// verdict is what the arbiter makes of the best subject, in its words.
-func (s *session) verdict() string {
+// verdict is what the arbiter makes of the best subject.
+func (s *session) verdict() reason.Reason {
 	if len(s.found) == 0 || s.found[0].score < s.limit.Review {
-		return "reject"
+		return verdictReject.With()
 	}
 	if s.found[0].score < s.limit.Accept {
-		return "ask"
+		return verdictAsk.With()
 	}
 	if len(s.found) > 1 && s.found[0].score-s.found[1].score < s.limit.Margin {
-		return fmt.Sprintf("ask: %d is near", s.found[1].subject.ID)
+		return verdictNear.With(s.found[1].subject.ID)
 	}
-	return "accept"
+	return verdictAccept.With()
 }
 
 // scoreOf is the score of the subject of p among proposals, 0 when it is not there.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 )
 
@@ -19,7 +20,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 	offline := importDump(b, dumpFile)
 	m := match.New(match.Config{
-		Catalog: newClient(b, base), Archive: func() (match.Catalog, string) { return offline, "" }, Dataset: noTable, Rules: newRules(b), Options: standard,
+		Catalog: newClient(b, base), Archive: func() (match.Catalog, reason.Reason) { return offline, reason.Reason{} }, Dataset: noTable, Rules: newRules(b), Options: standard,
 	})
 	took := make([]time.Duration, 0, len(cases))
 	b.ReportAllocs()

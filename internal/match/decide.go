@@ -1,8 +1,7 @@
 package match
 
 import (
-	"fmt"
-	"strings"
+	"watchmark/internal/platform/reason"
 )
 
 // decision is the result with the proposal it came from; nil when there was none.
@@ -15,7 +14,7 @@ type decision struct {
 // review floor and the margin, or at once when the subject is certain because it was named.
 func decide(s *session, proposals []proposal, certain bool) (decision, map[string]any) {
 	if len(proposals) == 0 {
-		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": "no layer proposed a subject"}
+		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": nobodyProposed.With()}
 	}
 	best := &proposals[0]
 	d := decision{proposal: best, Result: Result{
@@ -35,15 +34,15 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 		d.Status, d.Reason, d.proposal = NotFound, best.reason, nil
 	case !certain && best.score < s.limit.Review:
 		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, output
-	case !certain && s.doubt != "":
-		d.Status, d.Reason = Review, fmt.Sprintf("perhaps %s, but %s", best.subject.DisplayName(), s.doubt)
+	case !certain && !s.doubt.IsZero():
+		d.Status, d.Reason = Review, perhapsBut.With(best.subject.DisplayName(), s.doubt)
 	case !certain && s.hidden != 0:
-		d.Status, d.Reason = Review, fmt.Sprintf("perhaps %s, but %s", best.subject.DisplayName(), s.hides())
+		d.Status, d.Reason = Review, perhapsBut.With(best.subject.DisplayName(), s.hides())
 	case !certain && (best.score < s.limit.Accept || rival != ""):
 		d.Status, d.Reason = Review, s.asks(best, rival)
 	case !best.target.found():
 		d.Status = EpisodeNotFound
-		d.Reason = fmt.Sprintf("%s is the subject, but %s: look at its episodes in the catalog, or add a mapping with an episode offset", best.subject.DisplayName(), best.target.how)
+		d.Reason = noSuchEpisode.With(best.subject.DisplayName(), best.target.how)
 	default:
 		d.Status, d.Reason = Matched, best.reason
 		if row := best.target.row; row != nil {
@@ -56,67 +55,67 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 }
 
 // hides says what the id table leads to in vain.
-func (s *session) hides() string {
+func (s *session) hides() reason.Reason {
 	if s.viewed {
-		return fmt.Sprintf("the id table leads to subject %d, which the catalog does not show: it is gone, or this account may not see it (too young, or not allowed)", s.hidden)
+		return hiddenFromAccount.With(s.hidden)
 	}
-	return fmt.Sprintf("the id table leads to subject %d, which the catalog does not show: it is gone, or an adult title, which is hidden from look-ups without a login", s.hidden)
+	return hiddenFromAll.With(s.hidden)
 }
 
 // nothing says what to do when nothing fits.
-func (s *session) nothing() string {
-	if s.doubt != "" {
+func (s *session) nothing() reason.Reason {
+	if !s.doubt.IsZero() {
 		return s.doubt
 	}
 	if s.hidden != 0 {
 		return s.hides()
 	}
-	what := fmt.Sprintf("%q", s.event.Title)
+	what := whole.With(s.event.Title)
 	switch {
 	case s.event.IsFilm():
 	case s.season == 0:
-		what += " specials"
+		what = specialsOf.With(s.event.Title)
 	case s.season > 1:
-		what += fmt.Sprintf(" season %d", s.season)
+		what = seasonOf.With(s.event.Title, s.season)
 	}
-	return fmt.Sprintf("no entry matched %s: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", what)
+	return nothingFits.With(what)
 }
 
 // asks says why a person has to look.
-func (s *session) asks(best *proposal, rival string) string {
+func (s *session) asks(best *proposal, rival string) reason.Reason {
 	if rival != "" && best.score >= s.limit.Accept {
-		return fmt.Sprintf("%s and %s fit nearly alike: choose one on the page Review", best.subject.DisplayName(), rival)
+		return twoFit.With(best.subject.DisplayName(), rival)
 	}
-	return fmt.Sprintf("perhaps %s, but not sure (%s): confirm it on the page Review", best.subject.DisplayName(), best.reason)
+	return perhaps.With(best.subject.DisplayName(), best.reason)
 }
 
-// explain is the reason of a scored proposal in one sentence.
-func explain(p parts, date string, t target) string {
-	words := []string{}
+// explain is the reason of a scored proposal.
+func explain(p parts, date reason.Reason, t target) reason.Reason {
+	why := []reason.Reason{}
 	switch {
 	case p.named:
-		words = append(words, "an id that the media server sent stands for it")
+		why = append(why, idStandsForIt.With())
 	case p.title >= 0.97:
-		words = append(words, "the title is the same")
+		why = append(why, sameTitle.With())
 	case p.title >= 0.8:
-		words = append(words, "the title is nearly the same")
+		why = append(why, nearTitle.With())
 	default:
-		words = append(words, "the title is similar")
+		why = append(why, similarTitle.With())
 	}
 	switch {
 	case p.season < 0.7:
-		words = append(words, "the season is another one or unknown")
+		why = append(why, otherSeason.With())
 	case p.season == countedFit:
-		words = append(words, "the season was counted along the sequels")
+		why = append(why, countedSeason.With())
 	}
 	if p.kind < 0.7 {
-		words = append(words, "it is of another kind")
+		why = append(why, otherForm.With())
 	}
-	if date != "" {
-		words = append(words, date)
+	if !date.IsZero() {
+		why = append(why, date)
 	}
 	if t.found() && p.episode < 0.8 {
-		words = append(words, "the episode was counted: "+t.how)
+		why = append(why, countedEpisode.With(t.how))
 	}
-	return strings.Join(words, ", ")
+	return allOf.With(why)
 }

@@ -2,11 +2,10 @@ package match
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strconv"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 )
 
 // target is where an event leads inside the catalog.
@@ -20,7 +19,7 @@ type target struct {
 	// fit says how sure the episode is, a ratio 0..1.
 	fit float64
 	// how is the way the episode was found, or why it was not.
-	how string
+	how reason.Reason
 }
 
 func (t target) found() bool { return t.row != nil || t.whole }
@@ -53,15 +52,15 @@ func (s *session) resolveNamed(ctx context.Context, subject catalog.Subject, num
 		}
 		for _, rows := range [][]catalog.EpisodeInfo{special, main} {
 			if row := s.onDay(rows); row != nil {
-				return target{start: subject, subject: subject, row: row, fit: 1, how: "aired on the day of the event"}, nil
+				return target{start: subject, subject: subject, row: row, fit: 1, how: dayOfEvent.With()}, nil
 			}
 		}
 		for _, rows := range [][]catalog.EpisodeInfo{special, main} {
 			if row := bySort(rows, number); row != nil {
-				return target{start: subject, subject: subject, row: row, fit: 0.9, how: "by its number among the specials"}, nil
+				return target{start: subject, subject: subject, row: row, fit: 0.9, how: specialNumber.With()}, nil
 			}
 		}
-		return target{start: subject, subject: subject, how: fmt.Sprintf("special %s is not in the episode list", plainNumber(number))}, nil
+		return target{start: subject, subject: subject, how: specialMissing.With(number)}, nil
 	}
 	t, err := s.resolve(ctx, subject, number)
 	if err != nil || t.row == nil || t.row.Sort == number || t.subject.ID != subject.ID {
@@ -74,7 +73,7 @@ func (s *session) resolveNamed(ctx context.Context, subject catalog.Subject, num
 		return t, err
 	}
 	if fit, known, _ := s.dateFit(t, rows); known && fit < offAir {
-		return target{start: subject, subject: subject, how: fmt.Sprintf("episode %s is not in the list, and the one at its place, %s, was not on air then", plainNumber(number), plainNumber(t.row.Sort))}, nil
+		return target{start: subject, subject: subject, how: episodeNotYet.With(number, t.row.Sort)}, nil
 	}
 	return t, nil
 }
@@ -93,16 +92,16 @@ func (s *session) resolveFilm(ctx context.Context, subject catalog.Subject) (tar
 	case len(main) == 0 && s.look.unseen[subject.ID]:
 		t.how = s.look.noRows(ctx, subject.ID)
 	case len(main) == 0 && subject.IsFilm():
-		t.whole, t.how = true, "a film without an episode list: the mark belongs to the subject itself"
+		t.whole, t.how = true, filmItself.With()
 	case len(main) == 0:
-		t.how = "the subject has no episodes and is not a film"
+		t.how = noFilmEpisode.With()
 	default:
-		t.row, t.how = &main[0], "the film's episode"
+		t.row, t.how = &main[0], filmEpisode.With()
 		if row := bySort(main, 1); row != nil {
 			t.row = row
 		}
 		if len(main) > 1 && !subject.IsFilm() {
-			t.fit, t.how = 0.8, "the first of several episodes"
+			t.fit, t.how = 0.8, filmFirst.With()
 		}
 	}
 	return t, nil
@@ -155,11 +154,11 @@ func (s *session) resolveListed(ctx context.Context, start catalog.Subject, numb
 	}
 	if row := bySort(special, number); row != nil && (number < 1 || number != math.Trunc(number)) {
 		// Episode 0 and 12.5 are specials in some lists, under the same number.
-		t.row, t.fit, t.how = row, 0.95, "by its number among the specials"
+		t.row, t.fit, t.how = row, 0.95, specialNumber.With()
 		return t, nil
 	}
 	if number <= span(0, rows) {
-		t.how = fmt.Sprintf("episode %s is missing in the list, which ends with %s", plainNumber(number), plainNumber(rows[len(rows)-1].Sort))
+		t.how = episodeGone.With(number, rows[len(rows)-1].Sort)
 		return t, nil
 	}
 	return s.walkOn(ctx, t, rows, number)
@@ -168,7 +167,7 @@ func (s *session) resolveListed(ctx context.Context, start catalog.Subject, numb
 // walkOn counts through the sequels of t.start, whose list is rows. The first place
 // that the count leads to is taken, unless the air date contradicts it and agrees further on.
 func (s *session) walkOn(ctx context.Context, t target, rows []catalog.EpisodeInfo, number float64) (target, error) {
-	t.how = fmt.Sprintf("episode %s is not in the list, which ends with %s", plainNumber(number), plainNumber(rows[len(rows)-1].Sort))
+	t.how = episodeBeyond.With(number, rows[len(rows)-1].Sort)
 	first := t
 	seen := map[catalog.SubjectID]bool{t.start.ID: true}
 	current, through := t.start, span(0, rows)
@@ -201,7 +200,7 @@ func (s *session) walkOn(ctx context.Context, t target, rows []catalog.EpisodeIn
 // inList follows the advice of upstreams/catalog.md section 8: a later season whose
 // sort goes on from the one before is counted by ep, everything else by sort; the
 // air date breaks ties. A list with an episode 0 is never counted by ep, which is off by one there.
-func (s *session) inList(rows []catalog.EpisodeInfo, number float64) (row *catalog.EpisodeInfo, fit float64, how string) {
+func (s *session) inList(rows []catalog.EpisodeInfo, number float64) (row *catalog.EpisodeInfo, fit float64, how reason.Reason) {
 	first := rows[0].Sort
 	sorted, counted := bySort(rows, number), byEp(rows, number)
 	if first < 1 {
@@ -210,27 +209,27 @@ func (s *session) inList(rows []catalog.EpisodeInfo, number float64) (row *catal
 	if sorted != nil && counted != nil && sorted != counted {
 		switch sortDay, epDay := s.sameDay(sorted.AirDate), s.sameDay(counted.AirDate); {
 		case sortDay && !epDay:
-			return sorted, 1, "by its number, the air date decides"
+			return sorted, 1, numberDated.With()
 		case epDay && !sortDay:
-			return counted, 1, "by its place in the season, the air date decides"
+			return counted, 1, placeDated.With()
 		}
 	}
 	continued := s.season > 1 && first > 1
 	switch {
 	case continued && counted != nil:
-		return counted, 1, "by its place in the season, whose numbers go on from earlier ones"
+		return counted, 1, placeContinued.With()
 	case continued && sorted != nil:
 		// The number may go on from earlier seasons, or the season may be longer than the list.
 		if s.sameDay(sorted.AirDate) {
-			return sorted, 1, "by its number, the air date agrees"
+			return sorted, 1, numberAgrees.With()
 		}
-		return sorted, ambiguous, "by its number, which may also lie behind the end of the season"
+		return sorted, ambiguous, numberDoubtful.With()
 	case sorted != nil:
-		return sorted, 1, "by its number"
+		return sorted, 1, ownNumber.With()
 	case counted != nil:
-		return counted, 0.9, "by its place in the list, whose numbers begin with " + plainNumber(first)
+		return counted, 0.9, placeFrom.With(first)
 	}
-	return nil, 0, ""
+	return nil, 0, reason.Reason{}
 }
 
 // span is the number that a count through the seasons has reached after rows: the
@@ -258,23 +257,23 @@ func wholeOnes(rows []catalog.EpisodeInfo) int {
 }
 
 // countOn finds number in the list of a sequel when the lists before it reached through.
-func countOn(rows []catalog.EpisodeInfo, number, through float64) (*catalog.EpisodeInfo, string) {
+func countOn(rows []catalog.EpisodeInfo, number, through float64) (*catalog.EpisodeInfo, reason.Reason) {
 	if len(rows) == 0 {
-		return nil, ""
+		return nil, reason.Reason{}
 	}
 	if rows[0].Sort > 1 {
 		if row := bySort(rows, number); row != nil {
-			return row, "by its number, which goes on into this sequel"
+			return row, numberGoesOn.With()
 		}
 		if row := byEp(rows, number-through); row != nil {
-			return row, fmt.Sprintf("%s episodes of the season come before this sequel", plainNumber(through))
+			return row, seasonBefore.With(through)
 		}
-		return nil, ""
+		return nil, reason.Reason{}
 	}
 	if row := bySort(rows, number-through); row != nil {
-		return row, fmt.Sprintf("%s episodes come before this sequel", plainNumber(through))
+		return row, episodesBefore.With(through)
 	}
-	return nil, ""
+	return nil, reason.Reason{}
 }
 
 // fitOfCount says how sure an episode is that was found by counting into a sequel.
@@ -308,9 +307,9 @@ func (s *session) byDay(ctx context.Context, subject catalog.Subject) (target, e
 	if t.row = s.onDay(rows); t.row == nil || s.sameDay(subject.Date) {
 		return target{}, nil
 	}
-	t.fit, t.how = ambiguous, "by the air date alone, the catalog has no such season"
+	t.fit, t.how = ambiguous, dayAlone.With()
 	if titled := s.titled(rows); s.number == 1 || titled == t.row {
-		t.fit, t.how = 1, "by its air date, the catalog has one subject for all seasons"
+		t.fit, t.how = 1, dayInWhole.With()
 	}
 	return t, nil
 }
@@ -346,5 +345,3 @@ func (r request) onDay(rows []catalog.EpisodeInfo) *catalog.EpisodeInfo {
 	}
 	return found
 }
-
-func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

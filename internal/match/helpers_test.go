@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/testkit/catalogtest"
@@ -46,7 +47,9 @@ func newRules(t testing.TB) *mapping.Store {
 }
 
 // noArchive is a service whose offline archive is switched off.
-func noArchive() (match.Catalog, string) { return nil, "the offline archive is off" }
+func noArchive() (match.Catalog, reason.Reason) {
+	return nil, reason.Text("the offline archive is off")
+}
 
 // importDump is an archive of the dump at path.
 func importDump(t testing.TB, path string) *archive.Archive {
@@ -73,7 +76,9 @@ func importDump(t testing.TB, path string) *archive.Archive {
 }
 
 // noTable is a service whose id table is switched off.
-func noTable() (*idmap.Table, string) { return nil, "matching.dataset_enabled is off" }
+func noTable() (*idmap.Table, reason.Reason) {
+	return nil, reason.Text("matching.dataset_enabled is off")
+}
 
 // asItComes are the thresholds that the settings have by default.
 var asItComes = func() match.Thresholds {

@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"watchmark/internal/catalog"
@@ -217,9 +216,9 @@ func (s *session) resolveSpecial(ctx context.Context, subject catalog.Subject, n
 	}
 	row := atPlace(main, number)
 	if row == nil {
-		return target{start: subject, subject: subject, how: fmt.Sprintf("special %s is not in the episode list", plainNumber(s.number))}, nil
+		return target{start: subject, subject: subject, how: specialMissing.With(s.number)}, nil
 	}
-	t.row, t.fit, t.how = row, ambiguous, "by its place behind the special that the id table has for it"
+	t.row, t.fit, t.how = row, ambiguous, placeBehind.With()
 	if s.sameDay(row.AirDate) {
 		t.fit = 1
 	}
@@ -230,7 +229,7 @@ func (s *session) resolveSpecial(ctx context.Context, subject catalog.Subject, n
 // they end before it, the sequels go on.
 func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject, number float64) (target, error) {
 	left := number
-	t := target{start: subjects[0], subject: subjects[0], how: "the season has fewer episodes"}
+	t := target{start: subjects[0], subject: subjects[0], how: seasonEnds.With()}
 	for _, subject := range subjects {
 		rows, _, err := s.look.chapters(ctx, subject.ID)
 		if err != nil {
@@ -242,15 +241,15 @@ func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject, 
 		}
 		row := atPlace(rows, left)
 		if row == nil {
-			t.subject, t.how = subject, fmt.Sprintf("episode %s is not in the season", plainNumber(s.number))
+			t.subject, t.how = subject, notInSeason.With(s.number)
 			return t, nil
 		}
-		t.subject, t.row, t.fit, t.how = subject, row, 0.95, "by its place in the season, which the id table puts together of several subjects"
+		t.subject, t.row, t.fit, t.how = subject, row, 0.95, placeInTable.With()
 		// Where the list goes on from the part before, its own numbers say the same, unless one of the two counts a recap.
 		if numbered := bySort(rows, s.number); rows[0].Sort > 1 && numbered != nil && numbered != row && !s.sameDay(row.AirDate) {
-			t.fit, t.how = ambiguous, "by its place in the season, where the list has another number for it"
+			t.fit, t.how = ambiguous, placeOtherNumber.With()
 			if s.sameDay(numbered.AirDate) {
-				t.row, t.fit, t.how = numbered, 1, "by its number, the air date decides"
+				t.row, t.fit, t.how = numbered, 1, numberDated.With()
 			}
 		}
 		return t, nil

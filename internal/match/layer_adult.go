@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 )
 
 // adultMost is how many searches for one event are asked in the name of its account.
@@ -43,18 +44,18 @@ func findAdultTitles(ctx context.Context, s *session) (finding, error) {
 }
 
 // noAdultTitles is why the layer is passed over.
-func noAdultTitles(s *session) string {
+func noAdultTitles(s *session) reason.Reason {
 	switch {
 	case !s.viewed:
-		return "there is no account to ask"
-	case s.doubt != "" || s.hidden != 0:
-		return "an id leads to something else, which a person decides on"
+		return noViewer.With()
+	case !s.doubt.IsZero() || s.hidden != 0:
+		return otherNamed.With()
 	case s.online.sparse:
-		return "the catalog's search is switched off"
+		return catalog.ErrSearchOff.With()
 	case s.settles():
-		return "an entry fits surely"
+		return entryFits.With()
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // settles reports whether what was found so far settles which subject it is.

@@ -7,18 +7,19 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
 // noDataset is why the layer is passed over.
-func noDataset(s *session) string {
+func noDataset(s *session) reason.Reason {
 	switch {
 	case s.table == nil:
 		return s.noTable
 	case s.event.Media == watch.RealAction:
-		return "the id table knows anime only"
+		return animeOnly.With()
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // findByDataset asks the community table for the provider ids of the event, and where

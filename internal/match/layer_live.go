@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -17,14 +18,14 @@ func findLiveAction(ctx context.Context, s *session) (finding, error) {
 }
 
 // noLiveAction is why the layer is passed over.
-func noLiveAction(s *session) string {
+func noLiveAction(s *session) reason.Reason {
 	switch {
 	case s.event.Media == watch.RealAction:
-		return "the event says live action, and the layers before have looked for that"
+		return liveSearched.With()
 	case !s.options.LiveAction:
-		return "matching.live_action_enabled is off"
+		return liveOff.With()
 	case len(s.found) > 0 && s.found[0].score >= s.limit.Review:
-		return "an anime fits"
+		return animeFits.With()
 	}
-	return ""
+	return reason.Reason{}
 }

@@ -3,10 +3,10 @@ package match
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 )
 
 // findByMapping obeys what a person decided: their subject is taken, right or wrong.
@@ -21,11 +21,11 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	f.output = map[string]any{"mapping_id": m.ID, "mapping": m.Title, "subject_id": m.SubjectID, "episode_offset": m.EpisodeOffset}
 	subject, err := s.look.subject(ctx, m.SubjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
-		reason := "the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or is an adult title, which is hidden from look-ups without a login; correct the mapping"
+		why := mappingHidden
 		if s.viewed {
-			reason = "the mapping %q leads to subject %d, which the catalog does not show: it does not exist, or this account may not see it (too young, or not allowed)"
+			why = mappingHiddenFromAccount
 		}
-		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: fmt.Sprintf(reason, m.Title, m.SubjectID)}}
+		f.proposals = []proposal{{subject: catalog.Subject{ID: m.SubjectID}, reason: why.With(m.Title, m.SubjectID)}}
 		return f, nil
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 		}
 		if other {
 			f.certain = false
-			f.rule.PassedOver = "it holds for every season and leads to " + formWords[subject.IsFilm()] + ", which the event is not: a film and a show may bear one title; give the mapping a form, or a season, to have it used"
+			f.rule.PassedOver = mappingOtherForm.With(formWords[subject.IsFilm()])
 			f.output["passed_over"] = f.rule.PassedOver
 			return f, nil
 		}
@@ -47,12 +47,12 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: fmt.Sprintf("the mapping %q says so", m.Title)}}
+	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: mappingSays.With(m.Title)}}
 	return f, nil
 }
 
 // formWords say what a subject is, by whether it is a film.
-var formWords = map[bool]string{true: "a film", false: "a show"}
+var formWords = map[bool]*reason.Kind{true: aFilm, false: aShow}
 
 // isOtherForm reports whether a subject is a film and the event an episode, or the event a film and the
 // subject a show of several episodes, listed already or not.

@@ -3,9 +3,9 @@ package match
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 )
 
 // findByPayload takes the catalog's own ids that a metadata plugin of the media
@@ -15,7 +15,7 @@ import (
 func findByPayload(ctx context.Context, s *session) (finding, error) {
 	subjectID, episodeID := catalog.SubjectID(s.event.CatalogSubject), catalog.EpisodeID(s.event.CatalogEpisode)
 	f := finding{input: map[string]any{}, output: map[string]any{}}
-	s.doubt = "" // what the archive has wrongly, the catalog may have rightly
+	s.doubt = reason.Reason{} // what the archive has wrongly, the catalog may have rightly
 	if subjectID != 0 {
 		f.input["catalog_subject"] = subjectID
 	}
@@ -27,7 +27,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 		case errors.Is(err, catalog.ErrNotFound) && s.look == s.offline:
 			return f, nil // it may be newer than the archive
 		case errors.Is(err, catalog.ErrNotFound):
-			f.output["catalog_episode"] = "not in the catalog"
+			f.output["catalog_episode"] = notInCatalog.With()
 		case err != nil:
 			return f, err
 		default:
@@ -36,8 +36,8 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 				return f, err
 			}
 			if err == nil {
-				t := target{start: subject, subject: subject, row: &episode, fit: 1, how: "named by the media server"}
-				return s.named(ctx, f, subject, t, "the media server named this episode by its catalog id")
+				t := target{start: subject, subject: subject, row: &episode, fit: 1, how: serverNamed.With()}
+				return s.named(ctx, f, subject, t, episodeNamed)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	}
 	subject, err := s.look.subject(ctx, subjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
-		f.output["catalog_subject"] = "not in the catalog"
+		f.output["catalog_subject"] = notInCatalog.With()
 		return f, nil
 	}
 	if err != nil {
@@ -56,14 +56,14 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	return s.named(ctx, f, subject, t, "the media server named this subject by its catalog id")
+	return s.named(ctx, f, subject, t, subjectNamed)
 }
 
 // named proposes the target that a subject named by the media server leads to: certain where it is what the
 // event can be about, as a mapping must be, and one candidate among others where only its form is another.
-func (s *session) named(ctx context.Context, f finding, subject catalog.Subject, t target, reason string) (finding, error) {
+func (s *session) named(ctx context.Context, f finding, subject catalog.Subject, t target, why *reason.Kind) (finding, error) {
 	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
-		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is neither an anime nor live action: correct the id in the library, or add a mapping for the title", subject.ID, subject.DisplayName())
+		s.doubt = namedOther.With(subject.ID, subject.DisplayName())
 		f.output["passed_over"] = s.doubt
 		return f, nil
 	}
@@ -72,11 +72,11 @@ func (s *session) named(ctx context.Context, f finding, subject catalog.Subject,
 		return f, err
 	}
 	other = other && (s.event.IsFilm() || s.season != 0) // servers count films to the specials of a show
-	p := proposal{subject: t.subject, target: t, score: 1, reason: reason}
+	p := proposal{subject: t.subject, target: t, score: 1, reason: why.With()}
 	if other && subject.IsFilm() {
-		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is a film, for an episode of a show: correct the id in the library, or choose the entry on the page Review", subject.ID, subject.DisplayName())
+		s.doubt = namedFilm.With(subject.ID, subject.DisplayName())
 	} else if other {
-		s.doubt = fmt.Sprintf("the media server named subject %d, %s, which is a show, for a film: correct the id in the library, or choose the entry on the page Review", subject.ID, subject.DisplayName())
+		s.doubt = namedShow.With(subject.ID, subject.DisplayName())
 	}
 	if other {
 		f.output["passed_over"] = s.doubt

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -215,7 +216,7 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	if st.named {
 		p.parts.kind = 1
 	}
-	var why string
+	var why reason.Reason
 	p.parts.date, p.parts.dated, why = s.dateFit(t, rows)
 	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && t.row != nil && s.sameDay(t.row.AirDate)
 	if !s.event.IsFilm() && s.season > 0 && !st.named {

@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 )
 
 // finding is what a layer answers.
@@ -30,11 +31,10 @@ type layer struct {
 	// asks is where the layer looks things up.
 	asks source
 	// off is why the layer has nothing to do for an event; empty when it has.
-	off  func(*session) string
+	off  func(*session) reason.Reason
 	find func(context.Context, *session) (finding, error)
-	// sure is why no further layer is asked when this one is sure; empty for a layer
-	// that is the last word anyway.
-	sure string
+	// settles is why no further layer is asked when this one is certain or sure; nil for a layer that is the last word anyway.
+	settles *reason.Kind
 }
 
 // source is where things are looked up.
@@ -47,19 +47,19 @@ const (
 	theCatalog
 )
 
-func always(*session) string { return "" }
+func always(*session) reason.Reason { return reason.Reason{} }
 
 var layers = []layer{
-	{StepMapping, either, always, findByMapping, ""},
-	{StepPayload, either, always, findByPayload, ""},
-	{StepDataset, either, noDataset, findByDataset, "the id table is sure"},
-	{StepArchive, theArchive, noArchive, findBySearch, "the archive is sure"},
-	{StepAPI, theCatalog, always, findInCatalog, ""},
-	{StepLive, either, noLiveAction, findLiveAction, ""},
-	{StepAdult, theCatalog, noAdultTitles, findAdultTitles, ""},
+	{StepMapping, either, always, findByMapping, settledByMapping},
+	{StepPayload, either, always, findByPayload, settledByPayload},
+	{StepDataset, either, noDataset, findByDataset, settledByTable},
+	{StepArchive, theArchive, noArchive, findBySearch, settledByArchive},
+	{StepAPI, theCatalog, always, findInCatalog, nil},
+	{StepLive, either, noLiveAction, findLiveAction, nil},
+	{StepAdult, theCatalog, noAdultTitles, findAdultTitles, nil},
 }
 
-func noArchive(s *session) string { return s.noArchive }
+func noArchive(s *session) reason.Reason { return s.noArchive }
 
 // session is one match on its way.
 type session struct {
@@ -72,10 +72,10 @@ type session struct {
 	look *look
 	// offline is nil when there is no archive; noArchive says why.
 	offline, online *look
-	noArchive       string
+	noArchive       reason.Reason
 	// table is nil when there is none; noTable says why.
 	table   *idmap.Table
-	noTable string
+	noTable reason.Reason
 	// viewed is set where an account is asked for what the catalog hides from look-ups without one.
 	viewed bool
 	// hidden is the subject that the id table leads to and the catalog does not show; 0 when
@@ -83,7 +83,7 @@ type session struct {
 	hidden catalog.SubjectID
 	// doubt is why an id of the catalog that the media server named cannot be what was watched; empty when there is
 	// no such id. Nothing else is marked in its place, for one of the two is wrong.
-	doubt string
+	doubt reason.Reason
 	// elsewhere are the subjects of the show that the event's id names, true for those that the id table has for
 	// other episodes than the one asked for: no count leads into these, unless the date agrees.
 	elsewhere map[catalog.SubjectID]bool
@@ -97,14 +97,14 @@ type session struct {
 // askLayers asks one layer after the other, until a subject is certain, or one is sure and
 // no arbiter wants to hear the others.
 func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err error) {
-	settled := "" // why no further layer is asked
+	var settled reason.Reason // why no further layer is asked
 	for _, layer := range layers {
 		start := time.Now()
 		because := settled
-		if because == "" {
+		if because.IsZero() {
 			because = layer.off(s)
 		}
-		if because != "" {
+		if !because.IsZero() {
 			t.add(Step{Name: layer.name, Status: Skipped, Output: map[string]any{"because": because}}, start)
 			continue
 		}
@@ -115,13 +115,13 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 		step := Step{Name: layer.name, Status: Miss, Input: f.input, Output: f.output, Candidates: candidatesOf(f.proposals, layer.name)}
 		if err != nil {
 			step.Status = Failed
-			step.Output = map[string]any{"error": err.Error()}
+			step.Output = map[string]any{"error": reason.Of(err)}
 			t.add(step, start)
 			if layer.asks == theArchive || f.spare {
 				continue // the catalog knows all that the archive does
 			}
 			if s.options.Arbiter && layer.asks == theCatalog && s.isSure(s.found) {
-				settled = "the catalog cannot be asked, and the archive is sure"
+				settled = settledOffline.With()
 				continue
 			}
 			return false, err
@@ -136,9 +136,9 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 		t.add(step, start)
 		switch {
 		case f.certain:
-			certain, settled = true, string(layer.name)+" named the subject"
-		case layer.sure != "" && !s.options.Arbiter && s.isSure(s.found):
-			settled = layer.sure
+			certain, settled = true, layer.settles.With()
+		case layer.settles != nil && !s.options.Arbiter && s.isSure(s.found):
+			settled = layer.settles.With()
 		}
 	}
 	return certain, nil

@@ -11,12 +11,13 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
 
 // tableOf is an id table of items of bangumi-data: subject, TMDB id, first day, titles.
-func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, string) {
+func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, reason.Reason) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(`{"siteMeta":{},"items":[`)
@@ -40,7 +41,7 @@ func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() (*idmap.Table, string) { return table, "" }
+	return func() (*idmap.Table, reason.Reason) { return table, reason.Reason{} }
 }
 
 func ofShow(id string) func(*watch.Event) {
@@ -99,10 +100,10 @@ func TestIDTable(t *testing.T) {
 			checkSteps(t, trace)
 		})
 	}
-	if r := m.Match(t.Context(), episode("隐藏的节目", 1, 3, "")).Result; !strings.Contains(r.Reason, "9999") {
+	if r := m.Match(t.Context(), episode("隐藏的节目", 1, 3, "")).Result; !strings.Contains(r.Reason.Text, "9999") {
 		t.Errorf("it is not told what is hidden: %s", r.Reason)
 	}
-	if r := m.Match(t.Context(), with(episode("Qwerty", 2, 3.5, ""), ofShow("7"))).Result; r.Status != match.EpisodeNotFound || !strings.Contains(r.Reason, "episode 3.5 is not in the season") {
+	if r := m.Match(t.Context(), with(episode("Qwerty", 2, 3.5, ""), ofShow("7"))).Result; r.Status != match.EpisodeNotFound || !strings.Contains(r.Reason.Text, "episode 3.5 is not in the season") {
 		t.Errorf("a number between two episodes: %s: %s", r.Status, r.Reason)
 	}
 	m.Dataset = noTable
@@ -143,7 +144,7 @@ func TestCatalogIDs(t *testing.T) {
 			checkSteps(t, trace)
 		})
 	}
-	if r := m.Match(t.Context(), with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 115 })).Result; !strings.Contains(r.Reason, "subject 115, 灯台の見張り OST, which is neither an anime nor live action") {
+	if r := m.Match(t.Context(), with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 115 })).Result; !strings.Contains(r.Reason.Text, "subject 115, 灯台の見張り OST, which is neither an anime nor live action") {
 		t.Errorf("it is told: %s", r.Reason)
 	}
 }
@@ -186,7 +187,7 @@ func TestArbiterHearsAllLayers(t *testing.T) {
 				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
 			}
 			at := slices.IndexFunc(trace.Steps, func(s match.Step) bool { return s.Name == "arbiter" })
-			if at < 0 || trace.Steps[at].Output["verdict"] != c.verdict {
+			if at < 0 || fmt.Sprint(trace.Steps[at].Output["verdict"]) != c.verdict {
 				t.Fatalf("the arbiter says %v, want %s", trace.Steps[max(at, 0)].Output, c.verdict)
 			}
 			if searches(server) == before {
@@ -238,7 +239,7 @@ func TestEpisodeOfTheDaySpeaksForItsShow(t *testing.T) {
 		}
 	}
 	m := match.New(match.Config{
-		Catalog: client, Archive: func() (match.Catalog, string) { return book, "" }, Rules: newRules(t), Dataset: noTable, Options: standard,
+		Catalog: client, Archive: func() (match.Catalog, reason.Reason) { return book, reason.Reason{} }, Rules: newRules(t), Dataset: noTable, Options: standard,
 	})
 	for name, c := range map[string]struct {
 		event watch.Event

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -206,7 +207,7 @@ func TestMatch(t *testing.T) {
 			if got := outcome(trace.Result); got != c.want {
 				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
 			}
-			if trace.Result.Reason == "" {
+			if trace.Result.Reason.IsZero() {
 				t.Error("no reason given")
 			}
 			checkSteps(t, trace)
@@ -313,10 +314,10 @@ func TestMappingsComeFirst(t *testing.T) {
 				t.Errorf("%s, want %s\n%s", got, c.want, brief(trace))
 			}
 			checkSteps(t, trace)
-			if led := trace.Rule != nil && trace.Rule.PassedOver == ""; led != (trace.Result.Method == "mapping") {
+			if led := trace.Rule != nil && trace.Rule.PassedOver.IsZero(); led != (trace.Result.Method == "mapping") {
 				t.Errorf("by %s, the rule is %+v", trace.Result.Method, trace.Rule)
 			}
-			if want := (match.Rule{MappingID: 1, SubjectID: 121, EpisodeOffset: 4}); name == "this season with an offset" && *trace.Rule != want {
+			if want := (match.Rule{MappingID: 1, SubjectID: 121, EpisodeOffset: 4}); name == "this season with an offset" && !reflect.DeepEqual(*trace.Rule, want) {
 				t.Errorf("the rule is %+v, want %+v", trace.Rule, want)
 			}
 			if trace.Result.Method == "mapping" && searches(server) != before {
@@ -343,10 +344,10 @@ func TestBlockedTitleIsNotLookedUp(t *testing.T) {
 	}
 	blocked := with(episode("Lighthouse Keeper", 1, 3, ""), func(e *watch.Event) { e.OriginalTitle = "灯台の見張り" })
 	trace := m.Match(t.Context(), blocked)
-	if trace.Result.Status != match.Blocked || !strings.Contains(trace.Result.Reason, "灯台") {
+	if trace.Result.Status != match.Blocked || !strings.Contains(trace.Result.Reason.Text, "灯台") {
 		t.Errorf("%+v", trace.Result)
 	}
-	if alone, stops := m.Blocked(t.Context(), blocked); !stops || alone.Result != trace.Result || len(alone.Steps) != 1 || alone.Steps[0].Status != "hit" {
+	if alone, stops := m.Blocked(t.Context(), blocked); !stops || !reflect.DeepEqual(alone.Result, trace.Result) || len(alone.Steps) != 1 || alone.Steps[0].Status != "hit" {
 		t.Errorf("asked alone, the block says %v %+v", stops, alone)
 	}
 	if _, stops := m.Blocked(t.Context(), episode("Lighthouse Keeper", 1, 3, "")); stops {
@@ -379,7 +380,7 @@ func TestOutageIsNotAMiss(t *testing.T) {
 			} {
 				trace := m.Match(catalog.Probing(t.Context()), event)
 				last := trace.Steps[len(trace.Steps)-1]
-				if trace.Result.Status != c.want || last.Status != "error" || trace.Result.Reason == "" {
+				if trace.Result.Status != c.want || last.Status != "error" || trace.Result.Reason.IsZero() {
 					t.Errorf("%+v, last step %+v", trace.Result, last)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -57,10 +58,10 @@ type Config struct {
 	Catalog Catalog
 	// Archive is asked before every match for the offline archive, which is asked before
 	// the catalog. It answers nil, and why, while there is none to ask.
-	Archive func() (archive Catalog, why string)
+	Archive func() (archive Catalog, why reason.Reason)
 	// Dataset is asked before every match for the community table. It answers nil, and why,
 	// while it is switched off.
-	Dataset func() (table *idmap.Table, why string)
+	Dataset func() (table *idmap.Table, why reason.Reason)
 	Rules   Rules
 	// Options is asked before every match, so that a change of settings applies at once.
 	Options func() Options
@@ -82,10 +83,10 @@ func (m *Matcher) Match(ctx context.Context, event watch.Event) Trace {
 
 // MatchOnline is Match without the offline archive, for what that has led astray.
 func (m *Matcher) MatchOnline(ctx context.Context, event watch.Event) Trace {
-	return m.match(ctx, event, nil, "the catalog refuses what the archive led to")
+	return m.match(ctx, event, nil, archiveRefused.With())
 }
 
-func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive string) Trace {
+func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive reason.Reason) Trace {
 	start := time.Now()
 	s := &session{
 		request: newRequest(event), options: m.Options(), online: newLook(m.Catalog, searchMost),
@@ -94,7 +95,7 @@ func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog,
 	s.limit = s.options.Thresholds
 	s.table, s.noTable = m.Dataset()
 	if archive != nil {
-		s.offline, s.noArchive = newLook(archive, searchMostOffline), ""
+		s.offline, s.noArchive = newLook(archive, searchMostOffline), reason.Reason{}
 		s.offline.archived = true
 	}
 	t := Trace{Steps: []Step{}}
@@ -109,8 +110,8 @@ func (m *Matcher) run(ctx context.Context, s *session, t *Trace) Result {
 	rules, err := m.Rules.Rules(ctx)
 	if err != nil {
 		t.Err = err
-		t.add(Step{Name: StepBlock, Status: Failed, Output: map[string]any{"error": err.Error()}}, start)
-		return Result{Status: Unreachable, Reason: "the mappings and blocked keywords could not be read from the service's own database: it is tried again by itself"}
+		t.add(Step{Name: StepBlock, Status: Failed, Output: map[string]any{"error": reason.Of(err)}}, start)
+		return Result{Status: Unreachable, Reason: rulesUnreadable.With()}
 	}
 	s.rules = rules
 	if result, stops := t.block(s.request, rules, start); stops {
@@ -166,7 +167,7 @@ func (t *Trace) block(r request, rules *mapping.Rules, start time.Time) (result 
 		return Result{}, false
 	}
 	t.add(Step{Name: StepBlock, Status: Hit, Input: r.input(), Output: map[string]any{"keyword": blocked.Keyword, "kind": blocked.Kind}}, start)
-	return Result{Status: Blocked, Reason: fmt.Sprintf("the keyword %q blocks this title: remove it from the blocked keywords to have the title marked", blocked.Keyword)}, true
+	return Result{Status: Blocked, Reason: keywordBlocks.With(blocked.Keyword)}, true
 }
 
 func statusOf(s Status) StepStatus {
@@ -180,14 +181,13 @@ func statusOf(s Status) StepStatus {
 func failure(err error) Result {
 	refusals := []error{catalog.ErrUnauthorized, catalog.ErrForbidden, catalog.ErrRefused, catalog.ErrNotFound}
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
-		return Result{Status: Unreachable, Reason: catalog.Outage(err).Text}
+		return Result{Status: Unreachable, Reason: catalog.Outage(err)}
 	}
-	words := ""
 	var problem *catalog.Error
 	if errors.As(err, &problem) && !problem.Description.IsZero() {
-		words = fmt.Sprintf(" (it says: %s)", problem.Description)
+		return Result{Status: NotFound, Reason: lookUpRefusedSaying.With(problem.Description)}
 	}
-	return Result{Status: NotFound, Reason: fmt.Sprintf("the catalog refuses the look-up%s: check the catalog's address in the settings, then retry", words)}
+	return Result{Status: NotFound, Reason: lookUpRefused.With()}
 }
 
 // add ends a step that began at start.

@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
@@ -153,12 +154,12 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := func() (match.Catalog, string) { return offline, "" }
-	withTable := func() (*idmap.Table, string) { return table, "" }
+	on := func() (match.Catalog, reason.Reason) { return offline, reason.Reason{} }
+	withTable := func() (*idmap.Table, reason.Reason) { return table, reason.Reason{} }
 	for _, mode := range []struct {
 		name    string
-		archive func() (match.Catalog, string)
-		table   func() (*idmap.Table, string)
+		archive func() (match.Catalog, reason.Reason)
+		table   func() (*idmap.Table, reason.Reason)
 		arbiter bool
 		ids     bool // the event carries the TMDB id of its show or film
 		down    bool // the catalog refuses connections

@@ -1,13 +1,13 @@
 package match
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 	"watchmark/internal/watch/title"
 )
@@ -23,7 +23,7 @@ type proposal struct {
 	// counted is set when the season was counted along the sequels, and no title marks it.
 	counted bool
 	score   float64
-	reason  string
+	reason  reason.Reason
 }
 
 // parts are what a score is made of, each a ratio 0..1.
@@ -222,22 +222,22 @@ func (r request) sameDay(other watch.Date) bool {
 
 // dateFit compares the date of the event with the episode, the premieres of the
 // season and the run of the subject. known is false when there is nothing to compare.
-func (r request) dateFit(t target, rows []catalog.EpisodeInfo) (fit float64, known bool, why string) {
+func (r request) dateFit(t target, rows []catalog.EpisodeInfo) (fit float64, known bool, why reason.Reason) {
 	first := t.subject.Date
 	switch {
 	case r.date.IsZero(), first.IsZero() && (t.row == nil || t.row.AirDate.IsZero()):
-		return 0, false, ""
+		return 0, false, reason.Reason{}
 	case !r.date.IsFull():
 		return r.yearFit(t)
 	case t.row != nil && r.sameDay(t.row.AirDate):
-		return 1, true, "the episode aired on " + t.row.AirDate.String()
+		return 1, true, airedOn.With(t.row.AirDate.String())
 	case r.sameDay(first), r.sameDay(t.start.Date):
-		return 0.95, true, "the season began on that date"
+		return 0.95, true, seasonBegan.With()
 	case first.IsZero() || !first.IsFull():
 		return r.yearFit(t)
 	}
 	if other := r.onDay(rows); other != nil && t.row != nil {
-		return 0.3, true, fmt.Sprintf("episode %s aired on that date, not this one", plainNumber(other.Sort))
+		return 0.3, true, otherAired.With(other.Sort)
 	}
 	from, to := first.Time(), lastDay(first, rows)
 	at := r.date.Time()
@@ -246,23 +246,23 @@ func (r request) dateFit(t target, rows []catalog.EpisodeInfo) (fit float64, kno
 		// The first showing, the release in cinemas and the release at home are months apart.
 		switch {
 		case away <= 60:
-			return 0.7, true, "the release is near that date"
+			return 0.7, true, releaseNear.With()
 		case away <= 400:
-			return 0.5, true, ""
+			return 0.5, true, reason.Reason{}
 		}
-		return 0.05, true, "the release of " + first.String() + " is far from that date"
+		return 0.05, true, releaseFar.With(first.String())
 	}
 	switch {
 	case away <= 0:
-		return 0.55, true, "it was on air on that date"
+		return 0.55, true, onAir.With()
 	case away <= 45:
-		return 0.4, true, "it was on air near that date"
+		return 0.4, true, nearAir.With()
 	}
-	return 0.05, true, "it was not on air on that date"
+	return 0.05, true, offAirThen.With()
 }
 
 // yearFit compares what is known of two dates to the year or the month.
-func (r request) yearFit(t target) (fit float64, known bool, why string) {
+func (r request) yearFit(t target) (fit float64, known bool, why reason.Reason) {
 	best := math.MaxInt
 	for _, d := range []watch.Date{t.subject.Date, t.start.Date} {
 		if !d.IsZero() {
@@ -274,13 +274,13 @@ func (r request) yearFit(t target) (fit float64, known bool, why string) {
 	}
 	switch best {
 	case 0:
-		return 0.8, true, fmt.Sprintf("it began or aired in %d", r.date.Year)
+		return 0.8, true, ofYear.With(r.date.Year)
 	case 1:
-		return 0.45, true, ""
+		return 0.45, true, reason.Reason{}
 	case math.MaxInt:
-		return 0, false, ""
+		return 0, false, reason.Reason{}
 	}
-	return 0.05, true, fmt.Sprintf("it is not of %d", r.date.Year)
+	return 0.05, true, notOfYear.With(r.date.Year)
 }
 
 func abs(n int) int { return max(n, -n) }

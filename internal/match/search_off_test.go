@@ -32,7 +32,7 @@ func TestSearchSwitchedOff(t *testing.T) {
 		if trace.Result.Status != c.want {
 			t.Errorf("%s: %s, want %s\n%s", name, trace.Result.Status, c.want, brief(trace))
 		}
-		if c.want == match.Unreachable && (trace.Result.Reason != "the catalog's search is switched off" || !errors.Is(trace.Err, catalog.ErrUnreachable) || !catalog.Asked(trace.Err)) {
+		if c.want == match.Unreachable && (trace.Result.Reason.Code != "catalog_search_off" || !errors.Is(trace.Err, catalog.ErrUnreachable) || !catalog.Asked(trace.Err)) {
 			t.Errorf("%s: %q, %v", name, trace.Result.Reason, trace.Err)
 		}
 	}

@@ -116,11 +116,11 @@ func (s *session) specialRow(ctx context.Context, show start) (proposal, bool, e
 	}
 	t := target{start: show.subject, subject: show.subject}
 	if row := s.onDay(special); row != nil {
-		t.row, t.fit, t.how = row, 1, "the special that aired on that day"
+		t.row, t.fit, t.how = row, 1, specialOfDay.With()
 	} else if row := s.titled(special); row != nil {
-		t.row, t.fit, t.how = row, 1, "the special of that title"
+		t.row, t.fit, t.how = row, 1, specialTitled.With()
 	} else if row := bySort(special, s.number); row != nil {
-		t.row, t.fit, t.how = row, 0.4, "by its number alone, which servers and catalog count in their own ways"
+		t.row, t.fit, t.how = row, 0.4, specialNumbered.With()
 	} else {
 		return proposal{}, false, nil
 	}
@@ -164,19 +164,19 @@ func (s *session) sideStory(ctx context.Context, story catalog.Subject) (proposa
 	weekly := formOf(story) == series && len(main) > 3 && !s.sameDay(story.Date)
 	switch row := s.onDay(main); {
 	case row != nil && !weekly:
-		t.row, t.fit, t.how = row, 1, "the episode that aired on that day"
+		t.row, t.fit, t.how = row, 1, storyOfDay.With()
 	case s.titled(main) != nil:
-		t.row, t.fit, t.how = s.titled(main), 1, "the episode of that title"
+		t.row, t.fit, t.how = s.titled(main), 1, storyTitled.With()
 	case s.sameDay(story.Date) && len(main) > 0:
 		// What is dated on the day a side story began is its first episode, unless the number says which of that day it is.
-		t.row, t.fit, t.how = &main[0], 0.9, "the side story began on that day"
+		t.row, t.fit, t.how = &main[0], 0.9, storyBegan.With()
 		if row := bySort(main, s.number); row != nil && s.sameDay(row.AirDate) {
 			t.row = row
 		}
 	case named && len(main) == 1:
-		t.row, t.fit, t.how = &main[0], 1, "the only episode of the side story of that title"
+		t.row, t.fit, t.how = &main[0], 1, storyOnly.With()
 	case named && len(main) == 0 && story.IsFilm():
-		t.whole, t.fit, t.how = true, 1, "a film without an episode list: the mark belongs to the subject itself"
+		t.whole, t.fit, t.how = true, 1, filmItself.With()
 	default:
 		return proposal{}, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/watch"
 )
@@ -32,7 +33,7 @@ func TestStaleArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := match.New(match.Config{
-		Catalog: online, Archive: func() (match.Catalog, string) { return archive, "" }, Rules: rules,
+		Catalog: online, Archive: func() (match.Catalog, reason.Reason) { return archive, reason.Reason{} }, Rules: rules,
 		Dataset: noTable, Options: standard,
 	})
 	named := func(subject, episode int) func(*watch.Event) {
@@ -75,7 +76,7 @@ func TestWhatIsNewerThanTheArchiveIsNotHidden(t *testing.T) {
 	server.AddSubject(catalogtest.Subject{ID: 102, Type: catalog.Anime, Name: "新しい旅", NameCN: "全新旅程", Platform: "TV", Date: "2026-09-06"})
 	weekly(server, 102, 1, 12, "2026-09-06")
 	m := match.New(match.Config{
-		Catalog: online, Archive: func() (match.Catalog, string) { return archive, "" }, Rules: newRules(t), Options: standard,
+		Catalog: online, Archive: func() (match.Catalog, reason.Reason) { return archive, reason.Reason{} }, Rules: newRules(t), Options: standard,
 		Dataset: tableOf(t, []string{"102", "tv/7", "2026-09-06", "新しい旅", "全新旅程"}),
 	})
 	for name, event := range map[string]watch.Event{

@@ -1,11 +1,13 @@
 package match
 
 import (
-	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // StepName names a step of a trace. The strings are stored and part of the API.
@@ -46,7 +48,7 @@ type Step struct {
 	Name StepName `json:"name"`
 	// Status is hit, miss, skipped or error.
 	Status StepStatus `json:"status"`
-	// Input and Output are facts by name, for people.
+	// Input and Output are facts by name, for people. Those of Output that are sentences are reasons.
 	Input      map[string]any `json:"input"`
 	Output     map[string]any `json:"output"`
 	Candidates []Candidate    `json:"candidates"`
@@ -71,53 +73,116 @@ func (s Step) Ended(start time.Time) Step {
 // milliseconds is d as the API writes it.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// stepTitles are the steps as a person reads them.
-var stepTitles = map[StepName]string{
-	StepRoute: "Account", StepBlock: "Blocked keywords", StepMapping: "Your mappings", StepPayload: "IDs of the catalog", StepDataset: "ID table",
-	StepArchive: "Archive", StepAPI: "Catalog", StepLive: "Live action", StepAdult: "Adult titles", StepArbiter: "Arbiter", StepEpisode: "Episode",
-	StepDecision: "Decision", StepMark: "Mark", StepCorrect: "Correction",
+// MarshalJSON has the texts of reasons among the output, each with its value beside it.
+func (s Step) MarshalJSON() ([]byte, error) {
+	type plain Step
+	output := make(map[string]any, len(s.Output))
+	for key, value := range s.Output {
+		if r, is := value.(reason.Reason); is {
+			output[key] = r.Text
+			if r.Code == "" {
+				continue
+			}
+			key += reason.ValueSuffix
+		}
+		output[key] = value
+	}
+	s.Output = output
+	return json.Marshal(plain(s))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, and steps of before.
+func (s *Step) UnmarshalJSON(data []byte) error {
+	type plain Step
+	var values struct {
+		Output map[string]json.RawMessage `json:"output"`
+	}
+	if err := errors.Join(json.Unmarshal(data, (*plain)(s)), json.Unmarshal(data, &values)); err != nil {
+		return err
+	}
+	for key, value := range values.Output {
+		if name, is := strings.CutSuffix(key, reason.ValueSuffix); is {
+			var r reason.Reason
+			if json.Unmarshal(value, &r) == nil {
+				s.Output[name] = r
+				delete(s.Output, key)
+			}
+		}
+	}
+	return nil
 }
 
 // Title is the name of the step as a person reads it.
-func (s Step) Title() string { return cmp.Or(stepTitles[s.Name], string(s.Name)) }
-
-// Said is what there is to say of the step in one line.
-func (s Step) Said() string {
-	said := func(key string) string {
-		switch value := s.Output[key].(type) {
-		case nil:
-			return ""
-		case []string:
-			return strings.Join(value, ", ")
-		default:
-			return fmt.Sprint(value)
-		}
+func (s Step) Title() reason.Reason {
+	if title := stepTitles[s.Name]; title != nil {
+		return title.With()
 	}
-	var words []string
+	return reason.Text(string(s.Name))
+}
+
+// Summary is what there is to say of the step in one line.
+func (s Step) Summary() reason.Reason {
+	hit := s.Status == Hit
+	var all []reason.Reason
 	switch s.Name {
 	case StepRoute:
-		words = append(words, map[bool]string{true: "goes to " + said("accounts"), false: "no account names the user"}[s.Status == Hit])
+		all = append(all, choose(hit, stepGoesTo.With(s.fact("accounts")), stepNobody))
 	case StepBlock:
-		words = append(words, map[bool]string{true: "stops it: " + said("keyword"), false: "none stops it"}[s.Status == Hit])
+		all = append(all, choose(hit, stepStops.With(s.fact("keyword")), stepFree))
 	case StepMapping, StepPayload:
-		words = append(words, map[bool]string{true: "decides", false: "none"}[s.Status == Hit])
+		all = append(all, choose(hit, stepDecides.With(), stepFinds))
 	case StepEpisode:
-		words = append(words, said("how"))
+		all = append(all, s.fact("how"))
 	case StepArbiter:
-		words = append(words, said("verdict"))
+		all = append(all, s.fact("verdict"))
 	case StepDecision:
-		words = append(words, cmp.Or(said("reason"), said("because")))
-	case StepMark, StepCorrect:
-		words = append(words, said("result"), said("because"))
-	default:
-		if because := said("because"); because != "" {
-			return "not asked: " + because
+		why := s.fact("reason")
+		if why.IsZero() {
+			why = s.fact("because")
 		}
-		words = append(words, map[bool]string{true: "1 candidate", false: fmt.Sprintf("%d candidates", len(s.Candidates))}[len(s.Candidates) == 1])
+		all = append(all, why)
+	case StepMark, StepCorrect:
+		all = append(all, s.fact("result"), s.fact("because"))
+	default:
+		if because := s.fact("because"); !because.IsZero() {
+			return stepNotAsked.With(because)
+		}
+		all = append(all, choose(len(s.Candidates) != 1, stepCandidates.With(len(s.Candidates)), stepOne))
 	}
-	for _, key := range []string{"error", "passed_over"} {
-		words = append(words, said(key))
+	all = append(all, s.fact("error"), s.fact("passed_over"))
+	var whole reason.Reason
+	for _, one := range all {
+		switch {
+		case whole.IsZero():
+			whole = one
+		case !one.IsZero():
+			whole = stepAnd.With(whole, one)
+		}
 	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	return cmp.Or(strings.Join(words, "; "), string(s.Status))
+	if whole.IsZero() {
+		return reason.Text(string(s.Status))
+	}
+	return whole
+}
+
+// choose is a when the condition holds, and otherwise b.
+func choose(condition bool, a reason.Reason, b *reason.Kind) reason.Reason {
+	if condition {
+		return a
+	}
+	return b.With()
+}
+
+// fact is a value of the output as a reason; empty when there is no such value.
+func (s Step) fact(key string) reason.Reason {
+	switch value := s.Output[key].(type) {
+	case nil:
+		return reason.Reason{}
+	case reason.Reason:
+		return value
+	case []string:
+		return reason.Text(strings.Join(value, ", "))
+	default:
+		return reason.Text(fmt.Sprint(value))
+	}
 }

@@ -1,6 +1,9 @@
 package match
 
-import "watchmark/internal/catalog"
+import (
+	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
+)
 
 // Status is how a match came out.
 type Status string
@@ -49,8 +52,20 @@ type Result struct {
 	Method string `json:"method"`
 	// Confidence is a ratio 0..1.
 	Confidence float64 `json:"confidence"`
-	// Reason is one plain sentence for a person.
-	Reason string `json:"reason"`
+	// Reason says why.
+	Reason reason.Reason `json:"reason_value,omitzero"`
+}
+
+// MarshalJSON has the text of the reason beside it.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	return reason.MarshalBeside((*plain)(&r))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, and results of before.
+func (r *Result) UnmarshalJSON(data []byte) error {
+	type plain Result
+	return reason.UnmarshalBeside(data, (*plain)(r))
 }
 
 // Rule is a mapping as it was when it was looked up for an event.
@@ -59,7 +74,7 @@ type Rule struct {
 	SubjectID     catalog.SubjectID
 	EpisodeOffset int
 	// PassedOver says why the mapping was not obeyed; empty when it was.
-	PassedOver string
+	PassedOver reason.Reason
 }
 
 // Candidate is a subject that a layer proposes.
@@ -77,9 +92,21 @@ type Candidate struct {
 	// Parts are the named pieces the score was made of (title, date, season, …), each a ratio 0..1.
 	Parts    map[string]float64 `json:"parts,omitempty"`
 	Source   string             `json:"source"`
-	Reason   string             `json:"reason"`
+	Reason   reason.Reason      `json:"reason_value,omitzero"`
 	Date     string             `json:"date,omitempty"`
 	Platform string             `json:"platform,omitempty"`
 	// Eps is how many episodes the catalog says the subject has; 0 when it does not say.
 	Eps int `json:"eps,omitempty"`
+}
+
+// MarshalJSON has the text of the reason beside it.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	type plain Candidate
+	return reason.MarshalBeside((*plain)(&c))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, and candidates of before.
+func (c *Candidate) UnmarshalJSON(data []byte) error {
+	type plain Candidate
+	return reason.UnmarshalBeside(data, (*plain)(c))
 }

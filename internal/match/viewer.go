@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 )
 
 // Viewer looks things up in the name of an account. Adult titles do not exist for look-ups without one,
@@ -16,10 +17,6 @@ type Viewer interface {
 	// AdultTitles is the adult titles among the hits of a search.
 	AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error)
 }
-
-// ErrViewerRefused is the error of a match that found nothing, or no episode of an adult title for sure, while the catalog
-// refused the token of the Viewer: what only the account may see was not seen, or in part.
-var ErrViewerRefused = errors.New("the account's token is refused")
 
 type viewerKey struct{}
 
@@ -80,12 +77,12 @@ func (l *look) renew(ctx context.Context, subject catalog.Subject) bool {
 }
 
 // noRows is why there is no episode list of a subject.
-func (l *look) noRows(ctx context.Context, id catalog.SubjectID) string {
+func (l *look) noRows(ctx context.Context, id catalog.SubjectID) reason.Reason {
 	switch {
 	case !l.unseen[id]:
-		return "the subject has no episode list"
+		return noEpisodeList.With()
 	case viewerOf(ctx) == nil:
-		return "the catalog hides it from look-ups without an account"
+		return hiddenList.With()
 	}
-	return "this account may not see it (too young, or not allowed)"
+	return hiddenAccount.With()
 }

@@ -147,14 +147,20 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	if since.IsZero() {
 		query, args = `SELECT status, COUNT(*) FROM records GROUP BY status`, nil
 	}
-	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
+	rows, err := s.db.Read().QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("count records: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
 		var status Status
 		var n int
-		err := row.Scan(&status, &n)
+		if err := rows.Scan(&status, &n); err != nil {
+			return nil, fmt.Errorf("count records: %w", err)
+		}
 		counts[status] = n
-		return err
-	}, query, args...)
-	return counts, err
+	}
+	return counts, rows.Err()
 }
 
 // DeleteBefore removes up to limit settled records older than cutoff and reports how many went.

@@ -16,7 +16,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -41,9 +40,6 @@ const (
 	pointerName = "current.json"
 	lockName    = "import.lock"
 )
-
-// ErrNone is returned by look-ups while there is no archive.
-var ErrNone = errors.New("there is no offline archive yet")
 
 // versionForm is what a version may look like, which is a part of file names.
 var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.-]{0,63}$`)
@@ -85,7 +81,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
-		return errors.New("the archive is closed")
+		return errClosed
 	}
 	path := filepath.Join(a.dir, pointerName)
 	info, err := os.Stat(path)
@@ -93,7 +89,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for the archive: %w", err)
+		return lookFor.With(err)
 	}
 	if info.ModTime().Equal(a.stamp) && (a.broken == nil || time.Since(a.tried) < againAfter) {
 		return a.broken
@@ -109,7 +105,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 func (a *Archive) open(ctx context.Context) error {
 	name, err := a.pointed()
 	if err != nil {
-		return fmt.Errorf("read which archive is current: %w", err)
+		return readPointer.With(err)
 	}
 	if name == a.name {
 		return nil
@@ -117,15 +113,12 @@ func (a *Archive) open(ctx context.Context) error {
 	base := filepath.Join(a.dir, name)
 	next, err := openFile(ctx, base+databaseEnd, base+indexEnd)
 	if err != nil {
-		return fmt.Errorf("%w; import again", err)
+		return importAgain.With(err)
 	}
 	a.name = name
 	a.replace(next)
 	return nil
 }
-
-// errNamesNothing is the error of pointed for a file that names no pair.
-var errNamesNothing = errors.New(pointerName + " names no archive: import again")
 
 // pointed is the pair that current.json names. The error of the system says that there is
 // no such file.
@@ -368,7 +361,7 @@ func (a *Archive) Airing(ctx context.Context, from, to watch.Date) ([]Airing, er
 
 func checkDays(from, to watch.Date) error {
 	if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 366 {
-		return fmt.Errorf("what airs from %q to %q: both must be days, the second not before the first and at most a year after it", from, to)
+		return badDays.With(from, to)
 	}
 	return nil
 }

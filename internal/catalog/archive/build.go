@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -106,7 +105,7 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 	}()
 
 	if err := os.WriteFile(path, nil, 0o600); err != nil { // SQLite would let others read it
-		return fmt.Errorf("create the archive: %w", err)
+		return creating.With(err)
 	}
 	file := db.CreateFile(path)
 	defer func() {
@@ -115,11 +114,11 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 		}
 	}()
 	if _, err = file.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("create the archive: %w", err)
+		return creating.With(err)
 	}
 	tx, err := file.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("create the archive: %w", err)
+		return creating.With(err)
 	}
 	defer func() { _ = tx.Rollback() }() // without a commit the file is thrown away
 	b := &builder{
@@ -136,11 +135,11 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 	}
 	for name, value := range rows {
 		if _, err = tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)`, name, value); err != nil {
-			return fmt.Errorf("write the archive: %w", err)
+			return writing.With(err)
 		}
 	}
 	if err = tx.Commit(); err != nil {
-		return fmt.Errorf("write the archive: %w", err)
+		return writing.With(err)
 	}
 	return nil
 }
@@ -186,7 +185,7 @@ func (b *builder) readSubjects(ctx context.Context) ([][]titles.Entry, error) {
 		lists[worker] = appendTitles(lists[worker], s)
 		for _, added := range lists[worker][before:] {
 			if number.Add(1) > maxTitles || bytes.Add(int64(len(added.Key))) > maxTitleBytes {
-				return &dump.Error{Member: dump.Subjects, Text: fmt.Sprintf("it has more than %d titles, or more than %d MiB of them", maxTitles, maxTitleBytes>>20)}
+				return &dump.Error{Member: dump.Subjects, What: manyTitles.With(maxTitles, maxTitleBytes>>20)}
 			}
 		}
 		batches[worker] = append(batches[worker], s)
@@ -248,13 +247,13 @@ func (b *builder) writeSubjects(ctx context.Context, batch []dump.Subject) error
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			int64(s.ID), int64(s.Type), int64(s.Platform), s.Name, s.NameCN, strings.Join(s.Aliases, "\n"), int64(packDate(s.Date)), int64(s.Eps), nsfw, int64(s.Fans))
 		if err != nil {
-			return fmt.Errorf("write subject %d: %w", s.ID, err)
+			return writeSubject.With(s.ID, err)
 		}
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(&dump.Error{Member: dump.Subjects, Text: fmt.Sprintf("subject %d is there twice", s.ID)}, err)
+			return errors.Join(&dump.Error{Member: dump.Subjects, What: subjectTwice.With(s.ID)}, err)
 		}
 		if b.counts.Subjects++; b.counts.Subjects > maxSubjects {
-			return &dump.Error{Member: dump.Subjects, Text: fmt.Sprintf("it has more than %d anime and live action", maxSubjects)}
+			return &dump.Error{Member: dump.Subjects, What: manySubjects.With(maxSubjects)}
 		}
 	}
 	return nil
@@ -288,7 +287,7 @@ func (b *builder) readEpisodes(ctx context.Context) error {
 			return nil
 		}
 		if rows.Add(int64(len(p.refs))) > maxEpisodes {
-			return &dump.Error{Member: dump.Episodes, Text: fmt.Sprintf("it has more than %d episodes", maxEpisodes)}
+			return &dump.Error{Member: dump.Episodes, What: manyEpisodes.With(maxEpisodes)}
 		}
 		return b.writePack(ctx, p)
 	})
@@ -317,7 +316,7 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.parts++; b.parts > 1<<partBits {
-		return &dump.Error{Member: dump.Episodes, Text: "it has more text than a dump can have"}
+		return &dump.Error{Member: dump.Episodes, What: muchText.With()}
 	}
 	var body []byte
 	owners, airing := make([]uint64, 0, len(p.refs)), make([]uint64, 0, len(p.refs))
@@ -346,7 +345,7 @@ func (b *builder) writePack(ctx context.Context, p *pack) error {
 		}
 		part := int64(subject)<<partBits | int64(b.parts-1)
 		if _, err := b.tx.ExecContext(ctx, `INSERT INTO episodes (part, body) VALUES (?, ?)`, part, body); err != nil {
-			return fmt.Errorf("write the episodes of subject %d: %w", subject, err)
+			return writeEpisodes.With(subject, err)
 		}
 		b.counts.Episodes += int64(n)
 	}
@@ -371,7 +370,7 @@ func (b *builder) readRelations(ctx context.Context) error {
 			return nil
 		}
 		if rows.Add(1) > maxRelations {
-			return &dump.Error{Member: dump.Relations, Text: fmt.Sprintf("it has more than %d relations", maxRelations)}
+			return &dump.Error{Member: dump.Relations, What: manyRelations.With(maxRelations)}
 		}
 		lists[worker] = append(lists[worker], relation{uint32(r.Subject), uint32(r.Related), int32(r.Code), int32(r.Order)})
 		return nil
@@ -401,7 +400,7 @@ func (b *builder) readRelations(ctx context.Context) error {
 			all = all[1:]
 		}
 		if _, err := b.tx.ExecContext(ctx, `INSERT INTO relations (subject_id, body) VALUES (?, ?)`, int64(subject), body); err != nil {
-			return fmt.Errorf("write the relations of subject %d: %w", subject, err)
+			return writeRelations.With(subject, err)
 		}
 	}
 	return nil
@@ -419,17 +418,17 @@ func (b *builder) writeOwners(ctx context.Context) error {
 		id, subject := uint64(0), int64(0)
 		for _, pair := range rest[:n] {
 			if pair>>32 == id {
-				return &dump.Error{Member: dump.Episodes, Text: fmt.Sprintf("episode %d is there twice", id)}
+				return &dump.Error{Member: dump.Episodes, What: episodeTwice.With(id)}
 			}
 			body = binary.AppendUvarint(body, pair>>32-id)
 			body = binary.AppendVarint(body, int64(uint32(pair))-subject)
 			id, subject = pair>>32, int64(uint32(pair))
 		}
 		if _, err := b.tx.ExecContext(ctx, `INSERT INTO owners (first, body) VALUES (?, ?)`, int64(rest[0]>>32), body); err != nil {
-			return fmt.Errorf("write the owners of episodes: %w", err)
+			return writeOwners.With(err)
 		}
 		if rest = rest[n:]; len(rest) > 0 && rest[0]>>32 == id {
-			return &dump.Error{Member: dump.Episodes, Text: fmt.Sprintf("episode %d is there twice", id)}
+			return &dump.Error{Member: dump.Episodes, What: episodeTwice.With(id)}
 		}
 	}
 	return nil
@@ -450,7 +449,7 @@ func (b *builder) writeAiring(ctx context.Context) error {
 			before, rest = subject, rest[1:]
 		}
 		if _, err := b.tx.ExecContext(ctx, `INSERT INTO airing (day, body) VALUES (?, ?)`, int64(day), body); err != nil {
-			return fmt.Errorf("write what airs on a day: %w", err)
+			return writeAiring.With(err)
 		}
 	}
 	return nil

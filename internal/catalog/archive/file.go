@@ -45,20 +45,17 @@ type file struct {
 	closed bool
 }
 
-// errFormat is returned for an archive that another version of this program wrote.
-var errFormat = errors.New("it was written by another version of watchmark")
-
 func openFile(ctx context.Context, path, indexPath string) (*file, error) {
 	database, err := db.OpenFile(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("open the archive: %w", err)
+		return nil, opening.With(err)
 	}
 	f := &file{db: database}
 	if err = f.readInfo(ctx); err == nil {
 		f.index, err = titles.Open(indexPath)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the archive: %w", err), f.db.Close())
+		return nil, errors.Join(opening.With(err), f.db.Close())
 	}
 	return f, nil
 }
@@ -112,10 +109,10 @@ func scanSubject(scan func(...any) error) (stored, error) {
 func (f *file) subject(ctx context.Context, id catalog.SubjectID) (stored, error) {
 	s, err := scanSubject(f.db.QueryRowContext(ctx, `SELECT `+subjectColumns+` FROM subjects WHERE id = ?`, int64(id)).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return s, fmt.Errorf("subject %d is not in the archive: %w", id, catalog.ErrNotFound)
+		return s, noSubject.With(id, catalog.ErrNotFound)
 	}
 	if err != nil {
-		return s, fmt.Errorf("read subject %d from the archive: %w", id, err)
+		return s, readSubject.With(id, err)
 	}
 	return s, nil
 }
@@ -134,7 +131,7 @@ func (f *file) relations(ctx context.Context, id catalog.SubjectID) ([]catalog.R
 		r := catalog.Relation{ID: l.to}
 		err := f.db.QueryRowContext(ctx, `SELECT type, name, name_cn FROM subjects WHERE id = ?`, int64(l.to)).Scan(&r.Type, &r.Name, &r.NameCN)
 		if err != nil {
-			return nil, fmt.Errorf("read the relations of subject %d from the archive: %w", id, err)
+			return nil, readRelations.With(id, err)
 		}
 		r.Label = catalog.RelationLabel(r.Type, l.code)
 		relations = append(relations, r)
@@ -155,7 +152,7 @@ func (f *file) links(ctx context.Context, id catalog.SubjectID) ([]link, error) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the relations of subject %d from the archive: %w", id, err)
+		return nil, readRelations.With(id, err)
 	}
 	var links []link
 	r := reader{body: body}
@@ -200,7 +197,7 @@ func (f *file) chain(ctx context.Context, id catalog.SubjectID) ([]catalog.Subje
 func (f *file) episodes(ctx context.Context, id catalog.SubjectID) (list []catalog.EpisodeInfo, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("read the episodes of subject %d from the archive: %w", id, err)
+			err = readEpisodes.With(id, err)
 		}
 	}()
 	rows, err := f.db.QueryContext(ctx, `SELECT body FROM episodes WHERE part >= ? AND part < ?`, int64(id)<<partBits, (int64(id)+1)<<partBits)
@@ -235,7 +232,7 @@ func (f *file) owner(ctx context.Context, id catalog.EpisodeID) (catalog.Subject
 	var body []byte
 	err := f.db.QueryRowContext(ctx, `SELECT body FROM owners WHERE first <= ? ORDER BY first DESC LIMIT 1`, int64(id)).Scan(&body)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("read episode %d from the archive: %w", id, err)
+		return 0, readEpisode.With(id, err)
 	}
 	episode, subject := uint64(0), int64(0)
 	for r := (reader{body: body}); len(r.body) > 0; {
@@ -245,14 +242,14 @@ func (f *file) owner(ctx context.Context, id catalog.EpisodeID) (catalog.Subject
 			return catalog.SubjectID(subject), nil
 		}
 	}
-	return 0, fmt.Errorf("episode %d is not in the archive: %w", id, catalog.ErrNotFound)
+	return 0, noEpisode.With(id, catalog.ErrNotFound)
 }
 
 // airingOn is the subjects of which an episode airs from one day to another, each once.
 func (f *file) airingOn(ctx context.Context, from, to watch.Date) ([]catalog.SubjectID, error) {
 	rows, err := f.db.QueryContext(ctx, `SELECT body FROM airing WHERE day BETWEEN ? AND ? ORDER BY day`, int64(dayOf(from)), int64(dayOf(to)))
 	if err != nil {
-		return nil, fmt.Errorf("read what airs from %s to %s from the archive: %w", from, to, err)
+		return nil, readAiring.With(from, to, err)
 	}
 	defer func() { _ = rows.Close() }()
 	var list []catalog.SubjectID
@@ -260,7 +257,7 @@ func (f *file) airingOn(ctx context.Context, from, to watch.Date) ([]catalog.Sub
 	for rows.Next() {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {
-			return nil, fmt.Errorf("read what airs from %s to %s from the archive: %w", from, to, err)
+			return nil, readAiring.With(from, to, err)
 		}
 		r := reader{body: body}
 		for id := catalog.SubjectID(0); len(r.body) > 0; {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -74,7 +73,7 @@ func (f *file) find(ctx context.Context, q Query) ([]Found, error) {
 		return len(q.Types) == 0 || slices.Contains(q.Types, catalog.SubjectType(e.Type))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for %q in the archive: %w", q.Text, err)
+		return nil, searching.With(q.Text, err)
 	}
 	best := map[uint32]hit{}
 	for _, h := range hits {

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/catalog/archive/dump"
 	"watchmark/internal/catalog/archive/fetch"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
 
 // How the names of dumps begin that somebody uploads, and that a command fetches from an
@@ -26,13 +27,6 @@ const (
 	uploadPrefix  = "upload-"
 	fetchedPrefix = "fetched-"
 )
-
-// ErrBusy is returned while another import runs on the folder, in this process or another.
-var ErrBusy = errors.New("another import is running: wait for it, or cancel it first")
-
-// ErrSmaller is returned for a dump that holds much less than the archive in use:
-// truncated dumps were published before (upstreams/archive.md section 1).
-var ErrSmaller = errors.New("the dump is much smaller than the archive in use, so it is taken for a truncated one")
 
 // ErrNoSpace is wrapped by errors that say the disk has too little room.
 var ErrNoSpace = fetch.ErrNoSpace
@@ -93,21 +87,21 @@ func (a *Archive) importHeld(ctx context.Context, d Dump, report func(Progress))
 		return info, err
 	}
 	if compare && float64(d.Size) < leastBytes*float64(last.DumpSize) {
-		return info, fmt.Errorf("%w (%d bytes, before %d)", ErrSmaller, d.Size, last.DumpSize)
+		return info, smallerBytes.With(ErrSmaller, d.Size, last.DumpSize)
 	}
 	if info, err = a.write(ctx, opened, d, report); err != nil {
 		return info, err
 	}
 	switch {
 	case info.Subjects == 0 || info.Episodes == 0:
-		return info, &dump.Error{Text: "it holds no anime and live action, or no episodes"}
+		return info, &dump.Error{What: holdsNothing.With()}
 	case compare:
 		for _, c := range []struct {
-			what        string
+			fewer       *reason.Kind
 			now, before int64
-		}{{"subjects", info.Subjects, last.Subjects}, {"episodes", info.Episodes, last.Episodes}, {"relations", info.Relations, last.Relations}} {
+		}{{fewerSubjects, info.Subjects, last.Subjects}, {fewerEpisodes, info.Episodes, last.Episodes}, {fewerRelations, info.Relations, last.Relations}} {
 			if float64(c.now) < leastRows*float64(c.before) {
-				return info, fmt.Errorf("%w (%d %s, before %d)", ErrSmaller, c.now, c.what, c.before)
+				return info, c.fewer.With(ErrSmaller, c.now, c.before)
 			}
 		}
 	}
@@ -120,7 +114,7 @@ func (a *Archive) importHeld(ctx context.Context, d Dump, report func(Progress))
 // hold makes the folder and keeps other imports out of it. It returns ErrBusy while there is one.
 func (a *Archive) hold() (release func() error, err error) {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create the archive's folder: %w; set catalog_archive.data_dir to one the service may write to", err)
+		return nil, makeFolderElse.With(err)
 	}
 	return a.lock()
 }
@@ -129,7 +123,7 @@ func (a *Archive) lock() (unlock func() error, err error) {
 	lock := flock.New(filepath.Join(a.dir, lockName), flock.SetPermissions(0o600))
 	held, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock the archive's folder: %w", err)
+		return nil, locking.With(err)
 	}
 	if !held {
 		return nil, ErrBusy
@@ -151,7 +145,7 @@ func (a *Archive) write(ctx context.Context, opened *dump.Dump, d Dump, report f
 	base := filepath.Join(a.dir, temporary)
 	err := build(ctx, opened, base+databaseEnd, base+indexEnd, func(counts Counts) (map[string]string, error) {
 		if err := hashing.Wait(); err != nil {
-			return nil, fmt.Errorf("read the dump: %w", err)
+			return nil, readDump.With(err)
 		}
 		info.Counts = counts
 		if info.Version == "" {
@@ -187,17 +181,17 @@ func (a *Archive) adopt(ctx context.Context, version string) error {
 	}
 	for _, end := range []string{indexEnd, databaseEnd} {
 		if err := db.Settle(filepath.Join(a.dir, temporary+end), filepath.Join(a.dir, name+end)); err != nil {
-			return fmt.Errorf("name the new archive: %w", err)
+			return naming.With(err)
 		}
 	}
 	// Nothing is switched to that cannot be opened.
 	base := filepath.Join(a.dir, name)
 	next, err := openFile(ctx, base+databaseEnd, base+indexEnd)
 	if err != nil {
-		return fmt.Errorf("look into the new archive: %w", err)
+		return lookingInto.With(err)
 	}
 	if err := a.point(name); err != nil {
-		return errors.Join(fmt.Errorf("switch to the new archive: %w", err), next.close())
+		return errors.Join(switching.With(err), next.close())
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -47,9 +47,9 @@ const (
 
 // attempt is what is remembered of the last import, in state.json.
 type attempt struct {
-	At      time.Time `json:"at"`
-	Outcome Outcome   `json:"outcome"`
-	Error   string    `json:"error,omitempty"`
+	At      time.Time     `json:"at"`
+	Outcome Outcome       `json:"outcome"`
+	Error   reason.Reason `json:"error,omitzero"`
 	// Refused is the dump that was fetched last and could not be used, so that it is not
 	// fetched again; zero when there is none.
 	Refused refusal `json:"refused,omitzero"`
@@ -57,8 +57,8 @@ type attempt struct {
 
 // refusal is a dump that could not be used.
 type refusal struct {
-	Dump string `json:"dump"` // its version and digest
-	Why  string `json:"why"`
+	Dump string        `json:"dump"` // its version and digest
+	Why  reason.Reason `json:"why"`
 }
 
 // KeeperConfig is what a Keeper is made of; every field must be set.
@@ -163,17 +163,23 @@ func (k *Keeper) refresh(ctx context.Context, said string) string {
 type Status struct {
 	Enabled bool `json:"enabled"`
 	// LastError is why the last import did not come to its end; empty when it did.
-	LastError        string    `json:"last_error" doc:"Why the last import failed or was skipped; empty when it did not."`
-	LastOutcome      Outcome   `json:"last_outcome" enum:",imported,up_to_date,skipped,failed,cancelled" doc:"How the last import ended; empty before the first."`
-	LastRun          time.Time `json:"last_run,omitzero" doc:"When that was; not there before the first."`
-	ImportInProgress bool      `json:"import_in_progress"`
-	CurrentProgress  *Progress `json:"current_progress" doc:"How far the import is; null while none runs."`
-	TaskID           int64     `json:"task_id" doc:"The import that runs, or ran last; 0 when there was none since the start."`
+	LastError        reason.Reason `json:"last_error_value,omitzero" doc:"Why the last import failed or was skipped; empty when it did not."`
+	LastOutcome      Outcome       `json:"last_outcome" enum:",imported,up_to_date,skipped,failed,cancelled" doc:"How the last import ended; empty before the first."`
+	LastRun          time.Time     `json:"last_run,omitzero" doc:"When that was; not there before the first."`
+	ImportInProgress bool          `json:"import_in_progress"`
+	CurrentProgress  *Progress     `json:"current_progress" doc:"How far the import is; null while none runs."`
+	TaskID           int64         `json:"task_id" doc:"The import that runs, or ran last; 0 when there was none since the start."`
 	Info
 	Size       int64 `json:"size" doc:"Bytes that the archive takes on the disk."`
 	IndexReady bool  `json:"index_ready" doc:"Whether titles can be looked up; until then the catalog is asked."`
 	// NextRun is nil while nothing is planned.
 	NextRun *time.Time `json:"next_run"`
+}
+
+// MarshalJSON has the text of the last error beside it.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // Status is where the archive stands now.
@@ -228,7 +234,7 @@ func (k *Keeper) run(work func(ctx context.Context, tell func(Progress)) (Outcom
 func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
 	last := attempt{At: time.Now(), Outcome: outcome}
 	if err != nil {
-		last.Error = err.Error()
+		last.Error = reason.Of(err)
 	}
 	info, _ := k.Archive.Info()
 	switch outcome {
@@ -242,10 +248,11 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		k.Log.InfoContext(ctx, "the import of the offline archive was cancelled")
 	}
 	t.SetResult(struct {
-		Outcome Outcome `json:"outcome"`
-		Reason  string  `json:"reason,omitempty"`
+		Outcome Outcome       `json:"outcome"`
+		Reason  string        `json:"reason,omitempty"`
+		Value   reason.Reason `json:"reason_value,omitzero"`
 		Info
-	}{outcome, last.Error, info})
+	}{outcome, last.Error.Text, last.Error, info})
 	busy := errors.Is(err, ErrBusy) // what somebody else imports is taken up
 	k.mu.Lock()
 	if outcome != Imported {

@@ -86,7 +86,7 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 			}
 			<-more
 		}
-		if s := keeper.Status(); s.LastOutcome != archive.Failed || !strings.Contains(s.LastError, c.want) || s.ImportInProgress || fetched.Load() != c.times {
+		if s := keeper.Status(); s.LastOutcome != archive.Failed || !strings.Contains(s.LastError.Text, c.want) || s.ImportInProgress || fetched.Load() != c.times {
 			t.Errorf("%s: %s, %q, fetched %d times", c.name, s.LastOutcome, s.LastError, fetched.Load())
 		}
 	}

@@ -3,7 +3,6 @@ package archive
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 
@@ -21,9 +20,6 @@ import (
 //	uvarint  disc, if not 0
 //	uvarint  the date as year<<9 | month<<5 | day, if there is one
 //	uvarint  length of the name, then the name; the same for the Chinese name
-
-// errPacked is returned for packed rows that end too early.
-var errPacked = errors.New("the archive is damaged")
 
 const (
 	typeBits    = 0x07

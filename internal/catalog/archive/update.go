@@ -3,12 +3,12 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
 	"watchmark/internal/catalog/archive/dump"
 	"watchmark/internal/catalog/archive/fetch"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
@@ -49,7 +49,7 @@ func (k *Keeper) ImportFile(ctx context.Context, file *os.File, allowSmaller boo
 		defer k.Discard(file)
 		info, err := file.Stat()
 		if err != nil {
-			return Failed, fmt.Errorf("read the upload: %w", err)
+			return Failed, readUpload.With(err)
 		}
 		return k.take(ctx, tell, k.Archive.Import, Dump{Data: file, Size: info.Size(), AllowSmaller: allowSmaller})
 	}))
@@ -102,7 +102,7 @@ func (k *Keeper) NewUpload() (*os.File, error) { return k.newFile(uploadPrefix) 
 
 func (k *Keeper) newFile(prefix string) (*os.File, error) {
 	if err := os.MkdirAll(k.Archive.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create the archive's folder: %w", err)
+		return nil, makeFolder.With(err)
 	}
 	if err := fetch.CheckSpace(k.Archive.dir, k.FreeMB()); err != nil {
 		return nil, err
@@ -151,9 +151,9 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	case has && !w.again && (last.Version == release.Version || digest != "" && last.Digest == digest):
 		return UpToDate, nil
 	case has && !w.smaller && float64(release.Size) < leastBytes*float64(last.DumpSize):
-		return Failed, fmt.Errorf("%w (%d bytes are announced, before there were %d)", ErrSmaller, release.Size, last.DumpSize)
+		return Failed, smallerAnnounced.With(ErrSmaller, release.Size, last.DumpSize)
 	case refused.Dump == id && !w.again:
-		return Failed, errors.New(refused.Why) // the same dump would be the same again
+		return Failed, refused.Why // the same dump would be the same again
 	}
 	k.Log.InfoContext(ctx, "a dump is fetched", "version", release.Version, "bytes", release.Size)
 	path, err := fetch.Download(ctx, cfg, release, func(done, total int64) {
@@ -169,7 +169,7 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 	var unusable *dump.Error
 	if errors.As(err, &unusable) || errors.Is(err, ErrSmaller) {
 		k.mu.Lock()
-		k.last.Refused = refusal{id, err.Error()}
+		k.last.Refused = refusal{id, reason.Of(err)}
 		k.mu.Unlock()
 	}
 	if ctx.Err() == nil || outcome == Imported { // what was cancelled goes on with it
@@ -182,7 +182,7 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 func (k *Keeper) takeFile(ctx context.Context, tell func(Progress), path string, d Dump) (Outcome, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Failed, fmt.Errorf("open the dump: %w", err)
+		return Failed, openDump.With(err)
 	}
 	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
 	d.Data = file

@@ -19,7 +19,7 @@ func (r *rig) ask(e watch.Event, candidates ...match.Candidate) (question, recor
 	r.t.Helper()
 	e.Source, e.Action, e.UserName = watch.Custom, watch.Watched, "mira"
 	w := must(r.records.InsertClaimed(r.t.Context(), e, false, time.Minute))(r.t)
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text("perhaps")}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := review.AskTx(ctx, tx, w, trace); err != nil {
 			return err

@@ -62,6 +62,7 @@ type correctionGoal struct {
 	EpisodeSort *float64          `json:"episode_sort"`
 	EpisodeName string            `json:"episode_name" doc:"The title of the episode; may be empty."`
 	Reason      string            `json:"reason"`
+	ReasonValue reason.Reason     `json:"reason_value,omitzero"`
 }
 
 // Corrections put right what a record led to.
@@ -137,5 +138,5 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 }
 
 func goalOf(r match.Result, episodeName string) correctionGoal {
-	return correctionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason}
+	return correctionGoal{r.Status, r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort, episodeName, r.Reason.Text, r.Reason}
 }

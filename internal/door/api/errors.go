@@ -8,33 +8,13 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
-	"watchmark/internal/match/idmap"
-	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/source"
 	"watchmark/internal/source/nas"
 )
-
-// statuses are the errors of the features that are not reasons yet and whose text is for the caller, and the
-// status each is answered with.
-var statuses = []struct {
-	err    error
-	status int
-}{
-	{mapping.ErrNotFound, http.StatusNotFound},
-	{mapping.ErrTaken, http.StatusConflict},
-	{mapping.ErrBlockedTaken, http.StatusConflict},
-	{mapping.ErrFull, http.StatusConflict},
-	{mapping.ErrExpressions, http.StatusConflict},
-	{archive.ErrBusy, http.StatusConflict},
-	{archive.ErrNone, http.StatusConflict},
-	{idmap.ErrOff, http.StatusConflict},
-	{idmap.ErrRunning, http.StatusConflict},
-}
 
 // problemOf is the one place where errors become problems. What it does not know
 // is logged and shown as an internal error.
@@ -56,11 +36,6 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *proble
 	if r := reason.Of(err); r.Class() != reason.Internal {
 		return problem.Of(r)
 	}
-	for _, known := range statuses {
-		if errors.Is(err, known.err) {
-			return problem.With(known.status, reason.Of(known.err))
-		}
-	}
 	var bad *source.BadRequest
 	var upstream *catalog.Error
 	var library *nas.Problem
@@ -73,8 +48,6 @@ func (s *server) problemOf(ctx context.Context, doing string, err error) *proble
 		return p
 	case errors.Is(err, source.ErrUnsupportedMedia):
 		return problem.With(http.StatusUnsupportedMediaType, otherMedia.With())
-	case errors.Is(err, archive.ErrNoSpace):
-		return problem.With(http.StatusInsufficientStorage, reason.Of(err))
 	case errors.As(err, &upstream):
 		return problem.Of(catalogProblem(upstream))
 	case errors.Is(err, engine.ErrNotStored):

@@ -202,7 +202,7 @@ func (p *ImportPreview) add(line ImportLine, becomes mapping.Line) {
 	}
 	if becomes.Problem != nil {
 		line.ProblemValue, line.Mapping = reason.Of(becomes.Problem), nil
-		line.Problem = line.ProblemValue.Text
+		line.Problem = becomes.Problem.Error()
 	}
 	p.Lines = append(p.Lines, line)
 }

@@ -45,7 +45,9 @@ type mappingTrialResult struct {
 	Mapping    *mapping.Mapping `json:"mapping,omitempty" doc:"The mapping that applies; left out when none does. Its id is 0 where it is a new draft."`
 	Draft      draftFate        `json:"draft" enum:",applies,behind,unfit" doc:"Whether the draft applies; behind: it fits, and another rule goes first; unfit: it does not fit the event. Empty without a draft."`
 	PassedOver string           `json:"passed_over" doc:"Why the mapping is not obeyed for this event; empty when it is."`
-	Leads      *correctionGoal  `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
+	// PassedOverValue is the same as a value.
+	PassedOverValue reason.Reason   `json:"passed_over_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
+	Leads           *correctionGoal `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
 }
 
 func (ms Mappings) registerTest(s *server) {
@@ -78,7 +80,7 @@ func (ms Mappings) try(ctx context.Context, in mappingTrial) (mappingTrialResult
 	if draft == draftApplies && (ruled.Mapping == nil || !ruled.Mapping.CreatedAt.IsZero()) {
 		draft = draftBehind
 	}
-	result := mappingTrialResult{Blocked: ruled.Blocked, Mapping: ruled.Mapping, Draft: draft, PassedOver: ruled.PassedOver}
+	result := mappingTrialResult{Blocked: ruled.Blocked, Mapping: ruled.Mapping, Draft: draft, PassedOver: ruled.PassedOver.Text, PassedOverValue: ruled.PassedOver}
 	if ruled.Leads != nil {
 		goal := goalOf(*ruled.Leads, ruled.EpisodeName)
 		result.Leads = &goal

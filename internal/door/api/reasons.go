@@ -1,6 +1,8 @@
 package api
 
-import "watchmark/internal/platform/reason"
+import (
+	"watchmark/internal/platform/reason"
+)
 
 // What is wrong with a request, whatever it is about.
 var (

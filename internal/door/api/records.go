@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
@@ -53,6 +54,7 @@ type matchRecord struct {
 	Method        string            `json:"method" doc:"The layer whose candidate won; empty when none did."`
 	Confidence    float64           `json:"confidence" doc:"How sure the match is, 0 to 1."`
 	Reason        string            `json:"reason" doc:"Why it came out so, in one sentence."`
+	ReasonValue   reason.Reason     `json:"reason_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
 	ElapsedMS     float64           `json:"elapsed_ms" doc:"How long the matching took, in milliseconds."`
 	Source        watch.Source      `json:"source"`
 	UserName      string            `json:"user_name"`
@@ -214,7 +216,7 @@ func (rs Records) matchOf(ctx context.Context, r record.Record) (matchRecord, er
 	}
 	return matchRecord{
 		ID: r.ID, Status: r.Status, MatchStatus: trace.Result.Status, Method: r.Method, Confidence: r.Confidence,
-		Reason: trace.Result.Reason, ElapsedMS: trace.ElapsedMS, Source: r.Source, UserName: r.UserName,
+		Reason: trace.Result.Reason.Text, ReasonValue: trace.Result.Reason, ElapsedMS: trace.ElapsedMS, Source: r.Source, UserName: r.UserName,
 		MediaType: r.MediaType, Title: r.Title, OriginalTitle: r.OriginalTitle, Season: r.Season, Episode: r.Episode,
 		SubjectID: r.SubjectID, SubjectName: r.SubjectName, EpisodeID: r.EpisodeID, EpisodeSort: r.EpisodeSort,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,

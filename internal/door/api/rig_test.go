@@ -491,7 +491,7 @@ func (m matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 	}
 	rules, err := m.mappings.Rules(ctx)
 	if err != nil {
-		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: err.Error()}}
+		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: reason.Of(err)}}
 	}
 	return m.by(ctx, event, rules)
 }
@@ -500,7 +500,7 @@ func anything(event watch.Event) match.Trace {
 	sort := 26.0
 	return match.Trace{
 		Result: match.Result{Status: match.Matched, SubjectID: 265, SubjectName: event.Title, EpisodeID: 1027, EpisodeSort: &sort,
-			Method: "api", Confidence: 0.98, Reason: "the title is the same"},
+			Method: "api", Confidence: 0.98, Reason: reason.Text("the title is the same")},
 		Steps: []match.Step{{Name: "api", Status: "hit", Input: map[string]any{"title": event.Title}, Output: map[string]any{},
 			Candidates: []match.Candidate{{SubjectID: 265, Name: event.Title, Score: 0.98, Source: "api"}}}},
 	}

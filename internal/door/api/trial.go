@@ -117,7 +117,7 @@ func (t Trials) testSync(ctx context.Context, in *struct {
 	tested := testedRecord{Record: settled}
 	text, err := t.Records.Trace(ctx, settled.ID)
 	if errors.Is(err, record.ErrNotFound) { // it failed before the matching
-		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message.Text}, Steps: []match.Step{}}
+		tested.Trace = match.Trace{Result: match.Result{Reason: settled.Message}, Steps: []match.Step{}}
 		return &trialOutcome{http.StatusOK, tested}, nil
 	}
 	if err != nil {

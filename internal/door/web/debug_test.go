@@ -37,7 +37,7 @@ func (g *rig) testMatch(_ context.Context, e watch.Event) (match.Trace, error) {
 	if e.Episode != nil {
 		input["episode"] = *e.Episode
 	}
-	return match.Trace{Result: match.Result{Status: match.NotFound, Reason: "nothing fits"}, Steps: []match.Step{{Name: "api", Status: "miss", Input: input}}}, nil
+	return match.Trace{Result: match.Result{Status: match.NotFound, Reason: reason.Text("nothing fits")}, Steps: []match.Step{{Name: "api", Status: "miss", Input: input}}}, nil
 }
 
 // networkSample is a network as it may be behind a filter, with a proxy.

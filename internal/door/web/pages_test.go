@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -77,11 +78,11 @@ func TestArchivePage(t *testing.T) {
 	}{
 		{"off", archive.Status{}, "/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Look for a title"},
 		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/archive", []string{"The first import is under way", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Look for a title"},
-		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: "look for the newest dump: <b>502</b>", LastRun: time.Now(), NextRun: &next}, "/archive",
+		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: reason.Text("look for the newest dump: <b>502</b>"), LastRun: time.Now(), NextRun: &next}, "/archive",
 			[]string{"Nothing is imported", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Look for a title"},
 		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/archive",
 			[]string{"In use", "2026-11-17.210306Z", "56,500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56,500 部作品"}, "data-follow"},
-		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: "not enough space", LastRun: time.Now()}, "/archive",
+		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: reason.Text("not enough space"), LastRun: time.Now()}, "/archive",
 			[]string{"In use, but not renewed", "not enough space"}, []string{"使用中，但未能更新"}, ""},
 		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
 		{"no such title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=%3Cscript%3Ealert", []string{"No such title", "&lt;script&gt;alert"}, []string{"没有这个标题"}, "<script>alert"},
@@ -89,7 +90,7 @@ func TestArchivePage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g.archive = c.status
 			warned := strings.Contains(g.get(t, in, "/", "en").body, "The offline archive was not renewed")
-			if want := c.status.LastError != ""; warned != want {
+			if want := !c.status.LastError.IsZero(); warned != want {
 				t.Errorf("the dashboard warns: %v", warned)
 			}
 			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
@@ -121,8 +122,8 @@ func TestAboutPage(t *testing.T) {
 	}{
 		{"the snapshot", idmap.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
 		{"fetched", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "not automatically"}, []string{"已是最新", "不自动进行"}, "came with"},
-		{"not renewed", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Failed, LastError: "<b>502</b>", LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
-		{"refused", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Refused, LastError: "because", LastRun: time.Now(), NextRun: &next, Moved: []idmap.Moved{
+		{"not renewed", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Failed, LastError: reason.Text("<b>502</b>"), LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
+		{"refused", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Refused, LastError: reason.Text("because"), LastRun: time.Now(), NextRun: &next, Moved: []idmap.Moved{
 			{Kind: idmap.MovedSeason, Count: 1_234, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/95479", Season: 1, Episode: 1, From: 294993, To: 369304}}},
 			{Kind: idmap.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []idmap.Move{{ID: "tmdb:movie/8", From: 11, To: 12}}},
 			{Kind: idmap.MovedID, Of: 9, AtMost: 10, Examples: []idmap.Move{}}}},

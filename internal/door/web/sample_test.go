@@ -239,10 +239,10 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 	if len(candidates) > 0 {
 		why = fmt.Sprintf("perhaps %s, but not sure (the title is similar): confirm it on the page Review", cmp.Or(candidates[0].NameCN, candidates[0].Name))
 	}
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: why}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text(why)}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	for _, n := range numbers {
 		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
-		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: reason.Text(trace.Result.Reason)}, account.Account{})
+		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
 		question = g.asks(t, id, e, trace)
 	}
 	return question
@@ -251,8 +251,8 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 // wideCandidates are so many that some are folded away.
 func wideCandidates() []match.Candidate {
 	candidates := []match.Candidate{
-		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: "the title is nearly the same, the episode was counted: 12 episodes come before this sequel", Date: "2024-10-05", Platform: "TV", Eps: 12},
-		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: "the title is nearly the same, it is of another kind", Date: "2024-04-01", Platform: "WEB", Eps: 24},
+		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: reason.Text("the title is nearly the same, the episode was counted: 12 episodes come before this sequel"), Date: "2024-10-05", Platform: "TV", Eps: 12},
+		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: reason.Text("the title is nearly the same, it is of another kind"), Date: "2024-04-01", Platform: "WEB", Eps: 24},
 	}
 	for n := range 4 {
 		candidates = append(candidates, match.Candidate{SubjectID: catalog.SubjectID(900030 + n), Name: "虹の放送", NameCN: "彩虹放送", Score: .6 - float64(n)/20, Parts: map[string]float64{"title": .7, "date": .2}, Source: "api", Date: "2019-07-04", Platform: "OVA"})
@@ -307,7 +307,7 @@ func film(source watch.Source, user, title, original, date string) watch.Event {
 func successTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Matched, SubjectID: 400602, SubjectName: "葬送的芙莉莲", EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-			Reason: "the title is the same, the episode aired on 2024-03-08"},
+			Reason: reason.Text("the title is the same, the episode aired on 2024-03-08")},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "mira"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "block", Status: "miss", ElapsedMS: .1},
@@ -315,8 +315,8 @@ func successTrace() match.Trace {
 			{Name: "dataset", Status: "skipped", Output: map[string]any{"because": "the id table is switched off"}},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "葬送的芙莉莲", "original_title": "葬送のフリーレン", "season": 1, "air_date": "2024-03-08"},
 				Candidates: []match.Candidate{
-					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: "the title is the same", Date: "2023-09-29", Platform: "TV"},
-					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: "the title is similar, the season is another one or unknown", Date: "2026-01-16", Platform: "TV"},
+					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: reason.Text("the title is the same"), Date: "2023-09-29", Platform: "TV"},
+					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: reason.Text("the title is similar, the season is another one or unknown"), Date: "2026-01-16", Platform: "TV"},
 					{SubjectID: 460152, Name: "葬送のフリーレン ●●の魔法", NameCN: "葬送的芙莉莲 ●●的魔法", Score: .31, Parts: map[string]float64{"title": .71, "date": .4, "platform": 0}, Source: "api", Date: "2023-10-11", Platform: "WEB"},
 				}, ElapsedMS: 412.7},
 			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "how": "by its number, the air date agrees"}, ElapsedMS: 188.4},
@@ -329,7 +329,7 @@ func successTrace() match.Trace {
 func reviewTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Review, SubjectID: catalog.SubjectID(900002), SubjectName: "灯塔守望者 第二季", Method: "api", Confidence: .61,
-			Reason: "perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review"},
+			Reason: reason.Text("perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review")},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "Mira TV"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "灯塔守望者", "season": 2}, Candidates: []match.Candidate{

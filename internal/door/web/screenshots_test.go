@@ -59,11 +59,11 @@ func shots(t *testing.T) []shot {
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
-		LastError: "look for the newest dump: it answered 502 Bad Gateway",
+		LastError: reason.Text("look for the newest dump: it answered 502 Bad Gateway"),
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	full.dataset = idmap.Status{Enabled: true, LastOutcome: idmap.Refused, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
-		LastError: "too many ids of the fetched table lead to other entries than in the table of this program, so it is not used: update Watchmark, which may know their new meaning, or set matching.dataset_url " +
-			"to a release that is known, such as https://unpkg.com/bangumi-data@0.3.208/dist/data.json (123 of 5464 seasons begin with another entry, 27 may)",
+		LastError: reason.Text("too many ids of the fetched table lead to other entries than in the table of this program, so it is not used: update Watchmark, which may know their new meaning, or set matching.dataset_url " +
+			"to a release that is known, such as https://unpkg.com/bangumi-data@0.3.208/dist/data.json (123 of 5464 seasons begin with another entry, 27 may)"),
 		Moved: []idmap.Moved{
 			{Kind: idmap.MovedSeason, Count: 123, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/45782", Season: 2, Episode: 1, From: 92382, To: 225604}, {ID: "tmdb:tv/73833", Season: 1, Episode: 1, From: 210864, To: 399820}}},
 			{Kind: idmap.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []idmap.Move{{ID: "tmdb:movie/324443", From: 88595, To: 88596}}},

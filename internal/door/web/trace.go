@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"watchmark/internal/match"
+	"watchmark/internal/platform/reason"
 )
 
 // traceView is a trace as the pages show it.
@@ -59,7 +60,11 @@ type candidateView struct {
 	Chosen bool
 }
 
-type fact struct{ Name, Value string }
+// fact is a value by its name: a text, or a reason.
+type fact struct {
+	Name  string
+	Value any
+}
 
 type part struct {
 	Name  string
@@ -100,7 +105,9 @@ func place(name string) int {
 func facts(values map[string]any) []fact {
 	var all []fact
 	for name, value := range values {
-		if text := factText(value); text != "" {
+		if r, is := value.(reason.Reason); is {
+			all = append(all, fact{name, r})
+		} else if text := factText(value); text != "" {
 			all = append(all, fact{name, text})
 		}
 	}

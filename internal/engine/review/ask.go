@@ -12,7 +12,6 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -68,7 +67,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 		ON CONFLICT (title_key, COALESCE(season, -1), film, COALESCE(CASE WHEN season = 0 THEN episode END, -1)) DO UPDATE SET title = excluded.title, original_title = excluded.original_title,
 			media_type = excluded.media_type, episode = excluded.episode, candidates = excluded.candidates, reason = excluded.reason, status = 'pending', decision = '', updated_at = excluded.updated_at
 		RETURNING id`,
-		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), reason.Text(trace.Result.Reason),
+		key, w.Event.Season, w.Event.IsFilm(), w.Event.Title, w.Event.OriginalTitle, w.Event.Media, w.Event.Episode, string(candidates), trace.Result.Reason,
 		now.UnixMilli(), now.UnixMilli()).Scan(&id)
 	if err != nil {
 		return engine.Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)

@@ -283,7 +283,7 @@ func (c *correcting) part(ctx context.Context, plans []*plan) error {
 
 // noteTx adds the correction to the trace of a record, within tx. One without a trace, or with one that cannot be read, gets one.
 func (c *correcting) noteTx(ctx context.Context, tx *sql.Tx, r record.Record, taken []takenBack) error {
-	fresh := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message.Text}}
+	fresh := match.Trace{Result: match.Result{Status: match.NotFound, Reason: r.Message}}
 	trace := fresh
 	text, err := record.TraceTx(ctx, tx, r.ID)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {

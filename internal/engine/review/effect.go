@@ -160,7 +160,7 @@ func (s *Service) judge(ctx context.Context, r record.Record, find func(context.
 	case result.Status == match.Unreachable:
 		return verdict{fate: unknown}, nil
 	case result.Status != match.Matched:
-		return verdict{fate: leadsNowhere, reason: reason.Text(result.Reason)}, nil
+		return verdict{fate: leadsNowhere, reason: result.Reason}, nil
 	}
 	var v verdict
 	for _, m := range marks {

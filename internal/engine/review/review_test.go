@@ -66,7 +66,7 @@ func (h *house) settle(w record.Work, status record.Status, candidates ...match.
 	h.t.Helper()
 	err := h.db.Write(h.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		if status == record.Review {
-			trace := match.Trace{Result: match.Result{Reason: "perhaps"}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
+			trace := match.Trace{Result: match.Result{Reason: reason.Text("perhaps")}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
 			asked, err := review.AskTx(ctx, tx, w, trace)
 			h.told = asked.Message.Text
 			if answered = asked.Again; err != nil || answered {

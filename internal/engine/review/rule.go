@@ -70,7 +70,7 @@ type Ruled struct {
 	// Mapping is the one that applies; nil when none does, or a keyword stops the event.
 	Mapping *mapping.Mapping
 	// PassedOver says why the mapping is not obeyed for this event; empty when it is.
-	PassedOver string
+	PassedOver reason.Reason
 	// Leads is where the event comes out; nil without a mapping, or one that leads to no subject yet.
 	Leads *match.Result
 	// EpisodeName is the title of the episode that it leads to; may be empty.

@@ -3,8 +3,6 @@ package idmap
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -19,9 +17,6 @@ import (
 // is taken for a truncated one.
 const leastShare = 0.9
 
-// errSmaller is returned for a fetched table that is far smaller than the one in use.
-var errSmaller = errors.New("the fetched table holds much less than the one in use, so it is taken for a truncated one")
-
 // releaseIn finds the release in the address that answered: registries lead from a range
 // such as @0.3 to a release.
 var releaseIn = regexp.MustCompile(`/bangumi-data@(\d+\.\d+\.\d+)/`)
@@ -30,7 +25,7 @@ var releaseIn = regexp.MustCompile(`/bangumi-data@(\d+\.\d+\.\d+)/`)
 func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	inUse, why := k.Table()
 	if inUse == nil {
-		return Failed, errors.New(why)
+		return Failed, why
 	}
 	url := k.URL()
 	request := httpx.Request{URL: url, Header: http.Header{"Accept": {"application/json"}}}
@@ -41,14 +36,14 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	t.Progress(0, 0, reason.Text("fetch"))
 	answer, err := k.HTTP.Stream(ctx, request)
 	if err != nil {
-		return Failed, fmt.Errorf("fetch the id table: %w", err)
+		return Failed, fetching.With(err)
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read to the end, or given up
 	switch {
 	case answer.Status == http.StatusNotModified && known:
 		return UpToDate, nil
 	case answer.Status != http.StatusOK:
-		return Failed, fmt.Errorf("fetch the id table: the address answered %d %s", answer.Status, http.StatusText(answer.Status))
+		return Failed, answered.With(answer.Status, http.StatusText(answer.Status))
 	}
 	head := Head{FetchedAt: time.Now().UTC().Truncate(time.Second), URL: url, ETag: answer.Header.Get("ETag"), Judged: judgedBy}
 	if m := releaseIn.FindStringSubmatch(answer.URL); m != nil {
@@ -56,14 +51,14 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	}
 	packed, err := Pack(answer.Body, head)
 	if err != nil {
-		return Failed, fmt.Errorf("read the id table: %w", err)
+		return Failed, reading.With(err)
 	}
 	next, err := Read(bytes.NewReader(packed))
 	if err != nil {
 		return Failed, err
 	}
 	if float64(next.Len()) < leastShare*float64(inUse.Len()) {
-		return Failed, fmt.Errorf("%w (%d entries, before there were %d)", errSmaller, next.Len(), inUse.Len())
+		return Failed, errSmaller.With(next.Len(), inUse.Len())
 	}
 	if err := judge(next); err != nil {
 		return Refused, err
@@ -73,7 +68,7 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	}
 	// What is the same is stored all the same: with its ETag it need not come again.
 	if err := replace(filepath.Join(k.Folder, fileName), packed); err != nil {
-		return Failed, fmt.Errorf("store the id table: %w", err)
+		return Failed, storing.With(err)
 	}
 	k.use(next)
 	if next.head.Digest == inUse.head.Digest {
@@ -86,7 +81,7 @@ func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 func judge(next *Table) error {
 	own, err := Snapshot()
 	if err != nil {
-		return fmt.Errorf("read the id table in the program: %w", err)
+		return readOwn.With(err)
 	}
 	return own.Judge(next)
 }

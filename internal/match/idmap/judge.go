@@ -1,11 +1,11 @@
 package idmap
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 )
 
 // The table says which subject an id leads to, and a release may change what its ids mean
@@ -26,12 +26,8 @@ const (
 	examplesMost = 3
 )
 
-// errMeaning is wrapped by the error for a table that is refused.
-var errMeaning = fmt.Errorf("too many ids of the fetched table lead to other entries than in the table of this program, so it is not used: "+
-	"update Watchmark, which may know their new meaning, or set matching.dataset_url to a release that is known, such as https://unpkg.com/bangumi-data@%s/dist/data.json", Version)
-
-// errKnown is wrapped, too, when the table is wrong about what everybody knows.
-var errKnown = errors.New("a case that is known comes out wrong")
+// errMeaning is what the texts of all refusals begin with.
+var errMeaning = otherMeaning.With(Version)
 
 // MoveKind is what leads elsewhere.
 type MoveKind string
@@ -106,7 +102,7 @@ func (t *Table) Judge(next *Table) error {
 		for _, episode := range []int{1, 5} {
 			part, found := PartOf(parts, float64(episode))
 			if first := k.begins[0].subject; found && part.leads(episode, first) {
-				return &Refusal{fmt.Errorf("%w (%w: TMDB show %s, season %d, episode %d leads to %d instead of %d)", errMeaning, errKnown, k.show, k.season, episode, part.Entries[0].Subject, first), moved}
+				return &Refusal{knownWrong.With(errMeaning, k.show, k.season, episode, part.Entries[0].Subject, first), moved}
 			}
 		}
 		for _, b := range k.begins {
@@ -118,7 +114,7 @@ func (t *Table) Judge(next *Table) error {
 		}
 	}
 	if shifts > shiftsMost {
-		return &Refusal{fmt.Errorf("%w (%w: %d entries begin with another episode of their season)", errMeaning, errKnown, shifts), moved}
+		return &Refusal{knownShifted.With(errMeaning, shifts), moved}
 	}
 	for _, m := range moved {
 		if m.Count > m.AtMost {
@@ -128,20 +124,12 @@ func (t *Table) Judge(next *Table) error {
 	return nil
 }
 
-func (m Moved) refusal() error {
-	switch m.Kind {
-	case MovedSeason:
-		return fmt.Errorf("%w (%d of %d seasons begin with another entry, %d may)", errMeaning, m.Count, m.Of, m.AtMost)
-	case MovedPart:
-		return fmt.Errorf("%w (%d of %d seasons are divided in another way, %d may)", errMeaning, m.Count, m.Of, m.AtMost)
-	case MovedSpecial:
-		return fmt.Errorf("%w (%d of %d specials are another entry, %d may)", errMeaning, m.Count, m.Of, m.AtMost)
-	case MovedFilm:
-		return fmt.Errorf("%w (%d of %d films are another entry, %d may)", errMeaning, m.Count, m.Of, m.AtMost)
-	default:
-		return fmt.Errorf("%w (%d of %d ids of MyAnimeList, AniDB and AniList are another entry, %d may)", errMeaning, m.Count, m.Of, m.AtMost)
-	}
+// refusals say what too much of each kind is.
+var refusals = map[MoveKind]*reason.Kind{
+	MovedSeason: movedSeasons, MovedPart: movedParts, MovedSpecial: movedSpecials, MovedFilm: movedFilms, MovedID: movedIDs,
 }
+
+func (m Moved) refusal() error { return refusals[m.Kind].With(errMeaning, m.Count, m.Of, m.AtMost) }
 
 // tally counts the moves of a kind, each show or id once.
 type tally struct {

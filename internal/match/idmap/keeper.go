@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 )
@@ -21,12 +22,6 @@ const (
 	retryAfter = time.Hour
 	// longestRefresh bounds a refresh, its download over a slow line included.
 	longestRefresh = 30 * time.Minute
-)
-
-// The errors a caller branches on.
-var (
-	ErrOff     = errors.New("the id table is switched off: set matching.dataset_enabled")
-	ErrRunning = errors.New("a refresh of the id table is under way already")
 )
 
 // Outcome is how a refresh ended.
@@ -43,22 +38,19 @@ const (
 
 // attempt is what is remembered of the last refresh.
 type attempt struct {
-	At      time.Time `json:"at"`
-	Outcome Outcome   `json:"outcome"`
-	Error   string    `json:"error,omitempty"`
+	At      time.Time     `json:"at"`
+	Outcome Outcome       `json:"outcome"`
+	Error   reason.Reason `json:"error,omitzero"`
 	// Moved is what a table that was refused leads elsewhere.
 	Moved []Moved `json:"moved,omitempty"`
 }
 
 // of is an attempt that ended with an outcome, and err when it failed.
 func (a attempt) of(outcome Outcome, err error) attempt {
-	a.Outcome, a.Error, a.Moved = outcome, "", nil
+	a.Outcome, a.Error, a.Moved = outcome, reason.Of(err), nil
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		a.Moved = refusal.Moved
-	}
-	if err != nil {
-		a.Error = err.Error()
 	}
 	return a
 }
@@ -99,23 +91,23 @@ func NewKeeper(c KeeperConfig) *Keeper {
 
 // Table is the table in use; nil, and why, when there is none to ask. The first call loads
 // it, which takes some 50 ms. Whoever asks several things of it keeps it meanwhile, so that they are of one state.
-func (k *Keeper) Table() (*Table, string) {
+func (k *Keeper) Table() (*Table, reason.Reason) {
 	k.loading.Lock()
 	defer k.loading.Unlock()
 	if !k.Enabled() {
 		k.table = nil // nobody needs its memory
-		return nil, "the id table is switched off"
+		return nil, switchedOff.With()
 	}
 	if k.table == nil {
 		table, err := k.load()
 		if err != nil { // tests hold that the snapshot can be read
 			k.Log.Error("the id table in the program cannot be used", "error", err)
-			return nil, "the id table cannot be used"
+			return nil, unusable.With()
 		}
 		k.table = table
 		debug.FreeOSMemory() // else the service would keep for long what only the loading needed
 	}
-	return k.table, ""
+	return k.table, reason.Reason{}
 }
 
 // refuse keeps that the table fetched by an earlier version of the program may not serve.
@@ -203,10 +195,11 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 		k.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
 	}
 	t.SetResult(struct {
-		Outcome Outcome `json:"outcome"`
-		Reason  string  `json:"reason,omitempty"`
+		Outcome Outcome       `json:"outcome"`
+		Reason  string        `json:"reason,omitempty"`
+		Value   reason.Reason `json:"reason_value,omitzero"`
 		InUse
-	}{outcome, last.Error, status})
+	}{outcome, last.Error.Text, last.Error, status})
 	if outcome == Stopped {
 		return
 	}
@@ -249,14 +242,20 @@ func (k *Keeper) inUse() InUse {
 type Status struct {
 	Enabled bool `json:"enabled"`
 	InUse
-	LastOutcome Outcome   `json:"last_outcome" enum:",refreshed,up_to_date,failed,refused" doc:"How the last refresh ended; empty before the first. refused is a table of which too many ids lead to other entries than in the one of the program: it is not used, and the next one is looked at by schedule."`
-	LastError   string    `json:"last_error" doc:"Why the last refresh failed; empty when it did not. The table in use stays."`
-	Moved       []Moved   `json:"moved" doc:"What the table that was refused leads elsewhere, by kind; empty when none was."`
-	LastRun     time.Time `json:"last_run,omitzero" doc:"When that was; not there before the first."`
-	Refreshing  bool      `json:"refreshing"`
-	TaskID      int64     `json:"task_id" doc:"The refresh that runs, or ran last; 0 when there was none since the start."`
+	LastOutcome Outcome       `json:"last_outcome" enum:",refreshed,up_to_date,failed,refused" doc:"How the last refresh ended; empty before the first. refused is a table of which too many ids lead to other entries than in the one of the program: it is not used, and the next one is looked at by schedule."`
+	LastError   reason.Reason `json:"last_error_value,omitzero" doc:"Why the last refresh failed; empty when it did not. The table in use stays."`
+	Moved       []Moved       `json:"moved" doc:"What the table that was refused leads elsewhere, by kind; empty when none was."`
+	LastRun     time.Time     `json:"last_run,omitzero" doc:"When that was; not there before the first."`
+	Refreshing  bool          `json:"refreshing"`
+	TaskID      int64         `json:"task_id" doc:"The refresh that runs, or ran last; 0 when there was none since the start."`
 	// NextRun is nil while nothing is planned.
 	NextRun *time.Time `json:"next_run"`
+}
+
+// MarshalJSON has the text of the last error beside it.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // Status is where the id table stands now.

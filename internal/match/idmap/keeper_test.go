@@ -145,7 +145,7 @@ func (r *rig) serves(t *testing.T) string {
 	table, why := r.Table()
 	switch {
 	case table == nil:
-		return why
+		return why.Text
 	case len(table.ByTitle(marker)) > 0:
 		return "fetched"
 	case len(table.Show("890")) == 1:
@@ -156,7 +156,7 @@ func (r *rig) serves(t *testing.T) string {
 
 func (r *rig) want(t *testing.T, s idmap.Status, outcome idmap.Outcome, serves, problem string) {
 	t.Helper()
-	if s.LastOutcome != outcome || !strings.Contains(s.LastError, problem) || (problem == "") != (s.LastError == "") {
+	if s.LastOutcome != outcome || !strings.Contains(s.LastError.Text, problem) || (problem == "") != s.LastError.IsZero() {
 		t.Errorf("the refresh ended %q: %q; want %q: %q", s.LastOutcome, s.LastError, outcome, problem)
 	}
 	if got := r.serves(t); got != serves {

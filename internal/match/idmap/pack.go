@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -76,7 +75,7 @@ func Pack(document io.Reader, head Head) ([]byte, error) {
 		return nil, err
 	}
 	if len(first) >= maxHead {
-		return nil, errors.New("what is to be kept of the document's address is too long")
+		return nil, longAddress
 	}
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -150,12 +149,12 @@ func unpackDate(n uint32) watch.Date {
 func Read(packed io.Reader) (*Table, error) {
 	unzipped, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		return nil, wrongFormat.With(ErrFormat, err)
 	}
 	u := &unpacker{from: bufio.NewReader(&bounded{from: unzipped, left: maxPacked})}
 	t, err := u.table()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		return nil, wrongFormat.With(ErrFormat, err)
 	}
 	t.index()
 	return t, nil
@@ -174,7 +173,7 @@ func (u *unpacker) number(most uint64) uint32 {
 	}
 	n, err := binary.ReadUvarint(u.from)
 	if err == nil && n > most {
-		err = fmt.Errorf("a number is %d and may be %d", n, most)
+		err = largeNumber.With(n, most)
 	}
 	if err != nil {
 		u.err = err
@@ -194,7 +193,7 @@ func (u *unpacker) head() (Head, error) {
 			break
 		}
 		if line = append(line, c); len(line) > maxHead {
-			return Head{}, errors.New("its head has no end")
+			return Head{}, endlessHead
 		}
 	}
 	var h header
@@ -202,7 +201,7 @@ func (u *unpacker) head() (Head, error) {
 		return Head{}, err
 	}
 	if h.Format != format {
-		return Head{}, errors.New("it was written by another version of watchmark")
+		return Head{}, otherVersion
 	}
 	return h.Head, nil
 }
@@ -231,7 +230,7 @@ func (u *unpacker) table() (*Table, error) {
 		t.entries[i].titles = titles
 		titles += u.number(maxPacked)
 		if titles > maxPacked {
-			return nil, errors.New("it has too many titles")
+			return nil, manyTitles
 		}
 	}
 	for at := range sites {
@@ -244,7 +243,7 @@ func (u *unpacker) table() (*Table, error) {
 			break
 		}
 		if end += u.number(maxTitle); end > maxPacked {
-			return nil, errors.New("it has too many titles")
+			return nil, manyTitles
 		}
 		t.ends = append(t.ends, end)
 	}
@@ -257,7 +256,7 @@ func (u *unpacker) table() (*Table, error) {
 		return nil, err
 	}
 	if text.Len() != int(end) {
-		return nil, fmt.Errorf("its titles have %d bytes, announced are %d", text.Len(), end)
+		return nil, otherTitles.With(text.Len(), end)
 	}
 	t.text = text.String()
 	return t, nil

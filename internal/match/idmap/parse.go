@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -26,10 +25,8 @@ const (
 	maxTitles = 1000
 )
 
-// ErrFormat is wrapped by the errors for a document or a file that is not the table.
-var ErrFormat = errors.New("this is not the table of bangumi-data")
-
-var errLarge = fmt.Errorf("%w: it is larger than %d MiB", ErrFormat, maxDocument>>20)
+// errLarge is the error for a document of more than maxDocument bytes.
+var errLarge = wrongFormat.With(ErrFormat, tooLarge.With(maxDocument>>20))
 
 // japan is the zone that days are counted in.
 var japan = time.FixedZone("JST", 9*60*60)
@@ -68,7 +65,7 @@ func parse(document io.Reader) ([]row, error) {
 			return nil
 		}
 		if len(found) == maxEntries {
-			return fmt.Errorf("%w: it has more than %d subjects", ErrFormat, maxEntries)
+			return wrongFormat.With(ErrFormat, manySubjects.With(maxEntries))
 		}
 		found[next.subject] = &next
 		return nil
@@ -76,7 +73,7 @@ func parse(document io.Reader) ([]row, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: it names no subject", ErrFormat)
+		return nil, wrongFormat.With(ErrFormat, noSubject)
 	}
 	rows := make([]row, 0, len(found))
 	for _, subject := range slices.Sorted(maps.Keys(found)) {
@@ -112,10 +109,10 @@ func eachItem(decoder *json.Decoder, take func(item) error) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: something follows it", ErrFormat)
+		return wrongFormat.With(ErrFormat, somethingBehind)
 	}
 	if !seen {
-		return fmt.Errorf("%w: it has no items", ErrFormat)
+		return wrongFormat.With(ErrFormat, noItems)
 	}
 	return nil
 }
@@ -147,7 +144,7 @@ func expect(decoder *json.Decoder, want json.Delim) error {
 		return unreadable(err)
 	}
 	if token != want {
-		return fmt.Errorf("%w: it has no %v where one is due", ErrFormat, want)
+		return wrongFormat.With(ErrFormat, notThere.With(want))
 	}
 	return nil
 }
@@ -158,9 +155,9 @@ func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: it ends early", ErrFormat)
+		return wrongFormat.With(ErrFormat, endsEarly)
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%w: it is no JSON, at byte %d", ErrFormat, syntax.Offset)
+		return wrongFormat.With(ErrFormat, noJSON.With(syntax.Offset))
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // PutTx writes m in the place of every mapping that is no expression and has the same
 // title, compared as Find does, the same season, form and episode; one for a season of a show
 // replaces also what was for any form, for films tell no season. It answers the new one and those it
-// replaced; RestoreTx takes that back. It returns a *FieldError for one that cannot work.
+// replaced; RestoreTx takes that back. It returns a *reason.FieldError for one that cannot work.
 func PutTx(ctx context.Context, tx *sql.Tx, m Mapping) (written Mapping, replaced []Mapping, err error) {
 	if err := m.check(); err != nil {
 		return Mapping{}, nil, err
@@ -93,7 +93,7 @@ func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, alike bo
 }
 
 // BlockTx blocks b and answers the keyword as it stands, and whether it is new: one that
-// is blocked already stays as it is. It returns a *FieldError for one that cannot work.
+// is blocked already stays as it is. It returns a *reason.FieldError for one that cannot work.
 func BlockTx(ctx context.Context, tx *sql.Tx, b Blocked) (standing Blocked, added bool, err error) {
 	if err := b.check(); err != nil {
 		return Blocked{}, false, err

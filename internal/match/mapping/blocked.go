@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// ErrBlockedTaken is returned when the keyword is blocked already.
-var ErrBlockedTaken = errors.New("this keyword is blocked already")
-
 const blockedColumns = `id, keyword, kind, source, created_at`
 
 func scanBlocked(row interface{ Scan(...any) error }) (b Blocked, err error) {
@@ -32,7 +29,7 @@ func (s *Store) GetBlocked(ctx context.Context, id int64) (Blocked, error) {
 	return b, nil
 }
 
-// Block adds a blocked keyword. It returns a *FieldError or ErrBlockedTaken.
+// Block adds a blocked keyword. It returns a *reason.FieldError or ErrBlockedTaken.
 func (s *Store) Block(ctx context.Context, b Blocked) (Blocked, error) {
 	var created Blocked
 	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -46,7 +43,7 @@ func (s *Store) Block(ctx context.Context, b Blocked) (Blocked, error) {
 }
 
 // UpdateBlocked replaces the blocked keyword with b.ID, which is that of b.Source from now on. It
-// returns a *FieldError, ErrBlockedTaken or ErrNotFound.
+// returns a *reason.FieldError, ErrBlockedTaken or ErrNotFound.
 func (s *Store) UpdateBlocked(ctx context.Context, b Blocked) (Blocked, error) {
 	if err := b.check(); err != nil {
 		return Blocked{}, err

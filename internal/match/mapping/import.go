@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Set is mappings and blocked keywords that come together.
@@ -30,7 +32,7 @@ type Line struct {
 	// Was is the mapping that a changed one takes the place of.
 	Was *Mapping
 	// Problem says why it is refused.
-	Problem *FieldError
+	Problem *reason.FieldError
 }
 
 // Plan is what becomes of each of a Set, in its order.
@@ -97,7 +99,7 @@ func (s *Store) PlanImport(ctx context.Context, set Set) (Plan, error) {
 
 // Import adds the mappings of a Set, or puts them in the place of those there are for the same title,
 // season, form and episode, and adds its blocked keywords, all or nothing. What it
-// writes is ByImport. The *FieldError of a refused one names its place; other errors are ErrFull and ErrExpressions.
+// writes is ByImport. The *reason.FieldError of a refused one names its place; other errors are ErrFull and ErrExpressions.
 func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
 	var done Plan
 	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -140,7 +142,7 @@ func (p Plan) refusal() error {
 	}{{"mappings", p.Mappings}, {"blocked_keywords", p.Blocked}} {
 		for i, line := range list.lines {
 			if line.Problem != nil {
-				return &FieldError{fmt.Sprintf("%s[%d].%s", list.name, i, line.Problem.Field), line.Problem.Problem}
+				return reason.At(fmt.Sprintf("%s[%d].%s", list.name, i, line.Problem.Field), line.Problem.What)
 			}
 		}
 	}
@@ -182,7 +184,7 @@ func plan(ctx context.Context, r reader, set Set) (p Plan, alike map[slot][]Mapp
 			line.Fate = Same
 		}
 		if twice[is] {
-			line = Line{Fate: Refused, Problem: &FieldError{"keyword", "is in the document twice"}}
+			line = Line{Fate: Refused, Problem: reason.At("keyword", keywordTwice)}
 		}
 		twice[is] = true
 		p.Blocked = append(p.Blocked, line.unless(b.check()))
@@ -200,7 +202,7 @@ func lineOf(m Mapping, alike []Mapping, twice bool) Line {
 		}
 	}
 	if twice {
-		line = Line{Fate: Refused, Problem: &FieldError{"title", "is in the document twice for the same season, form and episode"}}
+		line = Line{Fate: Refused, Problem: reason.At("title", titleTwice)}
 	}
 	return line.unless(m.check())
 }
@@ -217,9 +219,9 @@ func (m Mapping) asImported() imported {
 	return imported{int(m.SubjectID), m.EpisodeOffset, m.FirstSeason && m.Season == nil, m.Note}
 }
 
-// unless is the line, refused when err is a *FieldError.
+// unless is the line, refused when err is a *reason.FieldError.
 func (l Line) unless(err error) Line {
-	var field *FieldError
+	var field *reason.FieldError
 	if errors.As(err, &field) {
 		return Line{Fate: Refused, Problem: field}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 )
 
 func TestImportIsAllOrNothingAndToldBeforehand(t *testing.T) {
@@ -45,7 +46,7 @@ func TestImportIsAllOrNothingAndToldBeforehand(t *testing.T) {
 	}
 	set.Mappings = append(set.Mappings, mapping.Mapping{Title: "fine", SubjectID: 1}, mapping.Mapping{Title: "bad"})
 	_, err = s.Import(t.Context(), set)
-	var wrong *mapping.FieldError
+	var wrong *reason.FieldError
 	if !errors.As(err, &wrong) || wrong.Field != "mappings[5].subject_id" {
 		t.Errorf("error %v, want one that names mappings[5].subject_id", err)
 	}

@@ -3,8 +3,6 @@
 package mapping
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"regexp/syntax"
@@ -14,17 +12,6 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
-)
-
-// The errors a caller branches on.
-var (
-	ErrNotFound = errors.New("mapping not found")
-	// ErrTaken is returned when the same title (season, form and episode) is mapped already.
-	ErrTaken = errors.New("this title and season are mapped already")
-	// ErrFull is returned for one mapping or keyword more than MaxMappings or MaxBlocked.
-	ErrFull = fmt.Errorf("at most %d mappings and %d blocked keywords are kept: remove some that are not needed", MaxMappings, MaxBlocked)
-	// ErrExpressions is returned for one regular expression more than MaxExpressions.
-	ErrExpressions = fmt.Errorf("at most %d mappings and %d blocked keywords may be regular expressions, for every title is compared with each: remove one, or write titles whole", MaxExpressions, MaxExpressions)
 )
 
 // What is kept at most, so that an event is compared, and the rules are read, in no time.
@@ -117,22 +104,7 @@ type Blocked struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// FieldError says which field is wrong, and how.
-type FieldError struct {
-	Field   string
-	Problem string
-}
-
-// Error is the field and what is wrong with it.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
-
-// Reason is the field and what is wrong with it.
-func (e *FieldError) Reason() reason.Reason { return reason.Text(e.Error()) }
-
-// Unwrap is the same with its problem as a reason.
-func (e *FieldError) Unwrap() error { return reason.At(e.Field, reason.Text(e.Problem)) }
-
-// check returns a *FieldError for a mapping that cannot work.
+// check returns a *reason.FieldError for a mapping that cannot work.
 func (m Mapping) check() error {
 	if err := m.checkRule(); err != nil {
 		return err
@@ -146,43 +118,43 @@ func (m Mapping) checkRule() error {
 		return err
 	}
 	if m.Season != nil && (*m.Season < 0 || *m.Season > watch.MaxSeason) {
-		return &FieldError{"season", fmt.Sprintf("%d is not between 0 and %d", *m.Season, watch.MaxSeason)}
+		return reason.At("season", outOfRange.With(*m.Season, watch.MaxSeason))
 	}
 	if m.Episode != nil && (*m.Episode < 0 || *m.Episode > watch.MaxEpisode) {
-		return &FieldError{"episode", fmt.Sprintf("%v is not between 0 and %d", *m.Episode, watch.MaxEpisode)}
+		return reason.At("episode", outOfRange.With(*m.Episode, watch.MaxEpisode))
 	}
 	switch m.Form {
 	case AnyForm, FilmForm, ShowForm:
 	default:
-		return &FieldError{"form", fmt.Sprintf("%q is not film or show", m.Form)}
+		return reason.At("form", unknownForm.With(m.Form))
 	}
 	if m.EpisodeOffset < -watch.MaxEpisode || m.EpisodeOffset > watch.MaxEpisode {
-		return &FieldError{"episode_offset", fmt.Sprintf("%d is not between -%d and %d", m.EpisodeOffset, watch.MaxEpisode, watch.MaxEpisode)}
+		return reason.At("episode_offset", offsetTooFar.With(m.EpisodeOffset, watch.MaxEpisode))
 	}
 	return checkLength("note", m.Note)
 }
 
-// CheckSubject returns a *FieldError of subject_id for a number that no subject has.
+// CheckSubject returns a *reason.FieldError of subject_id for a number that no subject has.
 func CheckSubject(id catalog.SubjectID) error {
 	if id < 1 || int64(id) > MaxSubject {
-		return &FieldError{"subject_id", "give the number in the address of the catalog's page"}
+		return reason.At("subject_id", noSubject)
 	}
 	return nil
 }
 
-// check returns a *FieldError for a keyword that cannot work.
+// check returns a *reason.FieldError for a keyword that cannot work.
 func (b Blocked) check() error {
 	switch b.Kind {
 	case Contains, Exact, Regex:
 	default:
-		return &FieldError{"kind", fmt.Sprintf("%q is not contains, exact or regex", b.Kind)}
+		return reason.At("kind", unknownKind.With(b.Kind))
 	}
 	return checkPattern("keyword", b.Keyword, b.Kind == Regex)
 }
 
 func checkPattern(field, text string, isRegex bool) error {
 	if strings.TrimSpace(text) == "" {
-		return &FieldError{field, "missing"}
+		return reason.At(field, missing)
 	}
 	if err := checkLength(field, text); err != nil || !isRegex {
 		return err
@@ -192,26 +164,26 @@ func checkPattern(field, text string, isRegex bool) error {
 
 func checkLength(field, text string) error {
 	if len(text) > watch.MaxText {
-		return &FieldError{field, fmt.Sprintf("longer than %d bytes", watch.MaxText)}
+		return reason.At(field, tooLong.With(watch.MaxText))
 	}
 	return nil
 }
 
-// checkExpression returns a *FieldError for what is no RE2 expression, or one that takes long.
+// checkExpression returns a *reason.FieldError for what is no RE2 expression, or one that takes long.
 func checkExpression(field, text string) error {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return &FieldError{field, "not a regular expression: " + err.Error()}
+		return reason.At(field, noExpression.With(err))
 	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		return &FieldError{field, "not a regular expression: " + err.Error()}
+		return reason.At(field, noExpression.With(err))
 	}
 	if len(prog.Inst) > maxSteps {
-		return &FieldError{field, fmt.Sprintf("takes too long to compare: it has %d steps, and at most %d are allowed; repeat less", len(prog.Inst), maxSteps)}
+		return reason.At(field, slowExpression.With(len(prog.Inst), maxSteps))
 	}
 	if regexp.MustCompile(text).MatchString("") {
-		return &FieldError{field, "fits every title, for it fits an empty one: say what must be there"}
+		return reason.At(field, fitsAll)
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func (s *Store) all(ctx context.Context) ([]Mapping, []Blocked, error) {
 }
 
 // RulesWith is what Rules would be after Put of m, or with an id after Update of it: it writes
-// nothing. m may lead to no subject yet. It returns a *FieldError.
+// nothing. m may lead to no subject yet. It returns a *reason.FieldError.
 func (s *Store) RulesWith(ctx context.Context, m Mapping) (*Rules, error) {
 	if err := m.checkRule(); err != nil {
 		return nil, err

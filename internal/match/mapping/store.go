@@ -75,7 +75,7 @@ func (s *Store) Get(ctx context.Context, id int64) (Mapping, error) {
 	return m, nil
 }
 
-// Create adds a mapping. It returns a *FieldError for one that cannot work, and ErrTaken.
+// Create adds a mapping. It returns a *reason.FieldError for one that cannot work, and ErrTaken.
 func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 	if err := m.check(); err != nil {
 		return Mapping{}, err
@@ -92,7 +92,7 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 }
 
 // Put adds a mapping for a title, season, form and episode, or puts it in the place of what is there, as
-// PutTx does. It returns a *FieldError.
+// PutTx does. It returns a *reason.FieldError.
 func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
 	var put Mapping
 	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -103,7 +103,7 @@ func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
 }
 
 // Update replaces the mapping with m.ID, which is that of m.Origin from now on. Without a
-// SubjectName it keeps the one that is there for the same subject. It returns a *FieldError, ErrTaken or ErrNotFound.
+// SubjectName it keeps the one that is there for the same subject. It returns a *reason.FieldError, ErrTaken or ErrNotFound.
 func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {
 	if err := m.check(); err != nil {
 		return Mapping{}, err

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/dbtest"
 )
 
@@ -238,7 +239,7 @@ func TestBadMappingNamesItsField(t *testing.T) {
 		"note":           {Title: "a", SubjectID: 1, Note: strings.Repeat("x", 1000)},
 	} {
 		_, err := s.Create(t.Context(), m)
-		var wrong *mapping.FieldError
+		var wrong *reason.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != strings.TrimSpace(field) {
 			t.Errorf("%s: error %v", field, err)
 		}

@@ -80,7 +80,7 @@ func Kinds() []*Kind {
 func (k *Kind) Error() string { return k.english.fill(nil, bilingual.English, 0) }
 
 // With is a reason of the kind. Arguments are texts, numbers, reasons, lists of reasons and errors, in the order of their names
-// in the English text. An error is what Of makes of it, and Unwrap answers it.
+// in the English text. Errors are what Of makes of them, and Unwrap answers them.
 func (k *Kind) With(args ...any) Reason {
 	r := Reason{Code: k.code}
 	for i, name := range k.english.names() {
@@ -90,8 +90,8 @@ func (k *Kind) With(args ...any) Reason {
 		if i == len(args) {
 			break
 		}
-		if err, ok := args[i].(error); ok && r.cause == nil {
-			r.cause = err
+		if err, ok := args[i].(error); ok {
+			r.causes = append(r.causes, err)
 		}
 		r.Args[name] = plain(args[i])
 	}

@@ -34,7 +34,7 @@ type Reason struct {
 	// Text is the whole in English.
 	Text string `json:"text"`
 
-	cause error // what Unwrap answers; an argument that is an error
+	causes []error // what Unwrap answers: the arguments that are errors
 }
 
 // Text is a reason that is a text of others, which is shown as it is.
@@ -49,8 +49,8 @@ func (r Reason) Error() string { return r.Text }
 // Equal reports whether two reasons say the same.
 func (r Reason) Equal(other Reason) bool { return r.Code == other.Code && r.Text == other.Text }
 
-// Unwrap is the error that is an argument; nil when no argument is one.
-func (r Reason) Unwrap() error { return r.cause }
+// Unwrap are the errors among the arguments.
+func (r Reason) Unwrap() []error { return r.causes }
 
 // Is reports whether target is the kind of r, or a reason of the same kind.
 func (r Reason) Is(target error) bool {
@@ -206,11 +206,11 @@ func Of(err error) Reason {
 	for _, s := range system {
 		if s.is(err) {
 			r := s.kind.With(err.Error())
-			r.cause = err
+			r.causes = []error{err}
 			return r
 		}
 	}
-	return Reason{Text: err.Error(), cause: err}
+	return Reason{Text: err.Error(), causes: []error{err}}
 }
 
 // within is the outermost Reason of an error.

@@ -12,11 +12,11 @@ package dump
 
 import (
 	"archive/zip"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/flate"
+
+	"watchmark/internal/platform/reason"
 )
 
 // The members that are read; every other one is ignored.
@@ -35,28 +35,30 @@ const (
 	maxRatio = 200
 )
 
-// Error says what is wrong with a dump, in words for a person.
+// Error says what is wrong with a dump.
 type Error struct {
 	Member string // empty when it is the zip as a whole
 	Line   int    // counts from 1; 0 when it is not one line
-	Text   string
+	What   reason.Reason
 	Err    error // the cause; may be nil
 }
 
 // Error names the place and what is wrong there.
-func (e *Error) Error() string {
-	text := "the dump cannot be used: "
-	if e.Member != "" {
-		text += e.Member + ": "
+func (e *Error) Error() string { return e.Reason().Text }
+
+// Reason is what Error says.
+func (e *Error) Reason() reason.Reason {
+	what := e.What
+	if e.Err != nil {
+		what = because.With(what, e.Err)
 	}
 	if e.Line > 0 {
-		text += fmt.Sprintf("line %d: ", e.Line)
+		what = inLine.With(e.Line, what)
 	}
-	text += e.Text
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	if e.Member != "" {
+		what = inMember.With(e.Member, what)
 	}
-	return text
+	return unusable.With(what)
 }
 
 // Unwrap is the cause.
@@ -73,10 +75,10 @@ func Open(r io.ReaderAt, size int64) (*Dump, error) {
 	directory := &budget{r: r, left: maxDirectory}
 	archive, err := zip.NewReader(directory, size)
 	if directory.spent() {
-		return nil, &Error{Text: "its table of contents is larger than a dump's can be"}
+		return nil, &Error{What: largeDirectory.With()}
 	}
 	if err != nil {
-		return nil, &Error{Text: "it is not a whole zip file (an interrupted download?)", Err: err}
+		return nil, &Error{What: noZip.With(), Err: err}
 	}
 	directory.lift()
 	archive.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
@@ -88,14 +90,14 @@ func Open(r io.ReaderAt, size int64) (*Dump, error) {
 				return nil, err
 			}
 			if d.members[f.Name] != nil {
-				return nil, &Error{Member: f.Name, Text: "it is in the zip twice"}
+				return nil, &Error{Member: f.Name, What: memberTwice.With()}
 			}
 			d.members[f.Name] = f
 		}
 	}
 	for _, name := range []string{Subjects, Episodes, Relations} {
 		if d.members[name] == nil {
-			return nil, &Error{Member: name, Text: "it is missing in the zip"}
+			return nil, &Error{Member: name, What: memberMissing.With()}
 		}
 	}
 	return d, nil
@@ -106,13 +108,13 @@ func checkMember(f *zip.File, size int64) error {
 	const encrypted = 0x1
 	switch {
 	case f.Flags&encrypted != 0:
-		return &Error{Member: f.Name, Text: "it is encrypted"}
+		return &Error{Member: f.Name, What: isEncrypted.With()}
 	case f.CompressedSize64 > uint64(size):
-		return &Error{Member: f.Name, Text: "it claims to be longer than the file it is in"}
+		return &Error{Member: f.Name, What: longerThanFile.With()}
 	case f.UncompressedSize64 > maxMember:
-		return &Error{Member: f.Name, Text: fmt.Sprintf("it claims %d bytes, more than a dump can have", f.UncompressedSize64)}
+		return &Error{Member: f.Name, What: claimsTooMuch.With(f.UncompressedSize64)}
 	case f.UncompressedSize64 > maxRatio*max(f.CompressedSize64, 64):
-		return &Error{Member: f.Name, Text: fmt.Sprintf("it claims to unpack from %d to %d bytes, as no text does", f.CompressedSize64, f.UncompressedSize64)}
+		return &Error{Member: f.Name, What: claimsRatio.With(f.CompressedSize64, f.UncompressedSize64)}
 	}
 	return nil
 }
@@ -132,8 +134,6 @@ type budget struct {
 	left   int64
 	lifted bool
 }
-
-var errSpent = errors.New("more was read than is allowed")
 
 // ReadAt is that of r while the budget lasts.
 func (b *budget) ReadAt(p []byte, off int64) (int, error) {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -37,7 +36,7 @@ func (d *Dump) eachChunk(ctx context.Context, member string, workers int, p *Pro
 	f := d.members[member]
 	packed, err := f.Open()
 	if err != nil {
-		return &Error{Member: member, Text: "it cannot be unpacked", Err: err}
+		return &Error{Member: member, What: notUnpacked.With(), Err: err}
 	}
 	defer func() { _ = packed.Close() }() // opened for reading: nothing can be lost
 	g, ctx := errgroup.WithContext(ctx)
@@ -93,9 +92,9 @@ func (s *splitter) run(ctx context.Context, full chan<- chunk, free <-chan []byt
 		case errors.Is(err, io.EOF): // length and checksum were right
 			ended = true
 		case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum):
-			return &Error{Member: s.member, Text: "it is not what the zip says: its length or its checksum is another one"}
+			return &Error{Member: s.member, What: otherContent.With()}
 		case err != nil:
-			return &Error{Member: s.member, Line: s.lines + 1, Text: "it breaks off (an interrupted download?)", Err: err}
+			return &Error{Member: s.member, Line: s.lines + 1, What: breaksOff.With(), Err: err}
 		}
 		text := buf[:n+got]
 		end := bytes.LastIndexByte(text, '\n') + 1
@@ -103,7 +102,7 @@ func (s *splitter) run(ctx context.Context, full chan<- chunk, free <-chan []byt
 			end = len(text)
 		}
 		if len(text)-end > maxLine {
-			return &Error{Member: s.member, Line: s.lines + bytes.Count(text[:end], newline) + 1, Text: fmt.Sprintf("it is longer than %d MiB", maxLine>>20)}
+			return &Error{Member: s.member, Line: s.lines + bytes.Count(text[:end], newline) + 1, What: tooLongLine.With(maxLine >> 20)}
 		}
 		rest = append(rest[:0], text[end:]...)
 		c := chunk{text: text[:end], first: s.lines + 1, buf: buf}
@@ -143,7 +142,7 @@ func (c chunk) eachLine(use func(number int, line []byte) error) error {
 			continue
 		}
 		if len(line) > maxLine {
-			return &Error{Line: number, Text: fmt.Sprintf("it is longer than %d MiB", maxLine>>20)}
+			return &Error{Line: number, What: tooLongLine.With(maxLine >> 20)}
 		}
 		if err := use(number, line); err != nil {
 			return err

@@ -78,7 +78,7 @@ func (d *Dump) EachEpisode(ctx context.Context, workers int, p *Progress, use fu
 		}
 		id, subject := idOf(v, "id"), idOf(v, "subject_id")
 		if id == 0 || subject == 0 {
-			return &Error{Text: "it has no id or no subject_id"}
+			return &Error{What: noEpisodeID.With()}
 		}
 		if math.IsNaN(e.Sort) || e.Sort < 0 || e.Sort > 1e6 { // the parser takes nan for a number
 			e.Sort = 0
@@ -93,7 +93,7 @@ func (d *Dump) EachRelation(ctx context.Context, workers int, p *Progress, use f
 	return d.eachRow(ctx, Relations, workers, p, nil, func(worker int, v *fastjson.Value) error {
 		subject, related := idOf(v, "subject_id"), idOf(v, "related_subject_id")
 		if subject == 0 || related == 0 {
-			return &Error{Text: "it has no subject_id or no related_subject_id"}
+			return &Error{What: noRelationID.With()}
 		}
 		return use(worker, Relation{
 			Subject: catalog.SubjectID(subject), Related: catalog.SubjectID(related),
@@ -123,18 +123,18 @@ func (d *Dump) eachRow(ctx context.Context, member string, workers int, p *Progr
 // decode reads one line, which must be a JSON object in UTF-8.
 func decode(p *fastjson.Parser, line []byte) (*fastjson.Value, error) {
 	if !utf8.Valid(line) {
-		return nil, &Error{Text: "it is not UTF-8"}
+		return nil, &Error{What: noUTF8.With()}
 	}
 	if len(line) > longLine && bytes.Count(line, []byte{','})+bytes.Count(line, []byte{'['})+bytes.Count(line, []byte{'{'}) > maxParts {
-		return nil, &Error{Text: "it has more parts than a row can have"}
+		return nil, &Error{What: manyParts.With()}
 	}
 	v, err := p.ParseBytes(line)
 	if err != nil {
 		// The library's own words quote the rest of the line, however long it is.
-		return nil, &Error{Text: "it is not JSON"}
+		return nil, &Error{What: noJSON.With()}
 	}
 	if v.Type() != fastjson.TypeObject {
-		return nil, &Error{Text: "it is not a JSON object"}
+		return nil, &Error{What: noObject.With()}
 	}
 	return v, nil
 }
@@ -189,7 +189,7 @@ func after(text []byte, tokens ...string) (rest []byte, ok bool) {
 func subjectOf(v *fastjson.Value) (Subject, error) {
 	id := idOf(v, "id")
 	if id == 0 {
-		return Subject{}, &Error{Text: "it has no id"}
+		return Subject{}, &Error{What: noID.With()}
 	}
 	s := Subject{
 		ID: catalog.SubjectID(id), Type: catalog.SubjectType(v.GetInt("type")), Platform: v.GetInt("platform"), NSFW: v.GetBool("nsfw"),

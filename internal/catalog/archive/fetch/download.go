@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,15 +18,6 @@ const (
 	lastPause  = 10 * time.Second
 )
 
-var (
-	// errWrong is the cause when what came is not the announced file.
-	errWrong = errors.New("the file is not the announced one")
-	// errCut is the cause when fewer bytes came than were due.
-	errCut = errors.New("the transfer broke off")
-	// errRange is the cause when a source does not serve the rest of the file as asked.
-	errRange = errors.New("it does not serve the rest of the file")
-)
-
 // Download brings the dump r into cfg.Dir and answers its path: a file of r.Size bytes
 // and, where r has a digest, with that digest. It is the caller's until Remove; without
 // that, another Download of r answers it again. What an earlier Download of r left behind
@@ -40,20 +30,20 @@ var (
 // folder at a time.
 func Download(ctx context.Context, cfg Config, r Release, progress func(done, total int64)) (path string, err error) {
 	if err := r.check(cfg.MaxSize); err != nil {
-		return "", fmt.Errorf("download a dump: %w", err)
+		return "", downloadADump.With(err)
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the folder for downloads: %w", err)
+		return "", makeFolder.With(err)
 	}
 	path = Path(cfg.Dir, r.Version)
 	removeOthers(cfg, filepath.Base(path))
 	p, err := openPart(ctx, path, r, progress)
 	if err != nil {
-		return "", fmt.Errorf("download the dump %s: %w", r.Version, err)
+		return "", downloadVersion.With(r.Version, err)
 	}
 	d := &download{cfg: cfg, release: r, part: p}
 	if err := errors.Join(d.run(ctx), p.close()); err != nil {
-		return "", fmt.Errorf("download the dump %s: %w", r.Version, err)
+		return "", downloadVersion.With(r.Version, err)
 	}
 	return path, nil
 }
@@ -65,7 +55,7 @@ func Path(dir, version string) string { return filepath.Join(dir, filePrefix+ver
 // gone already is no error.
 func Remove(path string) error {
 	if err := errors.Join(removeFile(path), removeFile(path+noteSuffix)); err != nil {
-		return fmt.Errorf("remove a downloaded dump: %w", err)
+		return removeDump.With(err)
 	}
 	return nil
 }
@@ -121,9 +111,9 @@ func (d *download) run(ctx context.Context) error {
 		if errors.As(err, &disk) {
 			return err
 		}
-		reasons = append(reasons, fmt.Errorf("%s: %w", s.name, err))
+		reasons = append(reasons, fromSource.With(s.name, err))
 	}
-	return errors.Join(reasons...)
+	return allOf(reasons)
 }
 
 // from makes the part whole from one address. It asks for the rest again after a cut as

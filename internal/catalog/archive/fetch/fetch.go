@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 // Config says where dumps come from and where they go; every field but Mirrors must be set.
@@ -60,4 +61,13 @@ func (c Config) passed(what string, reasons []error) {
 	if len(reasons) > 0 {
 		c.Log.Warn("a source failed, another one served", "what", what, "reasons", errors.Join(reasons...))
 	}
+}
+
+// allOf is why sources failed.
+func allOf(errs []error) error {
+	reasons := make([]reason.Reason, len(errs))
+	for i, err := range errs {
+		reasons[i] = reason.Of(err)
+	}
+	return fromSources.With(reasons)
 }

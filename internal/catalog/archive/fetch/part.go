@@ -6,13 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"io/fs"
 	"os"
 
 	"watchmark/internal/platform/disk"
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -31,14 +31,14 @@ func (e *diskError) Error() string { return e.err.Error() }
 func (e *diskError) Unwrap() error { return e.err }
 
 // onDisk makes err, unless nil, a diskError.
-func onDisk(doing string, err error) error {
+func onDisk(doing *reason.Kind, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case disk.Full(err):
-		return &diskError{fmt.Errorf("%s: %w: %w", doing, ErrNoSpace, err)}
+		return &diskError{onDiskFull.With(doing, ErrNoSpace, err)}
 	}
-	return &diskError{fmt.Errorf("%s: %w", doing, err)}
+	return &diskError{onDiskBecause.With(doing, err)}
 }
 
 // note is kept beside a part: of which file it is, and from where.
@@ -66,11 +66,11 @@ type part struct {
 func openPart(ctx context.Context, path string, r Release, progress func(done, total int64)) (*part, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, onDisk("open the download", err)
+		return nil, onDisk(openPartFile, err)
 	}
 	p := &part{path: path, file: file, hash: sha256.New(), total: r.Size, progress: progress}
 	if err := p.takeUp(ctx, r); err != nil {
-		return nil, errors.Join(err, onDisk("close the download", file.Close()))
+		return nil, errors.Join(err, onDisk(closePartFile, file.Close()))
 	}
 	return p, nil
 }
@@ -78,7 +78,7 @@ func openPart(ctx context.Context, path string, r Release, progress func(done, t
 func (p *part) takeUp(ctx context.Context, r Release) error {
 	info, err := p.file.Stat()
 	if err != nil {
-		return onDisk("look at the download", err)
+		return onDisk(statPartFile, err)
 	}
 	p.note = readNote(p.path + noteSuffix)
 	if p.note.Source == "" || p.note.Digest != r.Digest || p.note.Size != r.Size || info.Size() > r.Size {
@@ -91,7 +91,7 @@ func (p *part) takeUp(ctx context.Context, r Release) error {
 	if err == nil {
 		p.progress(p.size, p.total)
 	}
-	return onDisk("read the download", err)
+	return onDisk(readPartFile, err)
 }
 
 // untilEnd reads until its context ends.
@@ -128,16 +128,16 @@ func (p *part) Write(b []byte) (int, error) {
 	p.size += int64(n)
 	_, _ = p.hash.Write(b[:n]) // never fails
 	p.progress(p.size, p.total)
-	return n, onDisk("write the download", err)
+	return n, onDisk(writePartFile, err)
 }
 
 // restart empties the part. n is the note of what comes, or zero.
 func (p *part) restart(n note) error {
 	if err := p.file.Truncate(0); err != nil {
-		return onDisk("empty the download", err)
+		return onDisk(emptyPartFile, err)
 	}
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
-		return onDisk("empty the download", err)
+		return onDisk(emptyPartFile, err)
 	}
 	p.size = 0
 	p.hash.Reset()
@@ -149,31 +149,30 @@ func (p *part) annotate(n note) error {
 	if n == p.note {
 		return nil
 	}
-	const doing = "write down where the download comes from"
 	text, err := json.Marshal(n)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return onDiskBecause.With(writeNote, err)
 	}
 	// The old note stays until the new one is whole: a full disk must not cost the part.
 	file := p.path + noteSuffix
 	if err := os.WriteFile(file+newSuffix, text, 0o600); err != nil {
-		return errors.Join(onDisk(doing, err), removeFile(file+newSuffix))
+		return errors.Join(onDisk(writeNote, err), removeFile(file+newSuffix))
 	}
 	p.note = n
-	return onDisk(doing, os.Rename(file+newSuffix, file))
+	return onDisk(writeNote, os.Rename(file+newSuffix, file))
 }
 
 // verify compares with the announced digest, if there is one.
 func (p *part) verify(digest string) error {
 	if got := "sha256:" + hex.EncodeToString(p.hash.Sum(nil)); digest != "" && got != digest {
-		return fmt.Errorf("%w: its digest is %s, not %s", errWrong, got, digest)
+		return otherDigest.With(errWrong, got, digest)
 	}
 	return nil
 }
 
 // close gives the file up; one that is empty goes.
 func (p *part) close() error {
-	err := onDisk("close the download", p.file.Close())
+	err := onDisk(closePartFile, p.file.Close())
 	if p.size == 0 {
 		err = errors.Join(err, Remove(p.path))
 	}

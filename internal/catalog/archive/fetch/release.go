@@ -3,8 +3,6 @@ package fetch
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -47,17 +45,17 @@ func isVersion(text string) bool {
 // check says what of r cannot be believed.
 func (r Release) check(maxSize int64) error {
 	if !isVersion(r.Version) {
-		return errors.New("the version is not the time of a dump")
+		return badVersion
 	}
 	if r.Size <= 0 || r.Size > maxSize {
-		return fmt.Errorf("a size of %d bytes is not between 1 and %d", r.Size, maxSize)
+		return badSize.With(r.Size, maxSize)
 	}
 	if r.Digest != "" && !digestForm.MatchString(r.Digest) {
-		return errors.New("the digest is not a SHA-256")
+		return badDigest
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("the address of the file is not a usable http or https URL")
+		return badAddress
 	}
 	return nil
 }
@@ -72,11 +70,11 @@ func Latest(ctx context.Context, cfg Config) (Release, error) {
 			return r, nil
 		}
 		if ended := ctx.Err(); ended != nil {
-			return Release{}, fmt.Errorf("look for the newest dump: %w", ended)
+			return Release{}, lookForNewest.With(ended)
 		}
-		reasons = append(reasons, fmt.Errorf("%s: %w", s.name, err))
+		reasons = append(reasons, fromSource.With(s.name, err))
 	}
-	return Release{}, fmt.Errorf("look for the newest dump: %w", errors.Join(reasons...))
+	return Release{}, lookForNewest.With(allOf(reasons))
 }
 
 func askPointer(ctx context.Context, cfg Config, address string) (Release, error) {
@@ -88,13 +86,13 @@ func askPointer(ctx context.Context, cfg Config, address string) (Release, error
 		return Release{}, statusError(resp.Status)
 	}
 	if len(resp.Body) > maxPointer {
-		return Release{}, fmt.Errorf("the pointer is longer than %d bytes", maxPointer)
+		return Release{}, longPointer.With(maxPointer)
 	}
 	return parsePointer(resp.Body, cfg.MaxSize)
 }
 
 func statusError(status int) error {
-	return fmt.Errorf("it answered %d %s", status, http.StatusText(status))
+	return answered.With(status, http.StatusText(status))
 }
 
 // parsePointer reads a release-asset object of GitHub (upstreams/archive.md section 1). The version is
@@ -109,7 +107,7 @@ func parsePointer(text []byte, maxSize int64) (Release, error) {
 		UpdatedAt any `json:"updated_at"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return Release{}, fmt.Errorf("the pointer cannot be read: %w", err)
+		return Release{}, unreadablePointer.With(err)
 	}
 	r := Release{URL: raw.URL, Size: raw.Size}
 	if raw.Digest != nil {
@@ -124,12 +122,12 @@ func parsePointer(text []byte, maxSize int64) (Release, error) {
 		updated, _ := raw.UpdatedAt.(string)
 		at, err := time.Parse(time.RFC3339, updated)
 		if err != nil {
-			return Release{}, errors.New("the pointer has neither the name of a dump nor a time")
+			return Release{}, namelessPointer
 		}
 		r.Version = at.UTC().Format(VersionLayout)
 	}
 	if err := r.check(maxSize); err != nil {
-		return Release{}, fmt.Errorf("the pointer cannot be used: %w", err)
+		return Release{}, unusablePointer.With(err)
 	}
 	return r, nil
 }

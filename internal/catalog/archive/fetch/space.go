@@ -2,16 +2,12 @@ package fetch
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"watchmark/internal/platform/disk"
 )
-
-// ErrNoSpace is wrapped by errors that say the disk has not enough room.
-var ErrNoSpace = errors.New("not enough space on the disk")
 
 const mebibyte = 1 << 20
 
@@ -22,17 +18,17 @@ const mebibyte = 1 << 20
 func CheckSpace(dir string, needMB int) error {
 	place, err := existing(dir)
 	if err != nil {
-		return fmt.Errorf("look for free space: %w", err)
+		return askSpace.With(err)
 	}
 	free, err := disk.Free(place)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for free space at %s: %w", place, err)
+		return askSpaceAt.With(place, err)
 	}
 	if need := uint64(max(needMB, 0)); free/mebibyte < need {
-		return fmt.Errorf("%w: %s has %d MB free, %d MB are needed", ErrNoSpace, dir, free/mebibyte, need)
+		return noSpaceAt.With(ErrNoSpace, dir, free/mebibyte, need)
 	}
 	return nil
 }

@@ -54,11 +54,11 @@ func (d *download) transfer(ctx context.Context, address string, whole bool) err
 	case errors.As(err, &disk):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w after %d of %d bytes: %w", errCut, p.size, d.release.Size, err)
+		return cutBecause.With(errCut, p.size, d.release.Size, err)
 	case got == due && oneMore(answer.Body):
-		return fmt.Errorf("%w: more than %d bytes came", errWrong, p.size)
+		return moreCame.With(errWrong, p.size)
 	case p.size < d.release.Size:
-		return fmt.Errorf("%w after %d of %d bytes", errCut, p.size, d.release.Size)
+		return cutAfter.With(errCut, p.size, d.release.Size)
 	}
 	return nil
 }
@@ -81,15 +81,15 @@ func (d *download) accept(answer *httpx.Stream, address string, from int64, vali
 	rest := from > 0 && answer.Status == http.StatusPartialContent
 	switch {
 	case from > 0 && answer.Status == http.StatusRequestedRangeNotSatisfiable:
-		return 0, fmt.Errorf("%w: it has no byte %d", errRange, from)
+		return 0, noByte.With(errRange, from)
 	case !rest && answer.Status != http.StatusOK:
 		return 0, statusError(answer.Status)
 	}
 	if encoding := answer.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return 0, errors.New("it answered with a compressed file, which was not asked for")
+		return 0, compressed
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/html" {
-		return 0, errors.New("it answered with a page instead of the file")
+		return 0, webPage
 	}
 	etag := answer.Header.Get("ETag")
 	if !etagForm.MatchString(etag) {
@@ -101,12 +101,12 @@ func (d *download) accept(answer *httpx.Stream, address string, from int64, vali
 			return 0, err
 		}
 		if validator != "" && etag != "" && etag != validator {
-			return 0, fmt.Errorf("%w: it has changed", errRange)
+			return 0, changed.With(errRange)
 		}
 		return due, d.part.annotate(n)
 	}
 	if length := answer.Header.Get("Content-Length"); length != "" && length != strconv.FormatInt(d.release.Size, 10) {
-		return 0, fmt.Errorf("its file has %.20s bytes instead of the announced %d", length, d.release.Size)
+		return 0, otherLength.With(fmt.Sprintf("%.20s", length), d.release.Size)
 	}
 	d.inherited = false
 	return d.release.Size, d.part.restart(n)
@@ -117,12 +117,12 @@ func (d *download) accept(answer *httpx.Stream, address string, from int64, vali
 func restDue(contentRange string, from, size int64) (int64, error) {
 	m := rangeForm.FindStringSubmatch(contentRange)
 	if m == nil {
-		return 0, fmt.Errorf("%w: it does not say which part it sends", errRange)
+		return 0, noPart.With(errRange)
 	}
 	last, err := strconv.ParseInt(m[2], 10, 64)
 	if err != nil || m[1] != strconv.FormatInt(from, 10) || last < from || last >= size ||
 		m[3] != "*" && m[3] != strconv.FormatInt(size, 10) {
-		return 0, fmt.Errorf("%w: it sends %.60s, not from %d of %d bytes", errRange, contentRange, from, size)
+		return 0, otherPart.With(errRange, fmt.Sprintf("%.60s", contentRange), from, size)
 	}
 	return last - from + 1, nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
@@ -42,7 +41,7 @@ func compare(a, b Entry) int {
 func Build(ctx context.Context, path string, workers int, lists ...[]Entry) (n int, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
-		return 0, fmt.Errorf("create the title index: %w", err)
+		return 0, creating.With(err)
 	}
 	b := &builder{file: file, out: bufio.NewWriterSize(io.NewOffsetWriter(file, headerSize), 256<<10)}
 	err = b.run(ctx, workers, lists)
@@ -50,7 +49,7 @@ func Build(ctx context.Context, path string, workers int, lists ...[]Entry) (n i
 		err = closed
 	}
 	if err != nil {
-		return 0, fmt.Errorf("write the title index: %w", err)
+		return 0, writing.With(err)
 	}
 	return len(b.keys), nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -51,7 +50,7 @@ func Open(path string) (*Index, error) {
 	}
 	x := &Index{file: file}
 	if err := x.read(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the title index: %w", err), file.Close())
+		return nil, errors.Join(opening.With(err), file.Close())
 	}
 	x.scratch.New = func() any { return &scratch{} }
 	return x, nil
@@ -208,7 +207,7 @@ func (x *Index) readAt(s *scratch, in section, from, to uint64) ([]byte, error) 
 		if errors.Is(err, io.EOF) {
 			return nil, ErrDamaged
 		}
-		return nil, fmt.Errorf("read the title index: %w", err)
+		return nil, reading.With(err)
 	}
 	return buf, nil
 }

@@ -14,13 +14,8 @@ package titles
 
 import (
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 )
-
-// ErrDamaged is returned by Open and by look-ups when the file is not what Build wrote.
-// It can be built again from the archive.
-var ErrDamaged = errors.New("the title index is damaged")
 
 // Kind is which of a subject's titles a title is.
 type Kind uint8
