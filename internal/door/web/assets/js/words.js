@@ -13,9 +13,11 @@ const most = 48 << 10; // bytes that are asked about at once; the service reads 
 const waiting = []; // what the service was not asked about yet
 let asking = false;
 
-/** What the service says in a field of an answer: a reason, which stands beside the text in English, or that text. */
+/** What the service says in a field of an answer: a reason with the field's own text in English, which may be a whole sentence, or that text. */
 export function reasonOf(answer, field) {
-  return answer?.[`${field}_value`] ?? answer?.[field] ?? "";
+  const english = answer?.[field] ?? "";
+  const reason = answer?.[`${field}_value`];
+  return reason ? { ...reason, text: english || reason.text } : english;
 }
 
 /** What is wrong with a request, or with one of its fields, in the language of the page: that is how the API answers a reason. */
