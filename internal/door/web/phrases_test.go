@@ -164,6 +164,9 @@ var (
 func TestChinesePagesSpeakChinese(t *testing.T) {
 	for _, s := range shots(t) {
 		page := s.rig.get(t, s.rig.client(t, s.signedIn), s.path, "zh-CN")
+		if page.status >= http.StatusInternalServerError {
+			t.Errorf("%s answers %d", s.name, page.status)
+		}
 		for _, said := range retoldText.FindAllStringSubmatch(logLines.ReplaceAllString(page.body, ""), -1) {
 			if lang, text := said[1], said[2]; (words.MatchString(text) || lang == "en" && word.MatchString(text)) && !standard.MatchString(text) {
 				t.Errorf("%s says %q", s.name, text)
