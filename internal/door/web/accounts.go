@@ -58,8 +58,8 @@ type accountsPage struct {
 	OAuthReady bool
 	// Connected is the account that was just connected by OAuth; nil otherwise.
 	Connected *account.Account
-	// Problem is the text key of the error of OAuth; empty otherwise.
-	Problem string
+	// ErrorKey is the text key of the error of OAuth; empty otherwise.
+	ErrorKey string
 	// Ignored are the users whose plays are ignored.
 	Ignored []account.IgnoredUser
 	// Free are recent names that no account lists: their events are marked for nobody.
@@ -109,9 +109,9 @@ func (g Accounts) list(r *request) (content, error) {
 		page.Accounts = append(page.Accounts, view)
 	}
 	if problem := r.URL.Query().Get("oauth_error"); problem != "" {
-		page.Problem = "oauth.error.other"
+		page.ErrorKey = "oauth.error.other"
 		if slices.Contains(oauthProblems, problem) {
-			page.Problem = "oauth.error." + problem
+			page.ErrorKey = "oauth.error." + problem
 		}
 	}
 	return content{Title: "accounts.title", Data: page}, nil

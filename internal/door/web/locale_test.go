@@ -304,6 +304,32 @@ func TestTemplatesHoldNoText(t *testing.T) {
 	}
 }
 
+var (
+	told      = regexp.MustCompile(`\bsaid (\$?[\w.]+)`)
+	condition = regexp.MustCompile(`(?s){{-?\s*(?:else )?(?:if|with)\b(.*?)}}`)
+	operand   = regexp.MustCompile(`\$?[\w.]+`)
+)
+
+// TestConditionsAskWhetherSomethingIsSaid finds reasons that stand in a condition as they are: a struct is always true there, and
+// equals no text. The condition is said, or its Text.
+func TestConditionsAskWhetherSomethingIsSaid(t *testing.T) {
+	for _, file := range sources(t, "templates/*.html") {
+		for define := range strings.SplitSeq(file.text, "{{define ") {
+			reasons := map[string]bool{}
+			for _, m := range told.FindAllStringSubmatch(define, -1) {
+				reasons[m[1]] = m[1] != "."
+			}
+			for _, m := range condition.FindAllStringSubmatch(define, -1) {
+				for _, name := range operand.FindAllString(told.ReplaceAllString(m[1], ""), -1) {
+					if reasons[name] {
+						t.Errorf("%s: %s asks %s as it is, which is a reason: ask said or its Text", file.name, m[0], name)
+					}
+				}
+			}
+		}
+	}
+}
+
 type sourceFile struct{ name, text string }
 
 func sources(t *testing.T, pattern string) []sourceFile {

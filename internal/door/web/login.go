@@ -17,8 +17,8 @@ type SignIn struct {
 type loginPage struct {
 	Next string // where to go after signing in, base path included
 	Path string // the same without it
-	// Problem is the text key of the error of the provider; empty without an error.
-	Problem    string
+	// ErrorKey is the text key of the error of the provider; empty without an error.
+	ErrorKey   string
 	Provider   oidc.Status
 	NeedsSetup bool
 }
@@ -41,7 +41,7 @@ func (g SignIn) login(r *request) (content, error) {
 		return content{Instead: next}, nil // LocalPath never leaves this site
 	}
 	needs, err := g.NeedsSetup(r.Context())
-	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, Problem: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
+	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, ErrorKey: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
 }
 
 type setupPage struct {

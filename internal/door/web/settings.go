@@ -252,8 +252,8 @@ type accessPage struct {
 	Provider  oidc.Status
 	// Redirect is the redirect URI to register at the provider.
 	Redirect string
-	// Problem is the text key of the error when the provider was tried; empty without an error.
-	Problem string
+	// ErrorKey is the text key of the error when the provider was tried; empty without an error.
+	ErrorKey string
 	// Allow is the request body that adds the last account to those that may sign in.
 	Allow string
 	Keys  []auth.Key
@@ -266,12 +266,12 @@ type enrolmentView struct {
 }
 
 func (g Settings) access(r *request) (content, error) {
-	page := accessPage{Provider: g.Provider(), Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", Problem: providerProblem(r)}
-	switch page.Problem {
+	page := accessPage{Provider: g.Provider(), Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", ErrorKey: providerProblem(r)}
+	switch page.ErrorKey {
 	case "login.problem.stranger":
-		page.Problem = "access.problem.stranger"
+		page.ErrorKey = "access.problem.stranger"
 	case "login.problem.refused":
-		page.Problem = "" // the status of the provider holds the error
+		page.ErrorKey = "" // the status of the provider holds the error
 	}
 	page.User = r.viewer.Name
 	var err error

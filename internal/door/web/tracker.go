@@ -21,9 +21,9 @@ type trackerPage struct {
 	NextRun  *time.Time
 	Running  bool
 	CanSync  bool // whether anybody's history can be read
-	// Connected is the user who has just signed in at the tracker, Problem the text key of the error.
+	// Connected is the user who has just signed in at the tracker, ErrorKey the text key of the error.
 	Connected *tracker.User
-	Problem   string
+	ErrorKey  string
 	// Callback is the address that the tracker redirects browsers to. CallbackFits is set when the tracker accepts it.
 	Callback     string
 	CallbackFits bool
@@ -91,9 +91,9 @@ func (g Sources) tracker(r *request) (content, error) {
 		page.People = append(page.People, person)
 	}
 	if problem := r.URL.Query().Get("tracker_error"); problem != "" {
-		page.Problem = "tracker.error.other"
+		page.ErrorKey = "tracker.error.other"
 		if slices.Contains(trackerProblems, problem) {
-			page.Problem = "tracker.error." + problem
+			page.ErrorKey = "tracker.error." + problem
 		}
 	}
 	preview := newest(g.Tasks, tracker.PreviewTask)
