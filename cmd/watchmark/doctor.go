@@ -91,7 +91,7 @@ func printRoute(b *strings.Builder, route diagnose.Route) {
 		}
 	}
 	fmt.Fprintf(b, "        %s: %s\n", route.Via, strings.Join(stages, ", "))
-	if route.Advice == "" {
+	if route.Advice.IsZero() {
 		return
 	}
 	fmt.Fprintf(b, "        %s\n", route.Advice)

@@ -49,19 +49,19 @@ func networkSample(now time.Time) []diagnose.Result {
 	}
 	difference := -183.0
 	stage := func(name diagnose.StageName, ms float64, detail string) diagnose.Stage {
-		return diagnose.Stage{Name: name, OK: true, ElapsedMS: ms, Detail: detail}
+		return diagnose.Stage{Name: name, OK: true, ElapsedMS: ms, Detail: reason.Text(detail)}
 	}
 	good := diagnose.Route{Via: diagnose.ByProxy, Used: true, OK: true, ElapsedMS: 143, TLSVersion: "TLS 1.3", Status: 200, Stages: []diagnose.Stage{
 		stage(diagnose.DNS, .4, "192.168.1.2"), stage(diagnose.TCP, 1.2, "192.168.1.2:1080"), stage(diagnose.Proxy, 38, ""), stage(diagnose.TLS, 61, "TLS 1.3, issued by CN=R11"), stage(diagnose.HTTP, 42, "200 OK")}}
 	cut := diagnose.Route{Via: diagnose.Direct, Failed: diagnose.TLS, Problem: diagnose.TLSCut, ElapsedMS: 80, Stages: []diagnose.Stage{
-		stage(diagnose.DNS, 12, "203.0.113.7"), stage(diagnose.TCP, 31, "203.0.113.7:443"), {Name: diagnose.TLS, ElapsedMS: 36, Problem: diagnose.TLSCut, Detail: "read tcp: connection reset by peer"}}}
+		stage(diagnose.DNS, 12, "203.0.113.7"), stage(diagnose.TCP, 31, "203.0.113.7:443"), {Name: diagnose.TLS, ElapsedMS: 36, Problem: diagnose.TLSCut, Detail: reason.Text("read tcp: connection reset by peer")}}}
 	strange := diagnose.Route{Via: diagnose.Direct, Used: true, Failed: diagnose.TLS, Problem: diagnose.WrongName, ElapsedMS: 95, Chain: chain, TLSVersion: "TLS 1.2", Stages: []diagnose.Stage{
 		stage(diagnose.DNS, 9, "10.10.34.35"), stage(diagnose.TCP, 4, "10.10.34.35:443"),
-		{Name: diagnose.TLS, ElapsedMS: 71, Problem: diagnose.WrongName, Detail: "x509: certificate is valid for filter.lan, not bgm.tv <b>"}}}
+		{Name: diagnose.TLS, ElapsedMS: 71, Problem: diagnose.WrongName, Detail: reason.Text("x509: certificate is valid for filter.lan, not bgm.tv <b>")}}}
 	off := good
 	off.Via, off.Problem, off.ClockDifference = diagnose.Direct, diagnose.ClockOff, &difference
 	unknown := diagnose.Route{Via: diagnose.Direct, Used: true, Failed: diagnose.DNS, Problem: diagnose.NameUnknown, ElapsedMS: 22, Stages: []diagnose.Stage{
-		{Name: diagnose.DNS, ElapsedMS: 22, Problem: diagnose.NameUnknown, Detail: "lookup apiz.trakt.tv: no such host"}}}
+		{Name: diagnose.DNS, ElapsedMS: 22, Problem: diagnose.NameUnknown, Detail: reason.Text("lookup apiz.trakt.tv: no such host")}}}
 	return []diagnose.Result{
 		{Kind: diagnose.CatalogAPI, Host: "api.bgm.tv", InUse: true, CheckedAt: &at, OK: true, Routes: []diagnose.Route{good, cut}},
 		{Kind: diagnose.CatalogWeb, Host: "bgm.tv", InUse: true, CheckedAt: &at, Routes: []diagnose.Route{strange}},

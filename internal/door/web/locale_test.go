@@ -192,11 +192,6 @@ func TestKeysExist(t *testing.T) {
 	for _, stage := range diagnose.StageNames {
 		need("the stage", "network.stage."+string(stage))
 	}
-	for problem, advice := range diagnose.Problems {
-		if key := "network.problem." + string(problem); en[key] != advice {
-			t.Errorf("%s is %q, the API says %q", key, en[key], advice)
-		}
-	}
 	for _, via := range []diagnose.Via{diagnose.Direct, diagnose.ByProxy} {
 		need("the way", "network.via."+string(via))
 		need("the way", "script.way_"+string(via))

@@ -131,7 +131,7 @@ func (g *rig) fillSources(t testing.TB) {
 	g.patch(t, "device", map[string]any{"enabled": true, "addresses": []any{"192.168.1.5"}, "subnets": []any{"192.168.1.0/24"}})
 	g.device = device.Status{Enabled: true, LastScan: ago(2 * time.Hour), Found: 2, Devices: []device.Device{
 		{Address: "192.168.1.9:9978", UUID: "u-2", Name: "Bedroom Box", LastSeen: ago(11 * time.Hour), OfflineSince: ago(10 * time.Hour), Problem: reason.Text("connection refused"),
-			LastEvent: &device.Event{At: time.Now().Add(-11 * time.Hour), Title: "彩虹放送局", Label: "全12集", Share: .95, Outcome: device.Skipped, Reason: "the label counts episodes and names none"}},
+			LastEvent: &device.Event{At: time.Now().Add(-11 * time.Hour), Title: "彩虹放送局", Label: "全12集", Share: .95, Outcome: device.Skipped, Reason: reason.Text("the label counts episodes and names none")}},
 		{Address: "192.168.1.5:9978", UUID: "u-1", Name: "Mira TV", Listed: true, Online: true, LastSeen: ago(20 * time.Second), NextPoll: &next,
 			Now:       &device.Now{Title: "灯塔守望者 第二季", Label: "第7集", State: device.Playing, Position: 610, Duration: 1440, Speed: 1, Share: .42, Highest: .42, Seen: true, Reading: reading},
 			LastEvent: &device.Event{At: time.Now().Add(-25 * time.Minute), Title: "灯塔守望者 第二季", Label: "第6集", Share: .97, Outcome: device.Counted, RecordIDs: []int64{1}}},

@@ -23,6 +23,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"watchmark/internal/platform/reason"
+
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
@@ -41,12 +43,14 @@ var (
 	ErrWrongKey = errors.New("sealed with another key: put the old " + KeyFile + " back into the data folder (or the old key into " +
 		KeyEnv + ") and start again, or enter the credential anew")
 	// ErrDamaged is returned for a value that was changed, cut, moved from another place, or never sealed.
-	ErrDamaged = errors.New("the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew")
+	ErrDamaged = reason.New("secret_sealed_value_damaged_or_belongs", "the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew",
+		"加密的内容已损坏或不属于这里：请从备份恢复数据库，或重新填写凭据")
 	// ErrNoKey is returned when there is no key although values were sealed with one.
 	ErrNoKey = errors.New("there is no key for what is sealed in the database: put the old " + KeyFile + " back into the data folder; if it is lost, " +
 		"put 32 random bytes in hex into " + KeyEnv + " and enter every credential anew")
 	// ErrBadKey is returned for key material that is not 32 bytes in base64 or hex.
-	ErrBadKey = errors.New("a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)")
+	ErrBadKey = reason.New("secret_key_32_bytes_written_hex", "a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)",
+		"密钥为 32 字节，以十六进制（64 个字符）或 base64（44 个字符）书写")
 )
 
 // Box seals and opens credentials with one key. It may be used by several goroutines.

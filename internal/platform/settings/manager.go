@@ -200,12 +200,12 @@ func (m *Manager) encode(o *option, value any) (string, error) {
 func (m *Manager) decode(o *option, text string) (any, error) {
 	var raw any
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		return nil, fmt.Errorf("the stored value is not JSON: %w", err)
+		return nil, storedValueNotJSON.With(err)
 	}
 	if sealed, ok := raw.(string); ok && o.secret() {
 		plain, err := m.sealer.Open(sealed, place(o))
 		if err != nil {
-			return nil, fmt.Errorf("the stored value cannot be opened: %w", err)
+			return nil, storedValueSealed.With(err)
 		}
 		raw = plain
 	}

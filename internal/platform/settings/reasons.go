@@ -103,4 +103,6 @@ var (
 	outside             = reason.New("settings_outside", "stands outside of every section", "不在任何分组内")
 	commandLine         = reason.New("settings_command_line", "command line", "命令行参数")
 	environmentVariable = reason.New("settings_environment_variable", "environment variable {name}", "环境变量 {name} ")
+	storedValueSealed   = reason.New("settings_stored_value_sealed", "the stored value cannot be opened: {cause}", "无法打开保存的值：{cause}")
+	storedValueNotJSON  = reason.New("settings_stored_value_not_json", "the stored value is not JSON: {cause}", "保存的值不是 JSON：{cause}")
 )

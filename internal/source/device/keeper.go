@@ -257,7 +257,7 @@ func (k *Keeper) syncAll(ctx context.Context, t *task.Task) error {
 		k.mu.Unlock()
 	}()
 	k.reconcile()
-	t.Progress(0, 0, reason.Text("looking for boxes"))
+	t.Progress(0, 0, lookingBoxes.With())
 	if _, err := k.scan(ctx); err != nil && !errors.Is(err, ErrScanning) {
 		return err
 	}

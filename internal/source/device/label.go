@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch/title"
 )
 
@@ -66,8 +67,8 @@ type found struct {
 	bare     bool
 	episodes []float64
 	kind     Kind
-	how      string // the rule
-	problem  string // why no episode can be told from this text although it speaks of some
+	how      string       // the rule
+	problem  *reason.Kind // why no episode can be told from this text although it speaks of some
 }
 
 // readLabel reads the label of an episode. plainTitle is taken off its beginning. The
@@ -77,7 +78,7 @@ func readLabel(label, plainTitle string) found {
 	if f, ok := readWhole(text); ok {
 		return f
 	}
-	extra := found{kind: Extra, how: "extra", problem: "it is a trailer or an extra"}
+	extra := found{kind: Extra, how: "extra", problem: isExtra}
 	if hanExtra.MatchString(text) || latinExtra.MatchString(text) {
 		return extra
 	}
@@ -89,7 +90,7 @@ func readLabel(label, plainTitle string) found {
 	case maybeExtra.MatchString(text):
 		return extra
 	case volume.MatchString(text):
-		return found{problem: "the label numbers parts or volumes, not episodes"}
+		return found{problem: labelNumbersParts}
 	}
 	if f, ok := readPlaced(text); ok {
 		return f
@@ -98,7 +99,7 @@ func readLabel(label, plainTitle string) found {
 		return f
 	}
 	if counting {
-		return found{problem: "the label counts episodes and names none"}
+		return found{problem: labelCounts}
 	}
 	return found{}
 }
@@ -122,7 +123,7 @@ func readWhole(text string) (found, bool) {
 		if f, ok := spanned(m[1], m[2], "the whole label"); ok {
 			return f, true
 		}
-		return found{problem: "the label names a span of episodes"}, true
+		return found{problem: labelNamesSpan}, true
 	}
 	return found{}, false
 }
@@ -160,7 +161,7 @@ func readNamed(text string) (found, bool) {
 			return f, true
 		}
 		if m[2] != "" {
-			return found{problem: "the label names a span of episodes"}, true
+			return found{problem: labelNamesSpan}, true
 		}
 		return numbered(m[1]+m[4], "第…集"), true
 	}
@@ -200,7 +201,7 @@ func readSpecial(text string) (found, bool) {
 		return found{}, false
 	}
 	if digits == "" {
-		return found{kind: kind, how: "special", problem: "it is a special without a number"}, true
+		return found{kind: kind, how: "special", problem: specialWithoutNumber}, true
 	}
 	f := numbered(digits, "special")
 	f.kind = kind
@@ -238,13 +239,13 @@ func readRest(text string) (found, bool) {
 			continue
 		}
 		if only != "" && only != n {
-			return found{problem: "the label has several numbers"}, true
+			return found{problem: severalNumbers}, true
 		}
 		only = n
 	}
 	switch film := filmWord.MatchString(text); {
 	case film && digits.MatchString(rest):
-		return found{problem: "the label names one of several films"}, true
+		return found{problem: oneOfSeveralFilms}, true
 	case film:
 		return found{kind: Film}, true
 	case only == "":

@@ -221,15 +221,15 @@ func (k *Keeper) end(pl *player, p *playback, at time.Time, id, user string) {
 	case p.completeAtEnd(at, threshold):
 		k.decide(pl, p, at, id, user)
 	case share >= threshold:
-		k.skip(pl, p, at, "it was jumped to its end")
+		k.skip(pl, p, at, jumpedToEnd.With())
 	default:
-		k.skip(pl, p, at, fmt.Sprintf("it ended at %.0f %%, and counts from %.0f %%", math.Floor(100*share), 100*threshold))
+		k.skip(pl, p, at, endedCountsFrom.With(fmt.Sprintf("%.0f", math.Floor(100*share)), fmt.Sprintf("%.0f", 100*threshold)))
 	}
 }
 
 // decide has a playback counted that is complete.
 func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) {
-	if p.reading.Problem != "" {
+	if !p.reading.Problem.IsZero() {
 		k.skip(pl, p, at, p.reading.Problem)
 		return
 	}
@@ -240,7 +240,7 @@ func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) 
 }
 
 // demand has what a player plays now counted, however it got there, because a person asked. It returns why it is not.
-func (k *Keeper) demand(ctx context.Context, pl *player) (reason string) {
+func (k *Keeper) demand(ctx context.Context, pl *player) (why reason.Reason) {
 	threshold := k.Config().Threshold
 	pl.turn.Lock()
 	defer pl.turn.Unlock()
@@ -250,21 +250,21 @@ func (k *Keeper) demand(ctx context.Context, pl *player) (reason string) {
 	k.mu.Unlock()
 	switch {
 	case p == nil:
-		return "the box plays nothing"
-	case p.reading.Problem != "":
+		return boxPlaysNothing.With()
+	case !p.reading.Problem.IsZero():
 		return p.reading.Problem
 	case p.live() || p.growing:
-		return "it is a live stream, which never counts"
+		return liveStreamWhichNeverCounts.With()
 	case p.settled && last != nil && last.Outcome == Skipped:
 		return last.Reason
 	case p.settled && len(pl.owed) == 0:
-		return errCounted.Error()
+		return errCounted.With()
 	case p.settled:
-		return errOwed
+		return errOwed.With()
 	case p.last.state != Playing && p.last.state != Paused:
-		return "it neither plays nor pauses: start it again on the box"
+		return neitherPlaysNorPausesStart.With()
 	case p.last.share() < threshold:
-		return fmt.Sprintf("it is at %.0f %%, and counts from %.0f %%", math.Floor(100*p.last.share()), 100*threshold)
+		return countsFrom.With(fmt.Sprintf("%.0f", math.Floor(100*p.last.share())), fmt.Sprintf("%.0f", 100*threshold))
 	}
 	p.highest = max(p.highest, p.last.share())
 	k.decide(pl, p, p.last.at, id, user)
@@ -274,17 +274,14 @@ func (k *Keeper) demand(ctx context.Context, pl *player) (reason string) {
 	pl.now = nowOf(p)
 	switch {
 	case len(pl.owed) > 0:
-		return errOwed
+		return errOwed.With()
 	case pl.last.Outcome != Counted:
 		return pl.last.Reason
 	}
-	return ""
+	return reason.Reason{}
 }
 
-// errOwed is told when the database did not take what a box played.
-const errOwed = "it cannot be stored now: it is tried again at the next look, and the log of the service says why"
-
-func (k *Keeper) skip(pl *player, p *playback, at time.Time, why string) {
+func (k *Keeper) skip(pl *player, p *playback, at time.Time, why reason.Reason) {
 	p.settled = true
 	event := eventOf(p, at)
 	event.Outcome, event.Reason = Skipped, why
@@ -302,7 +299,7 @@ func (k *Keeper) settle(ctx context.Context, pl *player) {
 		})
 		switch {
 		case errors.Is(err, errCounted):
-			o.event.Outcome, o.event.Reason = Repeated, errCounted.Error()
+			o.event.Outcome, o.event.Reason = Repeated, errCounted.With()
 		case err != nil:
 			k.Log.Error("what a TV box played cannot be stored; it is tried again", "title", o.from.Title, "error", err)
 			return

@@ -73,7 +73,7 @@ func (p *playback) same(s sample) bool {
 	if playOf("", now) != playOf("", p.reading) {
 		return false
 	}
-	if now.Problem != "" && (p.last.title != s.title || p.last.label != s.label) {
+	if !now.Problem.IsZero() && (p.last.title != s.title || p.last.label != s.label) {
 		return false
 	}
 	back := p.end.share() >= anew && s.share() > 0 && s.share() < anew

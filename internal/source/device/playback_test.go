@@ -297,13 +297,13 @@ func TestSeasonsAndNewVersionsCountForThemselves(t *testing.T) {
 func TestWhatIsNotAnEpisodeIsSkippedWithAReason(t *testing.T) {
 	r := newReel(t)
 	for label, want := range map[string]string{"全12集": "counts episodes", "第03集预告": "extra", "线路一": "nothing tells"} {
-		if e := r.watches("灯塔守望者", label); e == nil || e.Outcome != Skipped || e.Label != label || !strings.Contains(e.Reason, want) {
+		if e := r.watches("灯塔守望者", label); e == nil || e.Outcome != Skipped || e.Label != label || !strings.Contains(e.Reason.Text, want) {
 			t.Errorf("%s: %+v", label, e)
 		}
 	}
 	r.plays("07", 0.4, 0.48)
 	r.look(30*time.Second, media{})
-	if e := r.player.last; e.Label != "07" || !strings.Contains(e.Reason, "it ended at 46 %, and counts from 80 %") {
+	if e := r.player.last; e.Label != "07" || !strings.Contains(e.Reason.Text, "it ended at 46 %, and counts from 80 %") {
 		t.Errorf("left in the middle: %+v", e)
 	}
 	told := r.player.last

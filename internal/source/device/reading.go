@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 	"watchmark/internal/watch/title"
@@ -37,10 +38,16 @@ type Reading struct {
 	Season   *int      `json:"season" doc:"Null when nothing tells it; 0 for specials."`
 	Episodes []float64 `json:"episodes" doc:"Several for a file of several episodes; empty for films."`
 	// LiveAction is set when the title says that real people act.
-	LiveAction bool   `json:"live_action"`
-	From       string `json:"from" enum:",label,title,url" doc:"What told the episode, or that it is a film."`
-	How        string `json:"how" doc:"The rule by which it was read." example:"第…集"`
-	Problem    string `json:"problem" doc:"Why this is never marked; empty when it can be."`
+	LiveAction bool          `json:"live_action"`
+	From       string        `json:"from" enum:",label,title,url" doc:"What told the episode, or that it is a film."`
+	How        string        `json:"how" doc:"The rule by which it was read." example:"第…集"`
+	Problem    reason.Reason `json:"problem_value,omitzero" doc:"Why this is never marked; empty when it can be."`
+}
+
+// MarshalJSON has the text of its reason beside it.
+func (r Reading) MarshalJSON() ([]byte, error) {
+	type plain Reading
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 var (
@@ -76,18 +83,19 @@ func Read(rawTitle, label, address string) Reading {
 		f, r.From = readLabel(text, title.Plain(r.Title)), from
 	}
 	if channel.MatchString(plain) || maybeLive.MatchString(plain) && len(f.episodes) == 0 {
-		r.Kind, r.From, r.Problem = Live, "title", "it is a channel"
+		r.Kind, r.From, r.Problem = Live, "title", isChannel.With()
 		return r
 	}
-	if len(f.episodes) == 0 && f.problem == "" && !film {
+	if len(f.episodes) == 0 && f.problem == nil && !film {
 		if named := readAddress(address); len(named.episodes) > 0 {
 			f, r.From = named, "url"
 		}
 	}
 	r.Season = seasonOf(f, text, parsed)
-	r.Kind, r.Episodes, r.How, r.Problem = f.kind, append(r.Episodes, f.episodes...), f.how, f.problem
+	r.Kind, r.Episodes, r.How = f.kind, append(r.Episodes, f.episodes...), f.how
 	switch single := len(f.episodes) == 1 && f.episodes[0] == 1 && f.kind == Episode; {
-	case f.problem != "":
+	case f.problem != nil:
+		r.Problem = f.problem.With()
 		if r.Kind == "" {
 			r.Kind = Unread
 		}
@@ -97,10 +105,10 @@ func Read(rawTitle, label, address string) Reading {
 	case (film || f.kind == Film || text == "") && r.Season == nil && !counts.MatchString(plain):
 		r.toFilm("label", "a label without an episode")
 	default:
-		r.Kind, r.From, r.Problem = Unread, "", "nothing tells which episode it is"
+		r.Kind, r.From, r.Problem = Unread, "", noEpisodeTold.With()
 	}
 	if r.Title == "" {
-		r.Kind, r.Problem = Unread, "it has no title"
+		r.Kind, r.Problem = Unread, noTitle.With()
 	}
 	return r
 }
@@ -154,7 +162,7 @@ func readAddress(address string) found {
 		return found{}
 	}
 	f, _ := readNamed(text)
-	if f.problem != "" || hanExtra.MatchString(text) || latinExtra.MatchString(text) {
+	if f.problem != nil || hanExtra.MatchString(text) || latinExtra.MatchString(text) {
 		return found{}
 	}
 	return f

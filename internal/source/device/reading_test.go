@@ -19,7 +19,7 @@ func shown(r device.Reading) string {
 	for _, n := range r.Episodes {
 		text += fmt.Sprintf(" %v", n)
 	}
-	if r.Problem != "" {
+	if !r.Problem.IsZero() {
 		return string(r.Kind) + "!"
 	}
 	return text
@@ -143,7 +143,7 @@ func FuzzRead(f *testing.F) {
 		if strings.ContainsFunc(r.Title, unicode.IsControl) {
 			t.Errorf("the title is %q", r.Title)
 		}
-		if r.Problem != "" {
+		if !r.Problem.IsZero() {
 			return
 		}
 		events := r.Events("Living Box", "7c1de0aa55ab90f1", time.Unix(0, 0))

@@ -14,4 +14,35 @@ var (
 		"正在查找盒子：请等它结束后再试").For(reason.Conflict)
 	ErrUnknown = reason.New("device_unknown", "no box of that address or uuid is known: name it in device.addresses, or scan for it",
 		"没有这个地址或 uuid 的盒子：请填入 device.addresses，或扫描查找").For(reason.NotFound)
+
+	endedCountsFrom = reason.New("device_ended_counts_from", "it ended at {floor} %, and counts from {value} %",
+		"在 {floor}% 处结束，达到 {value}% 才计入")
+	boxPlaysNothing            = reason.New("device_box_plays_nothing", "the box plays nothing", "盒子没有播放内容")
+	liveStreamWhichNeverCounts = reason.New("device_live_stream_which_never_counts", "it is a live stream, which never counts",
+		"这是直播，从不计入")
+	neitherPlaysNorPausesStart = reason.New("device_neither_plays_nor_pauses_start", "it neither plays nor pauses: start it again on the box",
+		"没有在播放或暂停：请在盒子上重新播放")
+	countsFrom = reason.New("device_counts_from", "it is at {floor} %, and counts from {value} %",
+		"播放到 {floor}%，达到 {value}% 才计入")
+	countWhatDevicePlayed = reason.New("device_count_what_device_played", "count what a device played: {cause}",
+		"统计盒子播放的内容：{cause}")
+	noteWhatDevicePlays = reason.New("device_note_what_device_plays", "note what a device plays: {cause}",
+		"记录盒子播放的内容：{cause}")
+	forgetWhatDevicesPlayedLong = reason.New("device_forget_what_devices_played_long", "forget what devices played long ago: {cause}",
+		"清理盒子很久以前的播放：{cause}")
+	lookingBoxes = reason.New("device_looking_boxes", "looking for boxes", "正在查找盒子")
+
+	// Why nothing is marked by what a box says.
+	isExtra              = reason.New("device_is_extra", "it is a trailer or an extra", "这是预告或花絮")
+	labelCounts          = reason.New("device_label_counts", "the label counts episodes and names none", "标签只写了总集数")
+	labelNamesSpan       = reason.New("device_label_names_span", "the label names a span of episodes", "标签包含多集")
+	specialWithoutNumber = reason.New("device_special_without_number", "it is a special without a number", "没有编号的特别篇")
+	severalNumbers       = reason.New("device_several_numbers", "the label has several numbers", "标签里有多个数字")
+	isChannel            = reason.New("device_is_channel", "it is a channel", "这是直播频道")
+	noEpisodeTold        = reason.New("device_no_episode_told", "nothing tells which episode it is", "看不出是第几集")
+	labelNumbersParts    = reason.New("device_label_numbers_parts", "the label numbers parts or volumes, not episodes", "标签的编号是部或卷，不是集")
+	oneOfSeveralFilms    = reason.New("device_one_of_several_films", "the label names one of several films", "标签是多部电影之一")
+	noTitle              = reason.New("device_no_title", "it has no title", "没有标题")
+	jumpedToEnd          = reason.New("device_jumped_to_end", "it was jumped to its end", "直接跳到了结尾")
+	errOwed              = reason.New("device_owed", "it cannot be stored now: it is tried again at the next look, and the log of the service says why", "暂时无法保存：下次查看时会重试，原因见服务日志")
 )

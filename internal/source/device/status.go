@@ -23,14 +23,20 @@ const (
 
 // Event is a decision about something that a box played.
 type Event struct {
-	At        time.Time `json:"at"`
-	Title     string    `json:"title"`
-	Label     string    `json:"label" doc:"What the player calls the episode."`
-	Reading   Reading   `json:"reading"`
-	Share     float64   `json:"share" doc:"The highest share of the running time that was seen, a ratio 0 to 1."`
-	Outcome   Outcome   `json:"outcome" enum:"counted,repeated,skipped" doc:"Whether it became records, had been counted before, or does not count."`
-	Reason    string    `json:"reason" doc:"Why it does not count; empty when it does."`
-	RecordIDs []int64   `json:"record_ids"`
+	At        time.Time     `json:"at"`
+	Title     string        `json:"title"`
+	Label     string        `json:"label" doc:"What the player calls the episode."`
+	Reading   Reading       `json:"reading"`
+	Share     float64       `json:"share" doc:"The highest share of the running time that was seen, a ratio 0 to 1."`
+	Outcome   Outcome       `json:"outcome" enum:"counted,repeated,skipped" doc:"Whether it became records, had been counted before, or does not count."`
+	Reason    reason.Reason `json:"reason_value,omitzero" doc:"Why it does not count; empty when it does."`
+	RecordIDs []int64       `json:"record_ids"`
+}
+
+// MarshalJSON has the text of its reason beside it.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type plain Event
+	return reason.MarshalBeside((*plain)(&e))
 }
 
 func eventOf(p *playback, at time.Time) Event {
@@ -212,10 +218,11 @@ func (k *Keeper) peek(ctx context.Context, p *place) Device {
 
 // Synced is what a person's word did with a box.
 type Synced struct {
-	Before Device `json:"before"`
-	After  Device `json:"after"`
-	Event  *Event `json:"event,omitempty" doc:"What was decided by this call; not there when nothing was."`
-	Reason string `json:"reason" doc:"Why nothing was taken in, in one line; empty when something was."`
+	Before      Device        `json:"before"`
+	After       Device        `json:"after"`
+	Event       *Event        `json:"event,omitempty" doc:"What was decided by this call; not there when nothing was."`
+	Reason      string        `json:"reason" doc:"Why nothing was taken in, in one line; empty when something was."`
+	ReasonValue reason.Reason `json:"reason_value,omitzero"`
 }
 
 // DebugSync asks the box of an address or uuid now, and takes in what it plays or has paused, if it is far enough: a
@@ -237,12 +244,12 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 	k.poll(ctx, p) // what goes wrong is in the state after it
 	k.Kick()
 	k.mu.Lock()
-	pl, problem := p.player, ""
+	pl, problem := p.player, reason.Reason{}
 	if !p.offline.IsZero() || pl == nil {
-		problem = p.problem.Text
+		problem = p.problem
 	}
 	k.mu.Unlock()
-	if problem == "" {
+	if problem.IsZero() {
 		problem = k.demand(ctx, pl)
 	}
 	k.mu.Lock()
@@ -252,7 +259,7 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 		result.Event = result.After.LastEvent
 	}
 	if result.Event == nil || result.Event.Outcome != Counted {
-		result.Reason = problem
+		result.Reason, result.ReasonValue = problem.Text, problem
 	}
 	return result, nil
 }

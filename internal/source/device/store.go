@@ -3,13 +3,12 @@ package device
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch/title"
 )
 
@@ -18,7 +17,7 @@ import (
 const rearmAfter = 12 * time.Hour
 
 // errCounted is returned for what was counted already.
-var errCounted = errors.New("it was counted already")
+var errCounted = reason.New("device_counted", "it was counted already", "已经计入过")
 
 // Store remembers what was counted, so that nothing counts twice.
 type Store struct{ db *db.DB }
@@ -57,11 +56,11 @@ func countTx(ctx context.Context, tx *sql.Tx, p play, again bool, at time.Time) 
 		WHERE ? = 1 AND (device_plays.armed = 1 OR device_plays.counted_at <= ? OR device_plays.counted_at > excluded.counted_at)`,
 		p.device, p.title, p.season, p.episode, at.UnixMilli(), again, at.Add(-rearmAfter).UnixMilli())
 	if err != nil {
-		return fmt.Errorf("count what a device played: %w", err)
+		return countWhatDevicePlayed.With(err)
 	}
 	changed, err := result.RowsAffected()
 	if err != nil {
-		return fmt.Errorf("count what a device played: %w", err)
+		return countWhatDevicePlayed.With(err)
 	}
 	if changed == 0 {
 		return errCounted
@@ -77,7 +76,7 @@ func (s *Store) begin(ctx context.Context, p play) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("note what a device plays: %w", err)
+		return noteWhatDevicePlays.With(err)
 	}
 	return nil
 }
@@ -95,7 +94,7 @@ func (s *Store) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, 
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forget what devices played long ago: %w", err)
+		return 0, forgetWhatDevicesPlayedLong.With(err)
 	}
 	return n, nil
 }

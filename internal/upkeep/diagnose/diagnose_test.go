@@ -101,7 +101,7 @@ func TestDiagnosisTellsTheStageThatFailed(t *testing.T) {
 			if r.OK == failed || got.OK == failed || (r.Failed != "") != failed || !r.Used || r.Via != diagnose.Direct {
 				t.Errorf("the route says %+v", r)
 			}
-			if (c.problem != "") != (r.Advice != "") {
+			if (c.problem != "") != (!r.Advice.IsZero()) {
 				t.Errorf("the advice is %q", r.Advice)
 			}
 			if chained := strings.Contains(r.TLSVersion, "TLS 1."); chained != (len(r.Chain) > 0) {
@@ -135,7 +135,7 @@ func TestChainAndClockAreTold(t *testing.T) {
 		!slices.Equal(r.Chain[0].Names, []string{"service.test", "127.0.0.1"}) || r.Chain[0].NotAfter.Year() != 2001 {
 		t.Errorf("the chain is %+v", r.Chain)
 	}
-	if r.Problem != diagnose.Expired || !strings.Contains(r.Stages[2].Detail, "2001-02-03T04:05:06Z") {
+	if r.Problem != diagnose.Expired || !strings.Contains(r.Stages[2].Detail.Text, "2001-02-03T04:05:06Z") {
 		t.Errorf("it says %s: %s", r.Problem, r.Stages[2].Detail)
 	}
 	if d := r.ClockDifference; d == nil || *d < 85 || *d > 120 {
@@ -335,7 +335,7 @@ func TestProxyIsTested(t *testing.T) {
 				g.proxy = must(url.Parse(c.set))(t)
 			}
 			got := must(g.TestProxy(t.Context(), c.given))(t)
-			if got.OK != c.ok || !strings.Contains(got.Message, c.says) || len(got.Routes) != c.routes || (got.LatencyMS == 0) != (got.Proxy == "") {
+			if got.OK != c.ok || !strings.Contains(got.Message.Text, c.says) || len(got.Routes) != c.routes || (got.LatencyMS == 0) != (got.Proxy == "") {
 				t.Errorf("%+v", got)
 			}
 			if text := string(must(json.Marshal(got))(t)); strings.Contains(text, "pa55") {

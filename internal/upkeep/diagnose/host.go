@@ -17,13 +17,19 @@ import (
 
 // Reach is whether a port of a host can be reached by one way.
 type Reach struct {
-	Via       Via       `json:"via" enum:"direct,proxy"`
-	Used      bool      `json:"used" doc:"Whether requests of this service would go this way."`
-	Reachable bool      `json:"reachable"`
-	Failed    StageName `json:"failed" enum:",dns,tcp,proxy" doc:"The stage that failed; empty when none did."`
-	Problem   Problem   `json:"problem" doc:"What failed, in one word."`
-	Advice    string    `json:"advice" doc:"What that means and what to do."`
-	ElapsedMS float64   `json:"elapsed_ms"`
+	Via       Via           `json:"via" enum:"direct,proxy"`
+	Used      bool          `json:"used" doc:"Whether requests of this service would go this way."`
+	Reachable bool          `json:"reachable"`
+	Failed    StageName     `json:"failed" enum:",dns,tcp,proxy" doc:"The stage that failed; empty when none did."`
+	Problem   Problem       `json:"problem" doc:"What failed, in one word."`
+	Advice    reason.Reason `json:"advice_value,omitzero" doc:"What that means and what to do."`
+	ElapsedMS float64       `json:"elapsed_ms"`
+}
+
+// MarshalJSON has the texts of its reasons beside them.
+func (r Reach) MarshalJSON() ([]byte, error) {
+	type plain Reach
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 // ErrForbidden is returned for an address that nothing is connected to, whoever names it.
@@ -82,11 +88,17 @@ var ErrProxy = reason.New("diagnosis_proxy", "the proxy must be an address such 
 type ProxyTest struct {
 	OK bool `json:"ok" doc:"Whether the catalog can be reached through the proxy."`
 	// Proxy shows neither user nor password.
-	Proxy     string  `json:"proxy" doc:"The proxy, without user and password; empty when there is none." example:"socks5://proxy.example:1080"`
-	Message   string  `json:"message" doc:"How it came out, in plain words."`
-	LatencyMS float64 `json:"latency_ms" doc:"How long a request through the proxy took; 0 without a proxy."`
+	Proxy     string        `json:"proxy" doc:"The proxy, without user and password; empty when there is none." example:"socks5://proxy.example:1080"`
+	Message   reason.Reason `json:"message_value,omitzero" doc:"How it came out, in plain words."`
+	LatencyMS float64       `json:"latency_ms" doc:"How long a request through the proxy took; 0 without a proxy."`
 	// Routes begins with the way through the proxy, if there is one; the direct way is last.
 	Routes []Route `json:"routes" doc:"The way through the proxy, if there is one, and the direct way."`
+}
+
+// MarshalJSON has the texts of its reasons beside them.
+func (t ProxyTest) MarshalJSON() ([]byte, error) {
+	type plain ProxyTest
+	return reason.MarshalBeside((*plain)(&t))
 }
 
 // TestProxy goes to the catalog through a proxy, and directly. An empty text is the proxy that requests go through now. It
@@ -95,7 +107,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	catalog := d.Targets()[0]
 	target, err := url.Parse(catalog.URL)
 	if err != nil {
-		return ProxyTest{}, fmt.Errorf("read the address of the catalog: %w", err)
+		return ProxyTest{}, readAddressCatalog.With(err)
 	}
 	var proxy *url.URL
 	if text == "" {
@@ -107,7 +119,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 		return ProxyTest{}, ErrProxy
 	}
 	if proxy == nil {
-		return ProxyTest{Message: "No proxy is set: requests go directly.", Routes: []Route{d.walk(ctx, trip{target: target, json: catalog.JSON})}}, nil
+		return ProxyTest{Message: noProxySetRequestsGo.With(), Routes: []Route{d.walk(ctx, trip{target: target, json: catalog.JSON})}}, nil
 	}
 	if password, has := proxy.User.Password(); has {
 		d.Masker.Add(password)
@@ -116,13 +128,13 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	test := ProxyTest{OK: routes[0].OK, Proxy: (&url.URL{Scheme: proxy.Scheme, Host: proxy.Host}).String(), LatencyMS: routes[0].ElapsedMS, Routes: routes}
 	switch {
 	case routes[0].OK && routes[1].OK:
-		test.Message = fmt.Sprintf("The catalog answers through the proxy in %.0f ms, directly in %.0f ms.", routes[0].ElapsedMS, routes[1].ElapsedMS)
+		test.Message = catalogAnswersThroughProxyMs.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS), fmt.Sprintf("%.0f", routes[1].ElapsedMS))
 	case routes[0].OK:
-		test.Message = fmt.Sprintf("The catalog answers through the proxy in %.0f ms; directly it cannot be reached.", routes[0].ElapsedMS)
+		test.Message = catalogAnswersThroughProxyMs2.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS))
 	case routes[1].OK:
-		test.Message = fmt.Sprintf("The catalog cannot be reached through the proxy, but directly in %.0f ms. %s", routes[1].ElapsedMS, routes[0].Advice)
+		test.Message = catalogCannotReachedThroughProxy.With(fmt.Sprintf("%.0f", routes[1].ElapsedMS), routes[0].Advice)
 	default:
-		test.Message = "The catalog cannot be reached, neither through the proxy nor directly. " + routes[0].Advice
+		test.Message = catalogCannotBeReached.With(routes[0].Advice)
 	}
 	return test, nil
 }

@@ -12,6 +12,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+
+	"watchmark/internal/platform/reason"
 )
 
 // enter passes the proxy: TLS where it is spoken to by https, then the tunnel to to, if one is wanted.
@@ -87,19 +89,20 @@ func connect(conn net.Conn, proxy *url.URL, to string) (detail string, p Problem
 // socksReplies are the codes of a reply (RFC 1928, section 6).
 var socksReplies = map[byte]struct {
 	problem Problem
-	text    string
+	text    reason.Reason
 }{
-	1: {ProxyNoWay, "general failure"},
-	2: {ProxyForbids, "connection not allowed"},
-	3: {ProxyNoWay, "network unreachable"},
-	4: {ProxyNoWay, "host unreachable"},
-	5: {ProxyNoWay, "connection refused by the host"},
-	6: {ProxyNoWay, "time to live expired"},
-	7: {ProxyForbids, "command not supported"},
-	8: {ProxyNoWay, "address type not supported"},
+	1: {ProxyNoWay, generalFailure.With()},
+	2: {ProxyForbids, connectionNotAllowed.With()},
+	3: {ProxyNoWay, networkUnreachable.With()},
+	4: {ProxyNoWay, hostUnreachable.With()},
+	5: {ProxyNoWay, connectionRefusedHost.With()},
+	6: {ProxyNoWay, timeLiveExpired.With()},
+	7: {ProxyForbids, commandNotSupported.With()},
+	8: {ProxyNoWay, addressTypeNotSupported.With()},
 }
 
-var errNoSocks = errors.New("the answer is not that of a SOCKS5 proxy")
+var errNoSocks = reason.New("diagnose_answer_not_socks5_proxy", "the answer is not that of a SOCKS5 proxy",
+	"返回的不是 SOCKS5 代理的应答")
 
 // socks asks a SOCKS5 proxy for a connection (RFC 1928), with name and password where the proxy's address has them (RFC 1929).
 // Names are resolved by the proxy.
@@ -119,17 +122,17 @@ func socks(conn net.Conn, proxy *url.URL, to string) (Problem, error) {
 		password, _ := proxy.User.Password()
 		name := proxy.User.Username()
 		if len(name) > 255 || len(password) > 255 {
-			return ProxyLogin, errors.New("name or password of the proxy is too long")
+			return ProxyLogin, nameOrPasswordProxyToo
 		}
 		text := append([]byte{1, byte(len(name))}, name...)
 		text = append(append(text, byte(len(password))), password...)
 		if answer, err := exchange(conn, text, 2); err != nil {
 			return "", err
 		} else if answer[1] != 0 {
-			return ProxyLogin, errors.New("the proxy refuses name and password")
+			return ProxyLogin, proxyRefusesNamePassword
 		}
 	case chosen[1] != none:
-		return ProxyLogin, errors.New("the proxy takes none of the ways to sign in")
+		return ProxyLogin, proxyTakesNoneWaysSign
 	}
 	request, err := socksRequest(to)
 	if err != nil {
@@ -143,7 +146,7 @@ func socks(conn net.Conn, proxy *url.URL, to string) (Problem, error) {
 		return ProxyBroken, errNoSocks
 	}
 	if reply, refused := socksReplies[answer[1]]; refused {
-		return reply.problem, errors.New(reply.text)
+		return reply.problem, reply.text
 	}
 	if answer[1] != 0 {
 		return ProxyBroken, errNoSocks
@@ -170,7 +173,7 @@ func socksRequest(to string) ([]byte, error) {
 		request = append(append(request, kind), ip.WithZone("").AsSlice()...)
 	} else {
 		if len(host) > 255 {
-			return nil, errors.New("the name of the host is too long")
+			return nil, nameHostTooLong
 		}
 		request = append(append(request, 3, byte(len(host))), host...)
 	}

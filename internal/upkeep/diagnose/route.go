@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // Via is the way a request goes.
@@ -41,7 +43,13 @@ type Stage struct {
 	ElapsedMS float64   `json:"elapsed_ms"`
 	Problem   Problem   `json:"problem" doc:"What failed, in one word; empty when nothing did."`
 	// Detail is what was seen, in words of the machine: addresses, a status, the text of an error.
-	Detail string `json:"detail" doc:"What was seen there, in words of the machine."`
+	Detail reason.Reason `json:"detail_value,omitzero" doc:"What was seen there, in words of the machine."`
+}
+
+// MarshalJSON has the texts of its reasons beside them.
+func (s Stage) MarshalJSON() ([]byte, error) {
+	type plain Stage
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // Certificate is one of those that a server sent, its own first.
@@ -63,10 +71,10 @@ type Route struct {
 	// Failed is the stage that failed; empty when none did.
 	Failed StageName `json:"failed" enum:",dns,tcp,proxy,tls,http" doc:"The stage that failed; empty when none did."`
 	// Problem is that of the failed stage, or clock_off where all went well but the clock differs.
-	Problem   Problem `json:"problem" doc:"What failed, in one word; clock_off where all went well but the clock of this machine differs."`
-	Advice    string  `json:"advice" doc:"What that means and what to do; empty when there is nothing to do."`
-	ElapsedMS float64 `json:"elapsed_ms"`
-	Stages    []Stage `json:"stages" doc:"The stages that were reached."`
+	Problem   Problem       `json:"problem" doc:"What failed, in one word; clock_off where all went well but the clock of this machine differs."`
+	Advice    reason.Reason `json:"advice_value,omitzero" doc:"What that means and what to do; empty when there is nothing to do."`
+	ElapsedMS float64       `json:"elapsed_ms"`
+	Stages    []Stage       `json:"stages" doc:"The stages that were reached."`
 	// Chain is what the server showed of itself, trusted or not; empty without TLS.
 	Chain      []Certificate `json:"chain" doc:"The certificates that the server sent, its own first."`
 	TLSVersion string        `json:"tls_version" example:"TLS 1.3"`
@@ -76,22 +84,28 @@ type Route struct {
 	ClockDifference *float64 `json:"clock_difference_seconds" doc:"How far the clock of this machine is ahead of the server's; null when it did not tell."`
 }
 
+// MarshalJSON has the texts of its reasons beside them.
+func (r Route) MarshalJSON() ([]byte, error) {
+	type plain Route
+	return reason.MarshalBeside((*plain)(&r))
+}
+
 func (r *Route) fail(s Stage) {
 	r.Stages = append(r.Stages, s)
 	r.OK, r.Failed, r.Problem, r.Advice = false, s.Name, s.Problem, s.Problem.Advice()
 }
 
 // attempt does a stage in time, and notes how it went. It reports whether the way goes on.
-func (d *Doctor) attempt(ctx context.Context, r *Route, name StageName, do func(ctx context.Context) (detail string, problem Problem, err error)) bool {
+func (d *Doctor) attempt(ctx context.Context, r *Route, name StageName, do func(ctx context.Context) (detail reason.Reason, problem Problem, err error)) bool {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout())
 	defer cancel()
 	start := time.Now()
 	detail, problem, err := do(ctx)
 	s := Stage{Name: name, OK: problem == "", ElapsedMS: milliseconds(time.Since(start)), Problem: problem, Detail: detail}
 	if err != nil {
-		s.Detail = err.Error()
+		s.Detail = reason.Of(err)
 	}
-	s.Detail = d.Masker.Mask(s.Detail)
+	s.Detail = s.Detail.Masked(d.Masker.Mask)
 	if s.OK {
 		r.Stages = append(r.Stages, s)
 		return true

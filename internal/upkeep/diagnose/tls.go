@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"watchmark/internal/platform/reason"
 )
 
 // namesMost is how many names of a certificate are told.
@@ -23,17 +25,17 @@ func (d *Doctor) secure(ctx context.Context, r *Route, conn net.Conn, host strin
 		InsecureSkipVerify: true, //nolint:gosec // see above
 		NextProtos:         []string{"http/1.1"},
 	})
-	d.attempt(ctx, r, TLS, func(ctx context.Context) (string, Problem, error) {
+	d.attempt(ctx, r, TLS, func(ctx context.Context) (reason.Reason, Problem, error) {
 		if err := client.HandshakeContext(ctx); err != nil {
 			verdict = handshakeProblem(err)
-			return "", verdict, err
+			return reason.Reason{}, verdict, err
 		}
 		state := client.ConnectionState()
 		r.TLSVersion = tls.VersionName(state.Version)
 		r.Chain = chain(state.PeerCertificates)
 		var err error
 		verdict, err = d.trust(state.PeerCertificates, host)
-		return fmt.Sprintf("%s, issued by %s", r.TLSVersion, r.Chain[0].Issuer), verdict, err
+		return issuedReason.With(r.TLSVersion, r.Chain[0].Issuer), verdict, err
 	})
 	return client, verdict
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/lan"
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -89,22 +90,22 @@ func (d *Doctor) reach(ctx context.Context, r *Route, proxy *url.URL, host, port
 		first, firstPort = address(proxy)
 	}
 	var found []netip.Addr
-	if !d.attempt(ctx, r, DNS, func(ctx context.Context) (detail string, p Problem, err error) {
+	if !d.attempt(ctx, r, DNS, func(ctx context.Context) (detail reason.Reason, p Problem, err error) {
 		found, p, err = d.lookUp(ctx, first)
 		if named && slices.ContainsFunc(found, lan.Forbidden) {
-			return "", Forbidden, ErrForbidden
+			return reason.Reason{}, Forbidden, ErrForbidden
 		}
-		return list(found), ofProxy(proxy, p), err
+		return reason.Text(list(found)), ofProxy(proxy, p), err
 	}) {
 		return nil, false
 	}
 	var conn net.Conn
-	if !d.attempt(ctx, r, TCP, func(ctx context.Context) (string, Problem, error) {
+	if !d.attempt(ctx, r, TCP, func(ctx context.Context) (reason.Reason, Problem, error) {
 		var err error
 		if conn, err = dial(ctx, found, firstPort); err != nil {
-			return "", ofProxy(proxy, connectProblem(err)), err
+			return reason.Reason{}, ofProxy(proxy, connectProblem(err)), err
 		}
-		return conn.RemoteAddr().String(), "", nil
+		return reason.Text(conn.RemoteAddr().String()), "", nil
 	}) {
 		return nil, false
 	}
@@ -112,9 +113,10 @@ func (d *Doctor) reach(ctx context.Context, r *Route, proxy *url.URL, host, port
 		return conn, true
 	}
 	plain := conn
-	if !d.attempt(ctx, r, Proxy, func(ctx context.Context) (detail string, p Problem, err error) {
-		conn, detail, p, err = d.enter(ctx, plain, proxy, net.JoinHostPort(host, port), tunnel)
-		return detail, p, err
+	if !d.attempt(ctx, r, Proxy, func(ctx context.Context) (detail reason.Reason, p Problem, err error) {
+		var seen string
+		conn, seen, p, err = d.enter(ctx, plain, proxy, net.JoinHostPort(host, port), tunnel)
+		return reason.Text(seen), p, err
 	}) {
 		_ = plain.Close() // the failure is told
 		return nil, false
@@ -218,13 +220,13 @@ func connectProblem(err error) Problem {
 
 // ask sends the request and judges the answer.
 func (d *Doctor) ask(ctx context.Context, r *Route, conn net.Conn, t trip, toProxy bool) {
-	d.attempt(ctx, r, HTTP, func(ctx context.Context) (string, Problem, error) {
+	d.attempt(ctx, r, HTTP, func(ctx context.Context) (reason.Reason, Problem, error) {
 		answer, difference, err := d.request(ctx, conn, t, t.target.RequestURI(), toProxy)
 		if err != nil {
-			return "", requestProblem(err), err
+			return reason.Reason{}, requestProblem(err), err
 		}
 		r.Status, r.ClockDifference = answer.code, difference
-		return answer.status, judge(answer, t, toProxy), nil
+		return reason.Text(answer.status), judge(answer, t, toProxy), nil
 	})
 	if r.Failed != "" {
 		return
@@ -348,6 +350,6 @@ func (d *Doctor) judgeByClock(ctx context.Context, r *Route, conn net.Conn, t tr
 	}
 	last := &r.Stages[len(r.Stages)-1]
 	last.Problem = ClockWrong
-	last.Detail += fmt.Sprintf("; by the clock of the server, which differs by %.0f s, it is valid", *difference)
+	last.Detail = validByServersClock.With(last.Detail, fmt.Sprintf("%.0f", *difference))
 	r.Problem, r.Advice = ClockWrong, ClockWrong.Advice()
 }

@@ -99,8 +99,8 @@ async function tellSync(sync) {
   const boxes = document.createElement("ul");
   boxes.className = "boxes";
   boxes.append(was, is);
-  let words = text("device.not_taken", { why: why(reason) });
-  if (event) words = [text(`device.outcome.${event.outcome}`), event.title, event.label, reason && why(reason)].filter(Boolean).join(" · ");
+  let words = text("device.not_taken", { why: reason });
+  if (event) words = [text(`device.outcome.${event.outcome}`), event.title, event.label, reason].filter(Boolean).join(" · ");
   else if (!after.online) words = text("device.silent");
   show(line("p", words, "goal"), boxes);
 }
@@ -126,12 +126,15 @@ function seen(box, head = "") {
   const what = line("p", "");
   what.append(line("span", title, "name"), " ", line("span", label, "ep"));
   const facts = [text(`device.state.${state}`), text("device.share", { percent: Math.round(100 * share) }), live && text("device.live")];
-  item.append(what, line("p", facts.filter(Boolean).join(" · "), "sub"), line("p", read(reading), "sub"));
+  item.append(what, line("p", facts.filter(Boolean).join(" · "), "sub"), readingOf(reading));
   return item;
 }
 
-function why(reason) {
-  return known(`device.why.${reason}`) ?? reason;
+/** How a playback is read, or why it is never marked. */
+function readingOf(reading) {
+  const element = line("p", read(reading), "sub");
+  if (reading.problem) inWords([reasonOf(reading, "problem")]).then(([why]) => fill(element, text("device.not_read", { why })));
+  return element;
 }
 
 function known(key) {
@@ -140,7 +143,7 @@ function known(key) {
 }
 
 function read({ title, base_title: base, kind, season, episodes, from, how, problem }) {
-  if (problem) return text("device.not_read", { why: why(problem) });
+  if (problem) return text("device.not_read", { why: problem });
   const parts = [base || title];
   if (season === 0) parts.push(text("device.specials"));
   else if (season !== null) parts.push(text("device.season", { n: season }));
