@@ -243,6 +243,7 @@ func (p *parts) resources() []api.Resource {
 		api.Corrections{Decisions: r.decisions},
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
+		api.Jobs{Registry: r.jobs},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.keeper.reachability, Probe: r.keeper.Probe},
 		api.Accounts{Store: r.accounts, Keeper: r.keeper, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Keeper: p.archiver, Tasks: r.tasks},

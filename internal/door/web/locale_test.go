@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
@@ -33,9 +34,11 @@ import (
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/update"
 	"watchmark/internal/watch"
 )
 
@@ -138,6 +141,9 @@ func TestKeysExist(t *testing.T) {
 	}
 	for _, kind := range taskKinds {
 		need("the tasks", "task.kind."+kind)
+	}
+	for _, job := range []string{nas.ScanJob, account.TokensJob, tracker.TokensJob, summary.JobsJob, summary.AiringJob, update.JobName, "housekeeping"} {
+		need("the jobs", "task.kind."+job)
 	}
 	for _, section := range settings.Describe() {
 		for _, key := range section.Keys {

@@ -102,6 +102,7 @@ func (g *rig) runs(t testing.TB, kind string, about int64, done, total int, mess
 // fillTasks adds tasks of every kind.
 func (g *rig) fillTasks(t testing.TB) (running *task.Task) {
 	t.Helper()
+	g.fillJobs(t)
 	tally := engine.Tally{Retried: 9, Marked: 6, Queued: 1, Failed: 2}
 	g.ran(t, "tracker_device", 0, tracker.User{Name: "mira@tracker"}, nil)
 	g.ran(t, "tracker_sync", 0, []tracker.RunResult{{Name: "mira", Taken: 3, Known: 40}, {Name: "bench", Taken: 4, Known: 2, Unreadable: 1}}, nil)

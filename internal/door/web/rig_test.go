@@ -32,6 +32,7 @@ import (
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/sse"
@@ -85,6 +86,7 @@ type rig struct {
 	answered  time.Time // when it answered last
 	scheduler queue.Standing
 	tasks     task.Registry
+	jobs      *schedule.Registry
 	covers    map[catalog.SubjectID]cover.Image
 	nas       nasStub
 	device    device.Status
@@ -129,6 +131,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
 	g.summaries = g.newSummaries()
+	g.jobs = newJobs(d, &g.tasks)
 	g.config = web.Config{
 		PublicURL: func(context.Context) string { return g.server.URL + g.base },
 		Viewer: func(r *http.Request) (auth.Identity, bool) {
@@ -232,7 +235,7 @@ func (g *rig) groups() web.Groups {
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,
 			Notices: g.notices, Accounts: g.accounts, Records: g.records, Settings: g.settings,
 		},
-		Tasks: web.Tasks{Tasks: &g.tasks},
+		Tasks: web.Tasks{Tasks: &g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
 			Settings: g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
 			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },

@@ -7,22 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/importer"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/update"
 )
 
-// Tasks are the pages of the tasks.
-type Tasks struct{ Tasks *task.Registry }
+// Tasks are the pages of the tasks and of the jobs that come by the clock.
+type Tasks struct {
+	Tasks *task.Registry
+	Jobs  *schedule.Registry
+}
 
 type tasksPage struct {
 	Tasks []taskView
+	Jobs  []scheduledView
 	// Refresh is in how many seconds the page is to be fetched anew.
 	Refresh int
 }
@@ -66,7 +75,7 @@ const (
 	logShown = 200
 )
 
-// list shows the tasks that run or ended lately.
+// list shows the tasks that run or ended lately, and all jobs.
 func (g Tasks) list(r *request) (content, error) {
 	page := tasksPage{Refresh: refreshTasks}
 	for _, t := range g.Tasks.List() {
@@ -79,7 +88,17 @@ func (g Tasks) list(r *request) (content, error) {
 		}
 		page.Tasks = append(page.Tasks, view)
 	}
-	return content{Title: "tasks.title", Data: page}, nil
+	jobs, err := g.Jobs.List(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	for _, j := range jobs {
+		if j.Running {
+			page.Refresh = refreshTask
+		}
+	}
+	page.Jobs, err = r.scheduled(jobs)
+	return content{Title: "tasks.title", Data: page}, err
 }
 
 // task shows one task with its log.
@@ -146,7 +165,7 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	return v, nil
 }
 
-// pageOf is the page that a task is about, and the text key of its name.
+// pageOf is the page that a task or a job is about, and the text key of its name.
 func pageOf(t task.Status) (path, key string) {
 	switch t.Kind {
 	case retryKind, correctKind:
@@ -157,15 +176,21 @@ func pageOf(t task.Status) (path, key string) {
 		return questionPath(t.RecordID), "nav.review"
 	case archive.TaskKind:
 		return "/archive", "nav.archive"
+	case account.TokensJob:
+		return "/accounts", "nav.accounts"
+	case summary.JobsJob, summary.AiringJob:
+		return "/summaries", "nav.summaries"
+	case nas.ScanJob:
+		return "/nas", "nav.nas"
 	case device.TaskKind:
 		return "/device", "nav.device"
-	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask:
+	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, tracker.TokensJob:
 		return "/tracker", "nav.tracker"
 	case importer.RunTask, importer.PreviewTask:
 		return "/import", "nav.import"
 	case backup.TaskKind:
 		return "/settings/backups", "backups.title"
-	case idmap.TaskKind:
+	case idmap.TaskKind, update.JobName:
 		return "/about", "task.page.about"
 	}
 	return "", ""

@@ -63,7 +63,7 @@ func (p *process) stop() {
 }
 
 // status is how a job stands.
-func (p *process) status(name string) schedule.Status {
+func (p *process) status(name string) schedule.JobStatus {
 	p.t.Helper()
 	s, err := p.Status(p.t.Context(), name)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"watchmark/internal/platform/reason"
 )
 
-// Status is how a job stands.
-type Status struct {
+// JobStatus is how a job stands.
+type JobStatus struct {
 	Name    string `json:"name" doc:"Its name, which is the kind of its tasks, too."`
 	Plan    string `json:"schedule" doc:"When it runs: cron expressions with a semicolon between them, or @every and a duration; empty while it does not run by itself." example:"17 4 * * *"`
 	Running bool   `json:"running"`
@@ -21,8 +21,8 @@ type Status struct {
 }
 
 // List is how all jobs stand, in the order in which they were registered.
-func (r *Registry) List(ctx context.Context) ([]Status, error) {
-	all := []Status{}
+func (r *Registry) List(ctx context.Context) ([]JobStatus, error) {
+	all := []JobStatus{}
 	for _, j := range r.all() {
 		s, err := r.status(ctx, j)
 		if err != nil {
@@ -34,16 +34,16 @@ func (r *Registry) List(ctx context.Context) ([]Status, error) {
 }
 
 // Status is how a job stands, or ErrNotFound.
-func (r *Registry) Status(ctx context.Context, name string) (Status, error) {
+func (r *Registry) Status(ctx context.Context, name string) (JobStatus, error) {
 	j, err := r.job(name)
 	if err != nil {
-		return Status{}, err
+		return JobStatus{}, err
 	}
 	return r.status(ctx, j)
 }
 
 // Now is Status for a caller who can do without: what cannot be read is logged, and not there.
-func (r *Registry) Now(name string) Status {
+func (r *Registry) Now(name string) JobStatus {
 	s, err := r.Status(context.Background(), name)
 	if err != nil {
 		r.log.Warn("cannot read how a job stands", "job", name, "error", err)
@@ -51,15 +51,15 @@ func (r *Registry) Now(name string) Status {
 	return s
 }
 
-func (r *Registry) status(ctx context.Context, j Job) (Status, error) {
+func (r *Registry) status(ctx context.Context, j Job) (JobStatus, error) {
 	now := time.Now()
 	before, last, _, err := r.read(ctx, j)
 	if err != nil {
-		return Status{}, err
+		return JobStatus{}, err
 	}
 	plan := j.Plan()
 	seen := before.since(last, now).plan(plan, now)
-	s := Status{Name: j.Name, Plan: plan.Text, Running: seen.held(now), LastRun: shown(seen.Ended), LastOutcome: seen.Outcome, LastProblem: seen.Problem, NextRun: shown(seen.Next)}
+	s := JobStatus{Name: j.Name, Plan: plan.Text, Running: seen.held(now), LastRun: shown(seen.Ended), LastOutcome: seen.Outcome, LastProblem: seen.Problem, NextRun: shown(seen.Next)}
 	if t, err := r.tasks.Newest(j.Name, 0); err == nil {
 		s.TaskID = t.Status().ID
 	}
