@@ -1,0 +1,56 @@
+package app_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestJobsOfTheService lists the jobs of a service, and runs one as a person does.
+func TestJobsOfTheService(t *testing.T) {
+	s := start(t)
+	type job struct {
+		Name        string     `json:"name"`
+		Schedule    string     `json:"schedule"`
+		Running     bool       `json:"running"`
+		TaskID      int64      `json:"task_id"`
+		LastRun     *time.Time `json:"last_run"`
+		LastOutcome string     `json:"last_outcome"`
+		NextRun     *time.Time `json:"next_run"`
+	}
+	jobs := func() (all []job) {
+		var page struct {
+			Items []job `json:"items"`
+		}
+		s.api(http.MethodGet, "/api/jobs", "", http.StatusOK, &page)
+		return page.Items
+	}
+	var names []string
+	for _, j := range jobs() {
+		names = append(names, j.Name)
+		if (j.Schedule == "") != (j.NextRun == nil) {
+			t.Errorf("a job without a schedule is planned, or the other way round: %+v", j)
+		}
+	}
+	want := []string{"backup", "archive_import", "dataset_refresh", "nas_scan", "tracker_sync", "tracker_tokens", "summaries", "airing", "account_tokens", "update_check", "housekeeping"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the jobs are %v", names)
+	}
+	var begun job
+	s.api(http.MethodPost, "/api/jobs/backup/run", "", http.StatusAccepted, &begun)
+	if begun.TaskID == 0 {
+		t.Errorf("a run begins as %+v", begun)
+	}
+	var backup job
+	for deadline := time.Now().Add(20 * time.Second); backup.LastRun == nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		all := jobs()
+		backup = all[slices.IndexFunc(all, func(j job) bool { return j.Name == "backup" })]
+	}
+	if backup.LastOutcome != "done" || backup.Running || backup.NextRun == nil {
+		t.Errorf("the backup stands as %+v", backup)
+	}
+	s.api(http.MethodPost, "/api/jobs/nas_scan/run", "", http.StatusConflict, nil) // it is switched off
+	s.api(http.MethodPost, "/api/jobs/nobody/run", "", http.StatusNotFound, nil)
+	s.api(http.MethodPost, "/api/jobs/housekeeping/run", "", http.StatusAccepted, nil)
+}
