@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/tell/llm"
+	"watchmark/internal/upkeep/oldtexts"
 )
 
 // startGrace is how long the start may take with what it does beside the first requests.
@@ -23,14 +24,14 @@ const (
 	keepPlays = 90 * 24 * time.Hour
 )
 
-// housekeepingJob removes what is kept for a while only, counts the days that are over, and gives back memory that was
-// needed for a while only: when the start is over, and then once an hour.
+// housekeepingJob removes what is kept for a while only, counts the days that are over, turns texts of older versions into
+// reasons, and gives back memory that was needed for a while only: when the start is over, and then once an hour.
 func (a *App) housekeepingJob() schedule.Job {
 	return schedule.Job{
 		Name: "housekeeping", Quiet: true, AtStart: new(startGrace),
 		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
 		Run: func(ctx context.Context, _ *schedule.Run) error {
-			err := errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()))
+			err := errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()), oldtexts.Upgrade(ctx, a.db))
 			debug.FreeOSMemory()
 			return err
 		},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -47,7 +48,7 @@ func TestReasonsGetTheirArguments(t *testing.T) {
 						break
 					}
 					if from, is := f2.X.(*ast.Ident); is && from.Name == "reason" && f2.Sel.Name == "New" && len(call.Args) == 3 {
-						english, err := strconv.Unquote(literal(call.Args[1]))
+						english, err := text(call.Args[1])
 						if err != nil {
 							t.Errorf("%s: the English of %s is no literal", fset.Position(call.Pos()), spec.Names[i].Name)
 						}
@@ -94,10 +95,15 @@ func TestReasonsGetTheirArguments(t *testing.T) {
 	}
 }
 
-// literal is the source of a text.
-func literal(e ast.Expr) string {
-	if text, is := e.(*ast.BasicLit); is {
-		return text.Value
+// text is the value of a literal, or of a sum of literals.
+func text(e ast.Expr) (string, error) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return strconv.Unquote(e.Value)
+	case *ast.BinaryExpr:
+		left, err := text(e.X)
+		right, failure := text(e.Y)
+		return left + right, errors.Join(err, failure)
 	}
-	return ""
+	return "", errors.New("it is no literal")
 }

@@ -71,7 +71,7 @@ var silent = []string{
 	"testkit/llmtest", "testkit/logtest", "testkit/memnet", "testkit/movetest", "testkit/nastest", "testkit/oidctest",
 	"testkit/servertest", "testkit/simulated", "testkit/totptest", "testkit/trackertest", "tools", "tools/npm",
 	"source", "source/custom", "source/emby", "source/importer", "source/jellyfin", "source/mediabrowser", "source/nas", "source/payload", "source/plex", "source/preview",
-	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/backup", "upkeep/install", "upkeep/rights", "upkeep/update", "watch/title", "watch/title/gen",
+	"source/tautulli", "source/tracker", "tools/release", "upkeep", "upkeep/backup", "upkeep/install", "upkeep/oldtexts", "upkeep/rights", "upkeep/update", "watch/title", "watch/title/gen",
 }
 
 // unsaid are texts of the speakers that no page shows, with the reason.

@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/source/importer"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/oldtexts"
 	"watchmark/internal/upkeep/update"
 )
 
@@ -40,6 +41,9 @@ func shots(t *testing.T) []shot {
 	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
 	full.year(t)
 	s := full.fill(t)
+	if err := oldtexts.Upgrade(t.Context(), full.db); err != nil { // the samples are told as older versions stored them
+		t.Fatal(err)
+	}
 	full.fillQueue(t)
 	running := full.fillTasks(t).Status().ID
 	full.fillSettings(t)

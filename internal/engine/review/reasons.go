@@ -4,6 +4,7 @@ import "watchmark/internal/platform/reason"
 
 // The errors a caller branches on.
 var (
+	// ErrNotFound says that there is no such question.
 	ErrNotFound = reason.New("question_not_found", "there is no such question", "没有这个待确认项").For(reason.NotFound)
 	// ErrAnswered is returned for an answer to a question that has one.
 	ErrAnswered = reason.New("question_answered", "this question was answered already: undo that answer first", "此项已经答复：请先撤销那次答复").For(reason.Conflict)

@@ -6,7 +6,9 @@ import (
 
 // The errors a caller branches on.
 var (
-	ErrOff     = reason.New("dataset_off_set", "the id table is switched off: set matching.dataset_enabled", "ID 对照表已停用：请启用 matching.dataset_enabled").For(reason.Conflict)
+	// ErrOff says that the id table is switched off.
+	ErrOff = reason.New("dataset_off_set", "the id table is switched off: set matching.dataset_enabled", "ID 对照表已停用：请启用 matching.dataset_enabled").For(reason.Conflict)
+	// ErrRunning says that a refresh of the id table is under way already.
 	ErrRunning = reason.New("dataset_refreshing", "a refresh of the id table is under way already", "ID 对照表已在更新").For(reason.Conflict)
 	// ErrFormat is the cause of the errors for a document or a file that is not the table.
 	ErrFormat = reason.New("dataset_format", "this is not the table of bangumi-data", "这不是 bangumi-data 的对照表")

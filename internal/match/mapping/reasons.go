@@ -6,6 +6,7 @@ import (
 
 // The errors a caller branches on.
 var (
+	// ErrNotFound says that there is no such mapping.
 	ErrNotFound = reason.New("mapping_not_found", "mapping not found", "没有这条映射").For(reason.NotFound)
 	// ErrTaken is returned when the same title (season, form and episode) is mapped already.
 	ErrTaken = reason.New("mapping_taken", "this title and season are mapped already", "该标题和季已有映射").For(reason.Conflict)

@@ -10,7 +10,7 @@ import (
 type outcome struct {
 	ID     int           `json:"id"`
 	Reason reason.Reason `json:"reason_value,omitzero"`
-	secret int
+	_      int           // a field that is not written
 }
 
 func (o outcome) MarshalJSON() ([]byte, error) {

@@ -83,17 +83,15 @@ func (k *Kind) Error() string { return k.english.fill(nil, bilingual.English, 0)
 // in the English text. Errors are what Of makes of them, and Unwrap answers them.
 func (k *Kind) With(args ...any) Reason {
 	r := Reason{Code: k.code}
-	for i, name := range k.english.names() {
+	names := k.english.names()
+	for i, arg := range args[:min(len(args), len(names))] {
 		if r.Args == nil {
 			r.Args = make(map[string]any, len(args))
 		}
-		if i == len(args) {
-			break
-		}
-		if err, ok := args[i].(error); ok {
+		if err, ok := arg.(error); ok {
 			r.causes = append(r.causes, err)
 		}
-		r.Args[name] = plain(args[i])
+		r.Args[names[i]] = plain(arg)
 	}
 	r.Text = k.english.fill(r.Args, bilingual.English, 0)
 	return r

@@ -54,7 +54,7 @@ func (r Reason) Unwrap() []error { return r.causes }
 
 // Is reports whether target is the kind of r, or a reason of the same kind.
 func (r Reason) Is(target error) bool {
-	switch t := target.(type) { //nolint:errorlint // errors.Is unwraps
+	switch t := target.(type) {
 	case *Kind:
 		return r.Code == t.code
 	case Reason:

@@ -74,7 +74,7 @@ func checkURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
-		return "", notAbsoluteHttpOrHttps
+		return "", notAbsoluteHTTPOrHTTPS
 	case u.User != nil:
 		return "", mustNotCarryUserName
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -95,7 +95,7 @@ func checkIssuer(text string) (string, error) {
 	}
 	u, err := url.Parse(plain)
 	if err == nil && u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		return "", mustStartHttpsPlainHttp
+		return "", mustStartHTTPSPlainHTTP
 	}
 	return strings.TrimSpace(text), nil
 }
@@ -140,7 +140,7 @@ func checkMirror(text string) (string, error) {
 func checkAPIKey(text string) (string, error) {
 	key := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", notApiKeySpacesOr
+		return "", notAPIKeySpacesOr
 	}
 	return key, nil
 }
@@ -175,7 +175,7 @@ func checkGUID(text string) (string, error) {
 	const longest = 64
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > longest || !madeOf(text, alphanumeric+"-_") {
-		return "", neitherAllNorGuidUser
+		return "", neitherAllNorGUIDUser
 	}
 	return text, nil
 }

@@ -47,7 +47,7 @@ var (
 		"{shown} 既不是地址也不是主机名")
 	notPathSuchWatchmarkLetters = reason.New("settings_not_path_such_watchmark_letters", "{shown} is not a path such as /watchmark (letters, digits, - . _ ~ between single slashes)",
 		"{shown} 不是 /watchmark 这样的路径（单个斜杠之间为字母、数字和 - . _ ~）")
-	notAbsoluteHttpOrHttps = reason.New("settings_not_absolute_http_or_https", "is not an absolute http:// or https:// address",
+	notAbsoluteHTTPOrHTTPS = reason.New("settings_not_absolute_http_or_https", "is not an absolute http:// or https:// address",
 		"不是完整的 http:// 或 https:// 地址")
 	mustNotCarryUserName = reason.New("settings_must_not_carry_user_name", "must not carry a user name or password",
 		"不能包含用户名或密码")
@@ -55,18 +55,18 @@ var (
 		"不能包含查询参数或片段")
 	portNotBetween165535 = reason.New("settings_port_not_between_1_65535", "has a port that is not between 1 and 65535",
 		"端口不在 1 到 65535 之间")
-	mustStartHttpsPlainHttp = reason.New("settings_must_start_https_plain_http", "must start with https://: plain http is for addresses and names of a home network",
+	mustStartHTTPSPlainHTTP = reason.New("settings_must_start_https_plain_http", "must start with https://: plain http is for addresses and names of a home network",
 		"必须以 https:// 开头：只有内网地址和内网主机名才能使用 http")
 	neitherSubjectNorEMail = reason.New("settings_neither_subject_nor_e_mail", "is neither a subject nor an e-mail address",
 		"既不是 subject 也不是邮箱地址")
 	longerCharacters  = reason.New("settings_longer_characters", "is longer than {longest} characters", "超过 {longest} 个字符")
-	notApiKeySpacesOr = reason.New("settings_not_api_key_spaces_or", "is not an API key: it has spaces, or characters that no key has",
+	notAPIKeySpacesOr = reason.New("settings_not_api_key_spaces_or", "is not an API key: it has spaces, or characters that no key has",
 		"不是有效的 API 密钥：含有空格或密钥中不会出现的字符")
 	notNumberFrom02 = reason.New("settings_not_number_from_0_2", "is not a number from 0 to 2, such as 0.7",
 		"不是 0 到 2 之间的数字，例如 0.7")
 	notFolder             = reason.New("settings_not_folder", "is not a folder", "不是目录")
 	notPathFile           = reason.New("settings_not_path_file", "is not the path of a file", "不是文件路径")
-	neitherAllNorGuidUser = reason.New("settings_neither_all_nor_guid_user", "is neither all nor the guid of a user, which is made of letters and digits",
+	neitherAllNorGUIDUser = reason.New("settings_neither_all_nor_guid_user", "is neither all nor the guid of a user, which is made of letters and digits",
 		"既不是 all，也不是由字母和数字组成的用户 guid")
 	notProxyAddressOneThen = reason.New("settings_not_proxy_address_one_then", "is not a proxy address: one of {join}, then ://host:port",
 		"不是代理地址：应为 {join} 之一，再加 ://主机:端口")

@@ -163,7 +163,7 @@ func (k *Keeper) settle(ctx context.Context, options Options) (state, error) {
 // failed keeps why a scan of path failed. The watermark stays.
 func (k *Keeper) failed(ctx context.Context, path string, st state, err error) error {
 	if ctx.Err() != nil { // the service stops, or nobody waits for the answer any more
-		return nil
+		return nil //nolint:nilerr // see above
 	}
 	before := st.last
 	st.last = Scan{At: time.Now().UTC(), Path: path, Counts: Counts{Reasons: []Reason{}}, Error: reason.Of(err), Kind: kindOf(err), Values: before.Values, Missing: before.Missing}

@@ -74,8 +74,10 @@ var (
 	// The errors a caller branches on.
 	ErrOff = reason.New("nas_off", "the NAS is switched off: set nas.enabled, or ask for a range to take what was watched before",
 		"NAS 未启用：请启用 nas.enabled，或指定时间范围补录以前看过的").For(reason.Conflict)
+	// ErrRunning says that the library of the NAS is being read already.
 	ErrRunning = reason.New("nas_running", "the library of the NAS is being read already: try it again when that is done",
 		"正在读取 NAS 影视库：请等它结束后再试").For(reason.Conflict)
+	// ErrNoUser says that the NAS has no such user.
 	ErrNoUser = reason.New("nas_no_user", "the NAS has no such user: GET /api/nas/users lists its users",
 		"NAS 上没有这个用户：GET /api/nas/users 会列出所有用户")
 	columnMissing = reason.New("nas_column_missing", "{table}.{column}: {loss}", "{table}.{column}：{loss}")

@@ -92,38 +92,52 @@ var (
 	opAskTranslations = reason.New("tracker_op_ask_translations", "ask the tracker for translations", "向 Trakt 查询译名")
 	opAskWho          = reason.New("tracker_op_ask_who", "ask the tracker who signed in", "向 Trakt 查询登录的用户")
 
-	// The errors a caller branches on, beside the kinds of *Error.
-	ErrOff      = reason.New("tracker_off", "the tracker is switched off: set tracker.enabled", "Trakt 未启用：请启用 tracker.enabled").For(reason.Conflict)
+	// ErrOff is returned while the tracker is switched off.
+	ErrOff = reason.New("tracker_off", "the tracker is switched off: set tracker.enabled", "Trakt 未启用：请启用 tracker.enabled").For(reason.Conflict)
+	// ErrNoClient is returned where signing in by e-mail is not set up.
 	ErrNoClient = reason.New("tracker_no_client", "signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (docs/sources.md says what that means)",
 		"尚未配置邮箱登录：请把 tracker.client_id 设为 Trakt 网页端的 Client ID（含义见 docs/sources.md）").For(reason.Conflict)
+	// ErrNoApp says that no application of the tracker is set up.
 	ErrNoApp = reason.New("tracker_no_app", "no application of the tracker is set up: set tracker.app_client_id and tracker.app_client_secret, or sign in by e-mail",
 		"尚未配置 Trakt 应用：请设置 tracker.app_client_id 和 tracker.app_client_secret，或用邮箱登录").For(reason.Conflict)
+	// ErrNoLogin says that no sign-in waits for this code.
 	ErrNoLogin = reason.New("tracker_no_login", "no sign-in waits for this code: request a new code",
 		"没有等待此验证码的登录：请重新获取验证码").For(reason.Conflict)
+	// ErrCodeExpired says that the code is older than five minutes and has expired.
 	ErrCodeExpired = reason.New("tracker_code_expired", "the code is older than five minutes and has expired: request a new code",
 		"验证码已超过五分钟，已过期：请重新获取验证码")
+	// ErrTooManyCodes says that too many codes were wrong.
 	ErrTooManyCodes = reason.New("tracker_too_many_codes", "too many wrong codes (MAX_OTP_ATTEMPTS is 5): this sign-in is over, request a new code",
 		"输错次数过多（上限 5 次）：此次登录已结束，请重新获取验证码")
-	// ErrWrongCode: the code of the mail is wrong or has expired.
+	// ErrWrongCode says that the code of the mail is wrong or has expired.
 	ErrWrongCode  = reason.New("tracker_wrong_code", "the code is wrong or has expired", "验证码不正确或已过期")
 	wrongCodeLeft = reason.New("tracker_wrong_code_left", "{why}: {left} more of MAX_OTP_ATTEMPTS ({most}) may be wrong",
 		"{why}：还可以输错 {left} 次（共 {most} 次）")
+	// ErrState says that the answer of the tracker does not belong to this sign-in.
 	ErrState = reason.New("tracker_state", "the answer of the tracker does not belong to this sign-in: start it again",
 		"Trakt 的响应不属于这次登录：请重新开始").For(reason.Upstream)
+	// ErrLoginsFull says that too many sign-ins wait at once.
 	ErrLoginsFull = reason.New("tracker_logins_full", "too many sign-ins wait at once: finish one of them, or try again in ten minutes",
 		"等待中的登录过多：请完成其中一个，或十分钟后再试").For(reason.Conflict)
+	// ErrNotFound says that no such tracker user is connected.
 	ErrNotFound = reason.New("tracker_not_found", "no such tracker user is connected: GET /api/tracker/status lists them",
 		"没有连接这个 Trakt 用户：GET /api/tracker/status 会列出已连接的用户").For(reason.NotFound)
+	// ErrWhich says that several tracker users are connected.
 	ErrWhich = reason.New("tracker_which", "several tracker users are connected: say which by user_id",
 		"已连接多个 Trakt 用户：请用 user_id 指定").For(reason.Conflict)
+	// ErrDisconnected says that this tracker user is not connected.
 	ErrDisconnected = reason.New("tracker_disconnected", "this tracker user is not connected: sign in",
 		"该 Trakt 用户未连接：请登录").For(reason.Conflict)
+	// ErrDead says that the tracker does not renew this sign-in any more.
 	ErrDead = reason.New("tracker_dead", "the tracker does not renew this sign-in any more: sign in again",
 		"Trakt 不再续期此登录：请重新登录").For(reason.Conflict)
+	// ErrRefusedAgain says that the tracker refuses the sign-in although it was just renewed.
 	ErrRefusedAgain = reason.New("tracker_refused_again", "the tracker refuses the sign-in although it was just renewed: sign in again if this stays so",
 		"登录刚刚续期，仍被 Trakt 拒绝：若持续如此，请重新登录")
+	// ErrRunning says that the history of the tracker is being read already.
 	ErrRunning = reason.New("tracker_running", "the history of the tracker is being read already", "正在读取 Trakt 历史").For(reason.Conflict)
-	ErrNobody  = reason.New("tracker_nobody", "no tracker user is connected: sign in first", "没有已连接的 Trakt 用户：请先登录").For(reason.Conflict)
+	// ErrNobody says that no tracker user is connected.
+	ErrNobody = reason.New("tracker_nobody", "no tracker user is connected: sign in first", "没有已连接的 Trakt 用户：请先登录").For(reason.Conflict)
 
 	// failed is an *Error: what was being done, and what is wrong.
 	failed  = reason.New("tracker_failed", "{doing}: {problem}", "{doing}：{problem}")

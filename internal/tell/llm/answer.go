@@ -91,7 +91,7 @@ func read(resp *httpx.Response) (Answer, error) {
 	}
 	var r reply
 	if httpx.JSON(body, &r, maxValues) != nil {
-		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: answerNotJson.With()}
+		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: answerNotJSON.With()}
 	}
 	var got gathered
 	if failure := got.add(resp.Status, body, r); failure != nil {
@@ -111,7 +111,7 @@ func readStream(status int, body []byte) (Answer, error) {
 		}
 		var r reply
 		if httpx.JSON(data, &r, maxValues) != nil {
-			return Answer{}, &Error{Kind: NoText, Status: status, Said: lineStreamNotJson.With()}
+			return Answer{}, &Error{Kind: NoText, Status: status, Said: lineStreamNotJSON.With()}
 		}
 		if failure := got.add(status, data, r); failure != nil {
 			return Answer{}, failure

@@ -5,8 +5,8 @@ import "watchmark/internal/platform/reason"
 // What people are told.
 var (
 	webPageAnswers    = reason.New("llm_web_page_answers", "a web page answers", "返回的是一个网页")
-	answerNotJson     = reason.New("llm_answer_not_json", "the answer is not JSON", "返回的不是 JSON")
-	lineStreamNotJson = reason.New("llm_line_stream_not_json", "a line of its stream is not JSON",
+	answerNotJSON     = reason.New("llm_answer_not_json", "the answer is not JSON", "返回的不是 JSON")
+	lineStreamNotJSON = reason.New("llm_line_stream_not_json", "a line of its stream is not JSON",
 		"流式返回中有一行不是 JSON")
 	answerNoChoices  = reason.New("llm_answer_no_choices", "the answer has no choices", "返回中没有 choices")
 	contentFilter    = reason.New("llm_content_filter", "its content filter", "内容过滤")

@@ -91,7 +91,7 @@ func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any)
 	plain, err := n.Box.Open(sealed, channelPlace(c.ID))
 	if err != nil {
 		c.Paused = reason.Of(err)
-		return c, nil //nolint:nilerr // it is a state of the channel, which people see
+		return c, nil // it is a state of the channel, which people see
 	}
 	c.Config = secret.Text(plain)
 	return c, nil

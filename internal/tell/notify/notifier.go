@@ -39,9 +39,9 @@ type Config struct {
 	// Language is that of messages; Base is the address of this service, for links, empty when it is not known. Both
 	// are asked at each use.
 	Language func() bilingual.Language
-	Base     func() string
 	// Say says in a language what the service says of itself in English; what nobody has translated stays.
-	Say func(l bilingual.Language, said string) string
+	Say  func(l bilingual.Language, said string) string
+	Base func() string
 }
 
 // Notifier keeps what happened and tells it. It is safe for concurrent use.
@@ -235,7 +235,6 @@ func settle(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) er
 		return nil
 	}
 	list, args := db.In(over)
-	//nolint:gosec // placeholders alone
 	if _, err := tx.ExecContext(ctx, `UPDATE notices SET over_at = ?, unread = 0 WHERE matter IN `+list+` AND`+open, append([]any{now.UnixMilli()}, args...)...); err != nil {
 		return fmt.Errorf("close the notices of what is settled: %w", err)
 	}
@@ -402,7 +401,6 @@ func deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int64, channels [
 	}
 	list, args := db.In(channels)
 	// By way of the table: a channel may have been deleted meanwhile.
-	//nolint:gosec // placeholders alone
 	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (notice_id, channel_id, rule_id, state, created_at, updated_at)
 		SELECT ?, id, ?, 'waiting', ?, ? FROM notification_channels WHERE id IN `+list,
 		append([]any{noticeID, ruleID, now.UnixMilli(), now.UnixMilli()}, args...)...)

@@ -32,4 +32,7 @@ var (
 	receiverSilent = reason.New("notify_receiver_silent", "the receiver did not answer in {time}", "接收方在 {time} 内没有回应")
 	triedLong      = reason.New("notify_tried_long", "tried for three days: {problem}", "已尝试三天：{problem}")
 	ruleGone       = reason.New("notify_rule_gone", "its rule was switched off or removed", "所属规则已停用或删除")
+
+	// firstRule is the name of the rule that is there at first, which pages show in the reader's language.
+	firstRule = reason.New("notify_first_rule", "What needs you", "需要你处理的事")
 )

@@ -38,7 +38,7 @@ type Rule struct {
 }
 
 // FirstRule is the name of the rule that is there at first, until somebody gives it another one.
-const FirstRule = "What needs you"
+var FirstRule = firstRule.Error()
 
 // The bounds of a rule.
 const (

@@ -148,7 +148,7 @@ func (d Draft) checked(next func(expression string, after time.Time) (time.Time,
 	case d.MaxRecords < 0 || d.MaxRecords > MostRecords:
 		return d, reason.At("max_records", notBetween0.With(d.MaxRecords, MostRecords))
 	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
-		return d, reason.At("channels", giveIdsChannels.With())
+		return d, reason.At("channels", giveIDsChannels.With())
 	}
 	if _, err := next(d.Cron, time.Now()); err != nil {
 		return d, reason.At("cron", err)

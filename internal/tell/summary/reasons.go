@@ -26,5 +26,5 @@ var (
 		"超过 {longest_prompt} 个字符")
 	notBetween0 = reason.New("summary_not_between_0", "{max_records} is not between 0 and {most_records}",
 		"{max_records} 不在 0 到 {most_records} 之间")
-	giveIdsChannels = reason.New("summary_give_ids_channels", "give the ids of channels", "请填写渠道编号")
+	giveIDsChannels = reason.New("summary_give_ids_channels", "give the ids of channels", "请填写渠道编号")
 )

@@ -3,9 +3,12 @@ package backup
 import "watchmark/internal/platform/reason"
 
 var (
+	// ErrNotFound is returned for a backup that is not there.
 	ErrNotFound = reason.New("backup_not_found", "there is no such backup", "没有这份备份").For(reason.NotFound)
-	ErrRunning  = reason.New("backup_running", "a backup is being made already", "正在备份中").For(reason.Conflict)
-	ErrNoSpace  = reason.New("backup_no_space", "not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir",
+	// ErrRunning says that a backup is being made already.
+	ErrRunning = reason.New("backup_running", "a backup is being made already", "正在备份中").For(reason.Conflict)
+	// ErrNoSpace says that the disk has no room for a backup.
+	ErrNoSpace = reason.New("backup_no_space", "not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir",
 		"磁盘空间不足，无法备份：请清理空间、减少保留份数，或通过 backup.dir 更换目录")
 	copying  = reason.New("backup_copying", "the database is copied and read", "正在复制并校验数据库")
 	noFolder = reason.New("backup_no_folder", "make the folder of the backups: {cause}; give the service's user write access to it, or choose another one with backup.dir",

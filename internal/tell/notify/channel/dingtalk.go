@@ -94,7 +94,7 @@ func (d DingTalk) Check() (Config, []*reason.FieldError) {
 	}
 	d.Format = d.Format.check(&wrong)
 	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, telephoneNumber, &wrong)
-	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, userId, &wrong)
+	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, aUserID, &wrong)
 	for _, people := range []*[]string{&d.AtMobiles, &d.AtUserIDs} {
 		if at := slices.Index(*people, everybody); at >= 0 {
 			*people, d.AtAll = slices.Delete(*people, at, at+1), true

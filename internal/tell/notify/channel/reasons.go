@@ -5,17 +5,17 @@ import "watchmark/internal/platform/reason"
 // What people are told.
 var (
 	longerBytes         = reason.New("channel_longer_bytes", "it is longer than {max_template} bytes", "超过 {max_template} 字节")
-	notJsonLine         = reason.New("channel_not_json_line", "it is not JSON: line {line}: {at}", "不是 JSON：第 {line} 行：{at}")
-	notJsonEndsTooEarly = reason.New("channel_not_json_ends_too_early", "it is not JSON: it ends too early",
+	notJSONLine         = reason.New("channel_not_json_line", "it is not JSON: line {line}: {at}", "不是 JSON：第 {line} 行：{at}")
+	notJSONEndsTooEarly = reason.New("channel_not_json_ends_too_early", "it is not JSON: it ends too early",
 		"不是 JSON：内容不完整")
-	notJsonSomethingFollowsEnd = reason.New("channel_not_json_something_follows_end", "it is not JSON: something follows its end",
+	notJSONSomethingFollowsEnd = reason.New("channel_not_json_something_follows_end", "it is not JSON: something follows its end",
 		"不是 JSON：结尾后还有内容")
 	mustObjectOrList = reason.New("channel_must_object_or_list", "it must be an object, {…}, or a list, […]",
 		"必须是对象 {…} 或列表 […]")
 	takePostPutOrGet         = reason.New("channel_take_post_put_or_get", "take POST, PUT or GET", "请选择 POST、PUT 或 GET")
 	getMustObjectWhoseFields = reason.New("channel_get_must_object_whose_fields", "with GET it must be an object, {…}, whose fields become the parameters of the query",
 		"使用 GET 时必须是对象 {…}，其字段会成为查询参数")
-	enterAddressStartsHttpOr = reason.New("channel_enter_address_starts_http_or", "enter an address that starts with http:// or https://",
+	enterAddressStartsHTTPOr = reason.New("channel_enter_address_starts_http_or", "enter an address that starts with http:// or https://",
 		"请填写以 http:// 或 https:// 开头的地址")
 	portMustBetween165535 = reason.New("channel_port_must_between_1_65535", "the port must be between 1 and 65535",
 		"端口必须在 1 到 65535 之间")
@@ -31,7 +31,7 @@ var (
 	compareTemplateWhatReceiverExpects = reason.New("channel_compare_template_what_receiver_expects", "compare the template with what the receiver expects",
 		"请核对模板与接收方要求的格式")
 	addressCannotRead                 = reason.New("channel_address_cannot_read", "the address cannot be read", "无法识别该地址")
-	userId                            = reason.New("channel_user_id", "a user id", "用户 ID")
+	aUserID                           = reason.New("channel_user_id", "a user id", "用户 ID")
 	telephoneNumber                   = reason.New("channel_telephone_number", "a telephone number", "手机号")
 	markdownCannotMentionPeopleNumber = reason.New("channel_markdown_cannot_mention_people_number", "markdown cannot mention people by number: take user ids, or the format text",
 		"markdown 不能按手机号 @ 人：请改用用户 ID，或改用 text 格式")
@@ -104,7 +104,7 @@ var (
 	nameHoldsCharacterCannotPrinted = reason.New("channel_name_holds_character_cannot_printed", "a name holds a character that cannot be printed",
 		"名字中有无法显示的字符")
 	takeTextOrMarkdown            = reason.New("channel_take_text_or_markdown", "take text or markdown", "请选择 text 或 markdown")
-	mustStartHttpsCredentialWould = reason.New("channel_must_start_https_credential_would", "must start with https://: the credential would be readable on its way",
+	mustStartHTTPSCredentialWould = reason.New("channel_must_start_https_credential_would", "must start with https://: the credential would be readable on its way",
 		"必须以 https:// 开头，否则密钥会在途中被看到")
 	addressHoldsAnotherOneLeave = reason.New("channel_address_holds_another_one_leave", "the address holds another one; leave one of them empty",
 		"地址中已有另一个值；请只填写其中一处")
@@ -132,12 +132,12 @@ var (
 		"读取要连接的地址：{cause}")
 	mailServerDoesNotOffer = reason.New("channel_mail_server_does_not_offer", "the mail server does not offer STARTTLS",
 		"邮件服务器不支持 STARTTLS")
-	takeImplicitTlsUsuallyPort = reason.New("channel_take_implicit_tls_usually_port", "take implicit TLS, usually port 465, or another port; nothing was sent",
+	takeImplicitTLSUsuallyPort = reason.New("channel_take_implicit_tls_usually_port", "take implicit TLS, usually port 465, or another port; nothing was sent",
 		"请改用隐式 TLS（一般为 465 端口）或其他端口；没有发送任何内容")
 	recipientsDidNotGetMail = reason.New("channel_recipients_did_not_get_mail", "{count} of {count2} recipients did not get the mail, the others did: {join} ({problem})",
 		"{count2} 位收件人中有 {count} 位没有收到邮件，其余已收到：{join}（{problem}）")
 	enterAnotherHost    = reason.New("channel_enter_another_host", "enter another host", "请填写其他主机")
-	checkTlsPortOrLeave = reason.New("channel_check_tls_port_or_leave", "check tls and port, or leave out user and password when the server takes mails without",
+	checkTLSPortOrLeave = reason.New("channel_check_tls_port_or_leave", "check tls and port, or leave out user and password when the server takes mails without",
 		"请检查加密方式和端口；如果服务器不需要登录，请不要填写用户名和密码")
 	mailServerDoesNotSpeak = reason.New("channel_mail_server_does_not_speak", "the mail server does not speak TLS from the first byte at this port",
 		"邮件服务器的这个端口不是隐式 TLS")
@@ -149,7 +149,7 @@ var (
 		"也请检查本机时钟")
 	enterHostNameCertificateOne = reason.New("channel_enter_host_name_certificate_one", "enter the host by the name in its certificate; one of your own authority is trusted by network.ca_certificates",
 		"请填写证书上的主机名；自建 CA 的证书可通过 network.ca_certificates 设为信任")
-	ifPortSpeaksTlsFrom = reason.New("channel_if_port_speaks_tls_from", "if this port speaks TLS from the first byte, take implicit",
+	ifPortSpeaksTLSFrom = reason.New("channel_if_port_speaks_tls_from", "if this port speaks TLS from the first byte, take implicit",
 		"如果该端口使用隐式 TLS，请选择 implicit")
 	mailServerAnswered = reason.New("channel_mail_server_answered", "the mail server answered {code} {mask}",
 		"邮件服务器返回 {code} {mask}")

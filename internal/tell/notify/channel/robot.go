@@ -84,7 +84,7 @@ func (r robot) check(address string, credential secret.Text, wrong *problems) (s
 		return "", credential
 	}
 	if u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		wrong.add("url", mustStartHttpsCredentialWould.With())
+		wrong.add("url", mustStartHTTPSCredentialWould.With())
 	}
 	switch inside := u.Query().Get(r.param); {
 	case given == "":

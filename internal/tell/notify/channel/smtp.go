@@ -89,7 +89,7 @@ func (e mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, *Failur
 	}
 	if e.TLS == STARTTLS {
 		if offered, _ := client.Extension("STARTTLS"); !offered {
-			return nil, &Failure{Blame: OfChannel, Problem: mailServerDoesNotOffer.With(), Advice: takeImplicitTlsUsuallyPort.With()}
+			return nil, &Failure{Blame: OfChannel, Problem: mailServerDoesNotOffer.With(), Advice: takeImplicitTLSUsuallyPort.With()}
 		}
 		if err := client.StartTLS(config); err != nil {
 			return nil, e.failed(toEncrypt, err)
@@ -178,7 +178,7 @@ func (e mailer) failed(at step, err error) *Failure {
 	case errors.Is(err, errMetadata):
 		return &Failure{Blame: OfChannel, Problem: mailServerIsMetadata.With(errMetadata), Advice: enterAnotherHost.With()}
 	case errors.Is(err, errNoLogin):
-		return &Failure{Blame: OfChannel, Problem: errNoLogin.With(), Advice: checkTlsPortOrLeave.With()}
+		return &Failure{Blame: OfChannel, Problem: errNoLogin.With(), Advice: checkTLSPortOrLeave.With()}
 	case errors.As(err, &notTLS):
 		return &Failure{Blame: OfChannel, Problem: mailServerDoesNotSpeak.With(), Advice: takeStarttlsOrAnotherPort.With()}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -189,7 +189,7 @@ func (e mailer) failed(at step, err error) *Failure {
 	kind := httpx.Classify(err)
 	f := &Failure{Problem: withDetail.With(kind.Explain(e.Where()), cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt))}
 	if kind == httpx.Timeout && at == toGreet && e.TLS != Implicit {
-		f.Advice = ifPortSpeaksTlsFrom.With()
+		f.Advice = ifPortSpeaksTLSFrom.With()
 	}
 	return f
 }

@@ -51,12 +51,12 @@ func parseTemplate(text string) (any, error) {
 		var at *json.SyntaxError
 		if errors.As(err, &at) {
 			line := 1 + strings.Count(text[:min(int(at.Offset), len(text))], "\n")
-			return nil, notJsonLine.With(line, at)
+			return nil, notJSONLine.With(line, at)
 		}
-		return nil, notJsonEndsTooEarly
+		return nil, notJSONEndsTooEarly
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, notJsonSomethingFollowsEnd
+		return nil, notJSONSomethingFollowsEnd
 	}
 	switch template.(type) {
 	case map[string]any, []any:

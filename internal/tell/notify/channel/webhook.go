@@ -161,7 +161,7 @@ func (w Webhook) checkURL(wrong *problems) secret.Text {
 	u, err := url.Parse(strings.TrimSpace(w.URL.Reveal()))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		wrong.add("url", enterAddressStartsHttpOr.With())
+		wrong.add("url", enterAddressStartsHTTPOr.With())
 		return w.URL
 	case len(w.URL) > maxAddress:
 		wrong.add("url", addressTooLong.With(maxAddress))

@@ -76,7 +76,7 @@ func (w WeCom) Check() (Config, []*reason.FieldError) {
 	var wrong problems
 	w.URL, w.Key = wecom.check(w.URL, w.Key, &wrong)
 	w.Format = w.Format.check(&wrong)
-	w.MentionUsers = checkMentions("mention_users", w.MentionUsers, userID, userId, &wrong)
+	w.MentionUsers = checkMentions("mention_users", w.MentionUsers, userID, aUserID, &wrong)
 	w.MentionMobiles = checkMentions("mention_mobiles", w.MentionMobiles, mobile, telephoneNumber, &wrong)
 	if w.Format == Markdown {
 		if len(w.MentionMobiles) > 0 {
