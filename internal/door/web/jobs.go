@@ -50,7 +50,7 @@ func (w words) plan(text string) (string, error) {
 	if every, is := strings.CutPrefix(text, "@every "); is {
 		d, err := time.ParseDuration(every)
 		if err != nil {
-			return text, nil //nolint:nilerr // a newer version has written it
+			return text, nil // a newer version has written it
 		}
 		return w.every(d)
 	}
@@ -92,22 +92,22 @@ func (w words) cron(expression string) (string, error) {
 
 // often describes what the pattern of that name matches.
 func (w words) often(parts []string) (string, error) {
-	number := func(text string) time.Duration {
+	number := func(text string) int {
 		n, _ := strconv.Atoi(text) // it is digits
-		return time.Duration(n)
+		return n
 	}
 	everyMinute, minutes, everyHour, hours := parts[1] != "", number(parts[2]), parts[3] != "", number(parts[4])
 	switch {
 	case everyMinute && everyHour:
 		return w.every(time.Minute)
 	case minutes > 0 && everyHour:
-		return w.every(minutes * time.Minute)
+		return w.every(time.Duration(minutes) * time.Minute)
 	case everyMinute || minutes > 0:
 		return "", nil
 	case everyHour:
 		return w.every(time.Hour)
 	case hours > 0:
-		return w.every(hours * time.Hour)
+		return w.every(time.Duration(hours) * time.Hour)
 	}
 	return "", nil
 }
