@@ -33,20 +33,20 @@ type App struct {
 	*Data
 	webhooks  *webhooklog.Log
 	queue     *queue.Queue
-	keeper    *account.Keeper
+	clients   *account.Client
 	engine    *engine.Engine
 	decisions *review.Service
 	replay    *queue.Scheduler
-	nas       *nas.Keeper
+	nas       *nas.Reader
 	// device asks the TV boxes; plays is what they have played.
-	device  *device.Keeper
+	device  *device.Watcher
 	plays   *device.Store
-	tracker *tracker.Keeper
+	tracker *tracker.Service
 	// covers has those that the pages show.
-	covers *cover.Keeper
+	covers *cover.Cache
 	// llm writes the texts of summaries.
 	llm       *llm.Client
-	summaries *summary.Keeper
+	summaries *summary.Service
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
 	// updates looks for newer versions of the program.
@@ -173,7 +173,7 @@ func (a *App) makeWebhookKey(ctx context.Context) error {
 // buildEngine makes what turns events into marks, and what does it again when the catalog was down.
 func (a *App) buildEngine() {
 	a.queue = queue.NewQueue(a.db)
-	a.keeper = account.NewKeeper(account.KeeperConfig{
+	a.clients = account.NewClient(account.ClientConfig{
 		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
 			c := a.Settings.Current().Catalog
@@ -182,7 +182,7 @@ func (a *App) buildEngine() {
 	})
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.keeper, View: func(by account.Account) match.Viewer { return a.keeper.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()
@@ -193,7 +193,7 @@ func (a *App) buildEngine() {
 		},
 	})
 	a.decisions = review.New(review.Config{
-		Engine: a.engine, Questions: a.Questions, Mappings: a.Mappings, MatchBy: matchBy(matcher), Catalog: knowledge{a.Data, a.keeper},
+		Engine: a.engine, Questions: a.Questions, Mappings: a.Mappings, MatchBy: matchBy(matcher), Catalog: knowledge{a.Data, a.clients},
 	})
 	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,
@@ -220,7 +220,7 @@ func (a *App) publish(ids []int64) {
 
 // probe asks the catalog for a sign of life in the name of the preferred account.
 func (a *App) probe(ctx context.Context) error {
-	_, err := a.keeper.Probe(ctx)
+	_, err := a.clients.Probe(ctx)
 	if errors.Is(err, account.ErrNotFound) || errors.Is(err, account.ErrNoToken) {
 		return fmt.Errorf("%w: %w", queue.ErrNoProbe, err)
 	}

@@ -28,8 +28,8 @@ func (d *Data) archive() (match.Catalog, reason.Reason) {
 }
 
 // newArchiver imports the offline archive as the settings say. The caller registers its job.
-func (d *Data) newArchiver() *archive.Keeper {
-	return archive.NewKeeper(archive.KeeperConfig{
+func (d *Data) newArchiver() *archive.Importer {
+	return archive.NewImporter(archive.ImporterConfig{
 		Archive: d.Archive, Schedule: d.jobs, Log: d.log,
 		Enabled: func() bool { return d.Settings.Current().CatalogArchive.Enabled },
 		Plan:    d.plan("catalog_archive.update_cron", func(s settings.Settings) string { return s.CatalogArchive.UpdateCron }),

@@ -17,8 +17,8 @@ func backupDir(dataDir string, s settings.Settings) string {
 }
 
 // newBackups makes backups as the settings say. The caller registers its job.
-func (d *Data) newBackups(o Options) *backup.Keeper {
-	return backup.NewKeeper(backup.KeeperConfig{
+func (d *Data) newBackups(o Options) *backup.Service {
+	return backup.NewService(backup.Config{
 		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Schedule: d.jobs, Log: d.log,
 		Keep:       func() int { return d.Settings.Current().Backup.Keep },
 		Plan:       d.plan("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),

@@ -12,7 +12,7 @@ func (a *App) buildCovers(o Options) error {
 	if err != nil {
 		return err
 	}
-	a.covers = cover.NewKeeper(cover.Config{
+	a.covers = cover.NewCache(cover.Config{
 		Folder: filepath.Join(o.DataDir, "covers"), HTTP: images, Subject: a.cached.Subject, Log: a.log,
 		Host:      func() string { return a.Settings.Current().Catalog.ImageURL },
 		Reachable: func() bool { return a.catalog.Reachability().Reachable },

@@ -93,12 +93,12 @@ type Data struct {
 	// jobs is the work that comes by the clock; only the service runs it.
 	jobs *schedule.Registry
 	// Dataset is the id table, whether it is switched on or not.
-	Dataset *idmap.Keeper
+	Dataset *idmap.Dataset
 	// Archive is the offline archive, whether it is switched on or not.
 	Archive *archive.Archive
 	// Archiver imports it.
-	Archiver *archive.Keeper
-	backups  *backup.Keeper
+	Archiver *archive.Importer
+	backups  *backup.Service
 }
 
 // OpenData opens the data folder, creating what is missing. Its errors name the file
@@ -165,7 +165,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	}
 	d.tasks = &task.Registry{Log: d.log}
 	d.jobs = schedule.New(d.db, d.tasks, d.log)
-	d.Dataset = idmap.NewKeeper(idmap.KeeperConfig{
+	d.Dataset = idmap.NewDataset(idmap.Config{
 		Folder: o.DataDir, HTTP: d.http, Schedule: d.jobs, Log: d.log, Plan: d.plan("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
 		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },

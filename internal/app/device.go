@@ -10,7 +10,7 @@ import (
 func (a *App) buildDevice(o Options) error {
 	a.plays = device.NewStore(a.db)
 	var err error
-	a.device, err = device.NewKeeper(device.KeeperConfig{
+	a.device, err = device.NewWatcher(device.WatcherConfig{
 		Store: a.plays, Take: a.engine.Take, Tasks: a.tasks, Masker: a.masker, Log: a.log, Loopback: o.LocalDevices,
 		Config: func() device.Config {
 			s := a.Settings.Current().Device

@@ -21,7 +21,7 @@ func (d *Data) Doctor() *diagnose.Doctor {
 func (d *Data) outside() []diagnose.Target {
 	s := d.Settings.Current()
 	targets := []diagnose.Target{
-		// What account.Keeper and the breaker ask first, with an answer of one line.
+		// What account.Client and the breaker ask first, with an answer of one line.
 		{Kind: diagnose.CatalogAPI, URL: s.Catalog.APIURL + "/v0/episodes?subject_id=1&limit=1", InUse: true, JSON: true},
 		{Kind: diagnose.CatalogWeb, URL: s.Catalog.WebURL + "/", InUse: s.Catalog.OAuthClientID != ""},
 		{Kind: diagnose.CatalogImages, URL: s.Catalog.ImageURL + "/", InUse: true},

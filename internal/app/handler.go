@@ -63,7 +63,7 @@ func (a *App) buildHandler(o Options) error {
 
 // resources are the parts of the API.
 func (a *App) resources(signIn *oidc.Provider) []api.Resource {
-	subjects := api.Subjects{Catalog: knowledge{a.Data, a.keeper}, Archive: a.Archive, Settings: a.Settings}
+	subjects := api.Subjects{Catalog: knowledge{a.Data, a.clients}, Archive: a.Archive, Settings: a.Settings}
 	stats := api.Stats{Records: a.Records, Queue: a.queue, Webhooks: a.webhooks}
 	return []api.Resource{
 		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, Requests: &a.meters.requests},
@@ -74,19 +74,19 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		stats,
 		api.Tasks{Registry: a.tasks, Engine: a.engine},
 		api.Jobs{Registry: a.jobs},
-		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.keeper.Probe},
-		api.Accounts{Store: a.Accounts, Keeper: a.keeper, Engine: a.engine, Notices: a.Notices, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
-		api.Archive{Archive: a.Archive, Keeper: a.Archiver, Tasks: a.tasks},
-		api.Dataset{Keeper: a.Dataset},
-		api.NAS{Keeper: a.nas},
-		api.Device{Keeper: a.device, Engine: a.engine, Records: a.Records},
-		api.Tracker{Keeper: a.tracker},
-		api.Import{Keeper: a.newImporter()},
+		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.clients.Probe},
+		api.Accounts{Store: a.Accounts, Client: a.clients, Engine: a.engine, Notices: a.Notices, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
+		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},
+		api.Dataset{Table: a.Dataset},
+		api.NAS{Reader: a.nas},
+		api.Device{Watcher: a.device, Engine: a.engine, Records: a.Records},
+		api.Tracker{Service: a.tracker},
+		api.Import{Importer: a.newImporter()},
 		api.Notifications{Notices: a.Notices},
 		api.Candidates{Store: a.Questions, Decisions: a.decisions, Catalog: subjects.Catalog},
 		subjects,
 		api.Mappings{Store: a.Mappings, Decisions: a.decisions, Subjects: subjects},
-		api.Summaries{Keeper: a.summaries, Airing: a.airing, Notices: a.Notices},
+		api.Summaries{Service: a.summaries, Airing: a.airing, Notices: a.Notices},
 		api.LLM{Client: a.llm},
 		api.Settings{Manager: a.Settings},
 		api.Network{Doctor: a.doctor},
@@ -96,7 +96,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 			Archive: a.Archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Tracker: a.tracker, Tasks: a.tasks, Doctor: a.doctor, Logs: a.lines,
 		},
 		api.Provider{OIDC: signIn},
-		api.Backups{Keeper: a.backups},
+		api.Backups{Service: a.backups},
 
 		api.HealthChecks{Problems: a.ready.problems},
 	}

@@ -9,7 +9,7 @@ import (
 func (a *App) addJobs() {
 	a.jobs.Add(a.nas.Job())
 	a.jobs.Add(a.tracker.Jobs()...)
-	a.jobs.Add(a.summaries.Scheduled(), a.airing.Job(), a.keeper.Job(), a.updates.Job(), a.housekeepingJob())
+	a.jobs.Add(a.summaries.Scheduled(), a.airing.Job(), a.clients.Job(), a.updates.Job(), a.housekeepingJob())
 }
 
 // plan is the schedule that the key at path of the settings holds; never while that is empty.

@@ -30,7 +30,7 @@ func matchBy(m *match.Matcher) func(context.Context, watch.Event, *mapping.Rules
 // titles from look-ups without one. Searches go to the catalog alone.
 type knowledge struct {
 	*Data
-	keeper *account.Keeper
+	client *account.Client
 }
 
 func (k knowledge) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
@@ -65,7 +65,7 @@ func anywhere[T any](ctx context.Context, k knowledge, ask func(witness) (T, err
 		return found, err
 	}
 	if by, none := k.Accounts.Preferred(ctx); none == nil {
-		if seen, miss := ask(k.keeper.View(by)); miss == nil {
+		if seen, miss := ask(k.client.View(by)); miss == nil {
 			return seen, nil
 		}
 	}

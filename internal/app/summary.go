@@ -23,11 +23,11 @@ func (a *App) buildSummaries() error {
 		},
 	})
 	language := func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) }
-	a.summaries = summary.NewKeeper(summary.Config{
+	a.summaries = summary.NewService(summary.Config{
 		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Schedule: a.jobs, Tasks: a.tasks, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
 	})
 	a.airing = summary.NewAiring(summary.AiringConfig{
-		DB: a.db, Accounts: a.Accounts, Lists: a.keeper, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
+		DB: a.db, Accounts: a.Accounts, Lists: a.clients, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
 		Plan: a.plan("notification.airing_cron", func(s settings.Settings) string { return s.Notification.AiringCron }),
 		Guide: func() (summary.Guide, summary.Reason) {
 			switch {

@@ -49,7 +49,7 @@ type Matcher interface {
 	Blocked(ctx context.Context, event watch.Event) (match.Trace, bool)
 }
 
-// Lists writes to people's lists; *account.Keeper is one. Errors are those of
+// Lists writes to people's lists; *account.Client is one. Errors are those of
 // packages account and catalog.
 type Lists interface {
 	// Mark marks episodes of one subject, or the subject itself when there are none.

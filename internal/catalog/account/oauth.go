@@ -24,7 +24,7 @@ type oauthState struct {
 // StartOAuth is the address at the catalog where a person allows this service to
 // write to their list. accountID 0 connects a new account. It returns
 // ErrOAuthNotConfigured or ErrNotFound.
-func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID int64) (string, error) {
+func (k *Client) StartOAuth(ctx context.Context, redirectURI string, accountID int64) (string, error) {
 	app := k.App()
 	if app.ClientID == "" {
 		return "", ErrOAuthNotConfigured
@@ -44,7 +44,7 @@ func (k *Keeper) StartOAuth(ctx context.Context, redirectURI string, accountID i
 // none was named and none is that catalog user. It returns ErrState, ErrOAuthNotConfigured,
 // ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
 // when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
-func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
+func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
 	s, found := k.states.Take(state, func(oauthState) bool { return true })
 	if !found {
 		return Account{}, ErrState
@@ -90,7 +90,7 @@ func (k *Keeper) FinishOAuth(ctx context.Context, state, code string) (Account, 
 
 // accountOf is the account that is the catalog user, or else the one that has their name
 // and may be them; 0 = none.
-func (k *Keeper) accountOf(ctx context.Context, user catalog.User) (id int64, err error) {
+func (k *Client) accountOf(ctx context.Context, user catalog.User) (id int64, err error) {
 	accounts, err := k.Store.List(ctx)
 	if err != nil {
 		return 0, err

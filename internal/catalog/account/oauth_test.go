@@ -28,7 +28,7 @@ func TestSigningInMakesAnAccount(t *testing.T) {
 	if tokens := r.tokens(a.ID); tokens.Refresh == "" || tokens.RedirectURL != callback {
 		t.Errorf("stored %+v", tokens)
 	}
-	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+	if _, err := r.accounts.Check(t.Context(), a.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -95,7 +95,7 @@ func (r *rig) refused(accountID int64, want error) (told string) {
 	}
 	before := rows()
 	state, code := r.agree(accountID)
-	_, err := r.keeper.FinishOAuth(r.t.Context(), state, code)
+	_, err := r.accounts.FinishOAuth(r.t.Context(), state, code)
 	if !errors.Is(err, want) {
 		r.t.Fatalf("error %v, want %v", err, want)
 	}
@@ -131,7 +131,7 @@ func TestTheStateOfASignInIsChecked(t *testing.T) {
 	r := newRig(t)
 	state, code := r.agree(0)
 	finish := func(state string) error {
-		_, err := r.keeper.FinishOAuth(t.Context(), state, code)
+		_, err := r.accounts.FinishOAuth(t.Context(), state, code)
 		return err
 	}
 	for _, wrong := range []string{"", "made-up", strings.ToLower(state)} {
@@ -152,7 +152,7 @@ func TestASignInMustComeBackInTime(t *testing.T) {
 	r := newRig(t)
 	synctest.Test(t, func(t *testing.T) {
 		start := func() string {
-			address, err := r.keeper.StartOAuth(t.Context(), callback, 0)
+			address, err := r.accounts.StartOAuth(t.Context(), callback, 0)
 			must(t, err)
 			at, err := url.Parse(address)
 			must(t, err)
@@ -161,11 +161,11 @@ func TestASignInMustComeBackInTime(t *testing.T) {
 		early, late := start(), start()
 		r.registeredAs(catalog.App{}) // so that a good state ends without a request
 		time.Sleep(9 * time.Minute)
-		if _, err := r.keeper.FinishOAuth(t.Context(), early, "code"); !errors.Is(err, account.ErrOAuthNotConfigured) {
+		if _, err := r.accounts.FinishOAuth(t.Context(), early, "code"); !errors.Is(err, account.ErrOAuthNotConfigured) {
 			t.Errorf("after nine minutes: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if _, err := r.keeper.FinishOAuth(t.Context(), late, "code"); !errors.Is(err, account.ErrState) {
+		if _, err := r.accounts.FinishOAuth(t.Context(), late, "code"); !errors.Is(err, account.ErrState) {
 			t.Errorf("after ten minutes: %v, want ErrState", err)
 		}
 	})
@@ -174,29 +174,29 @@ func TestASignInMustComeBackInTime(t *testing.T) {
 func TestASignInThatFailsStoresNothing(t *testing.T) {
 	r := newRig(t)
 	state, _ := r.agree(0)
-	if _, err := r.keeper.FinishOAuth(t.Context(), state, "another code"); !errors.Is(err, catalog.ErrGrantInvalid) {
+	if _, err := r.accounts.FinishOAuth(t.Context(), state, "another code"); !errors.Is(err, catalog.ErrGrantInvalid) {
 		t.Errorf("a wrong code: %v", err)
 	}
 	state, code := r.agree(0)
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: 503}))
-	if _, err := r.keeper.FinishOAuth(t.Context(), state, code); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := r.accounts.FinishOAuth(t.Context(), state, code); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("during an outage: %v", err)
 	}
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
 	doomed := r.byHand("alex", nil)
 	state, code = r.agree(doomed.ID)
 	must(t, r.store.Delete(t.Context(), doomed.ID))
-	if _, err := r.keeper.FinishOAuth(t.Context(), state, code); !errors.Is(err, account.ErrNotFound) {
+	if _, err := r.accounts.FinishOAuth(t.Context(), state, code); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("the account was deleted meanwhile: %v", err)
 	}
 	if all, err := r.store.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%d accounts (%v)", len(all), err)
 	}
-	if _, err := r.keeper.StartOAuth(t.Context(), callback, doomed.ID); !errors.Is(err, account.ErrNotFound) {
+	if _, err := r.accounts.StartOAuth(t.Context(), callback, doomed.ID); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("start for an unknown account: %v", err)
 	}
 	r.registeredAs(catalog.App{})
-	if _, err := r.keeper.StartOAuth(t.Context(), callback, 0); !errors.Is(err, account.ErrOAuthNotConfigured) {
+	if _, err := r.accounts.StartOAuth(t.Context(), callback, 0); !errors.Is(err, account.ErrOAuthNotConfigured) {
 		t.Errorf("start without a registration: %v", err)
 	}
 }
@@ -210,7 +210,7 @@ func TestNoTokenIsSeenInLogErrorOrFile(t *testing.T) {
 	r.signIn("mira", time.Hour)
 	state, code := r.agree(0)
 	secrets["code"] = code
-	a, err := r.keeper.FinishOAuth(t.Context(), state, code)
+	a, err := r.accounts.FinishOAuth(t.Context(), state, code)
 	must(t, err)
 	learn("of the sign-in", r.tokens(a.ID))
 	r.signIn("mira", 7*24*time.Hour)
@@ -220,21 +220,21 @@ func TestNoTokenIsSeenInLogErrorOrFile(t *testing.T) {
 			told.WriteString(err.Error() + "\n")
 		}
 	}
-	_, err = r.keeper.Check(t.Context(), a.ID)
+	_, err = r.accounts.Check(t.Context(), a.ID)
 	must(t, err)
 	learn("of the refresh", r.tokens(a.ID))
 	used := r.tokens(a.ID)
 	spent, err := r.client.Refresh(t.Context(), catalog.App{ClientID: "app1", ClientSecret: clientSecret, RedirectURL: callback}, used.Refresh)
 	must(t, err)
-	learn("got behind the keeper's back", account.Tokens{Access: spent.Access, Refresh: spent.Refresh})
+	learn("got behind the client's back", account.Tokens{Access: spent.Access, Refresh: spent.Refresh})
 	r.list.RevokeToken(used.Access.Reveal())
-	_, err = r.keeper.Check(t.Context(), a.ID)
+	_, err = r.accounts.Check(t.Context(), a.ID)
 	note(err)
 	byHand := r.byHand("alex", nil)
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}))
-	_, err = r.keeper.Check(t.Context(), byHand.ID)
+	_, err = r.accounts.Check(t.Context(), byHand.ID)
 	note(err)
-	_, err = r.keeper.FinishOAuth(t.Context(), "state", code)
+	_, err = r.accounts.FinishOAuth(t.Context(), "state", code)
 	note(err)
 	if lines := strings.Count(told.String(), "\n"); lines < 3 {
 		t.Fatalf("only %d errors: %s", lines, told.String())

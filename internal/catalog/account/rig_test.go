@@ -32,16 +32,16 @@ const (
 	alexID = 8
 )
 
-// rig is a keeper on a real database and a simulated catalog.
+// rig is a client on a real database and a simulated catalog.
 type rig struct {
-	t      *testing.T
-	list   *catalogtest.Server
-	store  *account.Store
-	db     *db.DB
-	dir    string
-	client *catalog.Client
-	keeper *account.Keeper
-	logs   *logtest.Buffer
+	t        *testing.T
+	list     *catalogtest.Server
+	store    *account.Store
+	db       *db.DB
+	dir      string
+	client   *catalog.Client
+	accounts *account.Client
+	logs     *logtest.Buffer
 
 	// known is set when what an account's list has is known of before.
 	known bool
@@ -79,7 +79,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(out.Close)
 	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out, slog.New(slog.DiscardHandler))
 	must(t, err)
-	r.keeper = account.NewKeeper(account.KeeperConfig{
+	r.accounts = account.NewClient(account.ClientConfig{
 		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
 		App: func() catalog.App {
 			r.mu.Lock()
@@ -116,7 +116,7 @@ func (r *rig) count(pattern string) int { return r.list.Requests()[pattern] }
 // agree starts the sign-in for the account and does what the person's browser does.
 func (r *rig) agree(accountID int64) (state, code string) {
 	r.t.Helper()
-	address, err := r.keeper.StartOAuth(r.t.Context(), callback, accountID)
+	address, err := r.accounts.StartOAuth(r.t.Context(), callback, accountID)
 	must(r.t, err)
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := browser.Get(address)
@@ -134,7 +134,7 @@ func (r *rig) agree(accountID int64) (state, code string) {
 func (r *rig) connect(accountID int64) account.Account {
 	r.t.Helper()
 	state, code := r.agree(accountID)
-	a, err := r.keeper.FinishOAuth(r.t.Context(), state, code)
+	a, err := r.accounts.FinishOAuth(r.t.Context(), state, code)
 	must(r.t, err)
 	return a
 }

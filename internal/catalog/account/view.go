@@ -10,16 +10,16 @@ import (
 // View is the catalog as an account sees it: with adult titles, where the account may see them.
 // Nothing of it is kept, but what searches find, and that for the account alone.
 type View struct {
-	keeper  *Keeper
+	client  *Client
 	account Account
 }
 
 // View is what a sees.
-func (k *Keeper) View(a Account) View { return View{k, a} }
+func (k *Client) View(a Account) View { return View{k, a} }
 
 // Subject reads one subject. Errors are those of Check.
 func (v View) Subject(ctx context.Context, id catalog.SubjectID) (found catalog.Subject, err error) {
-	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+	err = v.client.as(ctx, v.account, func(s catalog.Session) (err error) {
 		found, err = s.Subject(ctx, id)
 		return err
 	})
@@ -28,7 +28,7 @@ func (v View) Subject(ctx context.Context, id catalog.SubjectID) (found catalog.
 
 // Episode reads one episode. Errors are those of Check.
 func (v View) Episode(ctx context.Context, id catalog.EpisodeID) (found catalog.EpisodeInfo, err error) {
-	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+	err = v.client.as(ctx, v.account, func(s catalog.Session) (err error) {
 		found, err = s.Episode(ctx, id)
 		return err
 	})
@@ -37,7 +37,7 @@ func (v View) Episode(ctx context.Context, id catalog.EpisodeID) (found catalog.
 
 // Episodes reads the episodes of a subject, of all types, from the account's own list of marks. Errors are those of Check.
 func (v View) Episodes(ctx context.Context, id catalog.SubjectID) (found []catalog.EpisodeInfo, err error) {
-	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+	err = v.client.as(ctx, v.account, func(s catalog.Session) (err error) {
 		found, err = s.Episodes(ctx, id)
 		return err
 	})
@@ -46,7 +46,7 @@ func (v View) Episodes(ctx context.Context, id catalog.SubjectID) (found []catal
 
 // Relations reads the neighbours of a subject. Errors are those of Check.
 func (v View) Relations(ctx context.Context, id catalog.SubjectID) (found []catalog.Relation, err error) {
-	err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+	err = v.client.as(ctx, v.account, func(s catalog.Session) (err error) {
 		found, err = s.Relations(ctx, id)
 		return err
 	})
@@ -57,8 +57,8 @@ func (v View) Relations(ctx context.Context, id catalog.SubjectID) (found []cata
 func (v View) AdultTitles(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	// Another token, or another account that takes the number of one that is gone, changes the time.
 	viewer := fmt.Sprint(v.account.ID, v.account.UpdatedAt.UnixMilli())
-	return v.keeper.Subjects.AdultTitles(ctx, viewer, q, func() (found []catalog.Subject, err error) {
-		err = v.keeper.as(ctx, v.account, func(s catalog.Session) (err error) {
+	return v.client.Subjects.AdultTitles(ctx, viewer, q, func() (found []catalog.Subject, err error) {
+		err = v.client.as(ctx, v.account, func(s catalog.Session) (err error) {
 			found, err = s.AdultTitles(ctx, q)
 			return err
 		})

@@ -18,7 +18,7 @@ const MaxDump = 2 << 30
 
 // Update starts the import of the newest dump, even if it is the one in use when force
 // is set. While an import runs, that one's task is answered; ErrBusy while it is of another process.
-func (k *Keeper) Update(ctx context.Context, force bool) (*task.Task, error) {
+func (k *Importer) Update(ctx context.Context, force bool) (*task.Task, error) {
 	t, err := k.Schedule.StartWith(ctx, TaskKind, TaskKind, k.run(k.newest(force)))
 	switch {
 	case !errors.Is(err, schedule.ErrRunning):
@@ -30,7 +30,7 @@ func (k *Keeper) Update(ctx context.Context, force bool) (*task.Task, error) {
 }
 
 // newest is the import of the newest dump.
-func (k *Keeper) newest(force bool) func(ctx context.Context, tell func(Progress)) (Outcome, error) {
+func (k *Importer) newest(force bool) func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 	return func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 		return k.update(ctx, tell, k.source(), wish{again: force})
 	}
@@ -44,7 +44,7 @@ type wish struct {
 
 // ImportFile starts the import of a dump in a file, which is closed and removed at the
 // end. It returns ErrBusy while an import runs.
-func (k *Keeper) ImportFile(ctx context.Context, file *os.File, allowSmaller bool) (*task.Task, error) {
+func (k *Importer) ImportFile(ctx context.Context, file *os.File, allowSmaller bool) (*task.Task, error) {
 	t, err := k.Schedule.StartWith(ctx, TaskKind, TaskKind, k.run(func(ctx context.Context, tell func(Progress)) (Outcome, error) {
 		defer k.Discard(file)
 		info, err := file.Stat()
@@ -66,7 +66,7 @@ func (k *Keeper) ImportFile(ctx context.Context, file *os.File, allowSmaller boo
 // Fetch imports a dump at once, outside of the service: the newest one, or what is at an
 // address, which may be that of a pointer file (ending .json) or of a zip. force imports
 // it even if it is in use already, or holds much less than the archive in use.
-func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell func(Progress)) (outcome Outcome, err error) {
+func (k *Importer) Fetch(ctx context.Context, address string, force bool, tell func(Progress)) (outcome Outcome, err error) {
 	cfg := k.source()
 	switch {
 	case address == "":
@@ -98,9 +98,9 @@ func (k *Keeper) Fetch(ctx context.Context, address string, force bool, tell fun
 
 // NewUpload is an empty file in the archive's folder for ImportFile. An error wraps
 // ErrNoSpace when there is too little room on the disk.
-func (k *Keeper) NewUpload() (*os.File, error) { return k.newFile(uploadPrefix) }
+func (k *Importer) NewUpload() (*os.File, error) { return k.newFile(uploadPrefix) }
 
-func (k *Keeper) newFile(prefix string) (*os.File, error) {
+func (k *Importer) newFile(prefix string) (*os.File, error) {
 	if err := os.MkdirAll(k.Archive.dir, 0o700); err != nil {
 		return nil, makeFolder.With(err)
 	}
@@ -111,20 +111,20 @@ func (k *Keeper) newFile(prefix string) (*os.File, error) {
 }
 
 // Discard closes and removes an upload.
-func (k *Keeper) Discard(file *os.File) {
+func (k *Importer) Discard(file *os.File) {
 	_ = file.Close() // nothing of it is needed any more
 	k.Archive.remove(file.Name())
 }
 
 // source is where the settings say that dumps come from.
-func (k *Keeper) source() fetch.Config {
+func (k *Importer) source() fetch.Config {
 	cfg := k.Source()
 	cfg.Dir, cfg.MaxSize, cfg.Log = k.Archive.dir, MaxDump, k.Log
 	return cfg
 }
 
 // update fetches and imports the newest dump.
-func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Config, w wish) (outcome Outcome, err error) {
+func (k *Importer) update(ctx context.Context, tell func(Progress), cfg fetch.Config, w wish) (outcome Outcome, err error) {
 	if err := fetch.CheckSpace(k.Archive.dir, k.FreeMB()); err != nil {
 		if errors.Is(err, ErrNoSpace) {
 			return Skipped, err
@@ -179,7 +179,7 @@ func (k *Keeper) update(ctx context.Context, tell func(Progress), cfg fetch.Conf
 }
 
 // takeFile imports the dump at path, in a folder that is held.
-func (k *Keeper) takeFile(ctx context.Context, tell func(Progress), path string, d Dump) (Outcome, error) {
+func (k *Importer) takeFile(ctx context.Context, tell func(Progress), path string, d Dump) (Outcome, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return Failed, openDump.With(err)
@@ -190,7 +190,7 @@ func (k *Keeper) takeFile(ctx context.Context, tell func(Progress), path string,
 }
 
 // take imports a dump and tells of each phase.
-func (k *Keeper) take(ctx context.Context, tell func(Progress), do func(context.Context, Dump, func(Progress)) (Info, error), d Dump) (Outcome, error) {
+func (k *Importer) take(ctx context.Context, tell func(Progress), do func(context.Context, Dump, func(Progress)) (Info, error), d Dump) (Outcome, error) {
 	phase := Phase("")
 	_, err := do(ctx, d, func(p Progress) {
 		if p.Phase != phase {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatSearchesTellIsBounded(t *testing.T) {
-	k := NewKeeper(Config{})
+	k := NewCache(Config{})
 	for id := range catalog.SubjectID(3 * remembered) {
 		k.Learn([]catalog.Subject{{ID: id, Image: "https://covers.example/1.jpg"}, {ID: id, NSFW: true}})
 		if len(k.addresses) > remembered || len(k.verdicts) > remembered {

@@ -58,7 +58,7 @@ const (
 	remembered = 4096
 )
 
-// Config is what a Keeper is made of; every field must be set.
+// Config is what a Cache is made of; every field must be set.
 type Config struct {
 	// Folder is where covers are kept. It is made when the first one comes.
 	Folder string
@@ -82,8 +82,8 @@ type Image struct {
 	At time.Time
 }
 
-// Keeper has the covers. It may be used by several goroutines.
-type Keeper struct {
+// Cache has the covers. It may be used by several goroutines.
+type Cache struct {
 	Config
 	shelf   shelf
 	lookUps *rate.Limiter
@@ -104,16 +104,16 @@ type verdict struct {
 	until time.Time
 }
 
-// NewKeeper is a Keeper that fetches nothing until Run.
-func NewKeeper(c Config) *Keeper {
-	return &Keeper{
+// NewCache is a Cache that fetches nothing until Run.
+func NewCache(c Config) *Cache {
+	return &Cache{
 		Config: c, shelf: shelf{folder: c.Folder, most: mostKept}, lookUps: rate.NewLimiter(rate.Every(lookUpEvery), lookUps), queue: make(chan catalog.SubjectID, waiting),
 		onTheWay: map[catalog.SubjectID]chan struct{}{}, verdicts: map[catalog.SubjectID]verdict{}, addresses: map[catalog.SubjectID]string{},
 	}
 }
 
 // Run fetches covers until ctx ends.
-func (k *Keeper) Run(ctx context.Context) {
+func (k *Cache) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for range fetchers {
 		running.Go(func() {
@@ -133,7 +133,7 @@ func (k *Keeper) Run(ctx context.Context) {
 // Get is the cover of a subject. One that is not kept yet is fetched, and waited for a
 // few seconds; the fetch goes on when ctx ends. The error is ErrNone, ErrLater, or says
 // that the folder cannot be read.
-func (k *Keeper) Get(ctx context.Context, id catalog.SubjectID) (Image, error) {
+func (k *Cache) Get(ctx context.Context, id catalog.SubjectID) (Image, error) {
 	kept, err := k.shelf.read(id)
 	switch {
 	case err == nil:
@@ -165,7 +165,7 @@ func (k *Keeper) Get(ctx context.Context, id catalog.SubjectID) (Image, error) {
 
 // Learn takes in where the covers of some subjects are, or that they have none, so that
 // nobody needs to look them up.
-func (k *Keeper) Learn(subjects []catalog.Subject) {
+func (k *Cache) Learn(subjects []catalog.Subject) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range subjects {
@@ -188,7 +188,7 @@ func bound[V any](memory map[catalog.SubjectID]V) {
 
 // ask has a cover fetched; done is closed at the end of that. The error is that of a
 // verdict which still holds, or ErrLater where nothing can be fetched now.
-func (k *Keeper) ask(id catalog.SubjectID) (done <-chan struct{}, err error) {
+func (k *Cache) ask(id catalog.SubjectID) (done <-chan struct{}, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
@@ -212,14 +212,14 @@ func (k *Keeper) ask(id catalog.SubjectID) (done <-chan struct{}, err error) {
 }
 
 // resting reports that nothing is to be fetched now.
-func (k *Keeper) resting() bool {
+func (k *Cache) resting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return time.Now().Before(k.rests)
 }
 
 // judged is what is known of a subject without a cover.
-func (k *Keeper) judged(id catalog.SubjectID) error {
+func (k *Cache) judged(id catalog.SubjectID) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if v, known := k.verdicts[id]; known {
@@ -229,7 +229,7 @@ func (k *Keeper) judged(id catalog.SubjectID) error {
 }
 
 // handle fetches one cover and keeps it, or the reason why there is none.
-func (k *Keeper) handle(ctx context.Context, id catalog.SubjectID) {
+func (k *Cache) handle(ctx context.Context, id catalog.SubjectID) {
 	data, err := k.fetch(ctx, id)
 	if err == nil {
 		if err = k.shelf.put(id, data); err != nil {

@@ -25,9 +25,9 @@ import (
 	"watchmark/internal/testkit/catalogtest"
 )
 
-// rig is a Keeper at work against a catalog of its own.
+// rig is a Cache at work against a catalog of its own.
 type rig struct {
-	*cover.Keeper
+	*cover.Cache
 	catalog *catalogtest.Server
 	client  *catalog.Client
 	folder  string
@@ -55,7 +55,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{catalog: server, client: client, folder: filepath.Join(t.TempDir(), "covers"), host: base}
-	r.Keeper = cover.NewKeeper(cover.Config{
+	r.Cache = cover.NewCache(cover.Config{
 		Folder: r.folder, HTTP: out(t, cover.LongestImage), Host: func() string { return r.host }, Subject: client.Subject,
 		Reachable: func() bool { return client.Reachability().Reachable }, Log: slog.New(slog.DiscardHandler),
 	})

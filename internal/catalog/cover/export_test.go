@@ -1,7 +1,7 @@
 package cover
 
-// KeepAtMost makes the folder of a Keeper hold so many bytes.
-func (k *Keeper) KeepAtMost(bytes int64) { k.shelf.most = bytes }
+// KeepAtMost makes the folder of a Cache hold so many bytes.
+func (k *Cache) KeepAtMost(bytes int64) { k.shelf.most = bytes }
 
 // Smaller is the path that is asked for.
 var Smaller = smaller

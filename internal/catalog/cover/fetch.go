@@ -19,7 +19,7 @@ const longestRest = time.Hour
 
 // fetch gets the image of a subject from the image host. The error is ErrNone,
 // errNotAsked, a *failure, or any other for this cover alone.
-func (k *Keeper) fetch(ctx context.Context, id catalog.SubjectID) ([]byte, error) {
+func (k *Cache) fetch(ctx context.Context, id catalog.SubjectID) ([]byte, error) {
 	if k.resting() {
 		return nil, errNotAsked
 	}
@@ -36,7 +36,7 @@ func (k *Keeper) fetch(ctx context.Context, id catalog.SubjectID) ([]byte, error
 }
 
 // address is the path of the cover at the image host.
-func (k *Keeper) address(ctx context.Context, id catalog.SubjectID) (string, error) {
+func (k *Cache) address(ctx context.Context, id catalog.SubjectID) (string, error) {
 	k.mu.Lock()
 	address, known := k.addresses[id]
 	k.mu.Unlock()
@@ -73,7 +73,7 @@ var original = regexp.MustCompile(`^(?:/r/\d+)?/pic/cover/[lcmsg]/(.+)$`)
 func smaller(path string) string { return original.ReplaceAllString(path, "/r/200/pic/cover/l/$1") }
 
 // download asks the image host for a path.
-func (k *Keeper) download(ctx context.Context, path string) ([]byte, error) {
+func (k *Cache) download(ctx context.Context, path string) ([]byte, error) {
 	resp, err := k.HTTP.Do(ctx, httpx.Request{URL: k.Host() + path, Header: http.Header{"Accept": {"image/webp, image/jpeg, image/png, image/gif"}}})
 	switch {
 	case errors.Is(err, httpx.ErrTooLarge):

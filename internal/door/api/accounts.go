@@ -59,7 +59,7 @@ type accountCheck struct {
 // Accounts are whose lists are marked, and the media-server users that are left alone.
 type Accounts struct {
 	Store  *account.Store
-	Keeper interface {
+	Client interface {
 		Check(ctx context.Context, accountID int64) (account.Account, error)
 		StartOAuth(ctx context.Context, redirectURI string, accountID int64) (authorizeURL string, err error)
 		FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
@@ -172,7 +172,7 @@ func (as Accounts) saved(ctx context.Context, a account.Account, err error, give
 	}
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if _, err := as.Keeper.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
+	if _, err := as.Client.Check(bounded, a.ID); err != nil { // the account says why, or is not checked
 		as.Log.DebugContext(ctx, "the token of an account that was saved is not confirmed", "account_id", a.ID, "error", err)
 	}
 	a, err = as.Store.Get(ctx, a.ID)
@@ -195,7 +195,7 @@ func (as Accounts) usable(ctx context.Context, a account.Account, err error) (*J
 }
 
 func (as Accounts) testAccount(ctx context.Context, in *ByID) (*JSON[accountCheck], error) {
-	checked, err := as.Keeper.Check(ctx, in.ID)
+	checked, err := as.Client.Check(ctx, in.ID)
 	if err == nil {
 		accepted := tokenAccepted.With(checked.Username)
 		return answer(accountCheck{true, accepted.Text, accepted, checked}, nil)

@@ -95,9 +95,9 @@ type archiveAiring struct {
 
 // Archive is the local copy of the catalog: its imports, and what it holds.
 type Archive struct {
-	Archive *archive.Archive
-	Keeper  *archive.Keeper
-	Tasks   *task.Registry
+	Archive  *archive.Archive
+	Importer *archive.Importer
+	Tasks    *task.Registry
 }
 
 func (a Archive) register(s *server) {
@@ -105,7 +105,7 @@ func (a Archive) register(s *server) {
 		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
 		Summary: "Get the state of the offline archive",
 	}, func(context.Context, *none) (*JSON[archiveStatus], error) {
-		status := a.Keeper.Status()
+		status := a.Importer.Status()
 		return answer(archiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
 	})
 	register(s, huma.Operation{
@@ -117,7 +117,7 @@ func (a Archive) register(s *server) {
 	}, func(ctx context.Context, in *struct {
 		Force bool `query:"force" doc:"Import the newest dump even if it is in use already."`
 	}) (*JSON[startedTask], error) {
-		return started(a.Keeper.Update(ctx, in.Force))
+		return started(a.Importer.Update(ctx, in.Force))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_archive/cancel", OperationID: "cancel-archive-import", Tags: []string{archiveTag},
@@ -297,22 +297,22 @@ func (a Archive) registerUpload(s *server) {
 
 // upload takes the zip in a request into a file and starts its import.
 func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
-	if a.Keeper.Status().ImportInProgress {
+	if a.Importer.Status().ImportInProgress {
 		return 0, archive.ErrBusy
 	}
 	body, err := zipIn(r, http.MaxBytesReader(w, r.Body, archive.MaxDump))
 	if err != nil {
 		return 0, err
 	}
-	file, err := a.Keeper.NewUpload()
+	file, err := a.Importer.NewUpload()
 	if err != nil {
 		return 0, err
 	}
 	if err := receive(file, body); err != nil {
-		a.Keeper.Discard(file)
+		a.Importer.Discard(file)
 		return 0, err
 	}
-	t, err := a.Keeper.ImportFile(r.Context(), file, r.URL.Query().Get("force") == "true")
+	t, err := a.Importer.ImportFile(r.Context(), file, r.URL.Query().Get("force") == "true")
 	if err != nil {
 		return 0, err
 	}

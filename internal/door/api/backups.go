@@ -14,22 +14,22 @@ import (
 const backupsTag = "Backups"
 
 // Backups are the copies of everything that cannot be made anew.
-type Backups struct{ Keeper *backup.Keeper }
+type Backups struct{ Service *backup.Service }
 
 func (b Backups) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/backups", OperationID: "list-backups", Tags: []string{backupsTag},
 		Summary: "List backups", Description: "Those in the folder of backup.dir, and when the next one is made. A backup is put back by the command watchmark restore FILE, while the service is stopped.",
-	}, func(context.Context, *none) (*JSON[backup.Status], error) { return answer(b.Keeper.Status(), nil) })
+	}, func(context.Context, *none) (*JSON[backup.Status], error) { return answer(b.Service.Status(), nil) })
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/backups", OperationID: "make-backup", Tags: []string{backupsTag},
 		Summary: "Make a backup now", Description: "Starts a task. The oldest backup is removed when there are more than backup.keep.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) { return started(b.Keeper.Start(ctx)) })
+	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) { return started(b.Service.Start(ctx)) })
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/backups/{name}", OperationID: "delete-backup", Tags: []string{backupsTag},
 		Summary: "Delete a backup", Errors: []int{http.StatusNotFound},
-	}, func(_ context.Context, in *backupName) (*none, error) { return nil, b.Keeper.Delete(in.Name) })
+	}, func(_ context.Context, in *backupName) (*none, error) { return nil, b.Service.Delete(in.Name) })
 	// A file of any size.
 	s.handle(huma.Operation{
 		Method: http.MethodGet, Path: "/api/backups/{name}", OperationID: "download-backup", Tags: []string{backupsTag}, Summary: "Download a backup",
@@ -56,7 +56,7 @@ func (b Backups) send(w http.ResponseWriter, r *http.Request) error {
 	if who, _ := auth.IdentityOf(r.Context()); who.Kind == auth.Open {
 		return backupWithout
 	}
-	file, err := b.Keeper.Open(r.PathValue("name"))
+	file, err := b.Service.Open(r.PathValue("name"))
 	if err != nil {
 		return err
 	}

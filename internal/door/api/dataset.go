@@ -10,7 +10,7 @@ import (
 )
 
 // Dataset is the id table.
-type Dataset struct{ Keeper *idmap.Keeper }
+type Dataset struct{ Table *idmap.Dataset }
 
 func (d Dataset) register(s *server) {
 	const tag = "ID table"
@@ -18,7 +18,7 @@ func (d Dataset) register(s *server) {
 		Method: http.MethodGet, Path: "/api/dataset/status", OperationID: "get-dataset-status", Tags: []string{tag},
 		Summary: "Get the state of the id table",
 	}, func(context.Context, *none) (*JSON[idmap.Status], error) {
-		return answer(d.Keeper.Status(), nil)
+		return answer(d.Table.Status(), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/dataset/refresh", OperationID: "refresh-dataset", Tags: []string{tag},
@@ -26,6 +26,6 @@ func (d Dataset) register(s *server) {
 		Description:   "Starts a task. The table in use stays until a newer one was read whole.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) {
-		return started(d.Keeper.Refresh(ctx))
+		return started(d.Table.Refresh(ctx))
 	})
 }

@@ -29,7 +29,7 @@ type deviceChoice struct {
 
 // Device is the TV boxes.
 type Device struct {
-	Keeper  *device.Keeper
+	Watcher *device.Watcher
 	Engine  *engine.Engine
 	Records *record.Store
 }
@@ -41,7 +41,7 @@ func (d Device) register(s *server) {
 		Summary:     "Get the state of the TV boxes",
 		Description: "Asks no box.",
 	}, func(context.Context, *none) (*JSON[device.Status], error) {
-		return answer(d.Keeper.Status(), nil)
+		return answer(d.Watcher.Status(), nil)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/sync/manual", OperationID: "sync-devices", Tags: []string{tag},
@@ -49,7 +49,7 @@ func (d Device) register(s *server) {
 		Description:   "Starts a task. What was watched is taken in.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
 	}, func(context.Context, *none) (*JSON[startedTask], error) {
-		return started(d.Keeper.SyncAll())
+		return started(d.Watcher.SyncAll())
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/scan", OperationID: "scan-devices", Tags: []string{tag},
@@ -59,7 +59,7 @@ func (d Device) register(s *server) {
 	}, func(ctx context.Context, _ *none) (*JSON[device.Scanned], error) {
 		ctx, cancel := context.WithTimeout(ctx, deviceScanTime)
 		defer cancel()
-		return answer(d.Keeper.DebugScan(ctx))
+		return answer(d.Watcher.DebugScan(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/sync", OperationID: "sync-device", Tags: []string{tag},
@@ -97,7 +97,7 @@ func (d Device) syncDevice(ctx context.Context, in *JSON[deviceChoice]) (*JSON[d
 	}
 	bounded, cancel := context.WithTimeout(ctx, deviceSyncTime)
 	defer cancel()
-	synced, err := d.Keeper.DebugSync(bounded, in.Body.Address, in.Body.UUID)
+	synced, err := d.Watcher.DebugSync(bounded, in.Body.Address, in.Body.UUID)
 	if err != nil {
 		return nil, err
 	}

@@ -108,11 +108,11 @@ type Diagnostics struct {
 	Reachability func() catalog.Reachability
 	Questions    *review.Store
 	Accounts     *account.Store
-	Archive      *archive.Keeper
-	Dataset      *idmap.Keeper
-	NAS          *nas.Keeper
-	Device       *device.Keeper
-	Tracker      *tracker.Keeper
+	Archive      *archive.Importer
+	Dataset      *idmap.Dataset
+	NAS          *nas.Reader
+	Device       *device.Watcher
+	Tracker      *tracker.Service
 	Tasks        *task.Registry
 	Doctor       *diagnose.Doctor
 	Logs         *logs.Ring

@@ -31,7 +31,7 @@ type importChoice struct {
 }
 
 // Import takes in what media servers remember.
-type Import struct{ Keeper *importer.Keeper }
+type Import struct{ Importer *importer.Importer }
 
 func (i Import) register(s *server) {
 	const tag = "Import"
@@ -42,7 +42,7 @@ func (i Import) register(s *server) {
 		Description: "Asks the server, so that a person can choose whose history to import.",
 		Errors:      errs[1:],
 	}, func(ctx context.Context, in *JSON[ImportServer]) (*JSON[importer.About], error) {
-		return answer(i.Keeper.About(ctx, in.Body.address()))
+		return answer(i.Importer.About(ctx, in.Body.address()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/import/preview", OperationID: "preview-import", Tags: []string{tag},
@@ -51,7 +51,7 @@ func (i Import) register(s *server) {
 			"for each season or film, which episodes would be marked, are on the list already, would be asked about or cannot be found, and why.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
 	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
-		return statusOf(i.Keeper.Preview(ctx, in.Body.address(), in.Body.choice()))
+		return statusOf(i.Importer.Preview(ctx, in.Body.address(), in.Body.choice()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/import/run", OperationID: "run-import", Tags: []string{tag},
@@ -60,7 +60,7 @@ func (i Import) register(s *server) {
 			"Cancelling it keeps what was taken in; running it again goes on where it stopped.",
 		DefaultStatus: http.StatusAccepted, Errors: errs,
 	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
-		return statusOf(i.Keeper.Run(ctx, in.Body.address(), in.Body.choice()))
+		return statusOf(i.Importer.Run(ctx, in.Body.address(), in.Body.choice()))
 	})
 }
 

@@ -21,7 +21,7 @@ type nasSync struct {
 }
 
 // NAS is the media library of a NAS.
-type NAS struct{ Keeper *nas.Keeper }
+type NAS struct{ Reader *nas.Reader }
 
 func (n NAS) register(s *server) {
 	const tag = "NAS"
@@ -29,7 +29,7 @@ func (n NAS) register(s *server) {
 		Method: http.MethodGet, Path: "/api/nas/status", OperationID: "get-nas-status", Tags: []string{tag},
 		Summary: "Get the state of the NAS source",
 	}, func(ctx context.Context, _ *none) (*JSON[nas.Status], error) {
-		return answer(n.Keeper.Status(ctx))
+		return answer(n.Reader.Status(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/nas/users", OperationID: "list-nas-users", Tags: []string{tag},
@@ -37,7 +37,7 @@ func (n NAS) register(s *server) {
 		Description: "Reads them from the library, also while the source is switched off.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[nasUsers], error) {
-		users, err := n.Keeper.Users(ctx)
+		users, err := n.Reader.Users(ctx)
 		return answer(nasUsers{users}, err)
 	})
 	register(s, huma.Operation{
@@ -55,7 +55,7 @@ func (n NAS) register(s *server) {
 		if user == nas.AllUsers {
 			user = ""
 		}
-		counts, ids, err := n.Keeper.Sync(ctx, nas.Manual{User: user, Range: nas.Range(in.Range)})
+		counts, ids, err := n.Reader.Sync(ctx, nas.Manual{User: user, Range: nas.Range(in.Range)})
 		return answer(nasSync{counts, append([]int64{}, ids...)}, err)
 	})
 }

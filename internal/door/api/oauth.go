@@ -27,7 +27,7 @@ func (as Accounts) registerOAuth(s *server) {
 		if in.Body != nil {
 			id = in.Body.AccountID
 		}
-		address, err := as.Keeper.StartOAuth(ctx, s.PublicURL(ctx)+callbackPath, id)
+		address, err := as.Client.StartOAuth(ctx, s.PublicURL(ctx)+callbackPath, id)
 		return answer(oauthAddress{address}, err)
 	})
 	registerOther(s, huma.Operation{
@@ -44,7 +44,7 @@ func (as Accounts) registerOAuth(s *server) {
 		if in.Error != "" {
 			return s.toPage("/accounts", "oauth_error", "denied"), nil
 		}
-		connected, err := as.Keeper.FinishOAuth(ctx, in.State, in.Code)
+		connected, err := as.Client.FinishOAuth(ctx, in.State, in.Code)
 		if err != nil {
 			reason := oauthReason(err)
 			s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)

@@ -49,11 +49,11 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 	r.do("GET", "/api/catalog_replay/queue?status=abandoned", nil).want(200, `"title":"given up"`, `"retry_count":1`)
 	r.do("GET", "/api/catalog_replay/queue?status=lost", nil).problem(422)
 
-	r.keeper.err = noAnswer
+	r.lists.err = noAnswer
 	r.do("GET", "/api/catalog_replay/status", nil).want(200, `"state":"open"`, `"since":"`, `"next_trial":"`, `"problem":"no answer"`)
 	r.do("POST", "/api/catalog_replay/replay", nil).problem(502, "could not be reached")
 	r.do("POST", fmt.Sprintf("/api/catalog_replay/replay/%d", first), nil).problem(502)
-	r.keeper.err = nil
+	r.lists.err = nil
 	r.do("POST", "/api/catalog_replay/replay?limit=1", nil).want(202, fmt.Sprintf(`{"record_ids":[%d]}`, first))
 	r.do("POST", fmt.Sprintf("/api/catalog_replay/replay/%d", second), nil).want(202, fmt.Sprintf(`{"record_ids":[%d]}`, second))
 	r.do("POST", "/api/catalog_replay/replay/999", nil).problem(404)
@@ -122,10 +122,10 @@ func TestProbeSaysWhyItFails(t *testing.T) {
 		{&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, `"ok":false,"reason":"refused"`},
 		{account.ErrOtherUser, `"ok":false,"reason":"refused"`},
 	} {
-		r.keeper.err = c.err
+		r.lists.err = c.err
 		r.do("POST", path, nil).want(200, c.want, `"account":"mira"`)
 	}
-	r.keeper.err = fmt.Errorf("the disk is gone")
+	r.lists.err = fmt.Errorf("the disk is gone")
 	r.do("POST", path, nil).problem(500)
 }
 

@@ -291,7 +291,7 @@ func TestAccountTestTellsWhatTheCatalogSays(t *testing.T) {
 		"no token":    {account.ErrNoToken, "no access token"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.keeper.err = fmt.Errorf("check: %w", c.err)
+			r.lists.err = fmt.Errorf("check: %w", c.err)
 			r.do("POST", "/api/accounts/1/test", nil).want(200, `"ok":false`, c.text, `"username":"mira"`)
 		})
 	}
@@ -302,8 +302,8 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 	r := newRig(t)
 	r.do("POST", "/api/accounts", map[string]any{"username": "mira"}).want(201)
 	r.do("POST", "/api/accounts/oauth/start", nil).want(200, `"authorize_url":"http://127.0.0.1/oauth/authorize?state=abc"`)
-	if want := r.url + "/base/api/accounts/oauth/callback"; r.keeper.redirect != want {
-		t.Errorf("redirect URI %q, want %q", r.keeper.redirect, want)
+	if want := r.url + "/base/api/accounts/oauth/callback"; r.lists.redirect != want {
+		t.Errorf("redirect URI %q, want %q", r.lists.redirect, want)
 	}
 	r.do("POST", "/api/accounts/oauth/start", map[string]any{"account_id": 1}).want(200)
 	back := func(query, want string) {
@@ -313,8 +313,8 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 		}
 	}
 	back("code=c&state=s", "connected=1")
-	if r.keeper.state != "s" || r.keeper.code != "c" {
-		t.Errorf("state %q, code %q", r.keeper.state, r.keeper.code)
+	if r.lists.state != "s" || r.lists.code != "c" {
+		t.Errorf("state %q, code %q", r.lists.state, r.lists.code)
 	}
 	back("error=access_denied", "oauth_error=denied")
 	for err, want := range map[error]string{
@@ -323,10 +323,10 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 		error(&catalog.Error{Kind: catalog.ErrUnreachable}): "unreachable", error(&catalog.Error{Kind: catalog.ErrRefused}): "refused",
 		errors.New("odd"): "internal",
 	} {
-		r.keeper.err = err
+		r.lists.err = err
 		back("code=c&state=s", "oauth_error="+want)
 	}
-	r.keeper.err = account.ErrOAuthNotConfigured
+	r.lists.err = account.ErrOAuthNotConfigured
 	r.do("POST", "/api/accounts/oauth/start", nil).problem(409)
 }
 

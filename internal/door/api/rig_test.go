@@ -78,20 +78,20 @@ type rig struct {
 	notices   *notify.Notifier
 	engine    *testEngine
 	decisions *review.Service
-	keeper    *testKeeper
+	lists     *testAccounts
 	tasks     *task.Registry
 	jobs      *schedule.Registry
 	archive   *archive.Archive
-	dataset   *idmap.Keeper
+	dataset   *idmap.Dataset
 	log       *logtest.Buffer
 	slog      *slog.Logger
 	lines     *logs.Ring
 	masker    *secret.Masker
 	doctor    *diagnose.Doctor
 	targets   []diagnose.Target
-	summaries *summary.Keeper
+	summaries *summary.Service
 	told      []notify.Notice // of summaries
-	backups   *backup.Keeper
+	backups   *backup.Service
 	problems  []string // that keep the service from being ready
 	publicURL string   // the setting; empty for what the request used
 	handler   http.Handler
@@ -118,7 +118,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: providerOf(manager).Entries()}
 		}),
 	}
-	r.keeper = &testKeeper{accounts: r.accounts}
+	r.lists = &testAccounts{accounts: r.accounts}
 	masker := &secret.Masker{}
 	r.masker, r.lines = masker, logs.NewRing(1<<20)
 	log := slog.New(logs.Handler(masker.Handler(task.Handler(slog.NewMultiHandler(slog.NewTextHandler(r.log, nil), r.lines.Handler(slog.LevelDebug))))))
@@ -135,31 +135,31 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.notices = newNotifier(t, d, box, masker, log)
 	r.engine = r.startEngine(d, log)
 	scheduler := queue.New(queue.Config{
-		Queue: queue.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.keeper.reachability,
-		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.keeper.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
+		Queue: queue.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.lists.reachability,
+		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.lists.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
 	})
 	guard := &auth.Guard{Store: r.store, Enabled: func() bool { return manager.Current().Auth.Enabled }, PublicURL: func() string { return "" }, BasePath: "/base", Log: log}
 	r.archive = archive.New(filepath.Join(dir, "archive"), log)
 	t.Cleanup(func() { _ = r.archive.Close() })
-	archiver := archive.NewKeeper(archive.KeeperConfig{
+	archiver := archive.NewImporter(archive.ImporterConfig{
 		Archive: r.archive, Schedule: r.jobs, Enabled: func() bool { return manager.Current().CatalogArchive.Enabled },
 		Plan: hourly, FreeMB: func() int { return 1 }, Log: log,
 		Source: func() fetch.Config { return fetch.Config{} },
 	})
-	r.dataset = idmap.NewKeeper(idmap.KeeperConfig{
+	r.dataset = idmap.NewDataset(idmap.Config{
 		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Schedule: r.jobs, Log: log,
 		Enabled: func() bool { return manager.Current().Matching.DatasetEnabled },
 		URL:     func() string { return manager.Current().Matching.DatasetURL },
 		Plan:    hourly,
 	})
-	library := nas.NewKeeper(nas.Config{
+	library := nas.NewReader(nas.Config{
 		DB: d, Folder: dir, Take: r.engine.Take, Schedule: r.jobs, Plan: hourly, Log: log,
 		Options: func() nas.Options {
 			s := manager.Current().NAS
 			return nas.Options{Enabled: s.Enabled, Path: s.DatabasePath, User: s.User, MinPercent: s.MinPercent, Range: nas.Range(s.Range), Limit: s.Limit}
 		},
 	})
-	boxes := must(device.NewKeeper(device.KeeperConfig{
+	boxes := must(device.NewWatcher(device.WatcherConfig{
 		Store: device.NewStore(d), Take: r.engine.Take, Tasks: r.tasks, Masker: masker, Log: log, Loopback: true,
 		Config: func() device.Config {
 			c := manager.Current().Device
@@ -168,7 +168,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	}))(t)
 	model := r.newModel(masker, log)
 	r.summaries = r.newSummaries(model, log)
-	r.backups = backup.NewKeeper(backup.KeeperConfig{
+	r.backups = backup.NewService(backup.Config{
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Schedule: r.jobs, Log: log,
 		Keep: func() int { return manager.Current().Backup.Keep }, Plan: hourly,
 	})
@@ -218,10 +218,10 @@ type parts struct {
 	subjects  api.Subjects
 	stats     api.Stats
 	scheduler *queue.Scheduler
-	archiver  *archive.Keeper
-	nas       *nas.Keeper
-	device    *device.Keeper
-	tracker   *tracker.Keeper
+	archiver  *archive.Importer
+	nas       *nas.Reader
+	device    *device.Watcher
+	tracker   *tracker.Service
 	model     *llm.Client
 	airing    *summary.Airing
 	mappings  *mapping.Store
@@ -232,7 +232,7 @@ type parts struct {
 func (p *parts) resources() []api.Resource {
 	r := p.rig
 	if r == nil {
-		r = &rig{engine: &testEngine{}, keeper: &testKeeper{}}
+		r = &rig{engine: &testEngine{}, lists: &testAccounts{}}
 	}
 	e := r.engine.Engine
 	return []api.Resource{
@@ -244,29 +244,29 @@ func (p *parts) resources() []api.Resource {
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
-		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.keeper.reachability, Probe: r.keeper.Probe},
-		api.Accounts{Store: r.accounts, Keeper: r.keeper, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
-		api.Archive{Archive: r.archive, Keeper: p.archiver, Tasks: r.tasks},
-		api.Dataset{Keeper: r.dataset},
-		api.NAS{Keeper: p.nas},
-		api.Device{Keeper: p.device, Engine: e, Records: r.records},
-		api.Tracker{Keeper: p.tracker},
+		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
+		api.Accounts{Store: r.accounts, Client: r.lists, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
+		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
+		api.Dataset{Table: r.dataset},
+		api.NAS{Reader: p.nas},
+		api.Device{Watcher: p.device, Engine: e, Records: r.records},
+		api.Tracker{Service: p.tracker},
 		api.Import{},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,
 		api.Mappings{Store: p.mappings, Decisions: r.decisions, Subjects: p.subjects},
-		api.Summaries{Keeper: r.summaries, Airing: p.airing, Notices: r.notices},
+		api.Summaries{Service: r.summaries, Airing: p.airing, Notices: r.notices},
 		api.LLM{Client: p.model},
 		api.Settings{Manager: r.settings},
 		api.Network{Doctor: r.doctor},
 		api.Logs{Ring: r.lines},
 		api.Diagnostics{
-			Build: "1.2.3 abc go linux", Settings: r.settings, Masker: r.masker, Stats: p.stats, Reachability: r.keeper.reachability, Questions: r.questions, Accounts: r.accounts,
+			Build: "1.2.3 abc go linux", Settings: r.settings, Masker: r.masker, Stats: p.stats, Reachability: r.lists.reachability, Questions: r.questions, Accounts: r.accounts,
 			Archive: p.archiver, Dataset: r.dataset, NAS: p.nas, Device: p.device, Tracker: p.tracker, Tasks: r.tasks, Doctor: r.doctor, Logs: r.lines,
 		},
 		api.Provider{OIDC: p.provider},
-		api.Backups{Keeper: r.backups},
+		api.Backups{Service: r.backups},
 		api.HealthChecks{Problems: func(context.Context) []string { return r.problems }},
 	}
 }
@@ -557,17 +557,17 @@ func (lists) Watched(context.Context, account.Account, catalog.SubjectID) (catal
 	return catalog.Watched{}, nil
 }
 
-// reachability is that of a catalog that answers what the keeper does.
-func (k *testKeeper) reachability() catalog.Reachability {
+// reachability is that of a catalog that answers what the lists do.
+func (k *testAccounts) reachability() catalog.Reachability {
 	if !errors.Is(k.err, catalog.ErrUnreachable) {
 		return catalog.Reachability{Reachable: true}
 	}
 	return catalog.Reachability{Since: time.Now(), NextTrial: time.Now(), Problem: reason.Text("no answer")}
 }
 
-func (k *testKeeper) sign(context.Context) error { return k.err }
+func (k *testAccounts) sign(context.Context) error { return k.err }
 
-func (k *testKeeper) Probe(ctx context.Context) (account.Account, error) {
+func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 	a, err := k.accounts.Preferred(ctx)
 	if err != nil {
 		return a, err
@@ -603,8 +603,8 @@ func (r *rig) newModel(masker *secret.Masker, log *slog.Logger) *llm.Client {
 }
 
 // newSummaries keeps summary jobs; what it tells is in told.
-func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Keeper {
-	return summary.NewKeeper(summary.Config{
+func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Service {
+	return summary.NewService(summary.Config{
 		Schedule: r.jobs, Tasks: r.tasks, DB: r.db, Records: r.records, Model: model, Language: func() bilingual.Language { return bilingual.Language(r.settings.Current().Notification.Language) }, Next: settings.NextRun,
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
 			for _, n := range notices {
@@ -655,8 +655,8 @@ func (r *rig) record(title string, status record.Status, traced bool) int64 {
 	return w.ID
 }
 
-// testKeeper answers what a test wants.
-type testKeeper struct {
+// testAccounts answers what a test wants.
+type testAccounts struct {
 	accounts *account.Store
 	err      error
 	redirect string
@@ -664,7 +664,7 @@ type testKeeper struct {
 	code     string
 }
 
-func (k *testKeeper) Check(ctx context.Context, id int64) (account.Account, error) {
+func (k *testAccounts) Check(ctx context.Context, id int64) (account.Account, error) {
 	a, err := k.accounts.Get(ctx, id)
 	if err != nil {
 		return account.Account{}, err
@@ -672,12 +672,12 @@ func (k *testKeeper) Check(ctx context.Context, id int64) (account.Account, erro
 	return a, k.err
 }
 
-func (k *testKeeper) StartOAuth(_ context.Context, redirectURI string, _ int64) (string, error) {
+func (k *testAccounts) StartOAuth(_ context.Context, redirectURI string, _ int64) (string, error) {
 	k.redirect = redirectURI
 	return "http://127.0.0.1/oauth/authorize?state=abc", k.err
 }
 
-func (k *testKeeper) FinishOAuth(ctx context.Context, state, code string) (account.Account, error) {
+func (k *testAccounts) FinishOAuth(ctx context.Context, state, code string) (account.Account, error) {
 	k.state, k.code = state, code
 	if k.err != nil {
 		return account.Account{}, k.err

@@ -46,7 +46,7 @@ type summaryTriggered struct {
 
 // Summaries are the summary jobs, and telling what airs today.
 type Summaries struct {
-	Keeper  *summary.Keeper
+	Service *summary.Service
 	Airing  *summary.Airing
 	Notices *notify.Notifier
 }
@@ -58,20 +58,20 @@ func (su Summaries) register(s *server) {
 		Method: http.MethodGet, Path: path, OperationID: "list-summary-jobs", Tags: []string{tag},
 		Summary: "List summary jobs", Description: "By name.",
 	}, func(ctx context.Context, in *PageQuery) (*JSON[Page[summary.Job]], error) {
-		jobs, err := su.Keeper.Jobs(ctx)
+		jobs, err := su.Service.Jobs(ctx)
 		return paged(*in, jobs, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-summary-job", Tags: []string{tag},
 		Summary: "Add a summary job", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[summaryJobInput]) (*JSON[summary.Job], error) {
-		return answer(su.Keeper.Create(ctx, in.Body.draft()))
+		return answer(su.Service.Create(ctx, in.Body.draft()))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{name}", OperationID: "get-summary-job", Tags: []string{tag},
 		Summary: "Get a summary job", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByName) (*JSON[summary.Job], error) {
-		return answer(su.Keeper.Job(ctx, in.Name))
+		return answer(su.Service.Job(ctx, in.Name))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPut, Path: path + "/{name}", OperationID: "replace-summary-job", Tags: []string{tag},
@@ -83,13 +83,13 @@ func (su Summaries) register(s *server) {
 	}) (*JSON[summary.Job], error) {
 		d := in.Body.draft()
 		d.Name = cmp.Or(d.Name, in.Name)
-		return answer(su.Keeper.Update(ctx, in.Name, d))
+		return answer(su.Service.Update(ctx, in.Name, d))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{name}", OperationID: "delete-summary-job", Tags: []string{tag},
 		Summary: "Remove a summary job", Description: "Its results go with it.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByName) (*none, error) {
-		return nil, su.Keeper.Delete(ctx, in.Name)
+		return nil, su.Service.Delete(ctx, in.Name)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/{name}/trigger", OperationID: "trigger-summary-job", Tags: []string{tag},
@@ -102,7 +102,7 @@ func (su Summaries) register(s *server) {
 		Summary: "Try a summary job", Errors: []int{http.StatusNotFound},
 		Description: "Makes the summary of the days up to now and answers it. It is not kept, and nothing is sent.",
 	}, func(ctx context.Context, in *ByName) (*JSON[summary.Result], error) {
-		return answer(su.Keeper.Test(ctx, in.Name))
+		return answer(su.Service.Test(ctx, in.Name))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{name}/results", OperationID: "list-summary-results", Tags: []string{tag},
@@ -111,7 +111,7 @@ func (su Summaries) register(s *server) {
 		ByName
 		PageQuery
 	}) (*JSON[Page[summary.Result]], error) {
-		results, next, err := su.Keeper.Results(ctx, in.Name, in.seen, in.Limit)
+		results, next, err := su.Service.Results(ctx, in.Name, in.seen, in.Limit)
 		return answer(Page[summary.Result]{results, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{
@@ -124,7 +124,7 @@ func (su Summaries) register(s *server) {
 }
 
 func (su Summaries) triggerSummary(ctx context.Context, in *ByName) (*JSON[summaryTriggered], error) {
-	result, err := su.Keeper.Trigger(ctx, in.Name)
+	result, err := su.Service.Trigger(ctx, in.Name)
 	switch {
 	case errors.Is(err, summary.ErrRunning):
 		return answer(summaryTriggered{Status: "skipped"}, nil)
@@ -133,6 +133,6 @@ func (su Summaries) triggerSummary(ctx context.Context, in *ByName) (*JSON[summa
 	case result.Outcome == summary.Failed:
 		return answer(summaryTriggered{Status: "failed", Result: &result}, nil)
 	}
-	job, err := su.Keeper.Job(ctx, in.Name)
+	job, err := su.Service.Job(ctx, in.Name)
 	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(su.Notices.Reaches(job.Notice())) > 0}, err)
 }

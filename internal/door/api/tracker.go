@@ -19,7 +19,7 @@ import (
 const trackerCallbackPath = "/api/tracker/oauth/callback"
 
 // Tracker is the watch tracker: signing in there, and reading what was watched.
-type Tracker struct{ Keeper *tracker.Keeper }
+type Tracker struct{ Service *tracker.Service }
 
 func (t Tracker) register(s *server) {
 	const tag = "Tracker"
@@ -27,7 +27,7 @@ func (t Tracker) register(s *server) {
 		Method: http.MethodGet, Path: "/api/tracker/status", OperationID: "get-tracker-status", Tags: []string{tag},
 		Summary: "Get who is connected to the tracker",
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Status], error) {
-		return answer(t.Keeper.Status(ctx))
+		return answer(t.Service.Status(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/start", OperationID: "start-tracker-email-login", Tags: []string{tag},
@@ -50,7 +50,7 @@ func (t Tracker) register(s *server) {
 		Description: "Needs an application of your own, which has the callback below as its redirect address. Answers the address where the person agrees; it is good for ten minutes.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[oauthAddress], error) {
-		address, err := t.Keeper.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
+		address, err := t.Service.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
 		return answer(oauthAddress{address}, err)
 	})
 	registerOther(s, huma.Operation{
@@ -67,7 +67,7 @@ func (t Tracker) register(s *server) {
 		if in.Error != "" {
 			return s.toPage("/tracker", "tracker_error", "denied"), nil
 		}
-		u, err := t.Keeper.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
+		u, err := t.Service.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
 		if err == nil {
 			return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 		}
@@ -81,7 +81,7 @@ func (t Tracker) register(s *server) {
 		Description: "Needs an application of your own. Show the code and the address; the task waits until the person typed it in there.",
 		Errors:      []int{http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Device], error) {
-		return answer(t.Keeper.StartDevice(ctx))
+		return answer(t.Service.StartDevice(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/tracker/credential", OperationID: "disconnect-tracker", Tags: []string{tag},
@@ -93,7 +93,7 @@ func (t Tracker) register(s *server) {
 		Method: http.MethodGet, Path: "/api/tracker/sync/status", OperationID: "get-tracker-sync-status", Tags: []string{tag},
 		Summary: "Get how reading the history stands",
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.SyncStatus], error) {
-		return answer(t.Keeper.SyncStatus(ctx))
+		return answer(t.Service.SyncStatus(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/sync/manual", OperationID: "sync-tracker", Tags: []string{tag},
@@ -121,7 +121,7 @@ type trackerMailSent struct {
 }
 
 func (t Tracker) startTrackerLogin(ctx context.Context, in *JSON[trackerMail]) (*JSON[trackerMailSent], error) {
-	life, err := t.Keeper.StartLogin(ctx, caller(ctx), in.Body.Email)
+	life, err := t.Service.StartLogin(ctx, caller(ctx), in.Body.Email)
 	return answer(trackerMailSent{seconds(life), seconds(tracker.MailCooldown)}, err)
 }
 
@@ -131,7 +131,7 @@ type trackerCode struct {
 }
 
 func (t Tracker) completeTrackerLogin(ctx context.Context, in *JSON[trackerCode]) (*JSON[tracker.User], error) {
-	return answer(t.Keeper.CompleteLogin(ctx, caller(ctx), in.Body.Email, in.Body.OTP.Reveal()))
+	return answer(t.Service.CompleteLogin(ctx, caller(ctx), in.Body.Email, in.Body.OTP.Reveal()))
 }
 
 // trackerReason is the word for what went wrong on the way back.
@@ -158,7 +158,7 @@ type trackerDisconnected struct {
 func (t Tracker) disconnectTracker(ctx context.Context, in *struct {
 	UserID int64 `query:"user_id" minimum:"0" doc:"Who; left out it is the only one."`
 }) (*JSON[trackerDisconnected], error) {
-	revoked, err := t.Keeper.Disconnect(ctx, in.UserID)
+	revoked, err := t.Service.Disconnect(ctx, in.UserID)
 	return answer(trackerDisconnected{revoked}, err)
 }
 
@@ -216,7 +216,7 @@ func (t Tracker) userID(ctx context.Context, u trackerUser) (int64, error) {
 	if u == "" {
 		return 0, nil
 	}
-	status, err := t.Keeper.Status(ctx)
+	status, err := t.Service.Status(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -255,9 +255,9 @@ func (t Tracker) syncTracker(ctx context.Context, in *struct {
 		}
 	}
 	if preview {
-		return started(t.Keeper.PreviewSync(ctx, userID))
+		return started(t.Service.PreviewSync(ctx, userID))
 	}
-	return started(t.Keeper.Sync(ctx, userID, bool(full)))
+	return started(t.Service.Sync(ctx, userID, bool(full)))
 }
 
 // trackerProblem is the Problem for what the tracker or its sign-in has against a request; nil

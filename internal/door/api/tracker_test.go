@@ -19,9 +19,9 @@ import (
 	"watchmark/internal/watch"
 )
 
-// newTracker is the keeper of the tracker that the settings name.
-func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Keeper {
-	k := tracker.NewKeeper(tracker.Config{
+// newTracker is the side of the tracker that the settings name.
+func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Service {
+	k := tracker.NewService(tracker.Config{
 		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },

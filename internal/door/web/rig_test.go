@@ -91,7 +91,7 @@ type rig struct {
 	nas       nasStub
 	device    device.Status
 	tracker   trackerStub
-	summaries *summary.Keeper
+	summaries *summary.Service
 	airing    summary.AiringStatus
 	provider  oidc.Status
 	twoFactor auth.TwoFactor

@@ -30,13 +30,13 @@ type Sources struct {
 	Tracker  Tracker
 }
 
-// NAS is what the pages read of the library of a NAS; *nas.Keeper is one.
+// NAS is what the pages read of the library of a NAS; *nas.Reader is one.
 type NAS interface {
 	Status(ctx context.Context) (nas.Status, error)
 	Users(ctx context.Context) ([]nas.User, error)
 }
 
-// Tracker is what the pages read of the tracker; *tracker.Keeper is one.
+// Tracker is what the pages read of the tracker; *tracker.Service is one.
 type Tracker interface {
 	Status(ctx context.Context) (tracker.Status, error)
 	SyncStatus(ctx context.Context) (tracker.SyncStatus, error)

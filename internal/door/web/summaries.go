@@ -21,7 +21,7 @@ import (
 
 // Summaries are the pages of the summary jobs and of the language model, which may write their texts.
 type Summaries struct {
-	Jobs     *summary.Keeper
+	Jobs     *summary.Service
 	Airing   func(context.Context) (summary.AiringStatus, error)
 	Usage    func(ctx context.Context, now time.Time, days int) (llm.Report, error) // of the language model
 	Notices  *notify.Notifier

@@ -32,8 +32,8 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 	return llm.Answer{}, llm.ErrOff
 }
 
-func (g *rig) newSummaries() *summary.Keeper {
-	return summary.NewKeeper(summary.Config{
+func (g *rig) newSummaries() *summary.Service {
+	return summary.NewService(summary.Config{
 		Schedule: schedule.New(g.db, &g.tasks, slog.New(slog.DiscardHandler)), Tasks: &g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
 		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})

@@ -22,7 +22,7 @@ const leastShare = 0.9
 var releaseIn = regexp.MustCompile(`/bangumi-data@(\d+\.\d+\.\d+)/`)
 
 // fetch asks for the table, and takes it into use when it is a new one.
-func (k *Keeper) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
+func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	inUse, why := k.Table()
 	if inUse == nil {
 		return Failed, why

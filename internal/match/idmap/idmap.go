@@ -1,7 +1,7 @@
 // Package idmap is the community table of bangumi-data: which subject of the catalog
 // an id of another site stands for, and which titles it has in several languages.
 //
-// A snapshot of it is part of the program, made by go generate. A Keeper fetches a newer
+// A snapshot of it is part of the program, made by go generate. A Dataset fetches a newer
 // one by schedule into the data folder, and gives out the table in use. Both are made by
 // Pack, so that they hold the same. What is fetched is not believed before it was read to
 // its end: the table in use stays until then.

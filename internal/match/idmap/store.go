@@ -16,7 +16,7 @@ const (
 
 // load gives the table to use: the fetched one, or the snapshot when there is none, when
 // it cannot be used, and when an upgrade of the program brought a newer one.
-func (k *Keeper) load() (*Table, error) {
+func (k *Dataset) load() (*Table, error) {
 	fetched, err := readFile(filepath.Join(k.Folder, fileName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -66,7 +66,7 @@ func replace(path string, content []byte) (err error) {
 }
 
 // Clean removes what a crash left of replace.
-func (k *Keeper) Clean() {
+func (k *Dataset) Clean() {
 	left, err := filepath.Glob(filepath.Join(k.Folder, "dataset.*-*.part"))
 	if err != nil {
 		return // a folder whose name is a broken pattern keeps them, which harms nobody
@@ -78,7 +78,7 @@ func (k *Keeper) Clean() {
 	}
 }
 
-func (k *Keeper) readState() attempt {
+func (k *Dataset) readState() attempt {
 	var last attempt
 	text, err := os.ReadFile(filepath.Join(k.Folder, stateName))
 	if err != nil || json.Unmarshal(text, &last) != nil {
@@ -87,7 +87,7 @@ func (k *Keeper) readState() attempt {
 	return last
 }
 
-func (k *Keeper) writeState(last attempt) error {
+func (k *Dataset) writeState(last attempt) error {
 	text, err := json.Marshal(last)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 
 // probe tells what listens at host and port. Only what answers both /device and /media as
 // players do is one (upstreams/device.md, section 8).
-func (k *Keeper) probe(ctx context.Context, host string, port uint16) (verdict, error) {
+func (k *Watcher) probe(ctx context.Context, host string, port uint16) (verdict, error) {
 	_, err := k.quick.device(ctx, host, port)
 	if err == nil {
 		if _, err = k.client.media(ctx, host, port); err == nil {
@@ -47,7 +47,7 @@ func (k *Keeper) probe(ctx context.Context, host string, port uint16) (verdict, 
 // walk finds the ports of the players on a host. A second app on a box has the next port,
 // and something else may have taken the first one; patient goes on although nothing
 // listens at the first. err is why there is none, also when ctx has ended.
-func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []uint16, err error) {
+func (k *Watcher) walk(ctx context.Context, host string, patient bool) (ports []uint16, err error) {
 	for port := uint16(firstPort); port <= lastPort && ctx.Err() == nil; port++ {
 		v, failed := k.probe(ctx, host, port)
 		if port == firstPort || v == other {
@@ -70,7 +70,7 @@ func (k *Keeper) walk(ctx context.Context, host string, patient bool) (ports []u
 // scan looks through the networks that the settings name, and no others, and adds the
 // players that it finds. It returns ErrScanning while one is under way, and the error of
 // ctx when that ended it early; what was found until then stays.
-func (k *Keeper) scan(ctx context.Context) (found int, err error) {
+func (k *Watcher) scan(ctx context.Context) (found int, err error) {
 	k.mu.Lock()
 	if k.scanning {
 		k.mu.Unlock()
@@ -109,7 +109,7 @@ func (k *Keeper) scan(ctx context.Context) (found int, err error) {
 }
 
 // each sends every address of the networks once.
-func (k *Keeper) each(ctx context.Context, hosts chan<- string) {
+func (k *Watcher) each(ctx context.Context, hosts chan<- string) {
 	sent := map[string]bool{}
 	for _, network := range k.Config().Subnets {
 		for addr := range lan.Hosts(network) {
@@ -129,7 +129,7 @@ func (k *Keeper) each(ctx context.Context, hosts chan<- string) {
 
 // scanByItself scans when the boxes are switched on or the networks change, then as often
 // as the settings say, and when a box has vanished, which may have got another address.
-func (k *Keeper) scanByItself(ctx context.Context) {
+func (k *Watcher) scanByItself(ctx context.Context) {
 	var scans scans
 	for ctx.Err() == nil {
 		if scans.due(k.Config(), time.Now()) {

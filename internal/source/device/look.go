@@ -25,7 +25,7 @@ type player struct {
 	play *playback // nil when nothing is played
 	owed []owed    // what is to be counted and was not stored yet
 
-	// Keeper.mu guards these.
+	// Watcher.mu guards these.
 	uuid, name string
 	place      *place // which answered last
 	port       uint16
@@ -48,7 +48,7 @@ func (p *player) id() string {
 }
 
 // poll looks at one place, and plans its next look.
-func (k *Keeper) poll(ctx context.Context, p *place) {
+func (k *Watcher) poll(ctx context.Context, p *place) {
 	who, what, err := k.ask(ctx, p)
 	now := time.Now()
 	k.mu.Lock()
@@ -83,7 +83,7 @@ func (k *Keeper) poll(ctx context.Context, p *place) {
 
 // ask asks who is there and what is played. A place whose port is open is looked for first,
 // and again when nothing listens there any more. It waits while too many are asked.
-func (k *Keeper) ask(ctx context.Context, p *place) (who info, what media, err error) {
+func (k *Watcher) ask(ctx context.Context, p *place) (who info, what media, err error) {
 	select {
 	case k.polls <- struct{}{}:
 		defer func() { <-k.polls }()
@@ -118,7 +118,7 @@ func (k *Keeper) ask(ctx context.Context, p *place) (who info, what media, err e
 }
 
 // missed notes that a place did not answer. That is no error: boxes sleep. The caller holds mu.
-func (k *Keeper) missed(p *place, now time.Time, err error) {
+func (k *Watcher) missed(p *place, now time.Time, err error) {
 	if p.offline.IsZero() {
 		p.offline = now
 		if p.player != nil {
@@ -145,7 +145,7 @@ func (k *Keeper) missed(p *place, now time.Time, err error) {
 }
 
 // met notes that a place answered, and is the player that is there. The caller holds mu.
-func (k *Keeper) met(p *place, who info, now time.Time) *player {
+func (k *Watcher) met(p *place, who info, now time.Time) *player {
 	p.seen, p.offline, p.failures, p.problem = now, time.Time{}, 0, reason.Reason{}
 	if p.player == nil || p.player.uuid != who.uuid || p.player.port != p.port {
 		p.player = k.known(p, who) // addresses are given to other boxes
@@ -159,7 +159,7 @@ func (k *Keeper) met(p *place, who info, now time.Time) *player {
 }
 
 // known is the player of who at p's port, wherever it was met before; made when it is new.
-func (k *Keeper) known(p *place, who info) *player {
+func (k *Watcher) known(p *place, who info) *player {
 	for _, other := range k.places {
 		if pl := other.player; other != p && pl != nil && who.uuid != "" && pl.uuid == who.uuid && pl.port == p.port {
 			return pl
@@ -170,7 +170,7 @@ func (k *Keeper) known(p *place, who info) *player {
 
 // judge takes a look into what is known of a player, has counted what was watched, and is
 // the time until the next look.
-func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration {
+func (k *Watcher) judge(ctx context.Context, pl *player, s sample) time.Duration {
 	threshold := k.Config().Threshold
 	pl.turn.Lock()
 	defer pl.turn.Unlock()
@@ -214,7 +214,7 @@ func (k *Keeper) judge(ctx context.Context, pl *player, s sample) time.Duration 
 }
 
 // end decides on a playback that is over.
-func (k *Keeper) end(pl *player, p *playback, at time.Time, id, user string) {
+func (k *Watcher) end(pl *player, p *playback, at time.Time, id, user string) {
 	threshold := k.Config().Threshold
 	switch share := p.end.share(); {
 	case p.settled || !p.moved || p.live():
@@ -228,7 +228,7 @@ func (k *Keeper) end(pl *player, p *playback, at time.Time, id, user string) {
 }
 
 // decide has a playback counted that is complete.
-func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) {
+func (k *Watcher) decide(pl *player, p *playback, at time.Time, id, user string) {
 	if !p.reading.Problem.IsZero() {
 		k.skip(pl, p, at, p.reading.Problem)
 		return
@@ -240,7 +240,7 @@ func (k *Keeper) decide(pl *player, p *playback, at time.Time, id, user string) 
 }
 
 // demand has what a player plays now counted, however it got there, because a person asked. It returns why it is not.
-func (k *Keeper) demand(ctx context.Context, pl *player) (why reason.Reason) {
+func (k *Watcher) demand(ctx context.Context, pl *player) (why reason.Reason) {
 	threshold := k.Config().Threshold
 	pl.turn.Lock()
 	defer pl.turn.Unlock()
@@ -281,7 +281,7 @@ func (k *Keeper) demand(ctx context.Context, pl *player) (why reason.Reason) {
 	return reason.Reason{}
 }
 
-func (k *Keeper) skip(pl *player, p *playback, at time.Time, why reason.Reason) {
+func (k *Watcher) skip(pl *player, p *playback, at time.Time, why reason.Reason) {
 	p.settled = true
 	event := eventOf(p, at)
 	event.Outcome, event.Reason = Skipped, why
@@ -290,7 +290,7 @@ func (k *Keeper) skip(pl *player, p *playback, at time.Time, why reason.Reason) 
 
 // settle stores what is owed. What the database does not take stays owed until the next
 // look, which need not find anybody. The caller holds pl.turn.
-func (k *Keeper) settle(ctx context.Context, pl *player) {
+func (k *Watcher) settle(ctx context.Context, pl *player) {
 	ctx = context.WithoutCancel(ctx) // a service that stops finishes what it has in hand
 	for len(pl.owed) > 0 {
 		o := pl.owed[0]
@@ -313,7 +313,7 @@ func (k *Keeper) settle(ctx context.Context, pl *player) {
 }
 
 // begun tells the store what plays, once.
-func (k *Keeper) begun(ctx context.Context, p *playback, id string) {
+func (k *Watcher) begun(ctx context.Context, p *playback, id string) {
 	if p == nil || p.told || !p.moved {
 		return
 	}
@@ -324,7 +324,7 @@ func (k *Keeper) begun(ctx context.Context, p *playback, id string) {
 	p.told = true
 }
 
-func (k *Keeper) tell(pl *player, event Event) {
+func (k *Watcher) tell(pl *player, event Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	pl.last = &event

@@ -11,7 +11,7 @@ import (
 	"watchmark/internal/source/payload"
 )
 
-// reel shows looks at a player to a Keeper, at times of its own.
+// reel shows looks at a player to a Watcher, at times of its own.
 type reel struct {
 	*home
 	at     time.Time

@@ -104,7 +104,7 @@ type Status struct {
 }
 
 // Status is what is known of the boxes, without asking them.
-func (k *Keeper) Status() Status {
+func (k *Watcher) Status() Status {
 	k.reconcile()
 	enabled := k.Config().Enabled
 	k.mu.Lock()
@@ -122,7 +122,7 @@ func (k *Keeper) Status() Status {
 }
 
 // describe is what is known of a place and of the player there. The caller holds mu.
-func (k *Keeper) describe(p *place, enabled bool) Device {
+func (k *Watcher) describe(p *place, enabled bool) Device {
 	d := Device{
 		Address: p.address(), Addresses: []string{}, Listed: p.listed, Online: !p.seen.IsZero() && p.offline.IsZero(), Problem: p.problem,
 		LastSeen: moment(p.seen), OfflineSince: moment(p.offline),
@@ -164,7 +164,7 @@ const readingTime = 2 * pollTimeout
 // DebugScan looks for boxes and asks each what it plays. Nothing counts, but what was found
 // is known from then on. It ends in the time that ctx gives, and returns ErrScanning while
 // boxes are being looked for.
-func (k *Keeper) DebugScan(ctx context.Context) (Scanned, error) {
+func (k *Watcher) DebugScan(ctx context.Context) (Scanned, error) {
 	k.reconcile()
 	scanning := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -197,7 +197,7 @@ func (k *Keeper) DebugScan(ctx context.Context) (Scanned, error) {
 }
 
 // peek is what a place answers now; who is there is kept, what is played is not.
-func (k *Keeper) peek(ctx context.Context, p *place) Device {
+func (k *Watcher) peek(ctx context.Context, p *place) Device {
 	who, what, err := k.ask(ctx, p)
 	at := time.Now()
 	enabled := k.Config().Enabled
@@ -228,7 +228,7 @@ type Synced struct {
 // DebugSync asks the box of an address or uuid now, and takes in what it plays or has paused, if it is far enough: a
 // person asked, so whether it was seen to play until there does not matter. It returns ErrOff while the boxes are
 // switched off, and ErrUnknown for a box that is not known. That it does not answer is no error.
-func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, error) {
+func (k *Watcher) DebugSync(ctx context.Context, address, uuid string) (Synced, error) {
 	if !k.Config().Enabled {
 		return Synced{}, ErrOff
 	}
@@ -265,7 +265,7 @@ func (k *Keeper) DebugSync(ctx context.Context, address, uuid string) (Synced, e
 }
 
 // lookUp is the place of an address or of a uuid; nil when none is known. The caller holds mu.
-func (k *Keeper) lookUp(address, uuid string) *place {
+func (k *Watcher) lookUp(address, uuid string) *place {
 	host, port, _ := lan.ParseHost(address) // what cannot be read is not known
 	for _, p := range k.places {
 		switch {

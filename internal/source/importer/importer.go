@@ -74,7 +74,7 @@ type Intake interface {
 	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
 }
 
-// Config is what a Keeper is made of; every field must be set.
+// Config is what an Importer is made of; every field must be set.
 type Config struct {
 	DB     *db.DB
 	HTTP   *httpx.Client
@@ -90,19 +90,19 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Keeper previews and runs imports, one at a time. It may be used by several goroutines.
-type Keeper struct {
+// Importer previews and runs imports, one at a time. It may be used by several goroutines.
+type Importer struct {
 	Config
 	mu      sync.Mutex
 	running bool
 }
 
-// NewKeeper is a Keeper.
-func NewKeeper(c Config) *Keeper { return &Keeper{Config: c} }
+// NewImporter is an Importer.
+func NewImporter(c Config) *Importer { return &Importer{Config: c} }
 
 // About asks a server for its users and libraries. A *reason.FieldError says what is wrong with the
 // address or the token, the server's silence included.
-func (k *Keeper) About(ctx context.Context, a Address) (About, error) {
+func (k *Importer) About(ctx context.Context, a Address) (About, error) {
 	s, err := k.open(a)
 	if err != nil {
 		return About{}, err
@@ -123,18 +123,18 @@ func (k *Keeper) About(ctx context.Context, a Address) (About, error) {
 
 // Preview starts a task that tells what an import would mark, and stores nothing. Its result is
 // a Preview. Errors: *reason.FieldError, ErrRunning, task.ErrStopping.
-func (k *Keeper) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
+func (k *Importer) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
 	return k.start(ctx, PreviewTask, a, c, (*history).preview)
 }
 
 // Run starts a task that takes in a history. Its result is a Result. Errors as Preview's.
-func (k *Keeper) Run(ctx context.Context, a Address, c Choice) (*task.Task, error) {
+func (k *Importer) Run(ctx context.Context, a Address, c Choice) (*task.Task, error) {
 	return k.start(ctx, RunTask, a, c, (*history).run)
 }
 
 // history is what one user of one server has watched.
 type history struct {
-	*Keeper
+	*Importer
 	server    server
 	source    watch.Source
 	about     About
@@ -144,7 +144,7 @@ type history struct {
 
 // start asks the server who is meant, so that what is wrong is told at once, and starts work as
 // a task.
-func (k *Keeper) start(ctx context.Context, kind string, a Address, c Choice, work func(*history, context.Context, *task.Task) error) (*task.Task, error) {
+func (k *Importer) start(ctx context.Context, kind string, a Address, c Choice, work func(*history, context.Context, *task.Task) error) (*task.Task, error) {
 	k.mu.Lock()
 	if k.running {
 		k.mu.Unlock()
@@ -173,12 +173,12 @@ func (k *Keeper) start(ctx context.Context, kind string, a Address, c Choice, wo
 }
 
 // choose is the history that is meant.
-func (k *Keeper) choose(ctx context.Context, a Address, c Choice) (*history, error) {
+func (k *Importer) choose(ctx context.Context, a Address, c Choice) (*history, error) {
 	s, err := k.open(a)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{Keeper: k, server: s, source: a.Source}
+	h := &history{Importer: k, server: s, source: a.Source}
 	if h.about, err = s.about(ctx); err != nil {
 		return nil, err
 	}

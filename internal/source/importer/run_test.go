@@ -34,8 +34,8 @@ func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	cut := errors.New("the database is gone")
 	h := &history{
-		Keeper: NewKeeper(Config{DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut }}),
-		server: oneFilm{}, source: watch.Plex, user: User{ID: "1", Name: "mira"}, libraries: []Library{{ID: "1", Name: "Films"}},
+		Importer: NewImporter(Config{DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut }}),
+		server:   oneFilm{}, source: watch.Plex, user: User{ID: "1", Name: "mira"}, libraries: []Library{{ID: "1", Name: "Films"}},
 	}
 	ended := make(chan error, 1)
 	run, err := tasks.Start(RunTask, 0, func(ctx context.Context, t *task.Task) error {

@@ -45,7 +45,7 @@ type client struct {
 }
 
 // open is the server at an address, which is checked for its form only.
-func (k *Keeper) open(a Address) (server, error) {
+func (k *Importer) open(a Address) (server, error) {
 	base, err := checkURL(a.URL)
 	if err != nil {
 		return nil, err

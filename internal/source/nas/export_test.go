@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Use reads the library at path as a Keeper does, and calls then with the number of its plays
+// Use reads the library at path as a Reader does, and calls then with the number of its plays
 // before it is closed: once more for each time that it is read anew.
 func Use(ctx context.Context, path, folder string, then func(plays int)) (Handling, error) {
 	return place{path: path, own: filepath.Join(folder, "none"), temp: folder}.use(ctx, func(ctx context.Context, lib *library) error {
@@ -18,7 +18,7 @@ func Use(ctx context.Context, path, folder string, then func(plays int)) (Handli
 }
 
 // Round is one look, and the run that it may lead to, before Round returns.
-func (k *Keeper) Round(ctx context.Context) error {
+func (k *Reader) Round(ctx context.Context) error {
 	due, err := k.look(ctx)
 	if due {
 		_, _, _ = k.Sync(ctx, Manual{}) // its failure is kept
@@ -27,7 +27,7 @@ func (k *Keeper) Round(ctx context.Context) error {
 }
 
 // Hold does as if somebody read the library until release is called.
-func (k *Keeper) Hold() (release func()) {
+func (k *Reader) Hold() (release func()) {
 	k.reading <- struct{}{}
 	return func() { <-k.reading }
 }

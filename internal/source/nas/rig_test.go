@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rig is a Keeper over a real database, whose events are stored as the engine does.
+// rig is a Reader over a real database, whose events are stored as the engine does.
 type rig struct {
-	*nas.Keeper
+	*nas.Reader
 	t   *testing.T
 	dir string
 	db  *db.DB
@@ -55,7 +55,7 @@ func newRig(t *testing.T, path string) *rig {
 	return r
 }
 
-// start makes the Keeper on the folder, as a service that starts.
+// start makes the Reader on the folder, as a service that starts.
 func (r *rig) start() {
 	r.t.Helper()
 	d, err := db.Open(r.t.Context(), r.dir)
@@ -67,7 +67,7 @@ func (r *rig) start() {
 	log := slog.New(slog.NewTextHandler(r.log, nil))
 	r.tasks = &task.Registry{}
 	r.jobs = schedule.New(d, r.tasks, log)
-	r.Keeper = nas.NewKeeper(nas.Config{
+	r.Reader = nas.NewReader(nas.Config{
 		DB: d, Folder: r.dir, Take: r.take, Log: log, Schedule: r.jobs,
 		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
 		Options: func() nas.Options {
@@ -86,7 +86,7 @@ func (r *rig) reads(t *testing.T, path string) {
 	r.exec(`DELETE FROM nas_plays`)
 }
 
-// set changes the settings and lets the Keeper see them.
+// set changes the settings and lets the Reader see them.
 func (r *rig) set(change func(o *nas.Options)) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -95,7 +95,7 @@ func (r *rig) set(change func(o *nas.Options)) {
 	r.round()
 }
 
-// round is one look of the Keeper at what is to be done.
+// round is one look of the Reader at what is to be done.
 func (r *rig) round() {
 	r.t.Helper()
 	if err := r.Round(r.t.Context()); err != nil {

@@ -85,7 +85,7 @@ type found struct {
 }
 
 // judge reads a window of the library. It may run again from the beginning, see place.use.
-func (k *Keeper) judge(ctx context.Context, options Options, lib *library, w window) (found, error) {
+func (k *Reader) judge(ctx context.Context, options Options, lib *library, w window) (found, error) {
 	f := found{missing: lib.schema.missing(), counts: Counts{Reasons: []Reason{}}}
 	var users map[string]User
 	var known bool
@@ -134,7 +134,7 @@ func (k *Keeper) judge(ctx context.Context, options Options, lib *library, w win
 }
 
 // row judges one row and adds what it is to f.
-func (k *Keeper) row(ctx context.Context, v view, p play, user User, exists bool, minPercent int, f *found) error {
+func (k *Reader) row(ctx context.Context, v view, p play, user User, exists bool, minPercent int, f *found) error {
 	f.counts.Read++
 	switch {
 	case !exists:
@@ -208,7 +208,7 @@ func (f *found) skip(why reason.Reason, example string) {
 
 // scan reads a window of the library and takes what is new. It returns the state after
 // that. The caller holds k.scanning.
-func (k *Keeper) scan(ctx context.Context, options Options, st state, w window) (state, []int64, error) {
+func (k *Reader) scan(ctx context.Context, options Options, st state, w window) (state, []int64, error) {
 	now := time.Now()
 	var f found
 	handling, err := k.read(ctx, options.Path, func(ctx context.Context, lib *library) (err error) {

@@ -34,7 +34,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 }
 
 // Status is where the source stands now.
-func (k *Keeper) Status(ctx context.Context) (Status, error) {
+func (k *Reader) Status(ctx context.Context) (Status, error) {
 	st, err := k.store.load(ctx)
 	if err != nil {
 		return Status{}, err

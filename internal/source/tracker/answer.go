@@ -64,7 +64,7 @@ const (
 
 // send sends a request and answers every redirect as it is: following one would use the
 // code up, or carry a token elsewhere.
-func (k *Keeper) send(ctx context.Context, op *reason.Kind, req httpx.Request) (*httpx.Response, error) {
+func (k *Service) send(ctx context.Context, op *reason.Kind, req httpx.Request) (*httpx.Response, error) {
 	req.StayOnAddress = true
 	resp, err := k.HTTP.Do(ctx, req)
 	if err != nil {

@@ -43,7 +43,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 
 // trade asks the token endpoint for a credential (upstreams/tracker.md sections 6 and 8).
 // op says what for. Errors are *Error, ErrGrantInvalid for a code or token that is dead.
-func (k *Keeper) trade(ctx context.Context, op *reason.Kind, address string, body map[string]string) (Credential, error) {
+func (k *Service) trade(ctx context.Context, op *reason.Kind, address string, body map[string]string) (Credential, error) {
 	asked := time.Now()
 	resp, err := k.postJSON(ctx, op, address, body)
 	if err != nil {
@@ -103,7 +103,7 @@ func tokenRefusal(op *reason.Kind, resp *httpx.Response) *Error {
 	return e
 }
 
-func (k *Keeper) postJSON(ctx context.Context, op *reason.Kind, address string, body map[string]string) (*httpx.Response, error) {
+func (k *Service) postJSON(ctx context.Context, op *reason.Kind, address string, body map[string]string) (*httpx.Response, error) {
 	text, _ := json.Marshal(body) // texts always can be written
 	return k.send(ctx, op, httpx.Request{
 		Method: http.MethodPost, URL: address, Body: text,

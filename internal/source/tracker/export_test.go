@@ -8,20 +8,20 @@ import (
 )
 
 // Ask is a request for data in the name of a user, made once.
-func (k *Keeper) Ask(ctx context.Context, id int64) error {
+func (k *Service) Ask(ctx context.Context, id int64) error {
 	_, err := k.get(ctx, opAskWho, id, "/sync/last_activities")
 	return err
 }
 
 // Stored are the tokens of a user in the database.
-func (k *Keeper) Stored(t *testing.T, id int64) (access, refresh string) {
+func (k *Service) Stored(t *testing.T, id int64) (access, refresh string) {
 	t.Helper()
 	c := k.Shown(t, id)
 	return c.Access.Reveal(), c.Refresh.Reveal()
 }
 
 // Shown is the credential of a user.
-func (k *Keeper) Shown(t *testing.T, id int64) Credential {
+func (k *Service) Shown(t *testing.T, id int64) Credential {
 	t.Helper()
 	_, c, err := k.store.get(t.Context(), id)
 	if err != nil {
@@ -31,4 +31,4 @@ func (k *Keeper) Shown(t *testing.T, id int64) Credential {
 }
 
 // NeverSync takes the schedule away.
-func (k *Keeper) NeverSync() { k.Plan = func() schedule.Plan { return schedule.Plan{} } }
+func (k *Service) NeverSync() { k.Plan = func() schedule.Plan { return schedule.Plan{} } }

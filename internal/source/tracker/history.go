@@ -27,7 +27,7 @@ const (
 
 // patiently asks the data host, and again after errors that waiting helps against: with the wait
 // that the tracker asks for, else 30 s and doubling.
-func (k *Keeper) patiently(ctx context.Context, op *reason.Kind, userID int64, path string, helps func(error) bool) (*httpx.Response, error) {
+func (k *Service) patiently(ctx context.Context, op *reason.Kind, userID int64, path string, helps func(error) bool) (*httpx.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := k.get(ctx, op, userID, path)
 		if err == nil || !helps(err) || try == patience {
@@ -54,7 +54,7 @@ func (k *Keeper) patiently(ctx context.Context, op *reason.Kind, userID int64, p
 }
 
 // activities are the stamps that say whether anything was watched.
-func (k *Keeper) activities(ctx context.Context, userID int64) (episodes, movies string, err error) {
+func (k *Service) activities(ctx context.Context, userID int64) (episodes, movies string, err error) {
 	type at struct {
 		WatchedAt string `json:"watched_at"`
 	}
@@ -80,7 +80,7 @@ type page struct {
 // enough. How many there are is in a header; what lacks it ends with an empty page. No window is
 // asked for: by it the tracker would count only the plays inside, and whether its bounds belong to it is
 // not known. What is watched meanwhile only moves others to a later page, where they are known.
-func (k *Keeper) pages(ctx context.Context, userID int64, fn func(page) (enough bool, err error)) error {
+func (k *Service) pages(ctx context.Context, userID int64, fn func(page) (enough bool, err error)) error {
 	total := 0
 	for number := 1; number <= pagesMost; number++ {
 		query := url.Values{"page": {strconv.Itoa(number)}, "limit": {strconv.Itoa(pageSize)}, "extended": {"full"}}

@@ -144,7 +144,7 @@ func (l *logins) find(key loginKey) (loginKey, *login) {
 // in at this service. It returns how long the code is good. Errors: ErrNoClient, *reason.FieldError,
 // *CooldownError, *Error; after an error the sign-in from before waits on, if there is one, and a mail that was
 // not sent starts no cooldown.
-func (k *Keeper) StartLogin(ctx context.Context, caller, email string) (time.Duration, error) {
+func (k *Service) StartLogin(ctx context.Context, caller, email string) (time.Duration, error) {
 	o := k.Options()
 	if o.ClientID == "" {
 		return 0, ErrNoClient
@@ -180,7 +180,7 @@ func normalMail(email string) string { return strings.ToLower(strings.TrimSpace(
 // six digits is a *reason.FieldError and does not count, nor does a failure of the network. Other
 // errors: ErrNoLogin, *WrongCodeError, *OverError after more than MaxOTPAttempts and for an expired code, and,
 // with a code that was right, ErrState and *Error; then too a new mail is needed.
-func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (User, error) {
+func (k *Service) CompleteLogin(ctx context.Context, caller, email, otp string) (User, error) {
 	if !otpForm.MatchString(otp) {
 		return User{}, reason.At("otp", notOTP.With())
 	}
@@ -227,7 +227,7 @@ func (k *Keeper) CompleteLogin(ctx context.Context, caller, email, otp string) (
 }
 
 // over is the error of a sign-in that ended by its code.
-func (k *Keeper) over(ctx context.Context, reason error) error {
+func (k *Service) over(ctx context.Context, reason error) error {
 	wait, err := mailWait(ctx, k.store.db.Read(), time.Now())
 	if err != nil {
 		k.Log.ErrorContext(ctx, "cannot tell when a new mail may be asked for", "error", err)

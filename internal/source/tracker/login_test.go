@@ -34,23 +34,23 @@ func TestSigningInByMailInBothShapes(t *testing.T) {
 			r := newRig(t)
 			r.opts.AppAPIURL = "http://127.0.0.1:9" // not for those who sign in by mail
 			r.remote.SetAnswer(answer)
-			life, err := r.keeper.StartLogin(t.Context(), "admin/mira", "  Mira@Home.Example ")
+			life, err := r.service.StartLogin(t.Context(), "admin/mira", "  Mira@Home.Example ")
 			must(t, err)
 			if life <= 4*time.Minute || life > 5*time.Minute {
 				t.Errorf("the code is good for %v", life)
 			}
 			otp := r.remote.LastCode(mira)
-			u, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", "", otp)
+			u, err := r.service.CompleteLogin(t.Context(), "admin/mira", "", otp)
 			must(t, err)
 			if u.Name != "Mira" || u.State != tracker.Connected || u.Method != tracker.ByMail || u.ExpiresAt == nil || time.Until(*u.ExpiresAt) < 6*24*time.Hour {
 				t.Errorf("connected as %+v", u)
 			}
-			c := r.keeper.Shown(t, u.ID)
+			c := r.service.Shown(t, u.ID)
 			if c.TokenType != "bearer" || c.Scope != "public openid profile email offline_access" || c.ExpiresIn != 7*24*3600 {
 				t.Errorf("stored %+v", c)
 			}
 			r.clean(otp, mira, c.Access.Reveal(), c.Refresh.Reveal(), c.ID.Reveal(), "session_token=", "code_verifier\":\"")
-			if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.Is(err, tracker.ErrNoLogin) {
+			if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.Is(err, tracker.ErrNoLogin) {
 				t.Errorf("the same code again: %v", err)
 			}
 		})
@@ -76,20 +76,20 @@ func TestStateAndWhatElseIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.remote.SetAnswer(c.answer)
-			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 			must(t, err)
-			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, c.want) {
+			if _, err = r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			if n := r.remote.Requests()[tokenCalls]; n != 0 && !c.answer.NoRefresh {
 				t.Errorf("%d requests for a token", n)
 			}
-			status, err := r.keeper.Status(t.Context())
+			status, err := r.service.Status(t.Context())
 			must(t, err)
 			if len(status.Users) != 0 {
 				t.Errorf("stored %+v", status.Users)
 			}
-			if _, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "123456"); !errors.Is(err, tracker.ErrNoLogin) {
+			if _, err = r.service.CompleteLogin(t.Context(), "admin/mira", mira, "123456"); !errors.Is(err, tracker.ErrNoLogin) {
 				t.Errorf("after the code was used: %v", err)
 			}
 		})
@@ -110,12 +110,12 @@ func TestOnlyStatus200IsASuccess(t *testing.T) {
 				var err error
 				if path == "/auth/magic" {
 					r.remote.SetFault(&fault)
-					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+					_, err = r.service.StartLogin(t.Context(), "admin/mira", mira)
 				} else {
-					_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+					_, err = r.service.StartLogin(t.Context(), "admin/mira", mira)
 					must(t, err)
 					r.remote.SetFault(&fault)
-					_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+					_, err = r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
 				}
 				if err == nil || errors.Is(err, tracker.ErrWrongCode) {
 					t.Errorf("got %v", err)
@@ -123,7 +123,7 @@ func TestOnlyStatus200IsASuccess(t *testing.T) {
 				if n := r.remote.Requests()["GET /signin"] + r.remote.Requests()[""]; n != 0 {
 					t.Error("a redirect was followed")
 				}
-				status, err := r.keeper.Status(t.Context())
+				status, err := r.service.Status(t.Context())
 				must(t, err)
 				if len(status.Users) != 0 {
 					t.Errorf("stored %+v", status.Users)
@@ -148,9 +148,9 @@ func TestARefusedSignInSaysWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.remote.SetFault(&c.fault)
-			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 			if err == nil {
-				_, err = r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+				_, err = r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
 			}
 			if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "simulator") {
 				t.Errorf("got %v", err)
@@ -161,12 +161,12 @@ func TestARefusedSignInSaysWhatToDo(t *testing.T) {
 
 func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	r := newRig(t)
-	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 	must(t, err)
 	right := r.remote.LastCode(mira)
 	var field *reason.FieldError
 	for _, otp := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "12 456"} {
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.As(err, &field) || field.Field != "otp" {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, otp); !errors.As(err, &field) || field.Field != "otp" {
 			t.Errorf("code %q: %v", otp, err)
 		}
 	}
@@ -175,33 +175,33 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic/submit", Times: 9})
 	for range 9 { // the network failing is no wrong code
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrUnreachable) {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrUnreachable) {
 			t.Errorf("a cut connection: %v", err)
 		}
 	}
 	for _, left := range []int{4, 3, 2, 1, 0} {
 		var wrong *tracker.WrongCodeError
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.As(err, &wrong) || !errors.Is(err, tracker.ErrWrongCode) || wrong.Left != left {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.As(err, &wrong) || !errors.Is(err, tracker.ErrWrongCode) || wrong.Left != left {
 			t.Errorf("with %d left: %v", left, err)
 		}
 	}
-	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrTooManyCodes) || !strings.Contains(err.Error(), "MAX_OTP_ATTEMPTS") {
+	if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrTooManyCodes) || !strings.Contains(err.Error(), "MAX_OTP_ATTEMPTS") {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
+	if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
 		t.Errorf("the right code after that: %v", err)
 	}
 }
 
 func TestCodesAtTheSameTimeCountOneByOne(t *testing.T) {
 	r := newRig(t)
-	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 	must(t, err)
 	var wrong, many, none atomic.Int32
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
-			switch _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); {
+			switch _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); {
 			case errors.Is(err, tracker.ErrWrongCode):
 				wrong.Add(1)
 			case errors.Is(err, tracker.ErrTooManyCodes):
@@ -242,9 +242,9 @@ func TestACallerWhoGoesAwayIsSignedIn(t *testing.T) {
 				close(hold)
 			}()
 			r.remote.SetFault(&trackertest.Fault{Path: path, Times: 1, Hold: hold})
-			_, err := r.keeper.StartLogin(ctx, "admin/mira", mira)
+			_, err := r.service.StartLogin(ctx, "admin/mira", mira)
 			must(t, err)
-			u, err := r.keeper.CompleteLogin(ctx, "admin/mira", mira, r.remote.LastCode(mira))
+			u, err := r.service.CompleteLogin(ctx, "admin/mira", mira, r.remote.LastCode(mira))
 			must(t, err)
 			if u.Name != "Mira" {
 				t.Errorf("connected as %+v", u)
@@ -259,38 +259,38 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 	r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Hold: hold})
 	slow := make(chan error, 1)
 	go func() {
-		_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 		slow <- err
 	}()
 	for r.remote.Requests()["POST /auth/magic"] == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	var soon *tracker.CooldownError
-	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || !soon.Waiting {
+	if _, err := r.service.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || !soon.Waiting {
 		t.Errorf("while the first mail is on its way: %v", err)
 	}
 	// A slow mail holds nobody else up once the minute is over.
 	r.cooled()
-	_, err := r.keeper.StartLogin(t.Context(), "key/alex", alex)
+	_, err := r.service.StartLogin(t.Context(), "key/alex", alex)
 	must(t, err)
 	r.cooled()
-	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", alex)
+	_, err = r.service.StartLogin(t.Context(), "admin/mira", alex)
 	must(t, err)
 	close(hold)
 	must(t, <-slow)
-	if _, err := r.keeper.CompleteLogin(t.Context(), "key/alex", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
+	if _, err := r.service.CompleteLogin(t.Context(), "key/alex", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrNoLogin) {
 		t.Errorf("another caller completes: %v", err)
 	}
-	u, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+	u, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
 	must(t, err)
 	if u.Name != "Mira" {
 		t.Errorf("connected as %+v", u)
 	}
-	if _, err := r.keeper.CompleteLogin(t.Context(), "key/nobody", "", r.remote.LastCode(alex)); !errors.Is(err, tracker.ErrNoLogin) {
+	if _, err := r.service.CompleteLogin(t.Context(), "key/nobody", "", r.remote.LastCode(alex)); !errors.Is(err, tracker.ErrNoLogin) {
 		t.Errorf("a caller who began nothing: %v", err)
 	}
 	// The newest mail is what alex's address has: the code is the same one for both callers.
-	u, err = r.keeper.CompleteLogin(t.Context(), "key/alex", "", r.remote.LastCode(alex))
+	u, err = r.service.CompleteLogin(t.Context(), "key/alex", "", r.remote.LastCode(alex))
 	must(t, err)
 	if u.Name != "alex" {
 		t.Errorf("connected as %+v", u)
@@ -301,37 +301,37 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
-		_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 		must(t, err)
 		first := r.remote.LastCode(mira)
 		time.Sleep(20 * time.Second)
 		var soon *tracker.CooldownError
-		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || soon.RetryAfter != 40*time.Second {
+		if _, err := r.service.StartLogin(t.Context(), "admin/mira", mira); !errors.As(err, &soon) || soon.RetryAfter != 40*time.Second {
 			t.Errorf("after 20 s: %v", err)
 		}
 		time.Sleep(40 * time.Second)
-		_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+		_, err = r.service.StartLogin(t.Context(), "admin/mira", mira)
 		must(t, err)
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, first); !errors.Is(err, tracker.ErrWrongCode) {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, first); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the code of the mail before: %v", err)
 		}
 		// A mail that was not sent leaves the code of the one before as it was.
 		time.Sleep(time.Minute)
 		r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Status: 503})
-		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
+		if _, err := r.service.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
 			t.Errorf("a mail that is not sent: %v", err)
 		}
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the sign-in from before: %v", err)
 		}
 		time.Sleep(4 * time.Minute)
 		var over *tracker.OverError
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrCodeExpired) || !errors.As(err, &over) || over.RetryAfter != time.Second {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrCodeExpired) || !errors.As(err, &over) || over.RetryAfter != time.Second {
 			t.Errorf("after five minutes: %v", err)
 		}
 		// A mail that was not sent leaves no cooldown.
 		r.remote.SetFault(&trackertest.Fault{Path: "/auth/magic", Times: 1, Status: 503})
-		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
+		if _, err := r.service.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrUnreachable) {
 			t.Errorf("a mail that is not sent: %v", err)
 		}
 		r.signIn(mira)
@@ -341,19 +341,19 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 func TestWhatLacksIsSaid(t *testing.T) {
 	r := newRig(t)
 	r.opts.ClientID, r.opts.AppClientID = "", ""
-	if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrNoClient) || !strings.Contains(err.Error(), "tracker.client_id") {
+	if _, err := r.service.StartLogin(t.Context(), "admin/mira", mira); !errors.Is(err, tracker.ErrNoClient) || !strings.Contains(err.Error(), "tracker.client_id") {
 		t.Errorf("without a client id: %v", err)
 	}
-	if _, err := r.keeper.StartOAuth("admin/mira", appBack); !errors.Is(err, tracker.ErrNoApp) {
+	if _, err := r.service.StartOAuth("admin/mira", appBack); !errors.Is(err, tracker.ErrNoApp) {
 		t.Errorf("without an application: %v", err)
 	}
-	if _, err := r.keeper.StartDevice(t.Context()); !errors.Is(err, tracker.ErrNoApp) {
+	if _, err := r.service.StartDevice(t.Context()); !errors.Is(err, tracker.ErrNoApp) {
 		t.Errorf("without an application: %v", err)
 	}
 	r.opts.ClientID = webClient
 	var field *reason.FieldError
 	for _, email := range []string{"", "mira", "mira@home", "a b@home.example"} {
-		if _, err := r.keeper.StartLogin(t.Context(), "admin/mira", email); !errors.As(err, &field) || field.Field != "email" {
+		if _, err := r.service.StartLogin(t.Context(), "admin/mira", email); !errors.As(err, &field) || field.Field != "email" {
 			t.Errorf("address %q: %v", email, err)
 		}
 	}
@@ -362,7 +362,7 @@ func TestWhatLacksIsSaid(t *testing.T) {
 func TestSigningInWithAnApplication(t *testing.T) {
 	r := newRig(t)
 	r.opts.APIURL = "http://127.0.0.1:9" // for those who sign in by mail
-	address, err := r.keeper.StartOAuth("admin/mira", appBack)
+	address, err := r.service.StartOAuth("admin/mira", appBack)
 	must(t, err)
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := browser.Get(address)
@@ -371,15 +371,15 @@ func TestSigningInWithAnApplication(t *testing.T) {
 	back, err := url.Parse(resp.Header.Get("Location"))
 	must(t, err)
 	state, code := back.Query().Get("state"), back.Query().Get("code")
-	if _, err := r.keeper.FinishOAuth(t.Context(), "admin/alex", state, code); !errors.Is(err, tracker.ErrState) {
+	if _, err := r.service.FinishOAuth(t.Context(), "admin/alex", state, code); !errors.Is(err, tracker.ErrState) {
 		t.Errorf("another caller comes back: %v", err)
 	}
-	u, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, code)
+	u, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, code)
 	must(t, err)
 	if u.Name != "Mira" || u.Method != tracker.ByCode {
 		t.Errorf("connected as %+v", u)
 	}
-	if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, code); !errors.Is(err, tracker.ErrState) {
+	if _, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, code); !errors.Is(err, tracker.ErrState) {
 		t.Errorf("a second time: %v", err)
 	}
 	r.clean(code, appSecret)
@@ -388,7 +388,7 @@ func TestSigningInWithAnApplication(t *testing.T) {
 // stateOf is the state that a browser takes to the tracker and back.
 func stateOf(r *rig) string {
 	r.t.Helper()
-	address, err := r.keeper.StartOAuth("admin/mira", appBack)
+	address, err := r.service.StartOAuth("admin/mira", appBack)
 	must(r.t, err)
 	there, err := url.Parse(address)
 	must(r.t, err)
@@ -401,7 +401,7 @@ func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
 		defer end()
 		state := stateOf(r)
 		time.Sleep(10 * time.Minute)
-		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+		if _, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
 			t.Errorf("after ten minutes: %v", err)
 		}
 	})
@@ -421,10 +421,10 @@ func TestTheNextMailWaitsAMinute(t *testing.T) {
 		"after six wrong":    {func(t *testing.T, r *rig) { r.guess(t, 6) }, "admin/mira", mira, false},
 		"after one wrong":    {func(t *testing.T, r *rig) { r.guess(t, 1) }, "admin/mira", mira, true},
 		"after the sign-in":  {func(t *testing.T, r *rig) { r.finish(t) }, "admin/mira", mira, false},
-		"after the sign-out": {func(t *testing.T, r *rig) { r.finish(t); _, err := r.keeper.Disconnect(t.Context(), 0); must(t, err) }, "admin/mira", mira, false},
+		"after the sign-out": {func(t *testing.T, r *rig) { r.finish(t); _, err := r.service.Disconnect(t.Context(), 0); must(t, err) }, "admin/mira", mira, false},
 		"after a failure": {func(t *testing.T, r *rig) {
 			r.remote.SetAnswer(trackertest.Answer{State: "wrong"})
-			_, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+			_, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
 			if !errors.Is(err, tracker.ErrState) {
 				t.Errorf("got %v", err)
 			}
@@ -432,15 +432,15 @@ func TestTheNextMailWaitsAMinute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+			_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 			must(t, err)
 			c.meanwhile(t, r)
 			again := rigOn(t, r.dir, r.remote, r.url) // a restart, or another process
-			for what, k := range map[string]*tracker.Keeper{"here": r.keeper, "after a restart": again.keeper} {
+			for what, k := range map[string]*tracker.Service{"here": r.service, "after a restart": again.service} {
 				var soon *tracker.CooldownError
 				if _, err := k.StartLogin(t.Context(), c.caller, c.email); !errors.As(err, &soon) || soon.RetryAfter <= 50*time.Second || soon.RetryAfter > time.Minute {
 					t.Errorf("%s: %v", what, err)
-				} else if soon.Waiting != (c.waiting && k == r.keeper) {
+				} else if soon.Waiting != (c.waiting && k == r.service) {
 					t.Errorf("%s: waiting %v", what, soon.Waiting)
 				}
 			}
@@ -458,7 +458,7 @@ func TestManyWhoAskAtOnceGetOneMail(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
-			k := []*tracker.Keeper{r.keeper, other.keeper}[i%2]
+			k := []*tracker.Service{r.service, other.service}[i%2]
 			var soon *tracker.CooldownError
 			if _, err := k.StartLogin(t.Context(), fmt.Sprint("key/", i), mira); err == nil {
 				sent.Add(1)
@@ -475,13 +475,13 @@ func TestManyWhoAskAtOnceGetOneMail(t *testing.T) {
 
 func TestAClockThatWasSetBackHoldsNoMailUp(t *testing.T) {
 	r := newRig(t)
-	_, err := r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	_, err := r.service.StartLogin(t.Context(), "admin/mira", mira)
 	must(t, err)
 	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE tracker_mail SET asked_at = asked_at + 3600000`)
 		return err
 	}))
-	_, err = r.keeper.StartLogin(t.Context(), "admin/mira", mira)
+	_, err = r.service.StartLogin(t.Context(), "admin/mira", mira)
 	must(t, err)
 }
 
@@ -489,7 +489,7 @@ func TestAClockThatWasSetBackHoldsNoMailUp(t *testing.T) {
 func (r *rig) guess(t *testing.T, times int) {
 	t.Helper()
 	for range times {
-		if _, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); err == nil {
+		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); err == nil {
 			t.Error("a wrong code was taken")
 		}
 	}
@@ -498,7 +498,7 @@ func (r *rig) guess(t *testing.T, times int) {
 // finish enters the right code.
 func (r *rig) finish(t *testing.T) {
 	t.Helper()
-	_, err := r.keeper.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
+	_, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira))
 	must(t, err)
 }
 
@@ -510,7 +510,7 @@ func TestFewBrowsersAreWaitedFor(t *testing.T) {
 	}
 	known := 0
 	for _, state := range states {
-		if _, err := r.keeper.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
+		if _, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
 			known++
 		}
 	}
@@ -543,7 +543,7 @@ func TestSigningInByDeviceCode(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, end := rigIn(t)
 				defer end()
-				d, err := r.keeper.StartDevice(t.Context())
+				d, err := r.service.StartDevice(t.Context())
 				must(t, err)
 				if d.VerificationURL == "" || time.Until(d.ExpiresAt) != 10*time.Minute {
 					t.Errorf("told %+v", d)
@@ -578,10 +578,10 @@ func TestSigningInByDeviceCode(t *testing.T) {
 func TestFewDeviceCodesAreWaitedFor(t *testing.T) {
 	r := newRig(t)
 	for range 5 {
-		_, err := r.keeper.StartDevice(t.Context())
+		_, err := r.service.StartDevice(t.Context())
 		must(t, err)
 	}
-	if _, err := r.keeper.StartDevice(t.Context()); !errors.Is(err, tracker.ErrLoginsFull) {
+	if _, err := r.service.StartDevice(t.Context()); !errors.Is(err, tracker.ErrLoginsFull) {
 		t.Errorf("one more: %v", err)
 	}
 }

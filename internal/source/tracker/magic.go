@@ -30,7 +30,7 @@ type proof struct {
 func newProof() proof { return proof{secret.Text(oauth2.GenerateVerifier()), rand.Text()} }
 
 // askMail is step 1: the tracker sends a code to the address, which voids the one before.
-func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
+func (k *Service) askMail(ctx context.Context, o Options, email string) error {
 	resp, err := k.send(ctx, opAskMail, formRequest(o, "/auth/magic", url.Values{"email": {email}}))
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (k *Keeper) askMail(ctx context.Context, o Options, email string) error {
 
 // submitCode is step 2: it trades the code for the cookie of a signed-in browser, as
 // name=value. The error is ErrWrongCode for 401.
-func (k *Keeper) submitCode(ctx context.Context, o Options, email, otp string) (cookie secret.Text, err error) {
+func (k *Service) submitCode(ctx context.Context, o Options, email, otp string) (cookie secret.Text, err error) {
 	resp, err := k.send(ctx, opSendCode, formRequest(o, "/auth/magic/submit", url.Values{"email": {email}, "otp": {otp}}))
 	switch {
 	case err != nil:
@@ -97,7 +97,7 @@ func sessionCookie(header http.Header) secret.Text {
 // authorize is step 3: with the cookie it asks for a code, which comes in the Location of a
 // redirect or in a body. Whatever else comes, an answer without the very state that was
 // sent is ErrState.
-func (k *Keeper) authorize(ctx context.Context, o Options, cookie secret.Text, p proof) (code secret.Text, err error) {
+func (k *Service) authorize(ctx context.Context, o Options, cookie secret.Text, p proof) (code secret.Text, err error) {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {o.ClientID}, "redirect_uri": {o.RedirectURI}, "scope": {loginScope},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(p.verifier.Reveal())}, "code_challenge_method": {"S256"}, "state": {p.state},
@@ -155,7 +155,7 @@ func sameState(got []string, want string) bool {
 }
 
 // tradeCode is step 4: code and verifier for a credential.
-func (k *Keeper) tradeCode(ctx context.Context, o Options, code secret.Text, p proof) (Credential, error) {
+func (k *Service) tradeCode(ctx context.Context, o Options, code secret.Text, p proof) (Credential, error) {
 	return k.trade(ctx, opTradeCode, o.AuthURL+"/oauth/token", map[string]string{
 		"grant_type": "authorization_code", "code": code.Reveal(), "redirect_uri": o.RedirectURI, "client_id": o.ClientID, "code_verifier": p.verifier.Reveal(),
 	})

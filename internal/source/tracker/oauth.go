@@ -38,7 +38,7 @@ const (
 type appLogin struct{ caller, clientID, redirectURI string }
 
 // app is the application of the settings, or ErrNoApp.
-func (k *Keeper) app() (Options, error) {
+func (k *Service) app() (Options, error) {
 	o := k.Options()
 	if o.AppClientID == "" || o.AppClientSecret == "" {
 		return o, ErrNoApp
@@ -48,7 +48,7 @@ func (k *Keeper) app() (Options, error) {
 
 // StartOAuth is the address where a person allows the application of the settings to read
 // their history, and which leads back to redirectURI. It returns ErrNoApp.
-func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
+func (k *Service) StartOAuth(caller, redirectURI string) (string, error) {
 	o, err := k.app()
 	if err != nil {
 		return "", err
@@ -61,7 +61,7 @@ func (k *Keeper) StartOAuth(caller, redirectURI string) (string, error) {
 
 // FinishOAuth takes what a browser brought back and stores the credential. It returns
 // ErrState for a state that this caller was not given or that is too old, ErrNoApp, or *Error.
-func (k *Keeper) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
+func (k *Service) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
 	l, found := k.states.Take(state, func(l appLogin) bool { return l.caller == caller })
 	if !found {
 		return User{}, ErrState
@@ -90,7 +90,7 @@ type Device struct {
 // StartDevice asks for a code that a person types in at the tracker, and starts the task that
 // waits for that (upstreams/tracker.md section 6). It returns ErrNoApp, ErrLoginsFull, *Error, or
 // task.ErrStopping.
-func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
+func (k *Service) StartDevice(ctx context.Context) (Device, error) {
 	o, err := k.app()
 	if err != nil {
 		return Device{}, err
@@ -148,7 +148,7 @@ func (k *Keeper) StartDevice(ctx context.Context) (Device, error) {
 }
 
 // awaitDevice asks every so often whether the code was approved. What fails in passing is asked again.
-func (k *Keeper) awaitDevice(ctx context.Context, o Options, code secret.Text, every time.Duration) (User, error) {
+func (k *Service) awaitDevice(ctx context.Context, o Options, code secret.Text, every time.Duration) (User, error) {
 	address := o.AuthURL + "/oauth/device/token"
 	body := map[string]string{"code": code.Reveal(), "client_id": o.AppClientID, "client_secret": o.AppClientSecret.Reveal()}
 	for {

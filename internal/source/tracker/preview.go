@@ -20,7 +20,7 @@ type Preview struct {
 
 // previewHistory reads the whole history of a user and looks up what a full sync would take in.
 // It stores nothing but titles.
-func (k *Keeper) previewHistory(ctx context.Context, t *task.Task, u User) (Preview, error) {
+func (k *Service) previewHistory(ctx context.Context, t *task.Task, u User) (Preview, error) {
 	u, err := k.named(ctx, u)
 	if err != nil {
 		return Preview{}, err

@@ -33,7 +33,7 @@ const (
 )
 
 // alone runs fn while nobody else, here or in another process, renews the credential.
-func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err error) {
+func (k *Service) alone(ctx context.Context, id int64, fn func() error) (err error) {
 	end, err := k.turns.Take(ctx, id)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (k *Keeper) alone(ctx context.Context, id int64, fn func() error) (err erro
 // credential is what a request in the name of a user is made with, renewed when it ends
 // within early. With a refused token it is renewed whatever it says of its end, unless
 // somebody did so meanwhile. Errors: those of load, and *Error.
-func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, refused secret.Text) (User, Credential, error) {
+func (k *Service) credential(ctx context.Context, id int64, early time.Duration, refused secret.Text) (User, Credential, error) {
 	good := func(c Credential) bool {
 		return c.Access != refused && time.Until(c.ExpiresAt) > early
 	}
@@ -95,7 +95,7 @@ func (k *Keeper) credential(ctx context.Context, id int64, early time.Duration, 
 
 // load reads a credential that may be used. Errors: ErrNotFound, ErrDisconnected, ErrDead, and
 // those of package secret, after which nothing is lost: the key may come back.
-func (k *Keeper) load(ctx context.Context, id int64) (User, Credential, error) {
+func (k *Service) load(ctx context.Context, id int64) (User, Credential, error) {
 	u, c, err := k.store.get(ctx, id)
 	if err != nil {
 		return u, c, err
@@ -112,7 +112,7 @@ func (k *Keeper) load(ctx context.Context, id int64) (User, Credential, error) {
 // renew trades the refresh token, which dies with that, and stores the new pair before anybody
 // uses it. Only invalid_grant is the end of a sign-in (upstreams/tracker.md section 6). The
 // caller holds lock and lease; ctx does not end with the one who asked.
-func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credential, error) {
+func (k *Service) renew(ctx context.Context, u User, c Credential) (User, Credential, error) {
 	body := map[string]string{"grant_type": "refresh_token", "refresh_token": c.Refresh.Reveal(), "client_id": u.clientID}
 	o := k.Options()
 	if u.Method != ByMail {
@@ -153,7 +153,7 @@ func (k *Keeper) renew(ctx context.Context, u User, c Credential) (User, Credent
 
 // get asks the data host in the name of a user (upstreams/tracker.md sections 2 and 5). A
 // token that is refused is renewed and the request repeated once; when that is refused too, the user's state says so. Every answer but 200 is an error.
-func (k *Keeper) get(ctx context.Context, op *reason.Kind, id int64, path string) (*httpx.Response, error) {
+func (k *Service) get(ctx context.Context, op *reason.Kind, id int64, path string) (*httpx.Response, error) {
 	var refused secret.Text
 	for {
 		u, c, err := k.credential(ctx, id, useEarly, refused)
@@ -190,7 +190,7 @@ func (k *Keeper) get(ctx context.Context, op *reason.Kind, id int64, path string
 }
 
 // renewTokens renews what ends within a day, used or not. A dead one was told when it died.
-func (k *Keeper) renewTokens(ctx context.Context, _ *schedule.Run) error {
+func (k *Service) renewTokens(ctx context.Context, _ *schedule.Run) error {
 	users, err := k.store.users(ctx)
 	if err != nil {
 		return fmt.Errorf("list the tracker users: %w", err)
@@ -208,7 +208,7 @@ func (k *Keeper) renewTokens(ctx context.Context, _ *schedule.Run) error {
 }
 
 // pick is the user with id, or with 0 the only one who is connected.
-func (k *Keeper) pick(ctx context.Context, id int64) (User, error) {
+func (k *Service) pick(ctx context.Context, id int64) (User, error) {
 	users, err := k.store.users(ctx)
 	if err != nil {
 		return User{}, err
@@ -231,7 +231,7 @@ func (k *Keeper) pick(ctx context.Context, id int64) (User, error) {
 // Disconnect revokes the sign-in of a user at the tracker and forgets it; what is known of their
 // history stays, so that a later sign-in doubles nothing. With id 0 it is the only one there
 // is. revoked tells whether the tracker agreed. It returns ErrNotFound and ErrWhich.
-func (k *Keeper) Disconnect(ctx context.Context, id int64) (revoked bool, err error) {
+func (k *Service) Disconnect(ctx context.Context, id int64) (revoked bool, err error) {
 	u, err := k.pick(ctx, id)
 	if err != nil {
 		return false, err
@@ -249,7 +249,7 @@ func (k *Keeper) Disconnect(ctx context.Context, id int64) (revoked bool, err er
 }
 
 // revoke is upstreams/tracker.md section 6.
-func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
+func (k *Service) revoke(ctx context.Context, u User, c Credential) error {
 	o := k.Options()
 	body := map[string]string{"token": c.Access.Reveal(), "client_id": u.clientID}
 	if u.Method != ByMail {
@@ -266,7 +266,7 @@ func (k *Keeper) revoke(ctx context.Context, u User, c Credential) error {
 
 // connect stores a sign-in, which must hold both tokens, then asks the tracker whose it is. When
 // it does not tell, the sign-in stays and it is asked again before the first use.
-func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
+func (k *Service) connect(ctx context.Context, m Method, clientID, redirectURI string, c Credential) (User, error) {
 	if c.Refresh == "" {
 		return User{}, &Error{Op: opSignIn, Kind: ErrRefused, Detail: noRefreshToken.With()}
 	}
@@ -289,7 +289,7 @@ func (k *Keeper) connect(ctx context.Context, m Method, clientID, redirectURI st
 
 // Adopt stores a sign-in that another program got for an application and gave up: what was played since a time is
 // taken in. Whose it is, is asked of the tracker at the first use.
-func (k *Keeper) Adopt(ctx context.Context, clientID, redirectURI string, c Credential, since time.Time) error {
+func (k *Service) Adopt(ctx context.Context, clientID, redirectURI string, c Credential, since time.Time) error {
 	_, err := k.store.add(ctx, ByCode, clientID, redirectURI, c, since)
 	return err
 }

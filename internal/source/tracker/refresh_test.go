@@ -32,9 +32,9 @@ func TestTwoProcessesRenewOneCredentialAtOnce(t *testing.T) {
 		one.remote.ExpireAccess() // both get 401, whatever they know of its end
 		var wait sync.WaitGroup
 		for i := range 8 {
-			k := one.keeper
+			k := one.service
 			if i%2 == 1 {
-				k = two.keeper
+				k = two.service
 			}
 			wait.Go(func() {
 				if err := k.Ask(context.Background(), 1); err != nil {
@@ -47,11 +47,11 @@ func TestTwoProcessesRenewOneCredentialAtOnce(t *testing.T) {
 			t.Errorf("round %d: %d refreshes", round, n)
 		}
 	}
-	access, refresh := one.keeper.Stored(t, 1)
+	access, refresh := one.service.Stored(t, 1)
 	if !one.remote.Live(access, refresh) || one.remote.Pairs() != 1 {
 		t.Error("the stored pair is not good, or not the only one")
 	}
-	again, refreshAgain := two.keeper.Stored(t, 1)
+	again, refreshAgain := two.service.Stored(t, 1)
 	if access != again || refresh != refreshAgain {
 		t.Error("the processes see different pairs")
 	}
@@ -62,7 +62,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.RevokeAll()
 	for range 3 {
-		if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+		if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -72,12 +72,12 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	if n := strings.Count(r.logs.String(), "does not renew a sign-in any more"); n != 1 {
 		t.Errorf("told %d times", n)
 	}
-	status, err := r.keeper.Status(t.Context())
+	status, err := r.service.Status(t.Context())
 	must(t, err)
 	if got := status.Users[0]; got.State != tracker.Dead || got.Problem.IsZero() {
 		t.Errorf("shown as %+v", got)
 	}
-	if _, err := r.keeper.Sync(t.Context(), u.ID, false); !errors.Is(err, tracker.ErrDead) {
+	if _, err := r.service.Sync(t.Context(), u.ID, false); !errors.Is(err, tracker.ErrDead) {
 		t.Errorf("a sync: %v", err)
 	}
 	// Signing in again brings the same user back.
@@ -85,7 +85,7 @@ func TestADeadSignInIsToldOnce(t *testing.T) {
 	if back.ID != u.ID || back.State != tracker.Connected || !back.Problem.IsZero() {
 		t.Errorf("back as %+v", back)
 	}
-	if err := r.keeper.Ask(t.Context(), u.ID); err != nil {
+	if err := r.service.Ask(t.Context(), u.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -105,10 +105,10 @@ func TestInvalidGrantAnywhereInThe400IsTheEnd(t *testing.T) {
 			r.remote.ExpireAccess()
 			fault.Path, fault.Status = "/oauth/token", 400
 			r.remote.SetFault(&fault)
-			if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+			if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 				t.Errorf("got %v", err)
 			}
-			status, err := r.keeper.Status(t.Context())
+			status, err := r.service.Status(t.Context())
 			must(t, err)
 			if got := status.Users[0]; got.State != tracker.Dead || got.Problem.IsZero() {
 				t.Errorf("shown as %+v", got)
@@ -122,7 +122,7 @@ func TestARenewedSignInThatIsRefusedSaysSo(t *testing.T) {
 	u := r.signIn(mira)
 	is := func(when string, state tracker.State, problem string) {
 		t.Helper()
-		status, err := r.keeper.Status(t.Context())
+		status, err := r.service.Status(t.Context())
 		must(t, err)
 		if got := status.Users[0]; got.State != state || !strings.Contains(got.Problem.Text, problem) || (got.Problem.IsZero()) != (problem == "") {
 			t.Errorf("%s: %+v", when, got)
@@ -136,14 +136,14 @@ func TestARenewedSignInThatIsRefusedSaysSo(t *testing.T) {
 		is("refused", tracker.Refused, "although it was just renewed")
 	}
 	r.remote.SetFault(nil)
-	must(t, r.keeper.Ask(t.Context(), u.ID))
+	must(t, r.service.Ask(t.Context(), u.ID))
 	is("taken again", tracker.Connected, "")
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
 		t.Errorf("refused: %v", err)
 	}
 	r.remote.RevokeAll()
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 		t.Errorf("revoked: %v", err)
 	}
 	is("revoked", tracker.Dead, "sign in again")
@@ -163,16 +163,16 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 			r := newRig(t)
 			u := r.signIn(mira)
 			r.remote.ExpireAccess()
-			access, refresh := r.keeper.Stored(t, u.ID)
+			access, refresh := r.service.Stored(t, u.ID)
 			r.remote.SetFault(&fault)
-			if err := r.keeper.Ask(t.Context(), u.ID); err == nil || errors.Is(err, tracker.ErrDead) {
+			if err := r.service.Ask(t.Context(), u.ID); err == nil || errors.Is(err, tracker.ErrDead) {
 				t.Errorf("got %v", err)
 			}
-			if a, f := r.keeper.Stored(t, u.ID); a != access || f != refresh {
+			if a, f := r.service.Stored(t, u.ID); a != access || f != refresh {
 				t.Error("the pair changed")
 			}
 			r.remote.SetFault(nil)
-			if err := r.keeper.Ask(t.Context(), u.ID); err != nil {
+			if err := r.service.Ask(t.Context(), u.ID); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
 		})
@@ -182,11 +182,11 @@ func TestOtherFailuresKeepThePair(t *testing.T) {
 func TestWhatARenewalDoesNotGiveIsKept(t *testing.T) {
 	r := newRig(t)
 	u := r.signIn(mira)
-	was := r.keeper.Shown(t, u.ID)
+	was := r.service.Shown(t, u.ID)
 	r.remote.ExpireAccess()
 	r.remote.SetAnswer(trackertest.Answer{NoRefresh: true})
-	must(t, r.keeper.Ask(t.Context(), u.ID))
-	if now := r.keeper.Shown(t, u.ID); now.Access == was.Access || now.Refresh != was.Refresh || now.ID != was.ID || was.ID == "" {
+	must(t, r.service.Ask(t.Context(), u.ID))
+	if now := r.service.Shown(t, u.ID); now.Access == was.Access || now.Refresh != was.Refresh || now.ID != was.ID || was.ID == "" {
 		t.Errorf("another access token: %v, the same refresh token: %v, the same id token: %v", now.Access != was.Access, now.Refresh == was.Refresh, now.ID == was.ID)
 	}
 }
@@ -197,16 +197,16 @@ func TestAKeyThatIsGoneMayComeBack(t *testing.T) {
 	key := filepath.Join(r.dir, secret.KeyFile)
 	must(t, os.Rename(key, key+".old"))
 	other := rigOn(t, r.dir, r.remote, r.url)
-	if err := other.keeper.Ask(t.Context(), u.ID); !errors.Is(err, secret.ErrWrongKey) {
+	if err := other.service.Ask(t.Context(), u.ID); !errors.Is(err, secret.ErrWrongKey) {
 		t.Errorf("with another key: %v", err)
 	}
-	status, err := other.keeper.Status(t.Context())
+	status, err := other.service.Status(t.Context())
 	must(t, err)
 	if got := status.Users[0]; got.State != tracker.Connected || !strings.Contains(got.Problem.Text, secret.KeyFile) {
 		t.Errorf("shown as %+v", got)
 	}
 	must(t, os.Rename(key+".old", key))
-	must(t, rigOn(t, r.dir, r.remote, r.url).keeper.Ask(t.Context(), u.ID))
+	must(t, rigOn(t, r.dir, r.remote, r.url).service.Ask(t.Context(), u.ID))
 }
 
 // renewing has a request renew the credential, up to the answer of the tracker; end lets that
@@ -216,7 +216,7 @@ func renewing(ctx context.Context, r *rig, id int64) (end func() error) {
 	hold := make(chan struct{})
 	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Times: 1, Hold: hold})
 	ended := make(chan error, 1)
-	go func() { ended <- r.keeper.Ask(ctx, id) }()
+	go func() { ended <- r.service.Ask(ctx, id) }()
 	synctest.Wait()
 	return func() error {
 		close(hold)
@@ -229,13 +229,13 @@ func TestARenewalOutlivesItsCaller(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		u := r.signIn(mira)
-		before, _ := r.keeper.Stored(t, u.ID)
+		before, _ := r.service.Stored(t, u.ID)
 		ctx, leave := context.WithCancel(t.Context())
 		renewed := renewing(ctx, r, u.ID)
 		leave()
 		synctest.Wait()
 		_ = renewed() // nobody waits for it
-		access, refresh := r.keeper.Stored(t, u.ID)
+		access, refresh := r.service.Stored(t, u.ID)
 		if access == before || !r.remote.Live(access, refresh) {
 			t.Error("the pair that the tracker gave is lost")
 		}
@@ -247,13 +247,13 @@ func TestAStopWaitsForARenewalWithABound(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		u := r.signIn(mira)
-		before, _ := r.keeper.Stored(t, u.ID)
+		before, _ := r.service.Stored(t, u.ID)
 		r.remote.ExpireAccess()
 		hold := make(chan struct{})
 		r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", Times: 1, Hold: hold})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- r.keeper.Ask(ctx, u.ID) }()
+		go func() { ended <- r.service.Ask(ctx, u.ID) }()
 		synctest.Wait()
 		stop()
 		asked := time.Now()
@@ -262,7 +262,7 @@ func TestAStopWaitsForARenewalWithABound(t *testing.T) {
 		}
 		close(hold) // the tracker answers late, and the process is still there
 		synctest.Wait()
-		if access, refresh := r.keeper.Stored(t, u.ID); access == before || !r.remote.Live(access, refresh) {
+		if access, refresh := r.service.Stored(t, u.ID); access == before || !r.remote.Live(access, refresh) {
 			t.Error("the pair that the tracker gave is lost")
 		}
 	})
@@ -275,9 +275,9 @@ func TestASignInDuringARenewalStays(t *testing.T) {
 		u := r.signIn(mira)
 		renewed := renewing(t.Context(), r, u.ID)
 		r.signIn(mira)
-		access, refresh := r.keeper.Stored(t, u.ID)
+		access, refresh := r.service.Stored(t, u.ID)
 		must(t, renewed())
-		if a, f := r.keeper.Stored(t, u.ID); a != access || f != refresh {
+		if a, f := r.service.Stored(t, u.ID); a != access || f != refresh {
 			t.Error("the pair of the sign-in before replaced the new one")
 		}
 	})
@@ -291,7 +291,7 @@ func TestADisconnectWaitsForARenewal(t *testing.T) {
 		renewed := renewing(t.Context(), r, u.ID)
 		disconnected := make(chan error, 1)
 		go func() {
-			_, err := r.keeper.Disconnect(t.Context(), u.ID)
+			_, err := r.service.Disconnect(t.Context(), u.ID)
 			disconnected <- err
 		}()
 		synctest.Wait()
@@ -299,7 +299,7 @@ func TestADisconnectWaitsForARenewal(t *testing.T) {
 			t.Error(err)
 		}
 		must(t, <-disconnected)
-		if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
+		if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
 			t.Errorf("afterwards: %v", err)
 		}
 		if n := r.remote.Pairs(); n != 0 {
@@ -313,10 +313,10 @@ func TestARefreshWhoseAnswerIsLostIsTheEnd(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.ExpireAccess()
 	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/token", After: true, Times: 1})
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnreachable) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDead) {
 		t.Errorf("then %v", err)
 	}
 }
@@ -326,7 +326,7 @@ func TestARefusedTokenIsRenewedAndTheRequestRepeatedOnce(t *testing.T) {
 	u := r.signIn(mira)
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 401})
 	before := r.remote.Requests()
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrUnauthorized) {
 		t.Errorf("got %v", err)
 	}
 	now := r.remote.Requests()
@@ -342,7 +342,7 @@ func TestTheHeartbeatRenewsOnTheLastDayOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
-		r.keeper.NeverSync()
+		r.service.NeverSync()
 		r.signIn(mira)
 		stop := r.run()
 		time.Sleep(6*24*time.Hour - time.Hour)
@@ -366,27 +366,27 @@ func TestTheHeartbeatRenewsOnTheLastDayOnly(t *testing.T) {
 func TestDisconnectRevokesAndForgets(t *testing.T) {
 	r := newRig(t)
 	u := r.signIn(mira)
-	access, refresh := r.keeper.Stored(t, u.ID)
-	revoked, err := r.keeper.Disconnect(t.Context(), 0)
+	access, refresh := r.service.Stored(t, u.ID)
+	revoked, err := r.service.Disconnect(t.Context(), 0)
 	must(t, err)
 	if !revoked || r.remote.Live(access, refresh) {
 		t.Error("the tokens are still good")
 	}
-	if err := r.keeper.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
+	if err := r.service.Ask(t.Context(), u.ID); !errors.Is(err, tracker.ErrDisconnected) {
 		t.Errorf("a request: %v", err)
 	}
-	if _, err := r.keeper.Disconnect(t.Context(), 0); !errors.Is(err, tracker.ErrNotFound) {
+	if _, err := r.service.Disconnect(t.Context(), 0); !errors.Is(err, tracker.ErrNotFound) {
 		t.Errorf("nobody is left: %v", err)
 	}
 	if again := r.signIn(mira); again.ID != u.ID {
 		t.Errorf("signed in again as %+v", again)
 	}
 	r.signIn(alex)
-	if _, err := r.keeper.Disconnect(t.Context(), 0); !errors.Is(err, tracker.ErrWhich) {
+	if _, err := r.service.Disconnect(t.Context(), 0); !errors.Is(err, tracker.ErrWhich) {
 		t.Errorf("one of two: %v", err)
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/oauth/revoke", Status: 500})
-	revoked, err = r.keeper.Disconnect(t.Context(), u.ID)
+	revoked, err = r.service.Disconnect(t.Context(), u.ID)
 	must(t, err)
 	if revoked {
 		t.Error("said to be revoked")
@@ -396,11 +396,11 @@ func TestDisconnectRevokesAndForgets(t *testing.T) {
 func TestTokensAreNowhereInTheClear(t *testing.T) {
 	r := newRig(t)
 	u := r.signIn(mira)
-	access, refresh := r.keeper.Stored(t, u.ID)
+	access, refresh := r.service.Stored(t, u.ID)
 	r.remote.ExpireAccess()
 	r.show(mira, 1, 2, time.Now())
 	r.sync(true)
-	newAccess, newRefresh := r.keeper.Stored(t, u.ID)
+	newAccess, newRefresh := r.service.Stored(t, u.ID)
 	r.clean(access, refresh, newAccess, newRefresh, mira)
 	err := filepath.WalkDir(r.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -415,7 +415,7 @@ func TestTokensAreNowhereInTheClear(t *testing.T) {
 		return err
 	})
 	must(t, err)
-	if text := fmt.Sprintf("%+v %v", u, r.keeper.Shown(t, u.ID)); strings.Contains(text, newAccess) {
+	if text := fmt.Sprintf("%+v %v", u, r.service.Shown(t, u.ID)); strings.Contains(text, newAccess) {
 		t.Error("a credential prints its tokens")
 	}
 }
@@ -450,7 +450,7 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 			u := r.signIn(mira)
 			c.fault.Path = "/sync/"
 			r.remote.SetFault(&c.fault)
-			err := r.keeper.Ask(t.Context(), u.ID)
+			err := r.service.Ask(t.Context(), u.ID)
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("got %v", err)
 			}
@@ -468,7 +468,7 @@ func TestALeaseOfACrashedProcessEnds(t *testing.T) {
 				_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
 				return err
 			}))
-			must(t, r.keeper.Ask(t.Context(), u.ID))
+			must(t, r.service.Ask(t.Context(), u.ID))
 		})
 	}
 }

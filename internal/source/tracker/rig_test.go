@@ -36,19 +36,19 @@ const (
 	appBack   = "http://127.0.0.1:8787/api/tracker/oauth/callback"
 )
 
-// rig is a keeper on a real database and a simulated tracker.
+// rig is a service on a real database and a simulated tracker.
 type rig struct {
-	t      *testing.T
-	dir    string
-	url    string
-	remote *trackertest.Server
-	keeper *tracker.Keeper
-	db     *db.DB
-	tasks  *task.Registry
-	jobs   *schedule.Registry
-	logs   *logtest.Buffer
-	opts   *tracker.Options
-	mapped func(titles []string) bool
+	t       *testing.T
+	dir     string
+	url     string
+	remote  *trackertest.Server
+	service *tracker.Service
+	db      *db.DB
+	tasks   *task.Registry
+	jobs    *schedule.Registry
+	logs    *logtest.Buffer
+	opts    *tracker.Options
+	mapped  func(titles []string) bool
 }
 
 func config() trackertest.Config {
@@ -102,7 +102,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	out, err := httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6, UserAgent: "watchmark/test"}, masker, log)
 	must(t, err)
 	r.jobs = schedule.New(d, r.tasks, log)
-	r.keeper = tracker.NewKeeper(tracker.Config{
+	r.service = tracker.NewService(tracker.Config{
 		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Intake: intake{d}, Log: log,
 		Options:  func() tracker.Options { return *r.opts },
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
@@ -113,7 +113,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 			}
 		},
 	})
-	r.jobs.Add(r.keeper.Jobs()...)
+	r.jobs.Add(r.service.Jobs()...)
 	t.Cleanup(func() {
 		_ = r.tasks.Stop(context.Background())
 		out.Close()
@@ -153,9 +153,9 @@ func (r *rig) cooled() {
 func (r *rig) signIn(email string) tracker.User {
 	r.t.Helper()
 	r.cooled()
-	_, err := r.keeper.StartLogin(r.t.Context(), "admin/mira", email)
+	_, err := r.service.StartLogin(r.t.Context(), "admin/mira", email)
 	must(r.t, err)
-	u, err := r.keeper.CompleteLogin(r.t.Context(), "admin/mira", email, r.remote.LastCode(email))
+	u, err := r.service.CompleteLogin(r.t.Context(), "admin/mira", email, r.remote.LastCode(email))
 	must(r.t, err)
 	return u
 }
@@ -163,7 +163,7 @@ func (r *rig) signIn(email string) tracker.User {
 // sync runs a reading to its end.
 func (r *rig) sync(full bool) (tracker.RunResult, task.Status) {
 	r.t.Helper()
-	started, err := r.keeper.Sync(r.t.Context(), 0, full)
+	started, err := r.service.Sync(r.t.Context(), 0, full)
 	must(r.t, err)
 	status := r.wait(started)
 	results, _ := status.Result.([]tracker.RunResult)

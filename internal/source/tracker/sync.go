@@ -45,7 +45,7 @@ func (r RunResult) MarshalJSON() ([]byte, error) {
 
 // run is one reading of the history of one user.
 type run struct {
-	k    *Keeper
+	k    *Service
 	t    *task.Task
 	u    User
 	o    Options
@@ -63,7 +63,7 @@ type run struct {
 
 // readHistory takes in what a user watched. The stamps are read before the plays, so that what
 // comes meanwhile moves them again.
-func (k *Keeper) readHistory(ctx context.Context, t *task.Task, u User, full bool) (RunResult, error) {
+func (k *Service) readHistory(ctx context.Context, t *task.Task, u User, full bool) (RunResult, error) {
 	r := &run{k: k, t: t, u: u, o: k.Options(), full: full, asked: map[string]asked{}, RunResult: RunResult{UserID: u.ID, Name: u.Name}}
 	err := r.read(ctx)
 	switch {

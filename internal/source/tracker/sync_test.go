@@ -123,7 +123,7 @@ func (r *rig) readTo(pages int) (started *task.Task, goOn func()) {
 	r.t.Helper()
 	hold := make(chan struct{})
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/history", Skip: pages, Hold: hold})
-	started, err := r.keeper.Sync(r.t.Context(), 0, true)
+	started, err := r.service.Sync(r.t.Context(), 0, true)
 	must(r.t, err)
 	for {
 		_, more := started.After(0)
@@ -213,23 +213,23 @@ func TestEverybodyIsRead(t *testing.T) {
 		r.signIn(who)
 	}
 	r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 403, Times: 1})
-	started, err := r.keeper.Sync(t.Context(), 0, true)
+	started, err := r.service.Sync(t.Context(), 0, true)
 	must(t, err)
 	status := r.wait(started)
 	results, _ := status.Result.([]tracker.RunResult)
 	if status.State != task.Failed || len(results) != 2 || results[0].Outcome != tracker.Failed || results[1].Taken != 3 {
 		t.Errorf("ended as %+v", status)
 	}
-	sync, err := r.keeper.SyncStatus(t.Context())
+	sync, err := r.service.SyncStatus(t.Context())
 	must(t, err)
 	if !strings.Contains(sync.Users[0].Error.Text, "client id") || !sync.Users[1].Error.IsZero() {
 		t.Errorf("told %+v", sync.Users)
 	}
-	_, err = r.keeper.PreviewSync(t.Context(), 0)
+	_, err = r.service.PreviewSync(t.Context(), 0)
 	if !errors.Is(err, tracker.ErrWhich) {
 		t.Errorf("a preview of two: %v", err)
 	}
-	started, err = r.keeper.Sync(t.Context(), sync.Users[0].ID, true)
+	started, err = r.service.Sync(t.Context(), sync.Users[0].ID, true)
 	must(t, err)
 	r.wait(started)
 	names := map[string]int{}
@@ -252,7 +252,7 @@ func TestAFullSyncWithAnOutageInTheMiddle(t *testing.T) {
 		if got.Outcome != tracker.Failed || got.Taken != 10*250 || status.State != task.Failed {
 			t.Errorf("with an outage: %+v", got)
 		}
-		sync, err := r.keeper.SyncStatus(t.Context())
+		sync, err := r.service.SyncStatus(t.Context())
 		must(t, err)
 		if sync.Users[0].ReadUntil != nil || sync.Users[0].Error.IsZero() {
 			t.Errorf("the outage moved the watermark: %+v", sync.Users[0])
@@ -321,9 +321,9 @@ func TestAPreviewMarksNothing(t *testing.T) {
 	r.show(mira, 1, 12, time.Now().Add(-time.Hour))
 	r.remote.AddPlays(mira, trackertest.Play{ID: 9, WatchedAt: time.Now().Add(-time.Minute), Kind: "show", Title: 1, Season: 1, Episode: 12})
 	r.signIn(mira)
-	started, err := r.keeper.PreviewSync(t.Context(), 0)
+	started, err := r.service.PreviewSync(t.Context(), 0)
 	must(t, err)
-	if _, err := r.keeper.Sync(t.Context(), 0, true); err != nil && !errors.Is(err, tracker.ErrRunning) {
+	if _, err := r.service.Sync(t.Context(), 0, true); err != nil && !errors.Is(err, tracker.ErrRunning) {
 		t.Error(err)
 	}
 	p, is := r.wait(started).Result.(tracker.Preview)
@@ -337,7 +337,7 @@ func TestAPreviewMarksNothing(t *testing.T) {
 	for id := range int64(2) {
 		r.remote.AddPlays(mira, trackertest.Play{ID: 20 + id, WatchedAt: time.Now().Add(-time.Minute), Kind: "show", Title: 2, Season: 1, Episode: 7})
 	}
-	started, err = r.keeper.PreviewSync(t.Context(), 0)
+	started, err = r.service.PreviewSync(t.Context(), 0)
 	must(t, err)
 	if p, _ = r.wait(started).Result.(tracker.Preview); p.Table.Items != 13 || len(p.Table.Rows) != 2 {
 		t.Errorf("with a remake: %+v", p.Table)
@@ -352,7 +352,7 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	r.show(mira, 1, 1000, time.Now().Add(-time.Hour))
 	r.signIn(mira)
 	started, goOn := r.readTo(2)
-	if _, err := r.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
+	if _, err := r.service.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
 		t.Errorf("a second one: %v", err)
 	}
 	must(t, r.tasks.Cancel(started.Status().ID))
@@ -375,16 +375,16 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	two := rigOn(t, one.dir, one.remote, one.url)
 	one.show(mira, 1, 1500, time.Now().Add(-time.Hour))
 	one.signIn(mira)
-	a, err := one.keeper.Sync(t.Context(), 0, true)
+	a, err := one.service.Sync(t.Context(), 0, true)
 	must(t, err)
-	if _, err := two.keeper.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
+	if _, err := two.service.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
 		t.Errorf("beside another process: %v", err)
 	}
 	must(t, one.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE jobs SET holder = ''")
 		return err
 	}))
-	b, err := two.keeper.Sync(t.Context(), 0, true)
+	b, err := two.service.Sync(t.Context(), 0, true)
 	must(t, err)
 	for _, s := range []task.Status{one.wait(a), two.wait(b)} {
 		if s.State != task.Done {
@@ -396,7 +396,7 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	}
 }
 
-// run lets the keeper work by itself until stop.
+// run lets the service work by itself until stop.
 func (r *rig) run() (stop func()) {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	ended := make(chan struct{})
@@ -427,7 +427,7 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		if n := len(r.events()); n != 2 {
-			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.keeper.SyncStatus(t.Context())))
+			t.Errorf("%d records after the outage: %s", n, fmt.Sprint(r.service.SyncStatus(t.Context())))
 		}
 		r.show(mira, 3, 1, time.Now())
 		r.remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: 429, RetryAfter: 4 * 3600, Times: 1})
@@ -441,7 +441,7 @@ func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
 		}
 		stop()
 		r.opts.Enabled = false
-		if _, err := r.keeper.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
+		if _, err := r.service.Sync(t.Context(), 0, false); !errors.Is(err, tracker.ErrOff) {
 			t.Errorf("switched off: %v", err)
 		}
 	})
@@ -500,7 +500,7 @@ func TestEachReadingCountsItsOwnPlays(t *testing.T) {
 			r.show(mira, i+1, plays, time.Now())
 		}
 		r.sync(false)
-		status, err := r.keeper.SyncStatus(t.Context())
+		status, err := r.service.SyncStatus(t.Context())
 		must(t, err)
 		if got := status.Users[0]; got.LastTaken != plays || got.Taken != []int{3, 5, 5}[i] {
 			t.Errorf("reading %d: %+v", i, got)

@@ -42,7 +42,7 @@ func (r *run) titlesOf(ctx context.Context, p play) (titles, error) {
 }
 
 // lookUp takes titles from the database, or from the tracker.
-func (k *Keeper) lookUp(ctx context.Context, userID int64, p play, id, path string) (titles, error) {
+func (k *Service) lookUp(ctx context.Context, userID int64, p play, id, path string) (titles, error) {
 	t, fresh, err := k.store.titles(ctx, p.kind(), id)
 	if err != nil || fresh {
 		return t, err
@@ -83,7 +83,7 @@ func maybeOfOne(err error) bool {
 
 // read asks the data host for JSON. What the tracker does not know or refuses to tell leaves into
 // as it is: it would do so for ever.
-func (k *Keeper) read(ctx context.Context, op *reason.Kind, userID int64, path string, into any) error {
+func (k *Service) read(ctx context.Context, op *reason.Kind, userID int64, path string, into any) error {
 	resp, err := k.patiently(ctx, op, userID, path, func(err error) bool { return passing(err) && !maybeOfOne(err) })
 	if errors.Is(err, ErrGone) || errors.Is(err, ErrRefused) {
 		return nil
@@ -122,7 +122,7 @@ func (s store) setTitles(ctx context.Context, kind, id string, t titles) error {
 }
 
 // Prune removes up to limit titles that are too old to be believed, and reports how many went.
-func (k *Keeper) Prune(ctx context.Context, limit int) (int64, error) {
+func (k *Service) Prune(ctx context.Context, limit int) (int64, error) {
 	var n int64
 	err := k.store.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM tracker_titles WHERE (kind, tracker_id) IN

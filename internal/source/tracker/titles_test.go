@@ -36,7 +36,7 @@ func TestTitlesAreAskedOnceAMonth(t *testing.T) {
 		}
 		// That of the gone one is too old; the other was fetched anew.
 		for _, want := range []int64{1, 0} {
-			if n, err := r.keeper.Prune(t.Context(), 10); n != want || err != nil {
+			if n, err := r.service.Prune(t.Context(), 10); n != want || err != nil {
 				t.Errorf("%d titles are removed, not %d (%v)", n, want, err)
 			}
 		}

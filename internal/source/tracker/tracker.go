@@ -50,7 +50,7 @@ type Intake interface {
 	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
 }
 
-// Config is what a Keeper is made of; every field must be set.
+// Config is what a Service is made of; every field must be set.
 type Config struct {
 	DB     *db.DB
 	Box    *secret.Box
@@ -70,9 +70,9 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Keeper signs people in, keeps their credentials and reads their histories. It may be
+// Service signs people in, keeps their credentials and reads their histories. It may be
 // used by several goroutines.
-type Keeper struct {
+type Service struct {
 	Config
 	store store
 	// owner is this process in the leases of the database.
@@ -82,9 +82,9 @@ type Keeper struct {
 	turns  turn.Keys[int64] // of the credential of a user
 }
 
-// NewKeeper is a Keeper; its Jobs have it work by itself.
-func NewKeeper(c Config) *Keeper {
-	return &Keeper{
+// NewService is a Service; its Jobs have it work by itself.
+func NewService(c Config) *Service {
+	return &Service{
 		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
 		states: secret.NewTickets[appLogin](stateLife, statesMost),
 	}

@@ -7,7 +7,7 @@ import (
 
 // identify asks the tracker who a user is and stores it (upstreams/tracker.md section 4).
 // Somebody who was connected before keeps their id, which is returned.
-func (k *Keeper) identify(ctx context.Context, id int64) (kept int64, err error) {
+func (k *Service) identify(ctx context.Context, id int64) (kept int64, err error) {
 	resp, err := k.get(ctx, opAskWho, id, "/users/settings")
 	if err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func (k *Keeper) identify(ctx context.Context, id int64) (kept int64, err error)
 }
 
 // named is a user whose name is known: it is asked for when the tracker did not tell it at the sign-in.
-func (k *Keeper) named(ctx context.Context, u User) (User, error) {
+func (k *Service) named(ctx context.Context, u User) (User, error) {
 	if u.Name != "" {
 		return u, nil
 	}

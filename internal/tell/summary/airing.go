@@ -31,7 +31,7 @@ const (
 	againAfter = 30 * time.Minute
 )
 
-// Lists reads what accounts are watching; *account.Keeper is one.
+// Lists reads what accounts are watching; *account.Client is one.
 type Lists interface {
 	Doing(ctx context.Context, a account.Account) ([]catalog.SubjectID, error)
 }

@@ -132,7 +132,7 @@ func newAiringRig(t *testing.T) *airingRig {
 	known := guide(t)
 	r.airing = summary.NewAiring(summary.AiringConfig{
 		DB: r.db, Accounts: accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Wake: func() {},
-		Lists: lists{account.NewKeeper(account.KeeperConfig{
+		Lists: lists{account.NewClient(account.ClientConfig{
 			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
 		}), r},
 		Guide: func() (summary.Guide, summary.Reason) {

@@ -6,7 +6,7 @@ import (
 )
 
 // RunDue runs a job by its schedule, as it was seen before.
-func (k *Keeper) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
+func (k *Service) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
 	return k.run(ctx, seen.Name, slot, &seen)
 }
 

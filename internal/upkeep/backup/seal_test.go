@@ -15,7 +15,7 @@ import (
 // sealedBackup is a backup of a folder with a key.
 func sealedBackup(t *testing.T) []byte {
 	t.Helper()
-	k := newKeeper(t)
+	k := newService(t)
 	if err := os.WriteFile(filepath.Join(k.DataDir, secret.KeyFile), []byte("the key"), 0o600); err != nil {
 		t.Fatal(err)
 	}

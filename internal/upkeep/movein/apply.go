@@ -28,8 +28,8 @@ type Home struct {
 	Accounts  *account.Store
 	Mappings  *mapping.Store
 	Notices   *notify.Notifier
-	Summaries *summary.Keeper
-	Tracker   *tracker.Keeper
+	Summaries *summary.Service
+	Tracker   *tracker.Service
 }
 
 // Fate is what becomes of one thing of a plan.

@@ -23,7 +23,7 @@ const TokensJob = "tracker_tokens"
 const retryAfter = 30 * time.Minute
 
 // Jobs keep sign-ins alive and read histories. They are switched off with the tracker.
-func (k *Keeper) Jobs() []schedule.Job {
+func (k *Service) Jobs() []schedule.Job {
 	plan := func(p func() schedule.Plan) func() schedule.Plan {
 		return func() schedule.Plan {
 			if !k.Options().Enabled {
@@ -73,7 +73,7 @@ func worthRetrying(err error) time.Duration {
 // Sync starts a task that takes in what was watched; with full all of the history that is no
 // record yet. userID 0 is everybody. Errors: ErrOff, ErrRunning, ErrNobody, ErrNotFound,
 // ErrDead, ErrDisconnected, task.ErrStopping.
-func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task, error) {
+func (k *Service) Sync(ctx context.Context, userID int64, full bool) (*task.Task, error) {
 	users, err := k.ready(ctx, userID)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (k *Keeper) Sync(ctx context.Context, userID int64, full bool) (*task.Task,
 }
 
 // sync reads the histories of users one after the other.
-func (k *Keeper) sync(ctx context.Context, run *schedule.Run, users []User, full bool) error {
+func (k *Service) sync(ctx context.Context, run *schedule.Run, users []User, full bool) error {
 	var problems []reason.Reason
 	results := make([]RunResult, 0, len(users))
 	var again time.Duration
@@ -117,7 +117,7 @@ func (k *Keeper) sync(ctx context.Context, run *schedule.Run, users []User, full
 
 // PreviewSync starts a task that lists what a full sync of a user would mark, and marks nothing;
 // userID 0 is the only one who is connected. Errors as Sync's, and ErrWhich.
-func (k *Keeper) PreviewSync(ctx context.Context, userID int64) (*task.Task, error) {
+func (k *Service) PreviewSync(ctx context.Context, userID int64) (*task.Task, error) {
 	users, err := k.ready(ctx, userID)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (k *Keeper) PreviewSync(ctx context.Context, userID int64) (*task.Task, err
 }
 
 // ready are the users whose history can be read.
-func (k *Keeper) ready(ctx context.Context, userID int64) ([]User, error) {
+func (k *Service) ready(ctx context.Context, userID int64) ([]User, error) {
 	if !k.Options().Enabled {
 		return nil, ErrOff
 	}
@@ -170,7 +170,7 @@ type Status struct {
 }
 
 // Status is how the tracker is set up now and who is connected.
-func (k *Keeper) Status(ctx context.Context) (Status, error) {
+func (k *Service) Status(ctx context.Context) (Status, error) {
 	o := k.Options()
 	users, err := k.store.users(ctx)
 	return Status{o.Enabled, o.ClientID != "", o.AppClientID != "" && o.AppClientSecret != "", users}, err
@@ -186,7 +186,7 @@ type SyncStatus struct {
 }
 
 // SyncStatus is how reading histories stands now.
-func (k *Keeper) SyncStatus(ctx context.Context) (SyncStatus, error) {
+func (k *Service) SyncStatus(ctx context.Context) (SyncStatus, error) {
 	s := SyncStatus{Enabled: k.Options().Enabled}
 	job, err := k.Schedule.Status(ctx, SyncTask)
 	if err != nil {

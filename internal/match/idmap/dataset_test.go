@@ -78,9 +78,9 @@ func text(status int, etag, body string) http.HandlerFunc {
 	}
 }
 
-// rig is a Keeper with a site to fetch from.
+// rig is a Dataset with a site to fetch from.
 type rig struct {
-	*idmap.Keeper
+	*idmap.Dataset
 	site    *site
 	url     string
 	folder  string
@@ -101,7 +101,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// restart makes a new Keeper on the folder.
+// restart makes a new Dataset on the folder.
 func (r *rig) restart(t *testing.T) {
 	t.Helper()
 	r.logs = &bytes.Buffer{}
@@ -115,7 +115,7 @@ func (r *rig) restart(t *testing.T) {
 	d := dbtest.Open(t)
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	r.tasks, r.jobs = tasks, schedule.New(d, tasks, log)
-	r.Keeper = idmap.NewKeeper(idmap.KeeperConfig{
+	r.Dataset = idmap.NewDataset(idmap.Config{
 		Folder: r.folder, HTTP: client, Schedule: r.jobs, Log: log,
 		Enabled: r.enabled.Load, URL: func() string { return r.url },
 		Plan: func() schedule.Plan { return schedule.Every(7 * 24 * time.Hour) },

@@ -55,8 +55,8 @@ func (a attempt) of(outcome Outcome, err error) attempt {
 	return a
 }
 
-// KeeperConfig is what a Keeper is made of; every field must be set.
-type KeeperConfig struct {
+// Config is what a Dataset is made of; every field must be set.
+type Config struct {
 	// Folder is the data folder, which exists.
 	Folder string
 	HTTP   *httpx.Client
@@ -69,10 +69,10 @@ type KeeperConfig struct {
 	Log     *slog.Logger
 }
 
-// Keeper gives out the table in use and keeps it up to date: by schedule, and an hour
+// Dataset gives out the table in use and keeps it up to date: by schedule, and an hour
 // after a failure. Until a new table was read whole, the old one serves.
-type Keeper struct {
-	KeeperConfig
+type Dataset struct {
+	Config
 
 	// loading is held while the table in use is made or changed.
 	loading sync.Mutex
@@ -82,16 +82,16 @@ type Keeper struct {
 	last attempt
 }
 
-// NewKeeper is a Keeper; its Job refreshes the table by schedule.
-func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c}
+// NewDataset is a Dataset; its Job refreshes the table by schedule.
+func NewDataset(c Config) *Dataset {
+	k := &Dataset{Config: c}
 	k.last = k.readState()
 	return k
 }
 
 // Table is the table in use; nil, and why, when there is none to ask. The first call loads
 // it, which takes some 50 ms. Whoever asks several things of it keeps it meanwhile, so that they are of one state.
-func (k *Keeper) Table() (*Table, reason.Reason) {
+func (k *Dataset) Table() (*Table, reason.Reason) {
 	k.loading.Lock()
 	defer k.loading.Unlock()
 	if !k.Enabled() {
@@ -111,7 +111,7 @@ func (k *Keeper) Table() (*Table, reason.Reason) {
 }
 
 // refuse keeps that the table fetched by an earlier version of the program may not serve.
-func (k *Keeper) refuse(err error) {
+func (k *Dataset) refuse(err error) {
 	k.Log.Warn("the fetched id table is not used, the one in the program serves", "error", err)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,14 +119,14 @@ func (k *Keeper) refuse(err error) {
 }
 
 // use takes a table into use.
-func (k *Keeper) use(table *Table) {
+func (k *Dataset) use(table *Table) {
 	k.loading.Lock()
 	defer k.loading.Unlock()
 	k.table = table
 }
 
 // Job fetches the newest table, and loads the one in use before somebody waits for it.
-func (k *Keeper) Job() schedule.Job {
+func (k *Dataset) Job() schedule.Job {
 	return schedule.Job{
 		Name: TaskKind, Run: k.refresh, Busy: ErrRunning,
 		Plan: func() schedule.Plan {
@@ -157,12 +157,12 @@ func (k *Keeper) Job() schedule.Job {
 
 // Refresh starts a task that fetches the newest table. It returns ErrOff while the table
 // is switched off, and ErrRunning while a refresh runs.
-func (k *Keeper) Refresh(ctx context.Context) (*task.Task, error) {
+func (k *Dataset) Refresh(ctx context.Context) (*task.Task, error) {
 	return k.Schedule.Start(ctx, TaskKind)
 }
 
 // refresh is the work of the job.
-func (k *Keeper) refresh(ctx context.Context, run *schedule.Run) error {
+func (k *Dataset) refresh(ctx context.Context, run *schedule.Run) error {
 	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
 	defer cancel()
 	defer debug.FreeOSMemory() // as after loading
@@ -178,7 +178,7 @@ func (k *Keeper) refresh(ctx context.Context, run *schedule.Run) error {
 }
 
 // end keeps how a refresh ended.
-func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
+func (k *Dataset) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
 	last := attempt{At: time.Now().UTC()}.of(outcome, err)
 	status := k.inUse()
 	k.mu.Lock()
@@ -226,7 +226,7 @@ type InUse struct {
 }
 
 // inUse says which table is in use now.
-func (k *Keeper) inUse() InUse {
+func (k *Dataset) inUse() InUse {
 	table, _ := k.Table()
 	if table == nil {
 		return InUse{}
@@ -259,7 +259,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 }
 
 // Status is where the id table stands now.
-func (k *Keeper) Status() Status {
+func (k *Dataset) Status() Status {
 	job := k.Schedule.Now(TaskKind)
 	s := Status{Enabled: k.Enabled(), TaskID: job.TaskID, Refreshing: job.Running, NextRun: job.NextRun}
 	// In this order, what a refresh that has ended is said to have brought is there.

@@ -21,9 +21,9 @@ import (
 	"watchmark/internal/watch"
 )
 
-// home is a Keeper with a database, whose events are kept.
+// home is a Watcher with a database, whose events are kept.
 type home struct {
-	*Keeper
+	*Watcher
 	t  *testing.T
 	db *db.DB
 
@@ -45,7 +45,7 @@ func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 	tasks := &task.Registry{}
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	var err error
-	h.Keeper, err = NewKeeper(KeeperConfig{
+	h.Watcher, err = NewWatcher(WatcherConfig{
 		Store: NewStore(d), Tasks: tasks, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler), Loopback: true,
 		Config: func() Config {
 			h.mu.Lock()
@@ -74,14 +74,14 @@ func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 // named is the address of a box as settings can have it: by a name.
 func named(b *devicetest.Box) string { return fmt.Sprintf("localhost:%d", b.Port) }
 
-// sees is a look at the box while it shows m, as the Keeper looks by itself, and what it decided.
+// sees is a look at the box while it shows m, as the Watcher looks by itself, and what it decided.
 func (h *home) sees(b *devicetest.Box, m devicetest.Media) *Event {
 	h.t.Helper()
 	b.Play(m)
 	h.reconcile()
-	h.Keeper.mu.Lock()
+	h.Watcher.mu.Lock()
 	p := h.lookUp(named(b), "")
-	h.Keeper.mu.Unlock()
+	h.Watcher.mu.Unlock()
 	var before *Event
 	if p.player != nil {
 		before = p.player.last

@@ -52,8 +52,8 @@ type Config struct {
 	Threshold float64
 }
 
-// KeeperConfig is what a Keeper is made of; every field but Loopback must be set.
-type KeeperConfig struct {
+// WatcherConfig is what a Watcher is made of; every field but Loopback must be set.
+type WatcherConfig struct {
 	// Config is asked whenever it is needed, so that changed settings hold at once.
 	Config func() Config
 	Store  *Store
@@ -66,9 +66,9 @@ type KeeperConfig struct {
 	Loopback bool
 }
 
-// Keeper knows the boxes, asks them what they play, and takes in what was watched.
-type Keeper struct {
-	KeeperConfig
+// Watcher knows the boxes, asks them what they play, and takes in what was watched.
+type Watcher struct {
+	WatcherConfig
 	client *client // to boxes that are known
 	quick  *client // to addresses at which there may be one
 	wake   schedule.Signal
@@ -83,7 +83,7 @@ type Keeper struct {
 	scanFound int       // players that it found
 }
 
-// place is an address at which there is a player, or may be one. Keeper.mu guards it.
+// place is an address at which there is a player, or may be one. Watcher.mu guards it.
 type place struct {
 	host    string
 	port    uint16 // 0 until a player was found at one
@@ -108,12 +108,12 @@ func (p *place) address() string {
 }
 
 // isMain reports whether a place is where its player is asked, and not a second address of
-// it. Keeper.mu is held.
+// it. Watcher.mu is held.
 func (p *place) isMain() bool { return p.player == nil || p.player.place == p }
 
-// NewKeeper is a Keeper that asks nobody until Run, or until it is told to.
-func NewKeeper(c KeeperConfig) (*Keeper, error) {
-	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal(), rescan: schedule.NewSignal(), polls: make(chan struct{}, pollsAtOnce)}
+// NewWatcher is a Watcher that asks nobody until Run, or until it is told to.
+func NewWatcher(c WatcherConfig) (*Watcher, error) {
+	k := &Watcher{WatcherConfig: c, wake: schedule.NewSignal(), rescan: schedule.NewSignal(), polls: make(chan struct{}, pollsAtOnce)}
 	var err error
 	if k.client, err = newClient(pollTimeout, c.Loopback, c.Masker, c.Log); err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func NewKeeper(c KeeperConfig) (*Keeper, error) {
 	return k, err
 }
 
-// Kick has the Keeper look at the settings anew.
-func (k *Keeper) Kick() { k.wake.Raise() }
+// Kick has the Watcher look at the settings anew.
+func (k *Watcher) Kick() { k.wake.Raise() }
 
 // Run asks the boxes until ctx ends, and returns when nothing is under way any more.
-func (k *Keeper) Run(ctx context.Context) {
+func (k *Watcher) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { k.scanByItself(ctx) })
@@ -147,7 +147,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // due are the places whose look is due; they are taken.
-func (k *Keeper) due(now time.Time) []*place {
+func (k *Watcher) due(now time.Time) []*place {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var due []*place
@@ -161,7 +161,7 @@ func (k *Keeper) due(now time.Time) []*place {
 }
 
 // untilDue is the time until the next look is due.
-func (k *Keeper) untilDue(now time.Time) time.Duration {
+func (k *Watcher) untilDue(now time.Time) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	wait := lookEvery
@@ -176,7 +176,7 @@ func (k *Keeper) untilDue(now time.Time) time.Duration {
 // reconcile brings the places in line with the settings: those that are named are there,
 // and of those that a scan found the ones that lie in a network that is still named and
 // have answered not too long ago.
-func (k *Keeper) reconcile() {
+func (k *Watcher) reconcile() {
 	c := k.Config()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -201,7 +201,7 @@ func (k *Keeper) reconcile() {
 }
 
 // find is the place at host and port; port 0 is the one that the settings name without.
-func (k *Keeper) find(host string, port uint16) *place {
+func (k *Watcher) find(host string, port uint16) *place {
 	for _, p := range k.places {
 		if p.host == host && (p.port == port && port != 0 || port == 0 && p.anyPort) {
 			return p
@@ -212,7 +212,7 @@ func (k *Keeper) find(host string, port uint16) *place {
 
 // mayHold reports whether a scan may have found a place, or a look at a host that the
 // settings name without a port.
-func (k *Keeper) mayHold(c Config, p *place) bool {
+func (k *Watcher) mayHold(c Config, p *place) bool {
 	if slices.Contains(c.Addresses, p.host) {
 		return true
 	}
@@ -221,7 +221,7 @@ func (k *Keeper) mayHold(c Config, p *place) bool {
 }
 
 // add is the place at host and port, made when there is none.
-func (k *Keeper) add(host string, port uint16) *place {
+func (k *Watcher) add(host string, port uint16) *place {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.find(host, port)
@@ -234,7 +234,7 @@ func (k *Keeper) add(host string, port uint16) *place {
 
 // SyncAll starts a task that looks for boxes and asks each of them now. It returns ErrOff
 // while the boxes are switched off, and ErrScanning while such a task runs.
-func (k *Keeper) SyncAll() (*task.Task, error) {
+func (k *Watcher) SyncAll() (*task.Task, error) {
 	if !k.Config().Enabled {
 		return nil, ErrOff
 	}
@@ -249,7 +249,7 @@ func (k *Keeper) SyncAll() (*task.Task, error) {
 }
 
 // syncAll is the work of the task.
-func (k *Keeper) syncAll(ctx context.Context, t *task.Task) error {
+func (k *Watcher) syncAll(ctx context.Context, t *task.Task) error {
 	defer k.Kick()
 	defer func() {
 		k.mu.Lock()

@@ -62,8 +62,8 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return reason.MarshalBeside((*plain)(&s))
 }
 
-// KeeperConfig is what a Keeper is made of; every field must be set.
-type KeeperConfig struct {
+// Config is what a Service is made of; every field must be set.
+type Config struct {
 	DataDir string
 	// Dir is the folder of the backups, which is made when it is missing.
 	Dir string
@@ -77,17 +77,17 @@ type KeeperConfig struct {
 	Log      *slog.Logger
 }
 
-// Keeper makes backups by schedule and on demand, and removes the oldest when there are
+// Service makes backups by schedule and on demand, and removes the oldest when there are
 // more than are kept. One that was missed while the service was off is made at the start.
-type Keeper struct {
-	KeeperConfig
+type Service struct {
+	Config
 }
 
-// NewKeeper is a Keeper; its Job makes backups by schedule.
-func NewKeeper(c KeeperConfig) *Keeper { return &Keeper{KeeperConfig: c} }
+// NewService is a Service; its Job makes backups by schedule.
+func NewService(c Config) *Service { return &Service{Config: c} }
 
 // Job makes a backup. Before it has run, the newest backup in the folder tells when one was made last.
-func (k *Keeper) Job() schedule.Job {
+func (k *Service) Job() schedule.Job {
 	return schedule.Job{
 		Name: TaskKind, Plan: k.Plan, Run: k.make, Busy: ErrRunning,
 		Last: func(context.Context) (time.Time, error) {
@@ -101,12 +101,12 @@ func (k *Keeper) Job() schedule.Job {
 }
 
 // Start starts a task that makes a backup now. It returns ErrRunning while one is made.
-func (k *Keeper) Start(ctx context.Context) (*task.Task, error) {
+func (k *Service) Start(ctx context.Context) (*task.Task, error) {
 	return k.Schedule.Start(ctx, TaskKind)
 }
 
 // make is the work of the job.
-func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
+func (k *Service) make(ctx context.Context, run *schedule.Run) error {
 	defer debug.FreeOSMemory() // a copy goes through much memory, which nobody needs afterwards
 	run.Progress(0, 1, copying.With())
 	file, err := k.create(ctx)
@@ -122,7 +122,7 @@ func (k *Keeper) make(ctx context.Context, run *schedule.Run) error {
 }
 
 // create makes one backup.
-func (k *Keeper) create(ctx context.Context) (File, error) {
+func (k *Service) create(ctx context.Context) (File, error) {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
 		return File{}, noFolder.With(err)
 	}
@@ -145,7 +145,7 @@ func (k *Keeper) create(ctx context.Context) (File, error) {
 }
 
 // checkSpace returns ErrNoSpace when a backup as large as the database would leave too little.
-func (k *Keeper) checkSpace() error {
+func (k *Service) checkSpace() error {
 	free, err := disk.Free(k.Dir)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -166,7 +166,7 @@ func (k *Keeper) checkSpace() error {
 }
 
 // prune removes the oldest backups, when there are more than are kept.
-func (k *Keeper) prune(ctx context.Context) {
+func (k *Service) prune(ctx context.Context) {
 	files, err := k.list()
 	if err == nil {
 		for _, old := range files[min(len(files), k.Keep()):] {
@@ -179,7 +179,7 @@ func (k *Keeper) prune(ctx context.Context) {
 }
 
 // Clean removes what a backup left that was interrupted.
-func (k *Keeper) Clean() {
+func (k *Service) Clean() {
 	left, _ := filepath.Glob(filepath.Join(k.Dir, ".watchmark-*.backup.*")) // the pattern is right
 	for _, file := range left {
 		_ = os.Remove(file) // the next start tries again
@@ -199,7 +199,7 @@ func exists(path string) bool {
 }
 
 // list are the backups in the folder, newest first. Files of other names are nobody's business.
-func (k *Keeper) list() ([]File, error) {
+func (k *Service) list() ([]File, error) {
 	entries, err := os.ReadDir(k.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []File{}, nil
@@ -234,7 +234,7 @@ func madeAt(name string) (time.Time, bool) {
 }
 
 // Open opens a backup for reading; the caller closes it. It returns ErrNotFound.
-func (k *Keeper) Open(name string) (*os.File, error) {
+func (k *Service) Open(name string) (*os.File, error) {
 	if _, is := madeAt(name); !is {
 		return nil, ErrNotFound
 	}
@@ -246,7 +246,7 @@ func (k *Keeper) Open(name string) (*os.File, error) {
 }
 
 // Delete removes a backup. It returns ErrNotFound.
-func (k *Keeper) Delete(name string) error {
+func (k *Service) Delete(name string) error {
 	if _, is := madeAt(name); !is {
 		return ErrNotFound
 	}
@@ -261,7 +261,7 @@ func (k *Keeper) Delete(name string) error {
 }
 
 // Status is how backups stand now.
-func (k *Keeper) Status() Status {
+func (k *Service) Status() Status {
 	job := k.Schedule.Now(TaskKind)
 	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem}
 	// In this order, a backup that was made is listed.

@@ -41,7 +41,7 @@ type Model interface {
 	Chat(ctx context.Context, job string, messages []llm.Message) (llm.Answer, error)
 }
 
-// Config is what a Keeper is made of; every field must be set.
+// Config is what a Service is made of; every field must be set.
 type Config struct {
 	DB      *db.DB
 	Records *record.Store
@@ -59,8 +59,8 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Keeper keeps the jobs and runs them: by their schedules, and when a person says so.
-type Keeper struct {
+// Service keeps the jobs and runs them: by their schedules, and when a person says so.
+type Service struct {
 	Config
 	store store
 
@@ -68,19 +68,19 @@ type Keeper struct {
 	crons []string // of the enabled jobs, as they were seen last
 }
 
-// NewKeeper is a Keeper; its Scheduled runs what is due by schedule.
-func NewKeeper(c Config) *Keeper { return &Keeper{Config: c, store: store{c.DB}} }
+// NewService is a Service; its Scheduled runs what is due by schedule.
+func NewService(c Config) *Service { return &Service{Config: c, store: store{c.DB}} }
 
 // JobsJob is the name of the job that runs the jobs.
 const JobsJob = "summaries"
 
 // Scheduled runs the jobs that are due, one after the other. Somebody who asks for it runs all that are switched on.
-func (k *Keeper) Scheduled() schedule.Job {
+func (k *Service) Scheduled() schedule.Job {
 	return schedule.Job{Name: JobsJob, Quiet: true, Plan: k.plan, Look: k.look, Run: k.runJobs}
 }
 
 // plan is due when the first of the jobs is.
-func (k *Keeper) plan() schedule.Plan {
+func (k *Service) plan() schedule.Plan {
 	k.mu.Lock()
 	crons := k.crons
 	k.mu.Unlock()
@@ -98,7 +98,7 @@ func (k *Keeper) plan() schedule.Plan {
 }
 
 // look reads the jobs, and reports whether one of them is due.
-func (k *Keeper) look(ctx context.Context) (due bool, err error) {
+func (k *Service) look(ctx context.Context) (due bool, err error) {
 	jobs, err := k.store.jobs(ctx)
 	if err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func (k *Keeper) look(ctx context.Context) (due bool, err error) {
 }
 
 // runJobs is the work of the job. What it is in the middle of when the service stops runs again at the next start.
-func (k *Keeper) runJobs(ctx context.Context, run *schedule.Run) error {
+func (k *Service) runJobs(ctx context.Context, run *schedule.Run) error {
 	jobs, err := k.store.jobs(ctx)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (k *Keeper) runJobs(ctx context.Context, run *schedule.Run) error {
 
 // due is the newest time of the schedule that was not run yet; zero when there is none. What is
 // more than a day old is left alone.
-func (k *Keeper) due(j Job, now time.Time) (slot time.Time) {
+func (k *Service) due(j Job, now time.Time) (slot time.Time) {
 	if !j.Enabled {
 		return time.Time{}
 	}
@@ -161,7 +161,7 @@ func (k *Keeper) due(j Job, now time.Time) (slot time.Time) {
 
 // Trigger runs the job of a name now, and tells people of it. The run goes on when ctx ends. It
 // returns ErrNotFound, ErrRunning or ErrStopping; a run that failed is a result, not an error.
-func (k *Keeper) Trigger(ctx context.Context, name string) (Result, error) {
+func (k *Service) Trigger(ctx context.Context, name string) (Result, error) {
 	type ended struct {
 		result Result
 		err    error
@@ -191,7 +191,7 @@ func (k *Keeper) Trigger(ctx context.Context, name string) (Result, error) {
 
 // Test makes the summary of the job of a name now, keeps nothing of it and tells nobody. It returns
 // ErrNotFound; what failed is a result.
-func (k *Keeper) Test(ctx context.Context, name string) (Result, error) {
+func (k *Service) Test(ctx context.Context, name string) (Result, error) {
 	j, err := job(ctx, k.DB.Read(), name)
 	if err != nil {
 		return Result{}, err
@@ -201,7 +201,7 @@ func (k *Keeper) Test(ctx context.Context, name string) (Result, error) {
 }
 
 // run runs the job of a name: of the schedule at slot, as which it was seen, or now for a person.
-func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
+func (k *Service) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
 	owner := rand.Text()
 	j, err := k.store.claim(ctx, name, owner, seen)
 	if err != nil {
@@ -230,7 +230,7 @@ func (k *Keeper) run(ctx context.Context, name string, slot time.Time, seen *Job
 }
 
 // generate makes the summary of what was watched up to a time. Whatever goes wrong is in the result.
-func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.Time) (r Result) {
+func (k *Service) generate(ctx context.Context, j Job, starter Starter, to time.Time) (r Result) {
 	bounded, cancel := context.WithTimeout(ctx, longestRun)
 	defer cancel()
 	r = Result{Starter: starter, From: to.AddDate(0, 0, -j.DaysBack), To: to}
@@ -254,7 +254,7 @@ func (k *Keeper) generate(ctx context.Context, j Job, starter Starter, to time.T
 }
 
 // write reads the records and writes the text.
-func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
+func (k *Service) write(ctx context.Context, j Job, r *Result) error {
 	most := j.MaxRecords
 	if most == 0 {
 		most = MostRecords
@@ -305,7 +305,7 @@ func (k *Keeper) write(ctx context.Context, j Job, r *Result) error {
 }
 
 // notices are what people are told of a run. One that did not fail settles the failure before it.
-func (k *Keeper) notices(j Job, r Result) []notify.Notice {
+func (k *Service) notices(j Job, r Result) []notify.Notice {
 	span := spanOf(r.From, r.To)
 	facts := map[string]string{
 		"job_name": j.Name, "date_range": span, "record_count": strconv.Itoa(r.Records), "lookback_days": strconv.Itoa(j.DaysBack),
@@ -331,7 +331,7 @@ func (j Job) Notice() notify.Notice {
 }
 
 // Jobs lists every job by name.
-func (k *Keeper) Jobs(ctx context.Context) ([]Job, error) {
+func (k *Service) Jobs(ctx context.Context) ([]Job, error) {
 	jobs, err := k.store.jobs(ctx)
 	now := time.Now()
 	for i := range jobs {
@@ -344,7 +344,7 @@ func (k *Keeper) Jobs(ctx context.Context) ([]Job, error) {
 }
 
 // Job is the job of a name, or ErrNotFound.
-func (k *Keeper) Job(ctx context.Context, name string) (Job, error) {
+func (k *Service) Job(ctx context.Context, name string) (Job, error) {
 	jobs, err := k.Jobs(ctx)
 	if err != nil {
 		return Job{}, err
@@ -358,7 +358,7 @@ func (k *Keeper) Job(ctx context.Context, name string) (Job, error) {
 }
 
 // Create adds a job. It returns a *reason.FieldError, ErrTaken or ErrFull.
-func (k *Keeper) Create(ctx context.Context, d Draft) (Job, error) {
+func (k *Service) Create(ctx context.Context, d Draft) (Job, error) {
 	d, err := d.checked(k.Next)
 	if err != nil {
 		return Job{}, err
@@ -372,7 +372,7 @@ func (k *Keeper) Create(ctx context.Context, d Draft) (Job, error) {
 
 // Update replaces the job of a name, which may get another. It returns a *reason.FieldError, ErrNotFound
 // or ErrTaken.
-func (k *Keeper) Update(ctx context.Context, name string, d Draft) (Job, error) {
+func (k *Service) Update(ctx context.Context, name string, d Draft) (Job, error) {
 	d, err := d.checked(k.Next)
 	if err != nil {
 		return Job{}, err
@@ -385,10 +385,10 @@ func (k *Keeper) Update(ctx context.Context, name string, d Draft) (Job, error) 
 }
 
 // Delete removes the job of a name with its results, or returns ErrNotFound.
-func (k *Keeper) Delete(ctx context.Context, name string) error { return k.store.remove(ctx, name) }
+func (k *Service) Delete(ctx context.Context, name string) error { return k.store.remove(ctx, name) }
 
 // Results is a page of the results of a job, the newest first, and the cursor of the next page
 // (0 = none). It returns ErrNotFound.
-func (k *Keeper) Results(ctx context.Context, name string, before int64, limit int) (results []Result, next int64, err error) {
+func (k *Service) Results(ctx context.Context, name string, before int64, limit int) (results []Result, next int64, err error) {
 	return k.store.results(ctx, name, before, limit)
 }

@@ -32,7 +32,7 @@ type Options struct {
 	Limit      int // most rows that one scan takes
 }
 
-// Config is what a Keeper is made of; every field must be set.
+// Config is what a Reader is made of; every field must be set.
 type Config struct {
 	DB *db.DB
 	// Folder is the data folder, which exists: copies of the library are made there.
@@ -47,9 +47,9 @@ type Config struct {
 	Log  *slog.Logger
 }
 
-// Keeper reads the library by schedule and when it is asked to. It begins with what is
+// Reader reads the library by schedule and when it is asked to. It begins with what is
 // watched after the source was switched on.
-type Keeper struct {
+type Reader struct {
 	Config
 	store store
 
@@ -63,13 +63,13 @@ type Keeper struct {
 	told string // the values of watched that were logged
 }
 
-// NewKeeper is a Keeper; its Job reads the library by schedule.
-func NewKeeper(c Config) *Keeper {
-	return &Keeper{Config: c, store: store{c.DB}, reading: make(chan struct{}, 1)}
+// NewReader is a Reader; its Job reads the library by schedule.
+func NewReader(c Config) *Reader {
+	return &Reader{Config: c, store: store{c.DB}, reading: make(chan struct{}, 1)}
 }
 
 // Job reads the library by schedule, and at once when the source was switched on or got another library.
-func (k *Keeper) Job() schedule.Job {
+func (k *Reader) Job() schedule.Job {
 	return schedule.Job{
 		Name: ScanJob, Quiet: true, Busy: ErrRunning, Look: k.look,
 		Plan: func() schedule.Plan {
@@ -93,7 +93,7 @@ func (k *Keeper) Job() schedule.Job {
 
 // read opens the library at path for with, when nobody else has it open. Opening and reading
 // take longestReading at most. Errors are those of place.use, and those of ctx.
-func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Context, lib *library) error) (handling Handling, err error) {
+func (k *Reader) read(ctx context.Context, path string, with func(ctx context.Context, lib *library) error) (handling Handling, err error) {
 	bounded, cancel := context.WithTimeout(ctx, longestReading)
 	defer cancel()
 	select {
@@ -110,7 +110,7 @@ func (k *Keeper) read(ctx context.Context, path string, with func(ctx context.Co
 }
 
 // Clean removes what a crash left of copies.
-func (k *Keeper) Clean() {
+func (k *Reader) Clean() {
 	left, err := filepath.Glob(filepath.Join(k.Folder, copyPattern))
 	if err != nil {
 		return // a folder whose name is a broken pattern keeps them, which harms nobody
@@ -124,7 +124,7 @@ func (k *Keeper) Clean() {
 
 // look brings the state to the settings. The library is to be read now when it was not yet, or after now, or when it is
 // another one.
-func (k *Keeper) look(ctx context.Context) (due bool, err error) {
+func (k *Reader) look(ctx context.Context) (due bool, err error) {
 	if !k.scanning.TryLock() { // it is being read, which brings the state to the settings too
 		return false, nil
 	}
@@ -137,7 +137,7 @@ func (k *Keeper) look(ctx context.Context) (due bool, err error) {
 
 // settle loads the state and changes it when the source was switched on or off, or to another
 // user, since it was written: then what was watched before is old.
-func (k *Keeper) settle(ctx context.Context, options Options) (state, error) {
+func (k *Reader) settle(ctx context.Context, options Options) (state, error) {
 	st, err := k.store.load(ctx)
 	if err != nil {
 		return st, err
@@ -161,7 +161,7 @@ func (k *Keeper) settle(ctx context.Context, options Options) (state, error) {
 }
 
 // failed keeps why a scan of path failed. The watermark stays.
-func (k *Keeper) failed(ctx context.Context, path string, st state, err error) error {
+func (k *Reader) failed(ctx context.Context, path string, st state, err error) error {
 	if ctx.Err() != nil { // the service stops, or nobody waits for the answer any more
 		return nil //nolint:nilerr // see above
 	}
@@ -171,7 +171,7 @@ func (k *Keeper) failed(ctx context.Context, path string, st state, err error) e
 }
 
 // succeeded tells what a scan brought.
-func (k *Keeper) succeeded(ctx context.Context, before, now Scan) {
+func (k *Reader) succeeded(ctx context.Context, before, now Scan) {
 	switch {
 	case !before.Error.IsZero():
 		k.Log.InfoContext(ctx, "the library of the NAS can be read again", "handling", now.Handling, "read", now.Read, "taken", now.Taken)
@@ -195,7 +195,7 @@ func (k *Keeper) succeeded(ctx context.Context, before, now Scan) {
 // the records. It returns ErrOff while the source is switched off and m asks for no range,
 // ErrRunning while another scan runs, ErrNoUser when the library does not know the user of m,
 // and a *Problem when it cannot be read.
-func (k *Keeper) Sync(ctx context.Context, m Manual) (counts Counts, ids []int64, err error) {
+func (k *Reader) Sync(ctx context.Context, m Manual) (counts Counts, ids []int64, err error) {
 	var problem error
 	err = k.Schedule.Do(ctx, ScanJob, func(ctx context.Context) error {
 		counts, ids, problem = k.scanNow(ctx, m)
@@ -216,7 +216,7 @@ func unread(err error) error {
 }
 
 // scanNow is Sync for a caller who has the job.
-func (k *Keeper) scanNow(ctx context.Context, m Manual) (Counts, []int64, error) {
+func (k *Reader) scanNow(ctx context.Context, m Manual) (Counts, []int64, error) {
 	k.scanning.Lock()
 	defer k.scanning.Unlock()
 	options := k.Options()
@@ -252,7 +252,7 @@ func (k *Keeper) scanNow(ctx context.Context, m Manual) (Counts, []int64, error)
 }
 
 // Users are the users of the library, by name. It returns a *Problem when the library cannot be read.
-func (k *Keeper) Users(ctx context.Context) ([]User, error) {
+func (k *Reader) Users(ctx context.Context) ([]User, error) {
 	users := []User{}
 	_, err := k.read(ctx, k.Options().Path, func(ctx context.Context, lib *library) error {
 		return lib.look(ctx, func(v view) error {

@@ -17,14 +17,14 @@ import (
 	"watchmark/internal/testkit/dbtest"
 )
 
-// newKeeper keeps two backups, of a database without content, every day at 4:17.
-func newKeeper(t *testing.T) *Keeper {
+// newService keeps two backups, of a database without content, every day at 4:17.
+func newService(t *testing.T) *Service {
 	t.Helper()
 	dir := t.TempDir()
 	d := dbtest.OpenIn(t, dir)
 	tasks := &task.Registry{}
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	k := NewKeeper(KeeperConfig{
+	k := NewService(Config{
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
 		Schedule: schedule.New(d, tasks, slog.New(slog.DiscardHandler)), Plan: func() schedule.Plan { return schedule.Plan{Text: "17 4 * * *", Next: nightly} },
 	})
@@ -42,7 +42,7 @@ func nightly(after time.Time) time.Time {
 }
 
 // put writes a file into the folder of the backups.
-func (k *Keeper) put(t *testing.T, name string) {
+func (k *Service) put(t *testing.T, name string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(k.Dir, 0o700), os.WriteFile(filepath.Join(k.Dir, name), nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestNextRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(at(14, 12)))
-				k := newKeeper(t)
+				k := newService(t)
 				if c.newest != "" {
 					k.put(t, c.newest)
 				}
@@ -90,7 +90,7 @@ func TestNextRun(t *testing.T) {
 }
 
 func TestOnlyBackupsAreTouched(t *testing.T) {
-	k := newKeeper(t)
+	k := newService(t)
 	for _, name := range []string{"watchmark-20250101-041700.backup", "watchmark-20250102-041700.backup", "holiday.jpg", "watchmark-20250101.backup", ".watchmark-20250103-041700.backup.123"} {
 		k.put(t, name)
 	}
@@ -126,7 +126,7 @@ func TestOnlyBackupsAreTouched(t *testing.T) {
 
 // TestABackupThatPanicsIsNotTheLast: a backup can be made after one that a bug ended.
 func TestABackupThatPanicsIsNotTheLast(t *testing.T) {
-	k := newKeeper(t)
+	k := newService(t)
 	keep := k.Keep
 	k.Keep = func() int { panic("a bug") }
 	run, err := k.Start(t.Context())
@@ -158,7 +158,7 @@ func ended(run *task.Task) task.Status {
 
 // TestARestoreThatWasInterruptedIsDoneAgain and keeps what the first one replaced.
 func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
-	k := newKeeper(t)
+	k := newService(t)
 	write := func(dir, name, content string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
@@ -193,7 +193,7 @@ func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
 
 // TestADamagedDatabaseReplacesNoBackup: the old ones may be the last that are whole.
 func TestADamagedDatabaseReplacesNoBackup(t *testing.T) {
-	k := newKeeper(t)
+	k := newService(t)
 	k.DataDir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(k.DataDir, db.FileName), []byte("SQLite format 3\x00 and then nothing of it"), 0o600); err != nil {
 		t.Fatal(err)

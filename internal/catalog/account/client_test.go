@@ -33,7 +33,7 @@ func TestTokensAreRefreshedShortlyBeforeTheyEnd(t *testing.T) {
 			a := r.connectFor(c.life)
 			before := r.count(refreshes)
 			for range 2 {
-				_, err := r.keeper.Check(t.Context(), a.ID)
+				_, err := r.accounts.Check(t.Context(), a.ID)
 				must(t, err)
 			}
 			if got := r.count(refreshes) - before; got != c.want {
@@ -57,7 +57,7 @@ func TestNewTokensAreStoredBeforeTheyAreUsed(t *testing.T) {
 		}
 		return false
 	})
-	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil || used != 1 {
+	if _, err := r.accounts.Check(t.Context(), a.ID); err != nil || used != 1 {
 		t.Fatalf("%v, %d requests with a token", err, used)
 	}
 	fresh := r.tokens(a.ID)
@@ -76,7 +76,7 @@ func TestOldTokensServeWhileTheCatalogDoesNotRenew(t *testing.T) {
 		}
 		return isRefresh(req)
 	})
-	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+	if _, err := r.accounts.Check(t.Context(), a.ID); err != nil {
 		t.Errorf("the old token is still good: %v", err)
 	}
 	if r.tokens(a.ID) != old {
@@ -86,7 +86,7 @@ func TestOldTokensServeWhileTheCatalogDoesNotRenew(t *testing.T) {
 		t.Errorf("the account shows %q", got)
 	}
 	r.intercept(nil)
-	_, err := r.keeper.Check(t.Context(), a.ID)
+	_, err := r.accounts.Check(t.Context(), a.ID)
 	must(t, err)
 	if r.tokens(a.ID).Access == old.Access {
 		t.Error("not refreshed when it was possible again")
@@ -100,14 +100,14 @@ func TestTokensThatEndedWaitForTheCatalog(t *testing.T) {
 	ended.ExpiresAt = time.Now().Add(-time.Minute)
 	must(t, r.store.SetOAuth(t.Context(), a.ID, ended))
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}))
-	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := r.accounts.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("error %v, want ErrUnreachable", err)
 	}
 	if got := r.tokens(a.ID); got.Refresh != ended.Refresh || r.account(a.ID).Problem.Text != "" {
 		t.Errorf("an outage left %+v and the problem %q", got, r.account(a.ID).Problem)
 	}
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}))
-	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+	if _, err := r.accounts.Check(t.Context(), a.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -130,7 +130,7 @@ func TestCallsAtOnceRefreshOnce(t *testing.T) {
 			for range 6 {
 				all.Go(func() {
 					<-start
-					if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+					if _, err := r.accounts.Check(t.Context(), a.ID); err != nil {
 						t.Error(err)
 					}
 				})
@@ -158,12 +158,12 @@ func TestARefreshOutlivesItsCaller(t *testing.T) {
 		r.list.ServeHTTP(w, req.WithContext(context.WithoutCancel(req.Context())))
 		return true
 	})
-	_, _ = r.keeper.Check(ctx, a.ID) // nobody waits for it
+	_, _ = r.accounts.Check(ctx, a.ID) // nobody waits for it
 	r.intercept(nil)
 	if fresh := r.tokens(a.ID); fresh.Refresh == old.Refresh {
 		t.Error("the pair that the catalog gave is lost")
 	}
-	if _, err := r.keeper.Check(t.Context(), a.ID); err != nil {
+	if _, err := r.accounts.Check(t.Context(), a.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestARefusedTokenIsRenewedAndTheCallRepeated(t *testing.T) {
 	a := r.connect(0)
 	r.list.RevokeToken(r.tokens(a.ID).Access.Reveal())
 	before := r.count(refreshes)
-	result, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+	result, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
 	if err != nil || result.AlreadyWatched() || len(r.list.Marks()) != 1 {
 		t.Errorf("%+v, %v, marks %v", result, err, r.list.Marks())
 	}
@@ -198,7 +198,7 @@ func TestACallIsRepeatedOnlyOnce(t *testing.T) {
 		return true
 	})
 	before := r.count(refreshes)
-	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnauthorized) {
+	if _, err := r.accounts.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnauthorized) {
 		t.Errorf("error %v, want ErrUnauthorized", err)
 	}
 	if got := r.count(refreshes) - before; got != 1 || asked != 2 {
@@ -213,7 +213,7 @@ func TestARefusedTokenByHandIsToldAtTheAccount(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", nil)
 	r.list.RevokeToken("by-hand-of-mira")
-	if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnauthorized) {
+	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnauthorized) {
 		t.Errorf("error %v, want ErrUnauthorized", err)
 	}
 	if got := r.account(a.ID).Problem.Text; !strings.Contains(got, "expired or was revoked") || !strings.Contains(got, "enter a new token") {
@@ -223,7 +223,7 @@ func TestARefusedTokenByHandIsToldAtTheAccount(t *testing.T) {
 		t.Error("something was refreshed")
 	}
 	r.list.SetUser(catalogtest.User{ID: miraID, Username: "mira", Token: "by-hand-of-mira"})
-	if checked, err := r.keeper.Check(t.Context(), a.ID); err != nil || checked.Problem.Text != "" {
+	if checked, err := r.accounts.Check(t.Context(), a.ID); err != nil || checked.Problem.Text != "" {
 		t.Errorf("a token that works leaves %q (%v)", checked.Problem, err)
 	}
 }
@@ -246,7 +246,7 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 			r := newRig(t)
 			a := r.connectFor(time.Hour)
 			c.refuse(t, r, r.tokens(a.ID))
-			if _, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
+			if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
 				t.Errorf("the old token is still good: %v", err)
 			}
 			if got := r.account(a.ID).Problem.Text; !strings.Contains(got, c.want) {
@@ -254,7 +254,7 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 			}
 			must(t, r.store.SetProblem(t.Context(), a.ID, reason.Reason{}))
 			r.list.RevokeToken(r.tokens(a.ID).Access.Reveal())
-			_, err := r.keeper.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000102})
+			_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000102})
 			if !errors.Is(err, catalog.ErrUnauthorized) {
 				t.Errorf("error %v, want ErrUnauthorized", err)
 			}
@@ -275,7 +275,7 @@ func TestTheJobRefreshesWhatNobodyUses(t *testing.T) {
 	kept := r.tokens(disabled.ID)
 	unused := r.connectFor(time.Hour) // looked at after alex, who is preferred
 	old := r.tokens(unused.ID)
-	must(t, r.keeper.Job().Run(t.Context(), new(schedule.Run)))
+	must(t, r.accounts.Job().Run(t.Context(), new(schedule.Run)))
 	if r.tokens(unused.ID).Access == old.Access {
 		t.Error("the unused token was not refreshed")
 	}
@@ -287,24 +287,24 @@ func TestTheJobRefreshesWhatNobodyUses(t *testing.T) {
 func TestCheckStoresWhoseTheTokenIs(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", func(d *account.Draft) { d.Username = "typed" })
-	checked, err := r.keeper.Check(t.Context(), a.ID)
+	checked, err := r.accounts.Check(t.Context(), a.ID)
 	if err != nil || checked.Username != "mira" || checked.Nickname != "Mira" || checked.CatalogUserID != miraID || checked.CheckedAt == nil {
 		t.Errorf("%+v, %v", checked, err)
 	}
 	double := r.byHand("mira", func(d *account.Draft) { d.Username = "once more" })
-	if _, err := r.keeper.Check(t.Context(), double.ID); !errors.Is(err, account.ErrTaken) {
+	if _, err := r.accounts.Check(t.Context(), double.ID); !errors.Is(err, account.ErrTaken) {
 		t.Errorf("error %v, want ErrTaken", err)
 	}
 	none, err := r.store.Create(t.Context(), account.Draft{Username: "none"})
 	must(t, err)
-	if _, err := r.keeper.Check(t.Context(), none.ID); !errors.Is(err, account.ErrNoToken) {
+	if _, err := r.accounts.Check(t.Context(), none.ID); !errors.Is(err, account.ErrNoToken) {
 		t.Errorf("error %v, want ErrNoToken", err)
 	}
-	if _, err := r.keeper.Check(t.Context(), 99); !errors.Is(err, account.ErrNotFound) {
+	if _, err := r.accounts.Check(t.Context(), 99); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound", err)
 	}
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusTooManyRequests}))
-	if _, err := r.keeper.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) || r.account(a.ID).Problem.Text != "" {
+	if _, err := r.accounts.Check(t.Context(), a.ID); !errors.Is(err, catalog.ErrUnreachable) || r.account(a.ID).Problem.Text != "" {
 		t.Errorf("error %v, problem %q", err, r.account(a.ID).Problem)
 	}
 }

@@ -61,8 +61,8 @@ type refusal struct {
 	Why  reason.Reason `json:"why"`
 }
 
-// KeeperConfig is what a Keeper is made of; every field must be set.
-type KeeperConfig struct {
+// ImporterConfig is what an Importer is made of; every field must be set.
+type ImporterConfig struct {
 	Archive *Archive
 	// Schedule has the Job, which the caller adds.
 	Schedule *schedule.Registry
@@ -76,11 +76,11 @@ type KeeperConfig struct {
 	Log     *slog.Logger
 }
 
-// Keeper keeps the archive up to date: it imports the first dump as soon as the archive
+// Importer keeps the archive up to date: it imports the first dump as soon as the archive
 // is switched on, looks for a newer one by schedule, tries again an hour after a
 // failure, and takes up what another process has imported.
-type Keeper struct {
-	KeeperConfig
+type Importer struct {
+	ImporterConfig
 	wake schedule.Signal
 
 	mu       sync.Mutex
@@ -90,15 +90,15 @@ type Keeper struct {
 	tried, enabled bool
 }
 
-// NewKeeper is a Keeper; its Job imports newer dumps by schedule, and Follow takes up what others import.
-func NewKeeper(c KeeperConfig) *Keeper {
-	k := &Keeper{KeeperConfig: c, wake: schedule.NewSignal()}
+// NewImporter is an Importer; its Job imports newer dumps by schedule, and Follow takes up what others import.
+func NewImporter(c ImporterConfig) *Importer {
+	k := &Importer{ImporterConfig: c, wake: schedule.NewSignal()}
 	k.last = k.readState()
 	return k
 }
 
 // Job imports the newest dump by schedule, and at once when the archive was switched on and there is none.
-func (k *Keeper) Job() schedule.Job {
+func (k *Importer) Job() schedule.Job {
 	return schedule.Job{
 		Name: TaskKind, Look: k.look, Run: k.run(k.newest(false)),
 		Plan: func() schedule.Plan {
@@ -116,7 +116,7 @@ func (k *Keeper) Job() schedule.Job {
 }
 
 // look reports that somebody has just switched the archive on and waits for it.
-func (k *Keeper) look(context.Context) (due bool, err error) {
+func (k *Importer) look(context.Context) (due bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	enabled := k.Enabled()
@@ -128,10 +128,10 @@ func (k *Keeper) look(context.Context) (due bool, err error) {
 }
 
 // Kick has Follow look now.
-func (k *Keeper) Kick() { k.wake.Raise() }
+func (k *Importer) Kick() { k.wake.Raise() }
 
 // Follow takes up what another process imports, until ctx ends.
-func (k *Keeper) Follow(ctx context.Context) {
+func (k *Importer) Follow(ctx context.Context) {
 	for said := ""; ctx.Err() == nil; {
 		said = k.refresh(ctx, said)
 		wait := pollIdle
@@ -144,7 +144,7 @@ func (k *Keeper) Follow(ctx context.Context) {
 
 // refresh takes up what is on the disk, and tells the log when that is something else
 // than what it said before.
-func (k *Keeper) refresh(ctx context.Context, said string) string {
+func (k *Importer) refresh(ctx context.Context, said string) string {
 	err := k.Archive.Refresh(ctx)
 	info, ok := k.Archive.Info()
 	switch {
@@ -183,7 +183,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 }
 
 // Status is where the archive stands now.
-func (k *Keeper) Status() Status {
+func (k *Importer) Status() Status {
 	job := k.Schedule.Now(TaskKind)
 	s := Status{Enabled: k.Enabled(), TaskID: job.TaskID, ImportInProgress: job.Running, NextRun: job.NextRun}
 	// In this order, what an import that has ended is said to have brought is there.
@@ -200,7 +200,7 @@ func (k *Keeper) Status() Status {
 }
 
 // run is the work of an import as a run of the job.
-func (k *Keeper) run(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) func(context.Context, *schedule.Run) error {
+func (k *Importer) run(work func(ctx context.Context, tell func(Progress)) (Outcome, error)) func(context.Context, *schedule.Run) error {
 	return func(ctx context.Context, run *schedule.Run) error {
 		k.mu.Lock()
 		k.tried, k.progress = true, Progress{}
@@ -231,7 +231,7 @@ func (k *Keeper) run(work func(ctx context.Context, tell func(Progress)) (Outcom
 }
 
 // end keeps how an import ended.
-func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
+func (k *Importer) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
 	last := attempt{At: time.Now(), Outcome: outcome}
 	if err != nil {
 		last.Error = reason.Of(err)
@@ -269,7 +269,7 @@ func (k *Keeper) end(ctx context.Context, t *task.Task, outcome Outcome, err err
 	}
 }
 
-func (k *Keeper) readState() attempt {
+func (k *Importer) readState() attempt {
 	var last attempt
 	text, err := os.ReadFile(filepath.Join(k.Archive.dir, stateName))
 	if err != nil || json.Unmarshal(text, &last) != nil {
@@ -278,7 +278,7 @@ func (k *Keeper) readState() attempt {
 	return last
 }
 
-func (k *Keeper) writeState(last attempt) error {
+func (k *Importer) writeState(last attempt) error {
 	text, err := json.Marshal(last)
 	if err != nil {
 		return err

@@ -49,13 +49,13 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 	dir := t.TempDir()
 	jobs := schedule.New(dbtest.Open(t), tasks, log)
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	config := archive.KeeperConfig{
+	config := archive.ImporterConfig{
 		Archive: open(t, dir), Schedule: jobs, Log: log, Enabled: func() bool { return true }, FreeMB: func() int { return 0 },
 		Plan:   func() schedule.Plan { return schedule.Every(24 * time.Hour) },
 		Source: func() fetch.Config { return fetch.Config{HTTP: client, PointerURL: site.URL + "/latest.json"} },
 	}
-	keeper := archive.NewKeeper(config)
-	jobs.Add(keeper.Job())
+	importer := archive.NewImporter(config)
+	jobs.Add(importer.Job())
 	for _, c := range []struct {
 		name  string
 		down  bool
@@ -73,9 +73,9 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 	} {
 		down.Store(c.down)
 		if c.fresh {
-			keeper = archive.NewKeeper(config)
+			importer = archive.NewImporter(config)
 		}
-		run, err := keeper.Update(t.Context(), c.force)
+		run, err := importer.Update(t.Context(), c.force)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 			}
 			<-more
 		}
-		if s := keeper.Status(); s.LastOutcome != archive.Failed || !strings.Contains(s.LastError.Text, c.want) || s.ImportInProgress || fetched.Load() != c.times {
+		if s := importer.Status(); s.LastOutcome != archive.Failed || !strings.Contains(s.LastError.Text, c.want) || s.ImportInProgress || fetched.Load() != c.times {
 			t.Errorf("%s: %s, %q, fetched %d times", c.name, s.LastOutcome, s.LastError, fetched.Load())
 		}
 	}

@@ -34,8 +34,8 @@ type Subjects interface {
 	AdultTitles(ctx context.Context, viewer string, q catalog.SearchQuery, ask func() ([]catalog.Subject, error)) ([]catalog.Subject, error)
 }
 
-// KeeperConfig is what a Keeper needs; every field must be set.
-type KeeperConfig struct {
+// ClientConfig is what a Client needs; every field must be set.
+type ClientConfig struct {
 	Store   *Store
 	Catalog *catalog.Client
 	// Subjects is asked whether a subject is a film and how many episodes it will have.
@@ -53,25 +53,25 @@ type KeeperConfig struct {
 	Log *slog.Logger
 }
 
-// Keeper looks after the tokens of the accounts and writes to their lists: it
+// Client looks after the tokens of the accounts and writes to their lists: it
 // refreshes early under a lock per account, stores both new tokens before using one,
 // and keeps the old pair until then.
-type Keeper struct {
-	KeeperConfig
+type Client struct {
+	ClientConfig
 	states *secret.Tickets[oauthState]
 	turns  turn.Keys[int64] // of the tokens of an account
 }
 
-// NewKeeper is a keeper; its Job keeps unused tokens alive.
-func NewKeeper(c KeeperConfig) *Keeper {
-	return &Keeper{KeeperConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost)}
+// NewClient is a client; its Job keeps unused tokens alive.
+func NewClient(c ClientConfig) *Client {
+	return &Client{ClientConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost)}
 }
 
 // tokens are the account's credentials, refreshed when they end soon. With force they
 // are refreshed unless another caller replaced stale meanwhile. When nothing but a person
 // can give the account a token that works, its problem is stored and the error is
 // ErrUnauthorized of package catalog.
-func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
+func (k *Client) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
 	end, err := k.turns.Take(ctx, id)
 	if err != nil {
 		return Tokens{}, err
@@ -104,7 +104,7 @@ func (k *Keeper) tokens(ctx context.Context, id int64, force bool, stale secret.
 }
 
 // load reads credentials, which the masker knows from then on.
-func (k *Keeper) load(ctx context.Context, id int64) (Tokens, error) {
+func (k *Client) load(ctx context.Context, id int64) (Tokens, error) {
 	t, err := k.Store.Tokens(ctx, id)
 	if errors.Is(err, secret.ErrWrongKey) {
 		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problemKeyGone.With()))
@@ -130,7 +130,7 @@ func renewalProblem(err error) *reason.Kind {
 
 // refresh trades the refresh token for a new pair and stores both before either is used. The caller
 // has the turn; ctx does not end with the one who asked.
-func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
+func (k *Client) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
 	app := k.App()
 	if app.ClientID == "" {
 		return Tokens{}, ErrOAuthNotConfigured
@@ -157,7 +157,7 @@ func (k *Keeper) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error
 const TokensJob = "account_tokens"
 
 // Job renews tokens that end soon, used or not.
-func (k *Keeper) Job() schedule.Job {
+func (k *Client) Job() schedule.Job {
 	return schedule.Job{
 		Name: TokensJob, Quiet: true, AtStart: new(time.Duration), Run: k.refreshTokens,
 		Plan: func() schedule.Plan { return schedule.Every(refreshRound) },
@@ -165,7 +165,7 @@ func (k *Keeper) Job() schedule.Job {
 }
 
 // refreshTokens is the work of the job. What is wrong with one account does not keep it from the others.
-func (k *Keeper) refreshTokens(ctx context.Context, _ *schedule.Run) error {
+func (k *Client) refreshTokens(ctx context.Context, _ *schedule.Run) error {
 	accounts, err := k.Store.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the accounts: %w", err)
@@ -185,7 +185,7 @@ func (k *Keeper) refreshTokens(ctx context.Context, _ *schedule.Run) error {
 // as runs fn in the name of the account. A token that the catalog refuses is refreshed
 // once and fn run again; when that does not help, the account shows the problem and the
 // error is ErrUnauthorized. A problem that it shows goes when fn succeeds.
-func (k *Keeper) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
+func (k *Client) as(ctx context.Context, a Account, fn func(catalog.Session) error) error {
 	t, err := k.tokens(ctx, a.ID, false, "")
 	if err != nil {
 		return err
@@ -217,11 +217,11 @@ func (t Tokens) endsSoon() bool {
 // plain words, the problem. It asks a catalog that is known to be unreachable too. The
 // error is one of package catalog, ErrNoToken, ErrNotFound, ErrOtherUser, or ErrTaken
 // when another account is that catalog user already.
-func (k *Keeper) Check(ctx context.Context, id int64) (Account, error) {
+func (k *Client) Check(ctx context.Context, id int64) (Account, error) {
 	return k.check(catalog.Probing(ctx), id)
 }
 
-func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
+func (k *Client) check(ctx context.Context, id int64) (Account, error) {
 	a, err := k.Store.Get(ctx, id)
 	if err != nil {
 		return Account{}, err
@@ -244,7 +244,7 @@ func (k *Keeper) check(ctx context.Context, id int64) (Account, error) {
 
 // Probe checks the token of the preferred account, or of the first enabled one that has a token, to see whether the
 // catalog answers. It returns ErrNotFound when no account is enabled, and otherwise what Check does.
-func (k *Keeper) Probe(ctx context.Context) (Account, error) {
+func (k *Client) Probe(ctx context.Context) (Account, error) {
 	accounts, err := k.Store.List(ctx)
 	if err != nil {
 		return Account{}, err
@@ -263,7 +263,7 @@ func (k *Keeper) Probe(ctx context.Context) (Account, error) {
 
 // checked is the account after its token was checked once. A token that is not the
 // account's must not write, and with a wrong user name somebody else's list would be read.
-func (k *Keeper) checked(ctx context.Context, a Account) (Account, error) {
+func (k *Client) checked(ctx context.Context, a Account) (Account, error) {
 	if a.CheckedAt != nil {
 		return a, nil
 	}
@@ -272,7 +272,7 @@ func (k *Keeper) checked(ctx context.Context, a Account) (Account, error) {
 
 // Mark marks episodes of a subject on the account's list with the catalog's mark
 // sequence; without episodes, the subject itself, which must have none. Errors are those of Check.
-func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
+func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.MarkResult{}, err
 	}
@@ -289,7 +289,7 @@ func (k *Keeper) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 }
 
 // completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
-func (k *Keeper) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
+func (k *Client) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
 	about, err := k.Subjects.Subject(ctx, subject)
 	if errors.Is(err, catalog.ErrNotFound) { // hidden from look-ups, perhaps not from the account
 		about, err = k.View(a).Subject(ctx, subject)
@@ -305,7 +305,7 @@ func (k *Keeper) completes(ctx context.Context, a Account, subject catalog.Subje
 
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry
 // that is beyond wish. Errors as Mark's.
-func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
+func (k *Client) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.MarkResult{}, err
 	}
@@ -319,7 +319,7 @@ func (k *Keeper) MarkDoing(ctx context.Context, a Account, subject catalog.Subje
 
 // Unmark takes back what was written of a subject on the account's list, and nothing else; see
 // catalog.Marker. Errors as Mark's.
-func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, back catalog.TakeBack) (result catalog.UnmarkResult, err error) {
+func (k *Client) Unmark(ctx context.Context, a Account, subject catalog.SubjectID, back catalog.TakeBack) (result catalog.UnmarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.UnmarkResult{}, err
 	}
@@ -332,7 +332,7 @@ func (k *Keeper) Unmark(ctx context.Context, a Account, subject catalog.SubjectI
 }
 
 // Watched reads what is marked on a subject of the account's list. Errors as Mark's.
-func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.SubjectID) (watched catalog.Watched, err error) {
+func (k *Client) Watched(ctx context.Context, a Account, subject catalog.SubjectID) (watched catalog.Watched, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.Watched{}, err
 	}
@@ -349,7 +349,7 @@ func (k *Keeper) Watched(ctx context.Context, a Account, subject catalog.Subject
 // Doing reads what the account's list has as being watched: anime and live action, as far as the
 // person wants others to know. Entries that they hid themselves are left out; where the account
 // makes every entry private, that says nothing. Errors as Mark's.
-func (k *Keeper) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
+func (k *Client) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return nil, err
 	}
@@ -386,7 +386,7 @@ func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog
 	return append(anime, live...), err
 }
 
-func (k *Keeper) entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
+func (k *Client) entry(a Account, s catalog.Session, subject catalog.SubjectID) catalog.ListEntry {
 	return catalog.ListEntry{
 		AccountKey: strconv.FormatInt(a.ID, 10), Session: s, Username: a.Username, Private: a.Private, Subject: subject,
 		Known: func(ctx context.Context) bool {
@@ -399,7 +399,7 @@ func (k *Keeper) entry(a Account, s catalog.Session, subject catalog.SubjectID) 
 
 // rename keeps the name the marker learnt of the catalog. A failure costs another
 // request the next time, nothing else.
-func (k *Keeper) rename(ctx context.Context, a Account, username string) {
+func (k *Client) rename(ctx context.Context, a Account, username string) {
 	if username == "" || username == a.Username {
 		return
 	}
