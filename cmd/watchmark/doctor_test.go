@@ -74,12 +74,12 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 	defer strange.Close()
 	data := t.TempDir()
 	service := serve(t, data, list.url)
-	doctor := func(listen string) ran {
+	doctor := func(listen string, environ ...string) ran {
 		t.Helper()
 		gone := "http://127.0.0.1:1"
-		return finish(t, command(t, []string{"WATCHMARK_SERVER_LISTEN=" + listen, "WATCHMARK_CATALOG_API_URL=" + list.url, "WATCHMARK_CATALOG_WEB_URL=" + list.url, "WATCHMARK_CATALOG_IMAGE_URL=" + list.url,
-			"WATCHMARK_MATCHING_DATASET_ENABLED=false", "WATCHMARK_MATCHING_DATASET_URL=" + gone, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=" + gone,
-			"WATCHMARK_TRACKER_AUTH_URL=" + gone, "WATCHMARK_TRACKER_API_URL=" + gone, "WATCHMARK_TRACKER_APP_API_URL=" + gone}, "doctor", "--data", data), "")
+		return finish(t, command(t, append(environ, "WATCHMARK_SERVER_LISTEN="+listen, "WATCHMARK_CATALOG_API_URL="+list.url, "WATCHMARK_CATALOG_WEB_URL="+list.url, "WATCHMARK_CATALOG_IMAGE_URL="+list.url,
+			"WATCHMARK_MATCHING_DATASET_ENABLED=false", "WATCHMARK_MATCHING_DATASET_URL="+gone, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL="+gone,
+			"WATCHMARK_TRACKER_AUTH_URL="+gone, "WATCHMARK_TRACKER_API_URL="+gone, "WATCHMARK_TRACKER_APP_API_URL="+gone), "doctor", "--data", data), "")
 	}
 	address := func(url string) string { return strings.TrimPrefix(url, "http://") }
 	well := doctor(address(service.url))
@@ -92,12 +92,11 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 	mustHold(t, doctor("127.0.0.1:1").out, "ok      address           watchmark dev runs at "+service.url) // by --listen
 	key := filepath.Join(data, "secret.key")
 	must(t, os.Chmod(key, 0o644))
-	old := filepath.Join(data, "backups", "watchmark-20240101-041700.backup")
-	must(t, os.MkdirAll(filepath.Dir(old), 0o700))
+	old := filepath.Join(t.TempDir(), "watchmark-20240101-041700.backup") // in a folder that the service does not look at
 	must(t, os.WriteFile(old, nil, 0o600))
 	running := strings.TrimSuffix(service.url, "/") + "/health"
 	must(t, os.Remove(filepath.Join(data, "watchmark.address"))) // as of a service of before
-	ill := doctor(address(strange.URL))
+	ill := doctor(address(strange.URL), "WATCHMARK_BACKUP_DIR="+filepath.Dir(old))
 	must(t, os.WriteFile(filepath.Join(data, "watchmark.address"), []byte(running), 0o600))
 	if ill.code != 1 {
 		t.Errorf("exit %d: %s", ill.code, ill.out)
