@@ -17,15 +17,16 @@ type nasStatus struct {
 	LastScan  *time.Time `json:"last_scan"`
 	LastError string     `json:"last_error"`
 	Taken     int        `json:"taken"`
+	Scanning  bool       `json:"scanning"`
 }
 
-// nas waits until the status is as wanted.
+// nas waits until no scan runs and the status is as wanted.
 func (s *service) nas(is func(nasStatus) bool) (status nasStatus) {
 	s.t.Helper()
 	s.wait("the status of the NAS", func() bool {
 		status = nasStatus{}
 		s.api(http.MethodGet, "/api/nas/status", "", http.StatusOK, &status)
-		return is(status)
+		return !status.Scanning && is(status)
 	})
 	return status
 }
