@@ -135,11 +135,11 @@ func build(ctx context.Context, d *dump.Dump, path, indexPath string, meta func(
 	}
 	for name, value := range rows {
 		if _, err = tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)`, name, value); err != nil {
-			return writing.With(err)
+			return writing.With(cmp.Or(ctx.Err(), err)) // a cancelled transaction says but that it was rolled back
 		}
 	}
 	if err = tx.Commit(); err != nil {
-		return writing.With(err)
+		return writing.With(cmp.Or(ctx.Err(), err))
 	}
 	return nil
 }

@@ -113,6 +113,8 @@ type Registry struct {
 	holder string // this process in the rows
 	wake   Signal
 
+	starting sync.Mutex // held from taking a job until its task is known
+
 	mu   sync.Mutex
 	jobs []Job
 	// here are the jobs that this process runs.
@@ -297,6 +299,8 @@ func (r *Registry) StartWith(ctx context.Context, name, kind string, work func(c
 
 // start is StartWith for a job that was found; due has it start only when its row says so.
 func (r *Registry) start(ctx context.Context, j Job, kind string, work func(ctx context.Context, run *Run) error, due bool) (*task.Task, error) {
+	r.starting.Lock() // whoever finds the job taken finds its task, too
+	defer r.starting.Unlock()
 	before, err := r.take(ctx, j, due)
 	if err != nil {
 		t, none := r.tasks.Newest(kind, 0)
