@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"watchmark/internal/platform/db"
@@ -32,7 +33,6 @@ var texts = []column{
 	{"deliveries", "id", "problem"},
 	{"summary_results", "id", "problem"},
 	{"airing_days", "account_id", "problem"},
-	{"llm_usage", "id", "error"},
 }
 
 // documents are the columns that hold JSON in which texts stand.
@@ -90,11 +90,15 @@ func (c column) upgrade(ctx context.Context, d *db.DB, become func(string) strin
 			return err
 		}
 		before = rows[len(rows)-1].id
+		for i := range rows { // before the write, which all writers wait for
+			rows[i].to = become(rows[i].from)
+		}
+		rows = slices.DeleteFunc(rows, func(row change) bool { return row.to == "" })
+		if len(rows) == 0 {
+			continue
+		}
 		err = d.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			for _, row := range rows {
-				if row.to = become(row.from); row.to == "" {
-					continue
-				}
 				if _, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE %[1]s SET %[3]s = ? WHERE %[2]s = ? AND %[3]s = ?`, c.table, c.id, c.name), row.to, row.id, row.from); err != nil {
 					return err
 				}
