@@ -33,9 +33,10 @@ type Kind struct {
 	code             string
 	english, chinese template
 	class            Class
+	was              map[string][]string // codes of before, each with the names that the arguments had
 }
 
-// kinds are all that New made, by code. They are made when the program starts, and only read later.
+// kinds are all that New made, by code, the codes of before, too. They are made when the program starts, and only read later.
 var kinds = map[string]*Kind{}
 
 // New declares a kind, in a package variable. Texts have the names of arguments in braces; {name:q} is quoted, in English as
@@ -43,9 +44,7 @@ var kinds = map[string]*Kind{}
 // is declared twice, or when the arguments differ.
 func New(code, english, chinese string) *Kind {
 	k := &Kind{code: code, english: parse(english), chinese: parse(chinese)}
-	if kinds[code] != nil {
-		panic("reason " + code + " is declared twice")
-	}
+	k.claim(code)
 	a, b := k.english.names(), k.chinese.names()
 	slices.Sort(b)
 	for _, name := range b {
@@ -53,7 +52,29 @@ func New(code, english, chinese string) *Kind {
 			panic("the Chinese of reason " + code + " has an argument {" + name + "} that the English has not")
 		}
 	}
+	return k
+}
+
+// claim makes a code that of k alone.
+func (k *Kind) claim(code string) {
+	if kinds[code] != nil {
+		panic("reason " + code + " is declared twice")
+	}
 	kinds[code] = k
+}
+
+// Was gives the kind a code of before: what is stored with it is read as of this kind. Arguments that had other names are
+// given by those: all of them, in the order of the English text. Was panics when another kind has the code, or when there are
+// not as many arguments.
+func (k *Kind) Was(code string, args ...string) *Kind {
+	k.claim(code)
+	if len(args) > 0 && len(args) != len(k.english.names()) {
+		panic("reason " + k.code + " has other arguments than " + code + " had")
+	}
+	if k.was == nil {
+		k.was = map[string][]string{}
+	}
+	k.was[code] = args
 	return k
 }
 
@@ -73,7 +94,8 @@ func (k *Kind) Texts() bilingual.Text {
 
 // Kinds are all kinds, by code.
 func Kinds() []*Kind {
-	return slices.SortedFunc(maps.Values(kinds), func(a, b *Kind) int { return strings.Compare(a.code, b.code) })
+	all := slices.SortedFunc(maps.Values(kinds), func(a, b *Kind) int { return strings.Compare(a.code, b.code) })
+	return slices.Compact(all) // one with codes of before is there for each
 }
 
 // Error is the text in English.
@@ -222,6 +244,7 @@ func show(arg any, l bilingual.Language, depth int) string {
 		r.Code, _ = a["code"].(string)
 		r.Text, _ = a["text"].(string)
 		r.Args, _ = a["args"].(map[string]any)
+		r.renew()
 		return r.in(l, depth)
 	case float64:
 		return strconv.FormatFloat(a, 'f', -1, 64)

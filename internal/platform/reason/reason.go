@@ -6,7 +6,8 @@
 //	return errTaken.With(name)
 //
 // A Reason is stored, logged in English, answered by the API as {code, args, text}, and shown by a page in the reader's
-// language. Programs branch on the code, never on the text. Codes are stored: a code that was released keeps its meaning.
+// language. Programs branch on the code, never on the text. Codes are stored: a code that was released keeps its meaning, and
+// a kind that gets another one names it by Was.
 //
 // What it promises: a Reason can be read whatever is stored. One whose code the program does not know, or that was stored as
 // mere text, is shown by its text.
@@ -119,7 +120,38 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 		*r = Reason{}
 		return json.Unmarshal(data, &r.Text)
 	}
-	return json.Unmarshal(data, (*Fields)(r))
+	err := json.Unmarshal(data, (*Fields)(r))
+	r.renew()
+	return err
+}
+
+// Stored is the reason that was stored as a code, of today or of before, and arguments; it has today's text. It reports whether
+// the code is known.
+func Stored(code string, args map[string]any) (Reason, bool) {
+	r := Reason{Code: code, Args: args}
+	r.renew()
+	kind := kinds[r.Code]
+	if kind == nil {
+		return Reason{}, false
+	}
+	r.Text = kind.english.fill(r.Args, bilingual.English, 0)
+	return r, true
+}
+
+// renew gives what was stored with a code of before the code and the names of arguments of today.
+func (r *Reason) renew() {
+	kind := kinds[r.Code]
+	if kind == nil || kind.code == r.Code {
+		return
+	}
+	if before := kind.was[r.Code]; len(before) > 0 && r.Args != nil {
+		args := make(map[string]any, len(before))
+		for i, name := range kind.english.names()[:len(before)] {
+			args[name] = r.Args[before[i]]
+		}
+		r.Args = args
+	}
+	r.Code = kind.code
 }
 
 // Value is what a column keeps: JSON, or a text of others as it is.

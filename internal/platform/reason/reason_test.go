@@ -86,6 +86,70 @@ func TestReasonOfAnError(t *testing.T) {
 	}
 }
 
+var renamed = reason.New("test_renamed", "{work} has {count} episodes: {why}", "《{work}》有 {count} 集：{why}").For(reason.Conflict).
+	Was("test_subject_has", "subject", "value", "cause").Was("test_work_has")
+
+func TestReasonReadsCodesOfBefore(t *testing.T) {
+	const inner = `{"code":"test_subject_has","args":{"subject":"B","value":2,"cause":""},"text":"old"}`
+	for _, c := range []struct{ name, stored string }{
+		{"other arguments", `{"code":"test_subject_has","args":{"subject":"A","value":1,"cause":` + inner + `},"text":"old"}`},
+		{"the same arguments", `{"code":"test_work_has","args":{"work":"A","count":1,"why":` + inner + `},"text":"old"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var column, member reason.Reason
+			if err := errors.Join(column.Scan(c.stored), json.Unmarshal([]byte(c.stored), &member)); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []reason.Reason{column, member, {Code: "test_renamed", Args: column.Args, Text: "old"}} {
+				if r.Code != "test_renamed" || !errors.Is(r, renamed) || r.Class() != reason.Conflict || !r.Known() ||
+					r.In(bilingual.Chinese) != "《A》有 1 集：《B》有 2 集：" || r.Text != "old" {
+					t.Errorf("it is read as %+v: %s", r, r.In(bilingual.Chinese))
+				}
+			}
+		})
+	}
+	var bare reason.Reason
+	if err := bare.Scan(`{"code":"test_subject_has","text":"old"}`); err != nil || bare.Code != "test_renamed" {
+		t.Error("without arguments it is", bare, err)
+	}
+	args := map[string]any{"subject": "A", "value": 1, "cause": plain.With()}
+	if r, ok := reason.Stored("test_subject_has", args); !ok || r.Code != "test_renamed" || r.Text != "A has 1 episodes: nothing to do" {
+		t.Errorf("without its text it is %+v", r)
+	}
+	if r, ok := reason.Stored("test_unknown", args); ok || !r.IsZero() {
+		t.Errorf("an unknown one is %+v", r)
+	}
+	times := 0
+	for _, kind := range reason.Kinds() {
+		if kind == renamed {
+			times++
+		}
+	}
+	if times != 1 {
+		t.Error("it is listed", times, "times")
+	}
+}
+
+func TestCodesAreUnique(t *testing.T) {
+	for name, declare := range map[string]func() *reason.Kind{
+		"twice":                       func() *reason.Kind { return reason.New("test_plain", "x", "x") },
+		"one of before":               func() *reason.Kind { return reason.New("test_work_has", "x", "x") },
+		"of before, and another's":    func() *reason.Kind { return reason.New("test_fresh_1", "x", "x").Was("test_plain") },
+		"of before, and before":       func() *reason.Kind { return reason.New("test_fresh_2", "x", "x").Was("test_work_has") },
+		"of before, fewer arguments":  func() *reason.Kind { return reason.New("test_fresh_3", "{a} {b}", "{a} {b}").Was("test_fresh_4", "a") },
+		"Chinese with a new argument": func() *reason.Kind { return reason.New("test_fresh_5", "x", "{a}") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("it can be declared")
+				}
+			}()
+			_ = declare()
+		})
+	}
+}
+
 func TestReasonReadsWhatIsStored(t *testing.T) {
 	for _, c := range []struct {
 		name, column string

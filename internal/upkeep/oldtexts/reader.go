@@ -12,7 +12,8 @@ import (
 	"watchmark/internal/platform/reason"
 )
 
-// before are the English texts of the kinds as the last version that stored texts had them, by code. They never change.
+// before are the English texts of the kinds as the last version that stored texts had them, by the code of then. They never change: a kind that
+// has another code or other arguments by now says so with reason.Kind.Was.
 //
 //go:embed texts.json
 var before []byte
@@ -33,12 +34,11 @@ type reader struct {
 
 // pattern recognises the texts of one kind.
 type pattern struct {
-	kind   *reason.Kind
+	code   string
 	fits   *regexp.Regexp
+	names  []string // of the arguments, in the order of the text
 	quoted []bool
 	weight int // how much text it has of its own, in bytes
-	// order are the places of the arguments of the kind among those of the text.
-	order []int
 }
 
 var place = regexp.MustCompile(`\{(\w+)(:q)?\}`)
@@ -49,16 +49,11 @@ func newReader() (*reader, error) {
 		return nil, err
 	}
 	r := &reader{byWord: map[string][]pattern{}}
-	for _, kind := range reason.Kinds() {
-		text, known := english[kind.Code()]
-		if !known {
-			continue
-		}
-		p := pattern{kind: kind, weight: len(place.ReplaceAllString(text, ""))}
-		if p.weight < 4 {
+	for code, text := range english {
+		p := pattern{code: code, weight: len(place.ReplaceAllString(text, ""))}
+		if _, known := reason.Stored(code, nil); !known || p.weight < 4 {
 			continue // "{x}: {y}" fits anything
 		}
-		var names []string
 		expression, from := "(?s)^", 0
 		for _, at := range place.FindAllStringSubmatchIndex(text, -1) {
 			name, quoted := text[at[2]:at[3]], at[4] >= 0
@@ -68,23 +63,18 @@ func newReader() (*reader, error) {
 			} else {
 				expression += "(.+?)"
 			}
-			names, p.quoted, from = append(names, name), append(p.quoted, quoted), at[1]
+			p.names, p.quoted, from = append(p.names, name), append(p.quoted, quoted), at[1]
 		}
 		p.fits = regexp.MustCompile(expression + regexp.QuoteMeta(text[from:]) + "$")
-		var now []string
-		for _, at := range place.FindAllStringSubmatch(kind.Texts().English, -1) {
-			if !slices.Contains(now, at[1]) {
-				now = append(now, at[1])
-				p.order = append(p.order, slices.Index(names, at[1]))
-			}
-		}
 		if word, _, several := strings.Cut(text, " "); several && !strings.Contains(word, "{") {
 			r.byWord[word] = append(r.byWord[word], p)
 		} else {
 			r.loose = append(r.loose, p)
 		}
 	}
-	heavyFirst := func(a, b pattern) int { return cmp.Compare(b.weight, a.weight) }
+	heavyFirst := func(a, b pattern) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(a.code, b.code))
+	}
 	for _, list := range r.byWord {
 		slices.SortFunc(list, heavyFirst)
 	}
@@ -104,15 +94,11 @@ func (r *reader) read(text string, depth int) (reason.Reason, bool) {
 			if values == nil {
 				continue
 			}
-			args := make([]any, len(p.order))
-			for i, from := range p.order {
-				if from < 0 {
-					args[i] = ""
-					continue
-				}
-				args[i] = r.argument(values[from+1], p.quoted[from], depth+1)
+			args := map[string]any{}
+			for i, name := range p.names {
+				args[name] = r.argument(values[i+1], p.quoted[i], depth+1)
 			}
-			return p.kind.With(args...), true
+			return reason.Stored(p.code, args)
 		}
 	}
 	return reason.Reason{}, false
