@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
 
@@ -70,17 +71,11 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 // addUnmarked adds to days, which follow each other up to now, what failed on them and what waits for a decision.
 func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 	// "+status" is explained at countSince.
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT created_at, status FROM records WHERE created_at >= ? AND +status IN (?, ?)`,
-		days[0].Start.UnixMilli(), Failed, Review)
-	if err != nil {
-		return fmt.Errorf("look for records that are not marked: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return db.Each(ctx, s.db.Read(), "look for records that are not marked", func(row db.Row) error {
 		var created int64
 		var status Status
-		if err := rows.Scan(&created, &status); err != nil {
-			return fmt.Errorf("look for records that are not marked: %w", err)
+		if err := row.Scan(&created, &status); err != nil {
+			return err
 		}
 		next := sort.Search(len(days), func(i int) bool { return days[i].Start.UnixMilli() > created })
 		if status == Failed {
@@ -88,14 +83,12 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 		} else {
 			days[next-1].Review++
 		}
-	}
-	return rows.Err()
+		return nil
+	}, `SELECT created_at, status FROM records WHERE created_at >= ? AND +status IN (?, ?)`, days[0].Start.UnixMilli(), Failed, Review)
 }
 
 // countMarked is how many records of a day are marked, by the database or within a transaction.
-func countMarked(ctx context.Context, from interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, day bounds) (n int, err error) {
+func countMarked(ctx context.Context, from db.Querier, day bounds) (n int, err error) {
 	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND +status = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count the marked records of a day: %w", err)
 	}
@@ -104,21 +97,15 @@ func countMarked(ctx context.Context, from interface {
 
 // countedDays are the days since start that CountDays counted, and how many of their records are marked.
 func (s *Store) countedDays(ctx context.Context, start int64) (map[bounds]int, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT start, stop, marked FROM day_counts WHERE stop > ?`, start)
-	if err != nil {
-		return nil, fmt.Errorf("read counted days: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	counted := map[bounds]int{}
-	for rows.Next() {
+	err := db.Each(ctx, s.db.Read(), "read counted days", func(row db.Row) error {
 		var day bounds
 		var marked int
-		if err := rows.Scan(&day.start, &day.stop, &marked); err != nil {
-			return nil, fmt.Errorf("read counted days: %w", err)
-		}
+		err := row.Scan(&day.start, &day.stop, &marked)
 		counted[day] = marked
-	}
-	return counted, rows.Err()
+		return err
+	}, `SELECT start, stop, marked FROM day_counts WHERE stop > ?`, start)
+	return counted, err
 }
 
 // CountDays counts the marked records of each day that is over, for the 53 weeks before now and in the time zone of
@@ -181,7 +168,7 @@ func (s *Store) Heard(ctx context.Context, sources []watch.Source) (map[watch.So
 	for _, source := range sources {
 		heard, err := s.heardFrom(ctx, source)
 		if err != nil {
-			return nil, fmt.Errorf("look when %s was last heard of: %w", source, err)
+			return nil, err
 		}
 		if !heard.Last.IsZero() {
 			all[source] = heard
@@ -191,18 +178,11 @@ func (s *Store) Heard(ctx context.Context, sources []watch.Source) (map[watch.So
 }
 
 func (s *Store) heardFrom(ctx context.Context, source watch.Source) (Heard, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT created_at FROM records WHERE source = ? ORDER BY id DESC LIMIT 200`, source)
-	if err != nil {
-		return Heard{}, err
-	}
-	defer func() { _ = rows.Close() }()
+	all, err := db.Values[int64](ctx, s.db.Read(), fmt.Sprintf("look when %s was last heard of", source),
+		`SELECT created_at FROM records WHERE source = ? ORDER BY id DESC LIMIT 200`, source)
 	var heard Heard
 	days := map[time.Time]bool{}
-	for rows.Next() {
-		var created int64
-		if err := rows.Scan(&created); err != nil {
-			return Heard{}, err
-		}
+	for _, created := range all {
 		at := time.UnixMilli(created)
 		if heard.Last.IsZero() {
 			heard.Last = at
@@ -212,5 +192,5 @@ func (s *Store) heardFrom(ctx context.Context, source watch.Source) (Heard, erro
 		}
 	}
 	heard.Days = len(days)
-	return heard, rows.Err()
+	return heard, err
 }

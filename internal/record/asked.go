@@ -34,13 +34,13 @@ func AskedBeforeTx(ctx context.Context, tx *sql.Tx, id, question int64) (asked b
 // AwaitingTx are the records that wait for the answers of questions, the oldest first.
 func AwaitingTx(ctx context.Context, tx *sql.Tx, questions ...int64) ([]int64, error) {
 	list, args := db.In(questions)
-	ids, err := idsOf(ctx, tx, `SELECT id FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY question_id, id`, args...)
+	ids, err := db.Values[int64](ctx, tx, "list who waits for questions", `SELECT id FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY question_id, id`, args...)
 	slices.Sort(ids)
 	return ids, err
 }
 
 // QuestionOf is the question that a record waits for; 0 when it waits for none.
-func QuestionOf(ctx context.Context, from querier, id int64) (question int64, err error) {
+func QuestionOf(ctx context.Context, from db.Querier, id int64) (question int64, err error) {
 	err = from.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ? AND status = 'review' AND question_id IS NOT NULL`, id).Scan(&question)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("look for the question of record %d: %w", id, err)
@@ -59,27 +59,23 @@ type Awaiting struct {
 }
 
 // AwaitingOf tells of each of some questions who waits for it; one that nobody waits for is missing. It reads what waits alone.
-func AwaitingOf(ctx context.Context, from querier, questions []int64) (map[int64]Awaiting, error) {
+func AwaitingOf(ctx context.Context, from db.Querier, questions []int64) (map[int64]Awaiting, error) {
 	list, args := db.In(questions)
-	rows, err := from.QueryContext(ctx, `SELECT question_id, id, source, episode FROM records WHERE status = 'review' AND question_id IN `+list+`
-		ORDER BY question_id, id`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("look who waits for questions: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	all := map[int64]Awaiting{}
-	for rows.Next() {
+	err := db.Each(ctx, from, "look who waits for questions", func(row db.Row) error {
 		var question int64
 		var newest Awaiting
 		var episode *float64
-		if err := rows.Scan(&question, &newest.Newest, &newest.Source, &episode); err != nil {
-			return nil, fmt.Errorf("look who waits for questions: %w", err)
-		}
+		err := row.Scan(&question, &newest.Newest, &newest.Source, &episode)
 		newest.Count, newest.Episodes = all[question].Count+1, all[question].Episodes
 		if episode != nil {
 			newest.Episodes = append(newest.Episodes, *episode)
 		}
 		all[question] = newest
+		return err
+	}, `SELECT question_id, id, source, episode FROM records WHERE status = 'review' AND question_id IN `+list+` ORDER BY question_id, id`, args...)
+	if err != nil {
+		return nil, err
 	}
 	for question, one := range all {
 		slices.Sort(one.Episodes)
@@ -87,7 +83,7 @@ func AwaitingOf(ctx context.Context, from querier, questions []int64) (map[int64
 		one.Episodes = one.Episodes[:min(len(one.Episodes), 50)]
 		all[question] = one
 	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // Rule is a mapping as it was when it led a record.
@@ -116,23 +112,13 @@ type Led struct {
 // LedTx are the records whose last run a rule led, the newest first. The id of a mapping that was deleted may be given
 // again, so older ones may have been led by another mapping.
 func LedTx(ctx context.Context, tx *sql.Tx, rule Rule) ([]Led, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), updated_at FROM records
-		WHERE rule_id = ? AND rule_subject_id = ? AND rule_offset = ? ORDER BY id DESC`, rule.ID, rule.SubjectID, rule.EpisodeOffset)
-	if err != nil {
-		return nil, fmt.Errorf("list what mapping %d led: %w", rule.ID, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	var all []Led
-	for rows.Next() {
-		var one Led
+	return db.All(ctx, tx, fmt.Sprintf("list what mapping %d led", rule.ID), func(row db.Row, one *Led) error {
 		var updated int64
-		if err := rows.Scan(&one.ID, &one.Marked, &updated); err != nil {
-			return nil, fmt.Errorf("list what mapping %d led: %w", rule.ID, err)
-		}
+		err := row.Scan(&one.ID, &one.Marked, &updated)
 		one.UpdatedAt = time.UnixMilli(updated)
-		all = append(all, one)
-	}
-	return all, rows.Err()
+		return err
+	}, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), updated_at FROM records
+		WHERE rule_id = ? AND rule_subject_id = ? AND rule_offset = ? ORDER BY id DESC`, rule.ID, rule.SubjectID, rule.EpisodeOffset)
 }
 
 // InWorkTx are the records that are being worked on.
@@ -141,7 +127,7 @@ func InWorkTx(ctx context.Context, tx *sql.Tx) ([]Record, error) {
 }
 
 // CountOnTheWay is how many records the engine has still to work on, or works on.
-func CountOnTheWay(ctx context.Context, from querier) (n int, err error) {
+func CountOnTheWay(ctx context.Context, from db.Querier) (n int, err error) {
 	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing')`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count records on the way: %w", err)
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,29 +30,19 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 func (s *Store) Statuses(ctx context.Context, ids []int64) (map[int64]Status, error) {
 	statuses := make(map[int64]Status, len(ids))
 	for some := range slices.Chunk(ids, 512) {
-		if err := s.addStatuses(ctx, some, statuses); err != nil {
-			return nil, fmt.Errorf("read how records stand: %w", err)
+		list, args := db.In(some)
+		err := db.Each(ctx, s.db.Read(), "read how records stand", func(row db.Row) error {
+			var id int64
+			var status Status
+			err := row.Scan(&id, &status)
+			statuses[id] = status
+			return err
+		}, `SELECT id, status FROM records WHERE id IN `+list, args...)
+		if err != nil {
+			return nil, err
 		}
 	}
 	return statuses, nil
-}
-
-func (s *Store) addStatuses(ctx context.Context, ids []int64, to map[int64]Status) error {
-	list, args := db.In(ids)
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, status FROM records WHERE id IN `+list, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var id int64
-		var status Status
-		if err := rows.Scan(&id, &status); err != nil {
-			return err
-		}
-		to[id] = status
-	}
-	return rows.Err()
 }
 
 // Some are those records of a few ids that are there, by id.
@@ -62,7 +51,7 @@ func (s *Store) Some(ctx context.Context, ids []int64) (map[int64]Record, error)
 }
 
 // Some is Store.Some by the database or within a transaction.
-func Some(ctx context.Context, from querier, ids []int64) (map[int64]Record, error) {
+func Some(ctx context.Context, from db.Querier, ids []int64) (map[int64]Record, error) {
 	found := make(map[int64]Record, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -78,7 +67,7 @@ func Some(ctx context.Context, from querier, ids []int64) (map[int64]Record, err
 // IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
 func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
 	where, args := f.where()
-	return idsOf(ctx, s.db.Read(), `SELECT id FROM records `+where+` ORDER BY id`, args...)
+	return db.Values[int64](ctx, s.db.Read(), "list record ids", `SELECT id FROM records `+where+` ORDER BY id`, args...)
 }
 
 // where is the SQL condition of the filter and its arguments.
@@ -123,19 +112,7 @@ func (f Filter) where() (string, []any) {
 
 // UserNames are the media-server users seen in the newest 500 records, newest first.
 func (s *Store) UserNames(ctx context.Context) ([]string, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
+	names, err := db.Values[string](ctx, s.db.Read(), "list user names", `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
 		WHERE user_name <> '' GROUP BY user_name ORDER BY MAX(id) DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("list user names: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	names := []string{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, fmt.Errorf("list user names: %w", err)
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return append([]string{}, names...), err
 }

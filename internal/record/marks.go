@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/db"
 )
 
 // Mark is something a record wrote to a list: an episode, or with EpisodeID 0 the
@@ -25,21 +26,10 @@ type Mark struct {
 
 // Marks is what a record wrote and nobody took back, by subject and episode.
 func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
+	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), func(row db.Row, m *Mark) error {
+		return row.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created)
+	}, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
 		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
-	if err != nil {
-		return nil, fmt.Errorf("read the marks of record %d: %w", id, err)
-	}
-	defer func() { _ = rows.Close() }()
-	var marks []Mark
-	for rows.Next() {
-		var m Mark
-		if err := rows.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created); err != nil {
-			return nil, fmt.Errorf("read a mark of record %d: %w", id, err)
-		}
-		marks = append(marks, m)
-	}
-	return marks, rows.Err()
 }
 
 // Completed reports whether any record set the subject done on the account's list.
@@ -77,27 +67,21 @@ type Titles struct {
 // these titles, the oldest first: they found the mark and rely on it. On an entry rely all that came out
 // with its subject, but for those that repeat the record of m.
 func (s *Store) Sharers(ctx context.Context, m Mark, own Titles) ([]int64, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ?
-			AND (NOT ? OR (SELECT own.episode_id = records.episode_id AND own.action = records.action FROM records own WHERE own.id = ?)) FROM records
-		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND (episode_id = ? OR ?) AND id <> ? ORDER BY id`,
-		own.Season, own.Film, m.Created, m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Created, m.RecordID)
-	if err != nil {
-		return nil, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
-	}
-	defer func() { _ = rows.Close() }()
 	var sharers []int64
-	for rows.Next() {
+	err := db.Each(ctx, s.db.Read(), fmt.Sprintf("look who shares a mark of record %d", m.RecordID), func(row db.Row) error {
 		var id int64
 		var title string
 		var alike bool
-		if err := rows.Scan(&id, &title, &alike); err != nil {
-			return nil, fmt.Errorf("look who shares a mark of record %d: %w", m.RecordID, err)
-		}
+		err := row.Scan(&id, &title, &alike)
 		if !alike || !own.Same(title) {
 			sharers = append(sharers, id)
 		}
-	}
-	return sharers, rows.Err()
+		return err
+	}, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ?
+			AND (NOT ? OR (SELECT own.episode_id = records.episode_id AND own.action = records.action FROM records own WHERE own.id = ?)) FROM records
+		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND (episode_id = ? OR ?) AND id <> ? ORDER BY id`,
+		own.Season, own.Film, m.Created, m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Created, m.RecordID)
+	return sharers, err
 }
 
 // Titled is a record of a title.

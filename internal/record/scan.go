@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
 // columns are the columns scan reads, in its order.
@@ -13,7 +15,7 @@ const columns = `id, status, is_test, source, source_label, action, media_type, 
 	message, error_kind, attempts, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), created_at, updated_at`
 
 // scan reads one row of columns, and then whatever else was selected.
-func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
+func scan(row db.Row, r *Record, more ...any) error {
 	var account sql.NullInt64
 	var created, updated int64
 	err := row.Scan(append([]any{&r.ID, &r.Status, &r.Test, &r.Source, &r.SourceLabel, &r.Action, &r.MediaType, &r.UserName, &r.Title,
@@ -28,22 +30,7 @@ func scan(row interface{ Scan(...any) error }, r *Record, more ...any) error {
 }
 
 // recordsOf are the records that the rest of a SELECT names.
-func recordsOf(ctx context.Context, from querier, rest string, args ...any) ([]Record, error) {
-	rows, err := from.QueryContext(ctx, `SELECT `+columns+` FROM records `+rest, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list records: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	records := []Record{}
-	for rows.Next() {
-		var r Record
-		if err := scan(rows, &r); err != nil {
-			return nil, err
-		}
-		records = append(records, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list records: %w", err)
-	}
-	return records, nil
+func recordsOf(ctx context.Context, from db.Querier, rest string, args ...any) ([]Record, error) {
+	records, err := db.All(ctx, from, "list records", func(row db.Row, r *Record) error { return scan(row, r) }, `SELECT `+columns+` FROM records `+rest, args...)
+	return append([]Record{}, records...), err
 }

@@ -147,20 +147,14 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	if since.IsZero() {
 		query, args = `SELECT status, COUNT(*) FROM records GROUP BY status`, nil
 	}
-	rows, err := s.db.Read().QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("count records: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
 		var status Status
 		var n int
-		if err := rows.Scan(&status, &n); err != nil {
-			return nil, fmt.Errorf("count records: %w", err)
-		}
+		err := row.Scan(&status, &n)
 		counts[status] = n
-	}
-	return counts, rows.Err()
+		return err
+	}, query, args...)
+	return counts, err
 }
 
 // DeleteBefore removes up to limit settled records older than cutoff and reports how many went.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
@@ -24,24 +25,15 @@ type Unrouted struct {
 
 // Unrouted are the users without an account, who was heard of last first, at most so many.
 func (s *Store) Unrouted(ctx context.Context, most int) ([]Unrouted, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE `+stillUnrouted+` AND status = 'error'
-		GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, most)
-	if err != nil {
-		return nil, fmt.Errorf("list users without an account: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	var users []Unrouted
 	var ids []int64
-	for rows.Next() {
-		var u Unrouted
+	users, err := db.All(ctx, s.db.Read(), "list users without an account", func(row db.Row, u *Unrouted) error {
 		var newest int64
-		if err := rows.Scan(&u.User, &u.Count, &newest); err != nil {
-			return nil, fmt.Errorf("list users without an account: %w", err)
-		}
-		users, ids = append(users, u), append(ids, newest)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list users without an account: %w", err)
+		err := row.Scan(&u.User, &u.Count, &newest)
+		ids = append(ids, newest)
+		return err
+	}, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE `+stillUnrouted+` AND status = 'error' GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, most)
+	if err != nil {
+		return nil, err
 	}
 	records, err := s.Some(ctx, ids)
 	for i, id := range ids {

@@ -131,7 +131,7 @@ type saying struct {
 // The rules of what is passed over, besides import paths, tags of fields and types.
 var (
 	// Arguments of these functions are for the log, for programmers, or no text.
-	mute = []string{"Debug", "Info", "Warn", "Error", "DebugContext", "InfoContext", "WarnContext", "ErrorContext", "Log", "complain", "panic", "MustCompile", "stream", "response", "logWayBack"}
+	mute = []string{"Debug", "Info", "Warn", "Error", "DebugContext", "InfoContext", "WarnContext", "ErrorContext", "Log", "complain", "panic", "MustCompile", "stream", "response", "logWayBack", "Each", "All", "Values"}
 	// The texts of these values are in both languages.
 	inBothLanguages = []string{"Adapter", "Field", "Words"}
 	// Values of these fields describe the API.
@@ -227,6 +227,8 @@ func nameOf(e ast.Expr) string {
 		return e.Name
 	case *ast.SelectorExpr:
 		return e.Sel.Name
+	case *ast.IndexExpr:
+		return nameOf(e.X)
 	}
 	return ""
 }

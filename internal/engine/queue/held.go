@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
@@ -30,7 +31,7 @@ func reasonOf(name sql.NullString, enabled sql.NullBool) reason.Reason {
 }
 
 // held is why the task of a record waits for its account, and what it says so far; zero when it does not.
-func held(ctx context.Context, q querier, recordID int64) (why, before reason.Reason, err error) {
+func held(ctx context.Context, q db.Querier, recordID int64) (why, before reason.Reason, err error) {
 	var name sql.NullString
 	var enabled sql.NullBool
 	err = q.QueryRowContext(ctx, `SELECT `+accountOf+`, q.last_error FROM pending_sync_queue q
@@ -72,26 +73,17 @@ func holdTx(ctx context.Context, tx *sql.Tx, recordID int64, from record.Status,
 // returns the records that said something else before.
 func (q *Queue) hold(ctx context.Context) ([]int64, error) {
 	var found []int64
-	err := func() error {
-		rows, err := q.db.Read().QueryContext(ctx, `SELECT q.record_id, `+accountOf+`, q.last_error FROM pending_sync_queue q WHERE `+idle+` AND NOT `+free)
-		if err != nil {
-			return fmt.Errorf("look for held tasks: %w", err)
+	err := db.Each(ctx, q.db.Read(), "look for held tasks", func(row db.Row) error {
+		var id int64
+		var name sql.NullString
+		var enabled sql.NullBool
+		var before reason.Reason
+		err := row.Scan(&id, &name, &enabled, &before)
+		if !before.Is(reasonOf(name, enabled)) {
+			found = append(found, id)
 		}
-		defer func() { _ = rows.Close() }() // its error is that of rows.Err
-		for rows.Next() {
-			var id int64
-			var name sql.NullString
-			var enabled sql.NullBool
-			var before reason.Reason
-			if err := rows.Scan(&id, &name, &enabled, &before); err != nil {
-				return fmt.Errorf("read held task: %w", err)
-			}
-			if !before.Is(reasonOf(name, enabled)) {
-				found = append(found, id)
-			}
-		}
-		return rows.Err()
-	}()
+		return err
+	}, `SELECT q.record_id, `+accountOf+`, q.last_error FROM pending_sync_queue q WHERE `+idle+` AND NOT `+free)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -162,20 +162,14 @@ func (q *Queue) Behind(ctx context.Context, recordID, accountID int64, subject c
 // Counts is the number of tasks by state.
 func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 	counts := map[Status]int{Pending: 0, Synced: 0, Abandoned: 0}
-	rows, err := q.db.Read().QueryContext(ctx, `SELECT status, COUNT(*) FROM pending_sync_queue GROUP BY status`)
-	if err != nil {
-		return nil, fmt.Errorf("count tasks: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err := db.Each(ctx, q.db.Read(), "count tasks", func(row db.Row) error {
 		var status Status
 		var n int
-		if err := rows.Scan(&status, &n); err != nil {
-			return nil, fmt.Errorf("count tasks: %w", err)
-		}
+		err := row.Scan(&status, &n)
 		counts[status] = n
-	}
-	return counts, rows.Err()
+		return err
+	}, `SELECT status, COUNT(*) FROM pending_sync_queue GROUP BY status`)
+	return counts, err
 }
 
 // WaitedFor counts the marks that the end of an outage sets going: those that wait, but for what waits for its account,
@@ -276,7 +270,7 @@ func (q *Queue) releaseOne(ctx context.Context, recordID int64) error {
 func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var released []int64
 	err := q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		ids, err := idsOf(ctx, tx, query, args...)
+		ids, err := db.Values[int64](ctx, tx, "read due tasks", query, args...)
 		if err != nil {
 			return err
 		}
@@ -292,21 +286,4 @@ func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64
 		return nil
 	})
 	return released, err
-}
-
-func idsOf(ctx context.Context, tx *sql.Tx, query string, args ...any) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read due tasks: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("read due task: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
 }

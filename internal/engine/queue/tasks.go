@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
@@ -70,37 +71,34 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 	default:
 		where, args = where+" AND q.record_id > ?", append(args, f.After)
 	}
-	rows, err := q.db.Read().QueryContext(ctx, `
+	entries, err = db.All(ctx, q.db.Read(), "list tasks", scanEntry, `
 		SELECT q.record_id, q.status, COALESCE(q.account_id, 0), q.subject_id, q.episodes, q.action, q.retry_count, q.last_error,
 			q.status = 'pending' AND NOT `+free+`, q.next_attempt, q.created_at, q.updated_at
 		FROM pending_sync_queue q WHERE `+where+` ORDER BY q.record_id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list tasks: %w", err)
+		return nil, 0, err
 	}
-	defer func() { _ = rows.Close() }()
-	entries = []Entry{}
-	for rows.Next() {
-		var e Entry
-		var episodes string
-		var due, created, updated int64
-		if err := rows.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.SubjectID, &episodes, &e.Action, &e.RetryCount, &e.LastError,
-			&e.Held, &due, &created, &updated); err != nil {
-			return nil, 0, fmt.Errorf("read task: %w", err)
-		}
-		if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {
-			return nil, 0, fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
-		}
-		e.NextAttempt, e.CreatedAt, e.UpdatedAt = time.UnixMilli(due), time.UnixMilli(created), time.UnixMilli(updated)
-		entries = append(entries, e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("list tasks: %w", err)
-	}
+	entries = append([]Entry{}, entries...)
 	if len(entries) > f.Limit {
 		entries = entries[:f.Limit]
 		next = entries[f.Limit-1].RecordID
 	}
 	return entries, next, q.addRecords(ctx, entries)
+}
+
+// scanEntry reads a task without what its record is about.
+func scanEntry(row db.Row, e *Entry) error {
+	var episodes string
+	var due, created, updated int64
+	if err := row.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.SubjectID, &episodes, &e.Action, &e.RetryCount, &e.LastError,
+		&e.Held, &due, &created, &updated); err != nil {
+		return err
+	}
+	e.NextAttempt, e.CreatedAt, e.UpdatedAt = time.UnixMilli(due), time.UnixMilli(created), time.UnixMilli(updated)
+	if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {
+		return fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
+	}
+	return nil
 }
 
 // addRecords tells in entries what their records are about.
@@ -118,13 +116,9 @@ func (q *Queue) addRecords(ctx context.Context, entries []Entry) error {
 	return err
 }
 
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // standing is the state of a record's task; ErrNotFound and ErrSynced for one that
 // nothing can be done with.
-func standing(ctx context.Context, q querier, recordID int64) (Status, error) {
+func standing(ctx context.Context, q db.Querier, recordID int64) (Status, error) {
 	var status Status
 	err := q.QueryRowContext(ctx, `SELECT status FROM pending_sync_queue WHERE record_id = ?`, recordID).Scan(&status)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 )
 
@@ -43,7 +44,7 @@ func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
 		if added {
 			d.Blocked = &standing
 		}
-		alike, err := idsTx(ctx, tx, `SELECT id FROM pending_candidates WHERE title_key = (SELECT title_key FROM pending_candidates WHERE id = ?)`, id)
+		alike, err := db.Values[int64](ctx, tx, fmt.Sprintf("list the questions like question %d", id), `SELECT id FROM pending_candidates WHERE title_key = (SELECT title_key FROM pending_candidates WHERE id = ?)`, id)
 		if err != nil {
 			return err
 		}
@@ -120,21 +121,4 @@ func requeueTx(ctx context.Context, tx *sql.Tx, found []int64) ([]int64, error) 
 		}
 	}
 	return ids, nil
-}
-
-func idsTx(ctx context.Context, tx *sql.Tx, query string, id int64) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, query, id)
-	if err != nil {
-		return nil, fmt.Errorf("list the questions like question %d: %w", id, err)
-	}
-	defer func() { _ = rows.Close() }()
-	var ids []int64
-	for rows.Next() {
-		var one int64
-		if err := rows.Scan(&one); err != nil {
-			return nil, fmt.Errorf("list the questions like question %d: %w", id, err)
-		}
-		ids = append(ids, one)
-	}
-	return ids, rows.Err()
 }

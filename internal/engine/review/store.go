@@ -29,7 +29,7 @@ const columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_ty
 // awaited holds for a question q that a record waits for.
 var awaited = record.IsAwaited("q.id")
 
-func scan(row interface{ Scan(...any) error }) (q Question, d decision, err error) {
+func scan(row db.Row) (q Question, d decision, err error) {
 	var created, updated int64
 	var candidates, decided string
 	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &created, &updated); err != nil {
@@ -52,14 +52,8 @@ func scan(row interface{ Scan(...any) error }) (q Question, d decision, err erro
 	return q, d, nil
 }
 
-// querier is a transaction or the database.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // get is the question with id, whatever its state, or ErrNotFound.
-func get(ctx context.Context, from querier, id int64) (Question, decision, error) {
+func get(ctx context.Context, from db.Querier, id int64) (Question, decision, error) {
 	q, d, err := scan(from.QueryRowContext(ctx, `SELECT `+columns+` FROM pending_candidates q WHERE q.id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Question{}, decision{}, ErrNotFound
@@ -73,7 +67,7 @@ func get(ctx context.Context, from querier, id int64) (Question, decision, error
 }
 
 // addAwaiting tells in questions which records wait for them.
-func addAwaiting(ctx context.Context, from querier, questions []Question) error {
+func addAwaiting(ctx context.Context, from db.Querier, questions []Question) error {
 	ids := make([]int64, len(questions))
 	for i, q := range questions {
 		ids[i] = q.ID
@@ -133,22 +127,14 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	if f.Latest {
 		order = `q.updated_at DESC, q.id DESC`
 	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+columns+` FROM pending_candidates q WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	questions, err = db.All(ctx, s.db.Read(), "list questions", func(row db.Row, q *Question) (err error) {
+		*q, _, err = scan(row)
+		return err
+	}, `SELECT `+columns+` FROM pending_candidates q WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list questions: %w", err)
+		return nil, 0, err
 	}
-	defer func() { _ = rows.Close() }()
-	questions = []Question{}
-	for rows.Next() {
-		q, _, err := scan(rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		questions = append(questions, q)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("list questions: %w", err)
-	}
+	questions = append([]Question{}, questions...)
 	if len(questions) > limit {
 		questions = questions[:limit]
 		if !f.Latest {

@@ -182,27 +182,20 @@ func (l *Log) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, er
 }
 
 func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {
-	rows, err := l.db.Read().QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the webhook log: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	entries := []Entry{}
-	for rows.Next() {
-		var e Entry
+	entries, err := db.All(ctx, l.db.Read(), "read the webhook log", func(row db.Row, e *Entry) error {
 		var at int64
 		var ids string
-		if err := rows.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
-			return nil, fmt.Errorf("read webhook log entry: %w", err)
+		if err := row.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
+			return err
 		}
 		e.At, e.RecordIDs = time.UnixMilli(at), []int64{}
 		if err := json.Unmarshal([]byte(ids), &e.RecordIDs); err != nil {
-			return nil, fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
+			return fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
 		}
 		if e.RecordIDs == nil {
 			e.RecordIDs = []int64{}
 		}
-		entries = append(entries, e)
-	}
-	return entries, rows.Err()
+		return nil
+	}, statement, args...)
+	return append([]Entry{}, entries...), err
 }
