@@ -12,7 +12,7 @@ import (
 	"watchmark/internal/door/web"
 )
 
-// buildHandler puts pages and API behind one door.
+// buildHandler makes the one handler of the API and the pages.
 func (a *App) buildHandler(o Options) error {
 	base := a.Settings.Current().Server.BasePath
 	guard := &auth.Guard{
@@ -149,7 +149,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 	return pages, nil
 }
 
-// publicURL is the address people reach the service by: the setting, or what the request used.
+// publicURL is the address of the service for people: the setting, or else the address of the request.
 func (a *App) publicURL(ctx context.Context) string {
 	s := a.Settings.Current().Server
 	if s.PublicURL != "" {
