@@ -137,11 +137,14 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,
 			Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, Settings: a.Settings,
 		},
-		Tasks:    web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
-		Settings: web.Settings{Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status, TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys},
-		Debug:    web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
-		About:    web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
-		SignIn:   web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
+		Tasks: web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
+		Settings: web.Settings{
+			Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status,
+			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
+		},
+		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
+		About:  web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
+		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
 	})
 	if err != nil {
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)

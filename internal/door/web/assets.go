@@ -211,7 +211,8 @@ func loadIcons() (map[string]template.HTML, error) {
 			return nil, fmt.Errorf("%s is not an SVG drawing", p)
 		}
 		inner := strings.Join(strings.Fields(string(m[1])), " ")
-		icons[strings.TrimSuffix(path.Base(p), ".svg")] = template.HTML(`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">` + inner + `</svg>`) //nolint:gosec // drawings of our own
+		icon := `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">` + inner + `</svg>`
+		icons[strings.TrimSuffix(path.Base(p), ".svg")] = template.HTML(icon) //nolint:gosec // drawings of our own
 	}
 	return icons, nil
 }

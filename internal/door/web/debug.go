@@ -68,7 +68,8 @@ func (g Debug) trial(r *request) (content, error) {
 		Media: mediaKinds,
 		Form: trialForm{
 			Title: strings.TrimSpace(q.Get("title")), Original: strings.TrimSpace(q.Get("ori_title")), Media: media,
-			Season: cmp.Or(strings.TrimSpace(q.Get("season")), "1"), Episode: cmp.Or(strings.TrimSpace(q.Get("episode")), "1"), Date: strings.TrimSpace(q.Get("release_date")), User: q.Get("user_name"),
+			Season: cmp.Or(strings.TrimSpace(q.Get("season")), "1"), Episode: cmp.Or(strings.TrimSpace(q.Get("episode")), "1"),
+			Date: strings.TrimSpace(q.Get("release_date")), User: q.Get("user_name"),
 		},
 	}
 	for _, a := range accounts {

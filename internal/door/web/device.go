@@ -33,7 +33,10 @@ func (g Sources) device(r *request) (content, error) {
 		return content{}, err
 	}
 	status := g.Device()
-	page := devicePage{Status: status, Display: g.deviceDisplay(status), Settings: controls(g.Settings, "device"), RunningTask: running(g.Tasks, 0, device.TaskKind), Refresh: refreshIdle}
+	page := devicePage{
+		Status: status, Display: g.deviceDisplay(status), Settings: controls(g.Settings, "device"),
+		RunningTask: running(g.Tasks, 0, device.TaskKind), Refresh: refreshIdle,
+	}
 	if status.Scanning {
 		page.Refresh = refreshBusy
 	}

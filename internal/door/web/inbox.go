@@ -111,7 +111,10 @@ func (g Inbox) list(r *request) (content, error) {
 	if !slices.Contains([]inboxView{viewAttention, viewUnread, viewAll}, page.View) {
 		page.View = viewNotices
 	}
-	f := notify.Filter{Open: page.View == viewAttention, Attention: page.View == viewAttention, Unread: page.View == viewUnread, Standing: page.View != viewAll, Text: page.Text, Before: cursor(r, "before"), Limit: noticesShown}
+	f := notify.Filter{
+		Open: page.View == viewAttention, Attention: page.View == viewAttention, Unread: page.View == viewUnread, Standing: page.View != viewAll,
+		Text: page.Text, Before: cursor(r, "before"), Limit: noticesShown,
+	}
 	if slices.ContainsFunc(notify.Kinds(), func(k notify.KindInfo) bool { return k.Kind == page.Kind }) {
 		f.Kinds = []notify.Kind{page.Kind}
 	} else {

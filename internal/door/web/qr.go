@@ -32,6 +32,8 @@ func qrCode(text, label string) (template.HTML, error) {
 		}
 	}
 	side := code.Size + 2*qrQuiet
-	return template.HTML(fmt.Sprintf(`<svg class="qr" role="img" aria-label="%s" viewBox="0 0 %d %d" shape-rendering="crispEdges"><rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`, //nolint:gosec // numbers, and an escaped label
-		template.HTMLEscapeString(label), side, side, side, side, path.String())), nil
+	svg := fmt.Sprintf(`<svg class="qr" role="img" aria-label="%s" viewBox="0 0 %d %d" shape-rendering="crispEdges">`+
+		`<rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`,
+		template.HTMLEscapeString(label), side, side, side, side, path.String())
+	return template.HTML(svg), nil //nolint:gosec // numbers, and an escaped label
 }

@@ -68,7 +68,10 @@ func (g Queue) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := queuePage{Catalog: g.Reachability(), Scheduler: g.Scheduler(), Refresh: refreshQueue, Waiting: counts[queue.Pending], Status: queue.Pending, MaxRetries: g.Settings.Current().CatalogReplay.MaxRetries}
+	page := queuePage{
+		Catalog: g.Reachability(), Scheduler: g.Scheduler(), Refresh: refreshQueue, Waiting: counts[queue.Pending], Status: queue.Pending,
+		MaxRetries: g.Settings.Current().CatalogReplay.MaxRetries,
+	}
 	if status := queue.Status(r.URL.Query().Get("status")); slices.Contains(queueStates, status) {
 		page.Status = status
 	}

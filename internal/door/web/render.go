@@ -136,12 +136,14 @@ func (w words) ago(t, now time.Time) (template.HTML, error) {
 
 // at writes the day and time of t. The script rewrites it in the reader's language and time zone.
 func at(t time.Time) template.HTML {
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04"))) //nolint:gosec // times and escaped words
+	//nolint:gosec // times
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-at>%s</time>`, t.UTC().Format(time.RFC3339), t.Local().Format("2006-01-02 15:04")))
 }
 
 // clock writes the time of day of t with milliseconds. The script rewrites it in the reader's time zone.
 func clock(t time.Time) template.HTML {
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000"))) //nolint:gosec // times and escaped words
+	//nolint:gosec // times
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-clock>%s</time>`, t.UTC().Format(time.RFC3339Nano), t.Local().Format("15:04:05.000")))
 }
 
 // date formats t with the layout, as of package time, that is the text of key.

@@ -291,7 +291,10 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 }
 
 // weekdayKeys are the text keys of schedules on one day of the week, Sunday first.
-var weekdayKeys = []string{"summaries.when.sunday", "summaries.when.monday", "summaries.when.tuesday", "summaries.when.wednesday", "summaries.when.thursday", "summaries.when.friday", "summaries.when.saturday"}
+var weekdayKeys = []string{
+	"summaries.when.sunday", "summaries.when.monday", "summaries.when.tuesday", "summaries.when.wednesday",
+	"summaries.when.thursday", "summaries.when.friday", "summaries.when.saturday",
+}
 
 // everyday matches cron expressions of one run a day: minute, hour, day of the month, day of the week.
 var everyday = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[0-7]|1-5)$`)

@@ -77,7 +77,10 @@ func (g Sources) tracker(r *request) (content, error) {
 	}
 	connected := r.URL.Query().Get("tracker_connected")
 	for _, u := range status.Users {
-		person := personView{User: u, Accounts: accountsOf(u.Name), Display: personDisplay(u), Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name})}
+		person := personView{
+			User: u, Accounts: accountsOf(u.Name), Display: personDisplay(u),
+			Path: withQuery("/records", map[string]string{"source": string(watch.Tracker), "user": u.Name}),
+		}
 		if at := slices.IndexFunc(history.Users, func(one tracker.UserSync) bool { return one.ID == u.ID }); at >= 0 {
 			person.Sync = history.Users[at]
 		}

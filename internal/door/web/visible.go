@@ -22,7 +22,10 @@ func isControl(r rune) bool {
 }
 
 // untouched are the attributes whose value is sent back to the service and must stay the same.
-var untouched = map[string]bool{"value": true, "href": true, "src": true, "action": true, "name": true, "data-name": true, "data-body": true, "data-text": true, "data-url": true, "data-level": true}
+var untouched = map[string]bool{
+	"value": true, "href": true, "src": true, "action": true, "name": true,
+	"data-name": true, "data-body": true, "data-text": true, "data-url": true, "data-level": true,
+}
 
 // visible makes the control characters of a page visible: in text as an element with their code, in attributes, options
 // and titles as their code in brackets. Fields that people edit stay the same. Every page passes through it, so that no
