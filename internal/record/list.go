@@ -112,7 +112,6 @@ func (f Filter) where() (string, []any) {
 
 // UserNames are the media-server users seen in the newest 500 records, newest first.
 func (s *Store) UserNames(ctx context.Context) ([]string, error) {
-	names, err := db.Values[string](ctx, s.db.Read(), "list user names", `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
+	return db.Values[string](ctx, s.db.Read(), "list user names", `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
 		WHERE user_name <> '' GROUP BY user_name ORDER BY MAX(id) DESC`)
-	return append([]string{}, names...), err
 }

@@ -31,6 +31,5 @@ func scan(row db.Row, r *Record, more ...any) error {
 
 // recordsOf are the records that the rest of a SELECT names.
 func recordsOf(ctx context.Context, from db.Querier, rest string, args ...any) ([]Record, error) {
-	records, err := db.All(ctx, from, "list records", func(row db.Row, r *Record) error { return scan(row, r) }, `SELECT `+columns+` FROM records `+rest, args...)
-	return append([]Record{}, records...), err
+	return db.All(ctx, from, "list records", func(row db.Row, r *Record) error { return scan(row, r) }, `SELECT `+columns+` FROM records `+rest, args...)
 }

@@ -78,7 +78,6 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 	if err != nil {
 		return nil, 0, err
 	}
-	entries = append([]Entry{}, entries...)
 	if len(entries) > f.Limit {
 		entries = entries[:f.Limit]
 		next = entries[f.Limit-1].RecordID

@@ -134,7 +134,6 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	if err != nil {
 		return nil, 0, err
 	}
-	questions = append([]Question{}, questions...)
 	if len(questions) > limit {
 		questions = questions[:limit]
 		if !f.Latest {

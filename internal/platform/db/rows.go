@@ -33,9 +33,10 @@ func Each(ctx context.Context, from Querier, what string, read func(Row) error, 
 	return nil
 }
 
-// All are the rows that a query answers, each as read makes it; nil when there are none. It is Each otherwise.
-func All[T any](ctx context.Context, from Querier, what string, read func(Row, *T) error, query string, args ...any) (all []T, err error) {
-	err = Each(ctx, from, what, func(row Row) error {
+// All are the rows that a query answers, each as read makes it, and never nil without an error. It is Each otherwise.
+func All[T any](ctx context.Context, from Querier, what string, read func(Row, *T) error, query string, args ...any) ([]T, error) {
+	all := []T{}
+	err := Each(ctx, from, what, func(row Row) error {
 		var one T
 		err := read(row, &one)
 		all = append(all, one)

@@ -182,7 +182,7 @@ func (l *Log) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, er
 }
 
 func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {
-	entries, err := db.All(ctx, l.db.Read(), "read the webhook log", func(row db.Row, e *Entry) error {
+	return db.All(ctx, l.db.Read(), "read the webhook log", func(row db.Row, e *Entry) error {
 		var at int64
 		var ids string
 		if err := row.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
@@ -197,5 +197,4 @@ func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry
 		}
 		return nil
 	}, statement, args...)
-	return append([]Entry{}, entries...), err
 }
