@@ -43,10 +43,10 @@ func (e *Error) Reason() reason.Reason {
 		r = failedWithStatus.With(e.Op, e.Kind, e.Status)
 	}
 	if !e.Description.IsZero() {
-		r = failedBecause.With(r, e.Description)
+		r = reason.Because.With(r, e.Description)
 	}
 	if e.Err != nil {
-		r = failedBecause.With(r, e.Err)
+		r = reason.Because.With(r, e.Err)
 	}
 	return r
 }

@@ -35,7 +35,6 @@ var (
 var (
 	failed           = reason.New("catalog_failed", "{op}: {kind}", "{op}：{kind}")
 	failedWithStatus = reason.New("catalog_failed_status", "{op}: {kind} (HTTP {status})", "{op}：{kind}（HTTP {status}）")
-	failedBecause    = reason.New("catalog_failed_because", "{failure}: {detail}", "{failure}：{detail}")
 )
 
 // What was done when a call failed.

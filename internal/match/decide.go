@@ -117,5 +117,5 @@ func explain(p parts, date reason.Reason, t target) reason.Reason {
 	if t.found() && p.episode < 0.8 {
 		why = append(why, countedEpisode.With(t.how))
 	}
-	return allOf.With(why)
+	return reason.Several.With(why)
 }

@@ -50,7 +50,6 @@ var (
 
 // Why a subject fits, each a part of a list.
 var (
-	allOf          = reason.New("fits", "{reasons}", "{reasons}")
 	idStandsForIt  = reason.New("fits_id", "an id that the media server sent stands for it", "媒体服务器发来的编号对应此条目")
 	sameTitle      = reason.New("fits_title", "the title is the same", "标题相同")
 	nearTitle      = reason.New("fits_title_nearly", "the title is nearly the same", "标题几乎相同")

@@ -251,7 +251,7 @@ func decodeLine[T any](registry huma.Registry, raw json.RawMessage) (line T, why
 		}
 	}
 	if len(problems) > 0 {
-		return line, lineFields.With(problems)
+		return line, reason.Several.With(problems)
 	}
 	if err := json.Unmarshal(raw, &line); err != nil {
 		return line, lineNumber.With()

@@ -86,7 +86,6 @@ var (
 	lineNoJSON   = reason.New("import_line_no_json", "no JSON", "不是 JSON")
 	lineNumber   = reason.New("import_line_number", "a number is too large, or no whole one", "有数字过大，或不是整数")
 	lineField    = reason.New("import_line_field", "{location}: {what}", "{location}：{what}")
-	lineFields   = reason.New("import_line_fields", "{problems}", "{problems}")
 	// A place in braces would be an argument, so the shape is one.
 	importNoJSON = reason.New("import_no_json", "This is no JSON: look at line {line}. And it must be {shape}, as the export makes it.",
 		"这不是 JSON：请看第 {line} 行。另外，必须是 {shape} 的形式，与导出的一样。").For(reason.Invalid)

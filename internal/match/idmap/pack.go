@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -149,12 +150,12 @@ func unpackDate(n uint32) watch.Date {
 func Read(packed io.Reader) (*Table, error) {
 	unzipped, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, wrongFormat.With(ErrFormat, err)
+		return nil, reason.Because.With(ErrFormat, err)
 	}
 	u := &unpacker{from: bufio.NewReader(&bounded{from: unzipped, left: maxPacked})}
 	t, err := u.table()
 	if err != nil {
-		return nil, wrongFormat.With(ErrFormat, err)
+		return nil, reason.Because.With(ErrFormat, err)
 	}
 	t.index()
 	return t, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // errLarge is the error for a document of more than maxDocument bytes.
-var errLarge = wrongFormat.With(ErrFormat, tooLarge.With(maxDocument>>20))
+var errLarge = reason.Because.With(ErrFormat, tooLarge.With(maxDocument>>20))
 
 // japan is the zone that days are counted in.
 var japan = time.FixedZone("JST", 9*60*60)
@@ -65,7 +66,7 @@ func parse(document io.Reader) ([]row, error) {
 			return nil
 		}
 		if len(found) == maxEntries {
-			return wrongFormat.With(ErrFormat, manySubjects.With(maxEntries))
+			return reason.Because.With(ErrFormat, manySubjects.With(maxEntries))
 		}
 		found[next.subject] = &next
 		return nil
@@ -73,7 +74,7 @@ func parse(document io.Reader) ([]row, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, wrongFormat.With(ErrFormat, noSubject)
+		return nil, reason.Because.With(ErrFormat, noSubject)
 	}
 	rows := make([]row, 0, len(found))
 	for _, subject := range slices.Sorted(maps.Keys(found)) {
@@ -109,10 +110,10 @@ func eachItem(decoder *json.Decoder, take func(item) error) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return wrongFormat.With(ErrFormat, somethingBehind)
+		return reason.Because.With(ErrFormat, somethingBehind)
 	}
 	if !seen {
-		return wrongFormat.With(ErrFormat, noItems)
+		return reason.Because.With(ErrFormat, noItems)
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func expect(decoder *json.Decoder, want json.Delim) error {
 		return unreadable(err)
 	}
 	if token != want {
-		return wrongFormat.With(ErrFormat, notThere.With(want))
+		return reason.Because.With(ErrFormat, notThere.With(want))
 	}
 	return nil
 }
@@ -155,9 +156,9 @@ func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return wrongFormat.With(ErrFormat, endsEarly)
+		return reason.Because.With(ErrFormat, endsEarly)
 	case errors.As(err, &syntax):
-		return wrongFormat.With(ErrFormat, noJSON.With(syntax.Offset))
+		return reason.Because.With(ErrFormat, noJSON.With(syntax.Offset))
 	}
 	return err
 }

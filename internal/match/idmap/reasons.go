@@ -34,7 +34,6 @@ var (
 
 // What is wrong with a table.
 var (
-	wrongFormat     = reason.New("dataset_format_because", "{format}: {cause}", "{format}：{cause}")
 	longAddress     = reason.New("dataset_address_long", "what is to be kept of the document's address is too long", "文件地址中需要保存的部分过长")
 	largeNumber     = reason.New("dataset_number", "a number is {number} and may be {most}", "有数值为 {number}，上限是 {most}")
 	endlessHead     = reason.New("dataset_head", "its head has no end", "文件头没有结尾")

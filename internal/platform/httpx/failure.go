@@ -50,7 +50,7 @@ func (e *Error) Reason() reason.Reason {
 	if e.Detail.IsZero() {
 		return e.Kind.Explain(e.Host)
 	}
-	return withDetail.With(e.Kind.Explain(e.Host), e.Detail)
+	return reason.WithDetail.With(e.Kind.Explain(e.Host), e.Detail)
 }
 
 // Unwrap gives the cause.

@@ -17,7 +17,6 @@ var explained = map[Kind]*reason.Kind{
 var (
 	errBadAddress = reason.New("http_bad_address", "the address is not a usable http or https URL", "不是可用的 http 或 https 地址")
 	requestFailed = reason.New("http_failed", "the request to {host} failed", "发往 {host} 的请求失败")
-	withDetail    = reason.New("http_detail", "{problem} ({detail})", "{problem}（{detail}）")
 
 	nothingCame = reason.New("http_nothing_came", "nothing came for {limit}: {cause}",
 		"{limit} 内没有收到任何数据：{cause}")

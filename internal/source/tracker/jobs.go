@@ -97,7 +97,7 @@ func (k *Service) sync(ctx context.Context, run *schedule.Run, users []User, ful
 		}
 		if err != nil {
 			again = max(again, worthRetrying(err))
-			problems = append(problems, ofUser.With(result.Name, err))
+			problems = append(problems, reason.Because.With(result.Name, err))
 			k.Log.WarnContext(ctx, "the history of a tracker user could not be read to its end", "tracker_user", result.Name, "error", err)
 		} else {
 			k.Log.InfoContext(ctx, "the history of a tracker user was read", "tracker_user", result.Name, "outcome", string(result.Outcome), "taken", result.Taken)
@@ -112,7 +112,7 @@ func (k *Service) sync(ctx context.Context, run *schedule.Run, users []User, ful
 	case 1:
 		return problems[0]
 	}
-	return several.With(problems)
+	return reason.Several.With(problems)
 }
 
 // PreviewSync starts a task that lists what a full sync of a user would mark, and marks nothing;

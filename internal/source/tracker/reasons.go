@@ -140,7 +140,5 @@ var (
 	ErrNobody = reason.New("tracker_nobody", "no tracker user is connected: sign in first", "没有已连接的 Trakt 用户：请先登录").For(reason.Conflict)
 
 	// failed is an *Error: what was being done, and what is wrong.
-	failed  = reason.New("tracker_failed", "{doing}: {problem}", "{doing}：{problem}")
-	ofUser  = reason.New("tracker_of_user", "{name}: {problem}", "{name}：{problem}")
-	several = reason.New("tracker_several", "{problems}", "{problems}")
+	failed = reason.New("tracker_failed", "{doing}: {problem}", "{doing}：{problem}")
 )

@@ -201,7 +201,7 @@ func (k *Service) renewTokens(ctx context.Context, _ *schedule.Run) error {
 			continue
 		}
 		if _, _, err := k.credential(ctx, u.ID, beatEarly, ""); err != nil && !errors.Is(err, ErrDead) {
-			problems = append(problems, ofUser.With(u.Name, err))
+			problems = append(problems, reason.Because.With(u.Name, err))
 		}
 	}
 	return errors.Join(problems...)

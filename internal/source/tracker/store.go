@@ -63,7 +63,7 @@ func (u User) Trouble() reason.Reason {
 	if u.Name == "" {
 		return u.Problem
 	}
-	return ofUser.With(u.Name, u.Problem)
+	return reason.Because.With(u.Name, u.Problem)
 }
 
 // Usable reports whether a history can be read with the sign-in.

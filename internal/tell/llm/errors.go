@@ -85,7 +85,7 @@ func (e *Error) Problem() reason.Reason {
 	if e.Said.IsZero() {
 		return problem
 	}
-	return withDetail.With(problem, e.Said)
+	return reason.WithDetail.With(problem, e.Said)
 }
 
 // Advice is one sentence that says what to do.

@@ -12,6 +12,5 @@ var (
 	contentFilter    = reason.New("llm_content_filter", "its content filter", "内容过滤")
 	leadsOn          = reason.New("llm_leads_on", "it leads on to {address}", "它跳转到 {address}")
 	finishReason     = reason.New("llm_finish_reason", "finish_reason {what}", "finish_reason {what}")
-	withDetail       = reason.New("llm_detail", "{problem} ({detail})", "{problem}（{detail}）")
 	problemAndAdvice = reason.New("llm_problem", "{problem}: {advice}", "{problem}：{advice}")
 )

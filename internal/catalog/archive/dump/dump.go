@@ -50,13 +50,13 @@ func (e *Error) Error() string { return e.Reason().Text }
 func (e *Error) Reason() reason.Reason {
 	what := e.What
 	if e.Err != nil {
-		what = because.With(what, e.Err)
+		what = reason.Because.With(what, e.Err)
 	}
 	if e.Line > 0 {
 		what = inLine.With(e.Line, what)
 	}
 	if e.Member != "" {
-		what = inMember.With(e.Member, what)
+		what = reason.Because.With(e.Member, what)
 	}
 	return unusable.With(what)
 }

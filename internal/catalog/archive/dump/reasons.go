@@ -7,9 +7,7 @@ import (
 // The parts of the text of an *Error.
 var (
 	unusable = reason.New("dump_unusable", "the dump cannot be used: {what}", "数据文件无法使用：{what}")
-	inMember = reason.New("dump_member", "{member}: {what}", "{member}：{what}")
 	inLine   = reason.New("dump_line", "line {line}: {what}", "第 {line} 行：{what}")
-	because  = reason.New("dump_because", "{what}: {cause}", "{what}：{cause}")
 )
 
 // What is wrong with a zip or one of its members.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -111,7 +112,7 @@ func (d *download) run(ctx context.Context) error {
 		if errors.As(err, &disk) {
 			return err
 		}
-		reasons = append(reasons, fromSource.With(s.name, err))
+		reasons = append(reasons, reason.Because.With(s.name, err))
 	}
 	return allOf(reasons)
 }

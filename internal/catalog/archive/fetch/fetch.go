@@ -69,5 +69,5 @@ func allOf(errs []error) error {
 	for i, err := range errs {
 		reasons[i] = reason.Of(err)
 	}
-	return fromSources.With(reasons)
+	return reason.Several.With(reasons)
 }

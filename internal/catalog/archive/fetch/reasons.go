@@ -35,8 +35,6 @@ var (
 	downloadADump   = reason.New("fetch_a_dump", "download a dump: {cause}", "下载数据文件：{cause}")
 	downloadVersion = reason.New("fetch_version", "download the dump {version}: {cause}", "下载数据文件 {version}：{cause}")
 	downloadDump    = reason.New("fetch_dump", "download the dump: {cause}", "下载数据文件：{cause}")
-	fromSource      = reason.New("fetch_source", "{source}: {cause}", "{source}：{cause}")
-	fromSources     = reason.New("fetch_sources", "{sources}", "{sources}")
 )
 
 // What is wrong with an answer.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/reason"
 )
 
 const (
@@ -72,7 +73,7 @@ func Latest(ctx context.Context, cfg Config) (Release, error) {
 		if ended := ctx.Err(); ended != nil {
 			return Release{}, lookForNewest.With(ended)
 		}
-		reasons = append(reasons, fromSource.With(s.name, err))
+		reasons = append(reasons, reason.Because.With(s.name, err))
 	}
 	return Release{}, lookForNewest.With(allOf(reasons))
 }

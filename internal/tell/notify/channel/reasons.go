@@ -182,6 +182,5 @@ var (
 	headerValueBad         = reason.New("channel_header_value_bad", "the value of {name} holds a line break or another control character, or more than {most} bytes", "{name} 的值含有换行或其他控制字符，或超过 {most} 字节")
 	receiverSaid           = reason.New("channel_receiver_said", "the receiver answered with status {status}: {text}", "接收方返回状态码 {status}：{text}")
 	receiverRedirectsTo    = reason.New("channel_receiver_redirects_to", "the receiver redirects (status {status}) to {address}", "接收方要求跳转（状态码 {status}）到 {address}")
-	withDetail             = reason.New("channel_with_detail", "{problem} ({detail})", "{problem}（{detail}）")
 	problemAndAdvice       = reason.New("channel_problem", "{problem}; {advice}", "{problem}；{advice}")
 )

@@ -187,7 +187,7 @@ func (e mailer) failed(at step, err error) *Failure {
 		return &Failure{Blame: OfChannel, Problem: certificateNotTrusted.With(cut(clean(certificate.Err.Error()), maxExcerpt)), Advice: enterHostNameCertificateOne.With()}
 	}
 	kind := httpx.Classify(err)
-	f := &Failure{Problem: withDetail.With(kind.Explain(e.Where()), cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt))}
+	f := &Failure{Problem: reason.WithDetail.With(kind.Explain(e.Where()), cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt))}
 	if kind == httpx.Timeout && at == toGreet && e.TLS != Implicit {
 		f.Advice = ifPortSpeaksTLSFrom.With()
 	}
