@@ -134,7 +134,7 @@ func (s System) plan() (plan, error) {
 	case "darwin":
 		return s.launchd()
 	case "windows":
-		return plan{}, errors.New("on Windows the Task Scheduler starts the service: docs/install.md, Windows, has the lines to paste")
+		return plan{}, errors.New("on Windows the Task Scheduler starts the service: the document /docs/install/windows of the running service has the lines to paste")
 	default:
 		return plan{}, fmt.Errorf("there is no way to install it on %s: have your system start \"%s serve --data FOLDER\" as a user of its own", s.OS, s.Program)
 	}
