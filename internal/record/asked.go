@@ -112,11 +112,11 @@ type Led struct {
 // LedTx are the records whose last run a rule led, the newest first. The id of a mapping that was deleted may be given
 // again, so older ones may have been led by another mapping.
 func LedTx(ctx context.Context, tx *sql.Tx, rule Rule) ([]Led, error) {
-	return db.All(ctx, tx, fmt.Sprintf("list what mapping %d led", rule.ID), func(row db.Row, one *Led) error {
+	return db.All(ctx, tx, fmt.Sprintf("list what mapping %d led", rule.ID), func(row db.Row) (one Led, err error) {
 		var updated int64
-		err := row.Scan(&one.ID, &one.Marked, &updated)
+		err = row.Scan(&one.ID, &one.Marked, &updated)
 		one.UpdatedAt = time.UnixMilli(updated)
-		return err
+		return one, err
 	}, `SELECT id, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id), updated_at FROM records
 		WHERE rule_id = ? AND rule_subject_id = ? AND rule_offset = ? ORDER BY id DESC`, rule.ID, rule.SubjectID, rule.EpisodeOffset)
 }

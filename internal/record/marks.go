@@ -26,8 +26,9 @@ type Mark struct {
 
 // Marks is what a record wrote and nobody took back, by subject and episode.
 func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
-	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), func(row db.Row, m *Mark) error {
-		return row.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created)
+	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), func(row db.Row) (m Mark, err error) {
+		err = row.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created)
+		return m, err
 	}, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
 		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
 }

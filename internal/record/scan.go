@@ -31,5 +31,8 @@ func scan(row db.Row, r *Record, more ...any) error {
 
 // recordsOf are the records that the rest of a SELECT names.
 func recordsOf(ctx context.Context, from db.Querier, rest string, args ...any) ([]Record, error) {
-	return db.All(ctx, from, "list records", func(row db.Row, r *Record) error { return scan(row, r) }, `SELECT `+columns+` FROM records `+rest, args...)
+	return db.All(ctx, from, "list records", func(row db.Row) (r Record, err error) {
+		err = scan(row, &r)
+		return r, err
+	}, `SELECT `+columns+` FROM records `+rest, args...)
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
 // IgnoredUser is a media-server user whose plays are left alone while no account names them.
@@ -39,22 +41,12 @@ func HeedTx(ctx context.Context, tx *sql.Tx, name string) error {
 
 // Ignored are the media-server users that are ignored, by name.
 func (s *Store) Ignored(ctx context.Context) ([]IgnoredUser, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT name, ignored_at FROM ignored_users ORDER BY name`)
-	if err != nil {
-		return nil, fmt.Errorf("list ignored users: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	users := []IgnoredUser{}
-	for rows.Next() {
-		var u IgnoredUser
+	return db.All(ctx, s.db.Read(), "list ignored users", func(row db.Row) (u IgnoredUser, err error) {
 		var at int64
-		if err := rows.Scan(&u.Name, &at); err != nil {
-			return nil, fmt.Errorf("list ignored users: %w", err)
-		}
+		err = row.Scan(&u.Name, &at)
 		u.IgnoredAt = time.UnixMilli(at).UTC()
-		users = append(users, u)
-	}
-	return users, rows.Err()
+		return u, err
+	}, `SELECT name, ignored_at FROM ignored_users ORDER BY name`)
 }
 
 // IsIgnored reports whether a media-server user is ignored.

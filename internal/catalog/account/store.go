@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -255,12 +254,7 @@ func checkFree(ctx context.Context, tx *sql.Tx, username string, catalogUserID i
 	return nil
 }
 
-// querier is a transaction or the reader pool.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func get(ctx context.Context, q querier, id int64) (Account, error) {
+func get(ctx context.Context, q db.Querier, id int64) (Account, error) {
 	found, err := query(ctx, q, `SELECT `+columns+` FROM accounts a WHERE a.id = ?`, id)
 	if err != nil {
 		return Account{}, err
@@ -272,58 +266,43 @@ func get(ctx context.Context, q querier, id int64) (Account, error) {
 }
 
 // query reads the accounts that statement selects, with their media user names.
-func query(ctx context.Context, q querier, statement string, args ...any) ([]Account, error) {
-	rows, err := q.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read accounts: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	accounts := []Account{}
-	for rows.Next() {
-		var a Account
+func query(ctx context.Context, q db.Querier, statement string, args ...any) ([]Account, error) {
+	accounts, err := db.All(ctx, q, "read accounts", func(row db.Row) (a Account, err error) {
 		var expires, checked, created, updated int64
-		err := rows.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
+		err = row.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
 			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &checked, &a.Problem, &created, &updated)
-		if err != nil {
-			return nil, fmt.Errorf("read account: %w", err)
-		}
 		a.ExpiresAt, a.CheckedAt = timeOrNil(expires), timeOrNil(checked)
 		a.CreatedAt, a.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
 		a.MediaUserNames = []string{}
-		accounts = append(accounts, a)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read accounts: %w", err)
+		return a, err
+	}, statement, args...)
+	if err != nil {
+		return nil, err
 	}
 	return accounts, addUserNames(ctx, q, accounts)
 }
 
 // addUserNames fills in the media user names of all accounts with one query.
-func addUserNames(ctx context.Context, q querier, accounts []Account) error {
+func addUserNames(ctx context.Context, q db.Querier, accounts []Account) error {
 	if len(accounts) == 0 {
 		return nil
 	}
 	index := make(map[int64]int, len(accounts))
-	args := make([]any, len(accounts))
+	ids := make([]int64, len(accounts))
 	for i, a := range accounts {
-		index[a.ID], args[i] = i, a.ID
+		index[a.ID], ids[i] = i, a.ID
 	}
-	rows, err := q.QueryContext(ctx, `SELECT account_id, name FROM account_media_users WHERE account_id IN (?`+
-		strings.Repeat(", ?", len(args)-1)+`) ORDER BY name`, args...)
-	if err != nil {
-		return fmt.Errorf("read media user names: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	list, args := db.In(ids)
+	return db.Each(ctx, q, "read media user names", func(row db.Row) error {
 		var id int64
 		var name string
-		if err := rows.Scan(&id, &name); err != nil {
-			return fmt.Errorf("read media user name: %w", err)
+		if err := row.Scan(&id, &name); err != nil {
+			return err
 		}
 		a := &accounts[index[id]]
 		a.MediaUserNames = append(a.MediaUserNames, name)
-	}
-	return rows.Err()
+		return nil
+	}, `SELECT account_id, name FROM account_media_users WHERE account_id IN `+list+` ORDER BY name`, args...)
 }
 
 func or[T any](p *T, otherwise T) T {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
 // NeedsSetup tells whether there is no administrator yet.
@@ -119,13 +121,8 @@ func unknownAdmin(ctx context.Context, tx *sql.Tx) error {
 	return adminNamed.With(ErrUnknownAdmin, right)
 }
 
-// querier is the reader pool or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // adminName is the name of the administrator, empty when there is none.
-func adminName(ctx context.Context, q querier) (string, error) {
+func adminName(ctx context.Context, q db.Querier) (string, error) {
 	var name string
 	err := q.QueryRowContext(ctx, `SELECT name FROM admins ORDER BY id LIMIT 1`).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

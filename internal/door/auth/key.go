@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
 // Key is an API key as it may be shown; the key itself is known to its owner only.
@@ -56,29 +58,16 @@ func (s *Store) CreateKey(ctx context.Context, name string) (plain string, key K
 
 // ListKeys are all API keys by name.
 func (s *Store) ListKeys(ctx context.Context) ([]Key, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, name, hint, created_at, used_at FROM api_keys ORDER BY name`)
-	if err != nil {
-		return nil, fmt.Errorf("list API keys: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	keys := []Key{}
-	for rows.Next() {
-		var key Key
+	return db.All(ctx, s.db.Read(), "list API keys", func(row db.Row) (key Key, err error) {
 		var created, used int64
-		if err := rows.Scan(&key.ID, &key.Name, &key.Hint, &created, &used); err != nil {
-			return nil, fmt.Errorf("list API keys: %w", err)
-		}
+		err = row.Scan(&key.ID, &key.Name, &key.Hint, &created, &used)
 		key.CreatedAt = time.UnixMilli(created)
 		if used != 0 {
 			at := time.UnixMilli(used)
 			key.UsedAt = &at
 		}
-		keys = append(keys, key)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list API keys: %w", err)
-	}
-	return keys, nil
+		return key, err
+	}, `SELECT id, name, hint, created_at, used_at FROM api_keys ORDER BY name`)
 }
 
 // DeleteKey removes the API key with the id, which ends its use at once, or returns ErrKeyNotFound.

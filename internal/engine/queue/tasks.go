@@ -86,18 +86,18 @@ func (q *Queue) List(ctx context.Context, f Filter) (entries []Entry, next int64
 }
 
 // scanEntry reads a task without what its record is about.
-func scanEntry(row db.Row, e *Entry) error {
+func scanEntry(row db.Row) (e Entry, err error) {
 	var episodes string
 	var due, created, updated int64
 	if err := row.Scan(&e.RecordID, &e.Status, &e.AccountID, &e.SubjectID, &episodes, &e.Action, &e.RetryCount, &e.LastError,
 		&e.Held, &due, &created, &updated); err != nil {
-		return err
+		return e, err
 	}
 	e.NextAttempt, e.CreatedAt, e.UpdatedAt = time.UnixMilli(due), time.UnixMilli(created), time.UnixMilli(updated)
 	if err := json.Unmarshal([]byte(episodes), &e.Episodes); err != nil {
-		return fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
+		return e, fmt.Errorf("decode the episodes of task %d: %w", e.RecordID, err)
 	}
-	return nil
+	return e, nil
 }
 
 // addRecords tells in entries what their records are about.

@@ -127,9 +127,9 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	if f.Latest {
 		order = `q.updated_at DESC, q.id DESC`
 	}
-	questions, err = db.All(ctx, s.db.Read(), "list questions", func(row db.Row, q *Question) (err error) {
-		*q, _, err = scan(row)
-		return err
+	questions, err = db.All(ctx, s.db.Read(), "list questions", func(row db.Row) (Question, error) {
+		q, _, err := scan(row)
+		return q, err
 	}, `SELECT `+columns+` FROM pending_candidates q WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, 0, err

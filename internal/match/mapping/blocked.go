@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
 const blockedColumns = `id, keyword, kind, source, created_at`
 
-func scanBlocked(row interface{ Scan(...any) error }) (b Blocked, err error) {
+func scanBlocked(row db.Row) (b Blocked, err error) {
 	var created int64
 	err = row.Scan(&b.ID, &b.Keyword, &b.Kind, &b.Source, &created)
 	b.CreatedAt = time.UnixMilli(created)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
@@ -150,7 +151,7 @@ func (p Plan) refusal() error {
 }
 
 // plan finds out what becomes of a Set, and which mappings are there for the slots.
-func plan(ctx context.Context, r reader, set Set) (p Plan, alike map[slot][]Mapping, err error) {
+func plan(ctx context.Context, r db.Querier, set Set) (p Plan, alike map[slot][]Mapping, err error) {
 	mappings, err := query(ctx, r, byTitle)
 	if err != nil {
 		return p, nil, err

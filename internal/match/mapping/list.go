@@ -2,10 +2,11 @@ package mapping
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"watchmark/internal/platform/db"
 )
 
 // Filter selects mappings, or blocked keywords. The zero Filter is the newest 50.
@@ -67,37 +68,13 @@ func (s *Store) AllBlocked(ctx context.Context) ([]Blocked, error) {
 
 const byKeyword = `ORDER BY keyword, id`
 
-// reader is a transaction or the reader pool.
-type reader interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // query reads the mappings that the clauses select.
-func query(ctx context.Context, r reader, clauses string, args ...any) ([]Mapping, error) {
-	return rowsOf(ctx, r, scan, `SELECT `+columns+` FROM mappings `+clauses, args...)
+func query(ctx context.Context, r db.Querier, clauses string, args ...any) ([]Mapping, error) {
+	return db.All(ctx, r, "list mappings", scan, `SELECT `+columns+` FROM mappings `+clauses, args...)
 }
 
-func queryBlocked(ctx context.Context, r reader, clauses string, args ...any) ([]Blocked, error) {
-	return rowsOf(ctx, r, scanBlocked, `SELECT `+blockedColumns+` FROM blocked_keywords `+clauses, args...)
-}
-
-// rowsOf reads what a statement selects; never nil.
-func rowsOf[T any](ctx context.Context, r reader, scan func(interface{ Scan(...any) error }) (T, error), statement string, args ...any) ([]T, error) {
-	rows, err := r.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list mappings or blocked keywords: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	list := []T{}
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read a mapping or blocked keyword: %w", err)
-		}
-		list = append(list, one)
-	}
-	return list, rows.Err()
+func queryBlocked(ctx context.Context, r db.Querier, clauses string, args ...any) ([]Blocked, error) {
+	return db.All(ctx, r, "list blocked keywords", scanBlocked, `SELECT `+blockedColumns+` FROM blocked_keywords `+clauses, args...)
 }
 
 // Counts are how many mappings and blocked keywords there are.
@@ -110,7 +87,7 @@ type Counts struct {
 // Count counts what is kept.
 func (s *Store) Count(ctx context.Context) (Counts, error) { return countTx(ctx, s.db.Read()) }
 
-func countTx(ctx context.Context, r reader) (c Counts, err error) {
+func countTx(ctx context.Context, r db.Querier) (c Counts, err error) {
 	err = r.QueryRowContext(ctx, `SELECT m.all_of, m.regex, b.all_of, b.regex FROM
 		(SELECT COUNT(*) AS all_of, COALESCE(SUM(is_regex), 0) AS regex FROM mappings) AS m,
 		(SELECT COUNT(*) AS all_of, COALESCE(SUM(CASE WHEN kind = 'regex' THEN 1 ELSE 0 END), 0) AS regex FROM blocked_keywords) AS b`).

@@ -56,7 +56,7 @@ func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql
 
 const columns = `id, title, is_regex, season, first_season, form, episode, subject_id, subject_name, episode_offset, origin, note, created_at, updated_at`
 
-func scan(row interface{ Scan(...any) error }) (m Mapping, err error) {
+func scan(row db.Row) (m Mapping, err error) {
 	var created, updated int64
 	err = row.Scan(&m.ID, &m.Title, &m.Regex, &m.Season, &m.FirstSeason, &m.Form, &m.Episode, &m.SubjectID, &m.SubjectName, &m.EpisodeOffset, &m.Origin, &m.Note, &created, &updated)
 	m.CreatedAt, m.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)

@@ -130,18 +130,12 @@ func readFiles(ctx context.Context, file *sql.DB) (map[string][]byte, error) {
 	if err := file.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'backup_files'").Scan(&added); err != nil || !added {
 		return files, err
 	}
-	rows, err := file.QueryContext(ctx, "SELECT name, content FROM backup_files")
-	if err != nil {
-		return nil, fmt.Errorf("read the files of the backup: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err := Each(ctx, file, "read the files of the backup", func(row Row) error {
 		var name string
 		var content []byte
-		if err := rows.Scan(&name, &content); err != nil {
-			return nil, fmt.Errorf("read a file of the backup: %w", err)
-		}
+		err := row.Scan(&name, &content)
 		files[name] = content
-	}
-	return files, rows.Err()
+		return err
+	}, "SELECT name, content FROM backup_files")
+	return files, err
 }

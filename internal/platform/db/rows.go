@@ -34,11 +34,10 @@ func Each(ctx context.Context, from Querier, what string, read func(Row) error, 
 }
 
 // All are the rows that a query answers, each as read makes it, and never nil without an error. It is Each otherwise.
-func All[T any](ctx context.Context, from Querier, what string, read func(Row, *T) error, query string, args ...any) ([]T, error) {
+func All[T any](ctx context.Context, from Querier, what string, read func(Row) (T, error), query string, args ...any) ([]T, error) {
 	all := []T{}
 	err := Each(ctx, from, what, func(row Row) error {
-		var one T
-		err := read(row, &one)
+		one, err := read(row)
 		all = append(all, one)
 		return err
 	}, query, args...)
@@ -50,5 +49,8 @@ func All[T any](ctx context.Context, from Querier, what string, read func(Row, *
 
 // Values are the rows of a query of one column.
 func Values[T any](ctx context.Context, from Querier, what, query string, args ...any) ([]T, error) {
-	return All(ctx, from, what, func(row Row, value *T) error { return row.Scan(value) }, query, args...)
+	return All(ctx, from, what, func(row Row) (value T, err error) {
+		err = row.Scan(&value)
+		return value, err
+	}, query, args...)
 }

@@ -17,21 +17,15 @@ func NewStore(db *db.DB) *Store { return &Store{db: db} }
 
 // All gives every stored value by the key's path.
 func (s *Store) All(ctx context.Context) (map[string]string, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT key, value FROM settings`)
-	if err != nil {
-		return nil, fmt.Errorf("query settings: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells what went wrong
 	values := map[string]string{}
-	for rows.Next() {
+	err := db.Each(ctx, s.db.Read(), "read settings", func(row db.Row) error {
 		var key, value string
-		if err := rows.Scan(&key, &value); err != nil {
-			return nil, fmt.Errorf("scan setting: %w", err)
-		}
+		err := row.Scan(&key, &value)
 		values[key] = value
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("query settings: %w", err)
+		return err
+	}, `SELECT key, value FROM settings`)
+	if err != nil {
+		return nil, err
 	}
 	return values, nil
 }

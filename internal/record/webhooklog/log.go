@@ -182,19 +182,19 @@ func (l *Log) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, er
 }
 
 func (l *Log) query(ctx context.Context, statement string, args ...any) ([]Entry, error) {
-	return db.All(ctx, l.db.Read(), "read the webhook log", func(row db.Row, e *Entry) error {
+	return db.All(ctx, l.db.Read(), "read the webhook log", func(row db.Row) (e Entry, err error) {
 		var at int64
 		var ids string
 		if err := row.Scan(&e.ID, &at, &e.Source, &e.Remote, &e.ContentType, &e.Status, &e.Reason, &ids, &e.UserName, &e.Title, &e.Label, &e.Body); err != nil {
-			return err
+			return e, err
 		}
 		e.At, e.RecordIDs = time.UnixMilli(at), []int64{}
 		if err := json.Unmarshal([]byte(ids), &e.RecordIDs); err != nil {
-			return fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
+			return e, fmt.Errorf("decode record ids of webhook log entry %d: %w", e.ID, err)
 		}
 		if e.RecordIDs == nil {
 			e.RecordIDs = []int64{}
 		}
-		return nil
+		return e, nil
 	}, statement, args...)
 }

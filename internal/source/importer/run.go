@@ -142,20 +142,14 @@ func (h *history) known(ctx context.Context, items []watched) (map[string]bool, 
 	}
 	list, args := db.In(ids)
 	known := map[string]bool{}
-	rows, err := h.DB.Read().QueryContext(ctx, `SELECT item_id FROM imported_items WHERE source = ? AND server_id = ? AND user_id = ? AND item_id IN `+list,
-		append([]any{h.source, h.about.ID, h.user.ID}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for imported items: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
+	err := db.Each(ctx, h.DB.Read(), "look for imported items", func(row db.Row) error {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("look for imported items: %w", err)
-		}
+		err := row.Scan(&id)
 		known[id] = true
-	}
-	return known, rows.Err()
+		return err
+	}, `SELECT item_id FROM imported_items WHERE source = ? AND server_id = ? AND user_id = ? AND item_id IN `+list,
+		append([]any{h.source, h.about.ID, h.user.ID}, args...)...)
+	return known, err
 }
 
 // noteTx stores that an item was imported.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -166,25 +167,18 @@ func (v view) users(ctx context.Context) (users map[string]User, known bool, err
 	if !s.has("user", "guid") {
 		return users, false, nil
 	}
-	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user" LIMIT %d`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"), mostUsers) //nolint:gosec // columns of a fixed list
-	rows, err := v.tx.QueryContext(ctx, query)
-	if err != nil {
-		return nil, false, fmt.Errorf("read the users: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	for rows.Next() {
+	query := fmt.Sprintf(`SELECT %s, %s, %s, %s FROM "user" LIMIT %d`, s.text("user", "guid"), s.text("user", "username"), s.whole("user", "status"), s.whole("user", "is_admin"), mostUsers)
+	err = db.Each(ctx, v.tx, "read the users", func(row db.Row) error {
 		var u User
 		var status, admin sql.NullInt64
-		if err := rows.Scan(&u.GUID, &u.UserName, &status, &admin); err != nil {
-			return nil, false, fmt.Errorf("read a user: %w", err)
-		}
-		if u.GUID == templateUser || u.GUID == "" {
-			continue
+		if err := row.Scan(&u.GUID, &u.UserName, &status, &admin); err != nil || u.GUID == templateUser || u.GUID == "" {
+			return err
 		}
 		u.UserName = cmp.Or(u.UserName, u.GUID)
 		u.Active = status.Int64 == 1 || !s.has("user", "status")
 		u.Admin = admin.Int64 == 1
 		users[u.GUID] = u
-	}
-	return users, true, rows.Err()
+		return nil
+	}, query)
+	return users, true, err
 }

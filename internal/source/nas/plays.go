@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
@@ -80,50 +81,24 @@ func (v view) plays(ctx context.Context, w window, after position) ([]play, erro
 	if s.has("item_user_play", "visible") {
 		visible = s.whole("item_user_play", "visible")
 	}
-	//nolint:gosec // columns of a fixed list
 	query := fmt.Sprintf(`SELECT at, item, user, watched, seconds, media, stream FROM (
 			SELECT %s AS at, %s AS item, %s AS user, COALESCE(%s, 0) AS watched, COALESCE(%s, 0) AS seconds, %s AS media, %s AS stream, %s AS visible FROM item_user_play)
 		WHERE visible = 1 AND at >= ? AND (at, item, user) > (?, ?, ?) AND (? = '' OR user = ?) ORDER BY at, item, user LIMIT %d`,
 		s.time(), s.text("item_user_play", "item_guid"), s.text("item_user_play", "user_guid"), s.whole("item_user_play", "watched"),
 		s.whole("item_user_play", "ts"), s.text("item_user_play", "media_guid"), s.text("item_user_play", "video_guid"), visible, pageRows)
-	rows, err := v.tx.QueryContext(ctx, query, w.from, after.at, after.item, after.user, w.user, w.user)
-	if err != nil {
-		return nil, fmt.Errorf("read what was played: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	var page []play
-	for rows.Next() {
-		var p play
+	return db.All(ctx, v.tx, "read what was played", func(row db.Row) (p play, err error) {
 		var watched int64
-		if err := rows.Scan(&p.at, &p.item, &p.user, &watched, &p.seconds, &p.media, &p.stream); err != nil {
-			return nil, fmt.Errorf("read a play: %w", err)
-		}
+		err = row.Scan(&p.at, &p.item, &p.user, &watched, &p.seconds, &p.media, &p.stream)
 		p.watched = watched == 1
-		page = append(page, p)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what was played: %w", err)
-	}
-	return page, nil
+		return p, err
+	}, query, w.from, after.at, after.item, after.user, w.user, w.user)
 }
 
 // watchedValues are the values that the column watched holds. Some releases are said to know
 // others than 0 and 1, and only 1 counts.
 func (v view) watchedValues(ctx context.Context) ([]string, error) {
-	rows, err := v.tx.QueryContext(ctx, `SELECT DISTINCT substr(COALESCE(CAST(watched AS TEXT), 'NULL'), 1, 20) FROM item_user_play ORDER BY 1 LIMIT 10`)
-	if err != nil {
-		return nil, fmt.Errorf("read the values of watched: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	values := []string{}
-	for rows.Next() {
-		var value string
-		if err := rows.Scan(&value); err != nil {
-			return nil, fmt.Errorf("read a value of watched: %w", err)
-		}
-		values = append(values, value)
-	}
-	return values, rows.Err()
+	return db.Values[string](ctx, v.tx, "read the values of watched",
+		`SELECT DISTINCT substr(COALESCE(CAST(watched AS TEXT), 'NULL'), 1, 20) FROM item_user_play ORDER BY 1 LIMIT 10`)
 }
 
 // mostShare is the share of its length in percent up to which a position is believed: more

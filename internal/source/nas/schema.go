@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
@@ -45,20 +46,14 @@ func (l *library) probe(ctx context.Context) error {
 	// Only these: a virtual table of a module that SQLite does not have here cannot be looked at.
 	query := `SELECT lower(m.name), lower(c.name) FROM sqlite_master m, pragma_table_info(m.name) c
 		WHERE m.type IN ('table', 'view') AND lower(m.name) IN ('` + strings.Join(tables, "', '") + "')"
-	rows, err := l.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("look at the tables: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	for rows.Next() {
+	err := db.Each(ctx, l, "look at the tables", func(row db.Row) error {
 		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
-			return fmt.Errorf("look at a table: %w", err)
-		}
+		err := row.Scan(&table, &column)
 		l.schema[table] = append(l.schema[table], column)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("look at the tables: %w", err)
+		return err
+	}, query)
+	if err != nil {
+		return err
 	}
 	return l.schema.check(l.path)
 }

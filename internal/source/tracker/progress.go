@@ -74,20 +74,14 @@ func (s store) lastRead(ctx context.Context) (time.Time, error) {
 // seen is which of some plays were seen before, and the records they became; 0 is none.
 func (s store) seen(ctx context.Context, id int64, plays []int64) (map[int64]int64, error) {
 	list, args := db.In(plays)
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for plays: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	seen := map[int64]int64{}
-	for rows.Next() {
+	err := db.Each(ctx, s.db.Read(), "look for plays", func(row db.Row) error {
 		var play, record int64
-		if err := rows.Scan(&play, &record); err != nil {
-			return nil, fmt.Errorf("look for plays: %w", err)
-		}
+		err := row.Scan(&play, &record)
 		seen[play] = record
-	}
-	return seen, rows.Err()
+		return err
+	}, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
+	return seen, err
 }
 
 // noteTx stores that a play was seen, and its record unless that is 0. It returns
@@ -129,22 +123,12 @@ func (u UserSync) MarshalJSON() ([]byte, error) {
 
 // syncs lists how reading stands for everybody.
 func (s store) syncs(ctx context.Context) ([]UserSync, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, name, state, synced_at, sync_outcome, sync_error, last_taken, read_until,
+	return db.All(ctx, s.db.Read(), "list how far histories were read", func(row db.Row) (u UserSync, err error) {
+		var synced, until int64
+		err = row.Scan(&u.ID, &u.Name, &u.State, &synced, &u.Outcome, &u.Error, &u.LastTaken, &until, &u.Taken, &u.Seen)
+		u.LastRun, u.ReadUntil = timeOrNil(synced), timeOrNil(until)
+		return u, err
+	}, `SELECT id, name, state, synced_at, sync_outcome, sync_error, last_taken, read_until,
 		(SELECT COUNT(*) FROM tracker_plays p WHERE p.user_id = u.id AND p.record_id <> 0),
 		(SELECT COUNT(*) FROM tracker_plays p WHERE p.user_id = u.id AND p.record_id = 0) FROM tracker_users u ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list how far histories were read: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	list := []UserSync{}
-	for rows.Next() {
-		var u UserSync
-		var synced, until int64
-		if err := rows.Scan(&u.ID, &u.Name, &u.State, &synced, &u.Outcome, &u.Error, &u.LastTaken, &until, &u.Taken, &u.Seen); err != nil {
-			return nil, fmt.Errorf("list how far histories were read: %w", err)
-		}
-		u.LastRun, u.ReadUntil = timeOrNil(synced), timeOrNil(until)
-		list = append(list, u)
-	}
-	return list, rows.Err()
 }

@@ -81,7 +81,7 @@ func place(id int64) string { return "tracker_users/credential/" + strconv.Forma
 const userColumns = `id, uid, name, method, client_id, redirect_uri, version, expires_at, state, problem, connected_at, refreshed_at`
 
 // scanUser reads userColumns, and more after them.
-func scanUser(row interface{ Scan(...any) error }, more ...any) (User, error) {
+func scanUser(row db.Row, more ...any) (User, error) {
 	var u User
 	var expires, connected, refreshed int64
 	err := row.Scan(append([]any{&u.ID, &u.uid, &u.Name, &u.Method, &u.clientID, &u.redirectURI, &u.version, &expires, &u.State, &u.Problem, &connected, &refreshed}, more...)...)
@@ -101,26 +101,16 @@ func timeOrNil(ms int64) *time.Time {
 // users lists everybody, the first connected first. A credential that cannot be opened is the
 // user's problem for as long as that lasts.
 func (s store) users(ctx context.Context) ([]User, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+userColumns+`, credential FROM tracker_users ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list the tracker users: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	users := []User{}
-	for rows.Next() {
+	return db.All(ctx, s.db.Read(), "list the tracker users", func(row db.Row) (User, error) {
 		var text string
-		u, err := scanUser(rows, &text)
-		if err != nil {
-			return nil, fmt.Errorf("list the tracker users: %w", err)
-		}
-		if text != "" {
+		u, err := scanUser(row, &text)
+		if err == nil && text != "" {
 			if _, err := s.open(text, u.ID); err != nil {
 				u.Problem = reason.Of(err)
 			}
 		}
-		users = append(users, u)
-	}
-	return users, rows.Err()
+		return u, err
+	}, `SELECT `+userColumns+`, credential FROM tracker_users ORDER BY id`)
 }
 
 // get is a user and their credential, as stored now. The error is ErrNotFound,

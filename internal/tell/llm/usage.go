@@ -66,19 +66,14 @@ type Report struct {
 // these days alone.
 func (u *Usage) Report(ctx context.Context, now time.Time, days int) (Report, error) {
 	from := time.Date(now.Year(), now.Month(), now.Day()-days+1, 0, 0, 0, 0, now.Location())
-	rows, err := u.db.Read().QueryContext(ctx, `SELECT at, job, prompt_tokens, completion_tokens, latency_ms, error FROM llm_usage WHERE at >= ? ORDER BY at`, from.UnixMilli())
-	if err != nil {
-		return Report{}, fmt.Errorf("read the use of the language model: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	report := Report{Days: []Used{}}
 	type key struct{ day, job string }
 	counts := map[key]*Count{}
-	for rows.Next() {
+	err := db.Each(ctx, u.db.Read(), "read the use of the language model", func(row db.Row) error {
 		var at, prompt, completion, latency int64
 		var job, problem string
-		if err := rows.Scan(&at, &job, &prompt, &completion, &latency, &problem); err != nil {
-			return Report{}, fmt.Errorf("read the use of the language model: %w", err)
+		if err := row.Scan(&at, &job, &prompt, &completion, &latency, &problem); err != nil {
+			return err
 		}
 		when := time.UnixMilli(at)
 		k := key{when.In(now.Location()).Format(time.DateOnly), job}
@@ -98,6 +93,10 @@ func (u *Usage) Report(ctx context.Context, now time.Time, days int) (Report, er
 			utc := when.UTC()
 			report.LastError, report.LastErrorAt = problem, &utc
 		}
+		return nil
+	}, `SELECT at, job, prompt_tokens, completion_tokens, latency_ms, error FROM llm_usage WHERE at >= ? ORDER BY at`, from.UnixMilli())
+	if err != nil {
+		return Report{}, err
 	}
 	for k, c := range counts {
 		report.Days = append(report.Days, Used{k.day, k.job, *c})
@@ -108,7 +107,7 @@ func (u *Usage) Report(ctx context.Context, now time.Time, days int) (Report, er
 		}
 		return strings.Compare(a.Job, b.Job)
 	})
-	return report, rows.Err()
+	return report, nil
 }
 
 // Prune removes up to limit uses from before cutoff and reports how many went.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify/channel"
@@ -75,7 +76,7 @@ func channelPlace(id int64) string {
 const channelColumns = `id, type, name, enabled, config, version, paused, last_error, last_error_at, last_sent_at, failures, retry_at, dropped, created_at, updated_at`
 
 // scanChannel reads channelColumns, and more after them.
-func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any) (Channel, error) {
+func (n *Notifier) scanChannel(row db.Row, more ...any) (Channel, error) {
 	var c Channel
 	var sealed string
 	var lastError, lastSent, retry, created, updated int64
@@ -97,6 +98,14 @@ func (n *Notifier) scanChannel(row interface{ Scan(...any) error }, more ...any)
 	return c, nil
 }
 
+// scanWithWaiting reads channelColumns and waitingOf.
+func (n *Notifier) scanWithWaiting(row db.Row) (Channel, error) {
+	var waiting int
+	c, err := n.scanChannel(row, &waiting)
+	c.Waiting = waiting
+	return c, err
+}
+
 func timeOrZero(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -108,30 +117,13 @@ const waitingOf = `(SELECT COUNT(*) FROM deliveries WHERE channel_id = notificat
 
 // Channels lists all channels, the oldest first.
 func (n *Notifier) Channels(ctx context.Context) ([]Channel, error) {
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list the notification channels: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	channels := []Channel{}
-	for rows.Next() {
-		var waiting int
-		c, err := n.scanChannel(rows, &waiting)
-		if err != nil {
-			return nil, err
-		}
-		c.Waiting = waiting
-		channels = append(channels, c)
-	}
-	return channels, rows.Err()
+	return db.All(ctx, n.DB.Read(), "list the notification channels", n.scanWithWaiting,
+		`SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels ORDER BY id`)
 }
 
 // Channel is the channel with id, or ErrNotFound.
 func (n *Notifier) Channel(ctx context.Context, id int64) (Channel, error) {
-	var waiting int
-	c, err := n.scanChannel(n.DB.Read().QueryRowContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE id = ?`, id), &waiting)
-	c.Waiting = waiting
-	return c, err
+	return n.scanWithWaiting(n.DB.Read().QueryRowContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE id = ?`, id))
 }
 
 // CreateChannel adds a channel by its type, name, whether it is enabled, and config. It returns a *reason.FieldError for what

@@ -61,7 +61,7 @@ const unreadMost = 1000
 const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts, times, replaced, over_at`
 
 // scanEntry reads entryColumns, and more after them.
-func scanEntry(row interface{ Scan(...any) error }, more ...any) (Entry, error) {
+func scanEntry(row db.Row, more ...any) (Entry, error) {
 	var e Entry
 	var at, over int64
 	var facts []byte
@@ -128,24 +128,13 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 	if f.Before > 0 {
 		where("id < ?", f.Before)
 	}
-	rows, err := n.DB.Read().QueryContext(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list notices: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	entries = []Entry{}
-	for rows.Next() {
-		e, err := scanEntry(rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		entries = append(entries, e)
-	}
+	entries, err = db.All(ctx, n.DB.Read(), "list notices", func(row db.Row) (Entry, error) { return scanEntry(row) },
+		query+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
 	if len(entries) > limit {
 		entries = entries[:limit]
 		next = entries[limit-1].ID
 	}
-	return entries, next, rows.Err()
+	return entries, next, err
 }
 
 // Get is the notice with id, or ErrNotFound.

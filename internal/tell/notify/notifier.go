@@ -104,21 +104,10 @@ func (n *Notifier) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT id FROM notification_channels WHERE enabled = 1 ORDER BY id`)
-	if err != nil {
-		return fmt.Errorf("list the enabled notification channels: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	s := &standing{known: map[int64]Rule{}}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return fmt.Errorf("list the enabled notification channels: %w", err)
-		}
-		s.all = append(s.all, id)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("list the enabled notification channels: %w", err)
+	s.all, err = db.Values[int64](ctx, n.DB.Read(), "list the enabled notification channels", `SELECT id FROM notification_channels WHERE enabled = 1 ORDER BY id`)
+	if err != nil {
+		return err
 	}
 	for _, r := range rules {
 		if r.Enabled {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
@@ -42,23 +43,13 @@ type Delivery struct {
 
 // Deliveries are those of a notice, in the order they were stored.
 func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, error) {
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT d.id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
-		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? ORDER BY d.id`, noticeID)
-	if err != nil {
-		return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	deliveries := []Delivery{}
-	for rows.Next() {
-		var d Delivery
+	return db.All(ctx, n.DB.Read(), fmt.Sprintf("list the deliveries of notice %d", noticeID), func(row db.Row) (d Delivery, err error) {
 		var created, updated int64
-		if err := rows.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated); err != nil {
-			return nil, fmt.Errorf("list the deliveries of notice %d: %w", noticeID, err)
-		}
+		err = row.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated)
 		d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-		deliveries = append(deliveries, d)
-	}
-	return deliveries, rows.Err()
+		return d, err
+	}, `SELECT d.id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
+		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? ORDER BY d.id`, noticeID)
 }
 
 // Resend sends a delivery again that failed, was dropped, or may not have arrived: by a message of its own, whatever

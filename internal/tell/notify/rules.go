@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
@@ -158,7 +159,7 @@ func (r *Rule) checkChannels(ctx context.Context, tx *sql.Tx) error {
 
 const ruleColumns = `id, name, enabled, kinds, users, channels, title, text, quiet_from, quiet_to, cooldown`
 
-func scanRule(row interface{ Scan(...any) error }) (Rule, error) {
+func scanRule(row db.Row) (Rule, error) {
 	var r Rule
 	var kinds, users, channels []byte
 	err := row.Scan(&r.ID, &r.Name, &r.Enabled, &kinds, &users, &channels, &r.Title, &r.Text, &r.QuietFrom, &r.QuietTo, &r.Cooldown)
@@ -185,26 +186,8 @@ func (r Rule) values() ([]any, error) {
 	return []any{r.Name, r.Enabled, string(kinds), string(users), string(channels), r.Title, r.Text, r.QuietFrom, r.QuietTo, r.Cooldown}, nil
 }
 
-// querier is the pool for reading, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func listRules(ctx context.Context, q querier) ([]Rule, error) {
-	rows, err := q.QueryContext(ctx, `SELECT `+ruleColumns+` FROM notification_rules ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list the notification rules: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	rules := []Rule{}
-	for rows.Next() {
-		r, err := scanRule(rows)
-		if err != nil {
-			return nil, err
-		}
-		rules = append(rules, r)
-	}
-	return rules, rows.Err()
+func listRules(ctx context.Context, q db.Querier) ([]Rule, error) {
+	return db.All(ctx, q, "list the notification rules", scanRule, `SELECT `+ruleColumns+` FROM notification_rules ORDER BY id`)
 }
 
 // Rules lists all rules, the oldest first.

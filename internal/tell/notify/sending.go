@@ -17,42 +17,20 @@ import (
 
 // withWork are the channels that something waits for.
 func (n *Notifier) withWork(ctx context.Context) ([]Channel, error) {
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT `+channelColumns+` FROM notification_channels
+	return db.All(ctx, n.DB.Read(), "list the notification channels with work", func(row db.Row) (Channel, error) { return n.scanChannel(row) },
+		`SELECT `+channelColumns+` FROM notification_channels
 		WHERE EXISTS (SELECT 1 FROM deliveries WHERE channel_id = notification_channels.id AND state = 'waiting') ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list the notification channels with work: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	var channels []Channel
-	for rows.Next() {
-		c, err := n.scanChannel(rows)
-		if err != nil {
-			return nil, err
-		}
-		channels = append(channels, c)
-	}
-	return channels, rows.Err()
 }
 
 // groups are what waits for a channel.
 func (n *Notifier) groups(ctx context.Context, channelID int64) ([]group, error) {
-	rows, err := n.DB.Read().QueryContext(ctx, `SELECT rule_id, message_id, COUNT(*), MIN(id), MIN(created_at), MAX(due_at), MAX(tries) FROM deliveries
-		WHERE channel_id = ? AND state = 'waiting' GROUP BY rule_id, message_id`, channelID)
-	if err != nil {
-		return nil, fmt.Errorf("read what waits for notification channel %d: %w", channelID, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	var groups []group
-	for rows.Next() {
-		var g group
+	return db.All(ctx, n.DB.Read(), fmt.Sprintf("read what waits for notification channel %d", channelID), func(row db.Row) (g group, err error) {
 		var created, due int64
-		if err := rows.Scan(&g.rule, &g.message, &g.count, &g.first, &created, &due, &g.tries); err != nil {
-			return nil, fmt.Errorf("read what waits for notification channel %d: %w", channelID, err)
-		}
+		err = row.Scan(&g.rule, &g.message, &g.count, &g.first, &created, &due, &g.tries)
 		g.created, g.due = time.UnixMilli(created), time.UnixMilli(due)
-		groups = append(groups, g)
-	}
-	return groups, rows.Err()
+		return g, err
+	}, `SELECT rule_id, message_id, COUNT(*), MIN(id), MIN(created_at), MAX(due_at), MAX(tries) FROM deliveries
+		WHERE channel_id = ? AND state = 'waiting' GROUP BY rule_id, message_id`, channelID)
 }
 
 // claim makes a message of what waits in a group, which is Sending when it returns. Nothing is in it when that went away
@@ -106,26 +84,22 @@ func (c Channel) holdsSeveral() bool {
 
 // load reads the notices of a group.
 func (p *parcel) load(ctx context.Context, tx *sql.Tx, g group) (last int64, oldest time.Time, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT `+entryColumns+`, d.id, d.created_at, d.tries, d.tried_at FROM deliveries d JOIN notices ON notices.id = d.notice_id
-		WHERE d.state = 'waiting' AND d.channel_id = ? AND d.rule_id = ? AND d.message_id = ? ORDER BY d.id LIMIT ?`, p.channel.ID, g.rule, g.message, maxWaiting)
-	if err != nil {
-		return 0, time.Time{}, fmt.Errorf("read what waits for notification channel %d: %w", p.channel.ID, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
+	err = db.Each(ctx, tx, fmt.Sprintf("read what waits for notification channel %d", p.channel.ID), func(row db.Row) error {
 		var created, tried int64
 		var tries int
-		e, err := scanEntry(rows, &last, &created, &tries, &tried)
+		e, err := scanEntry(row, &last, &created, &tries, &tried)
 		if err != nil {
-			return 0, time.Time{}, err
+			return err
 		}
 		if len(p.entries) == 0 {
 			oldest, p.tries, p.since = time.UnixMilli(created), tries+1, timeOrZero(tried)
 			p.first = last
 		}
 		p.entries = append(p.entries, e)
-	}
-	return last, oldest, rows.Err()
+		return nil
+	}, `SELECT `+entryColumns+`, d.id, d.created_at, d.tries, d.tried_at FROM deliveries d JOIN notices ON notices.id = d.notice_id
+		WHERE d.state = 'waiting' AND d.channel_id = ? AND d.rule_id = ? AND d.message_id = ? ORDER BY d.id LIMIT ?`, p.channel.ID, g.rule, g.message, maxWaiting)
+	return last, oldest, err
 }
 
 // outcome is what becomes of a parcel.

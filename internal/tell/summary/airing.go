@@ -251,22 +251,16 @@ func (t Told) MarshalJSON() ([]byte, error) {
 }
 
 func (a *Airing) told(ctx context.Context) (map[int64]Told, error) {
-	rows, err := a.DB.Read().QueryContext(ctx, `SELECT d.account_id, `+account.NameOf("d.account_id")+`, d.day, d.at, d.episodes, d.problem FROM airing_days d`)
-	if err != nil {
-		return nil, fmt.Errorf("read who was told what airs: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	told := map[int64]Told{}
-	for rows.Next() {
+	err := db.Each(ctx, a.DB.Read(), "read who was told what airs", func(row db.Row) error {
 		var t Told
 		var at int64
-		if err := rows.Scan(&t.AccountID, &t.Account, &t.Day, &at, &t.Episodes, &t.Problem); err != nil {
-			return nil, fmt.Errorf("read who was told what airs: %w", err)
-		}
+		err := row.Scan(&t.AccountID, &t.Account, &t.Day, &at, &t.Episodes, &t.Problem)
 		t.At = time.UnixMilli(at)
 		told[t.AccountID] = t
-	}
-	return told, rows.Err()
+		return err
+	}, `SELECT d.account_id, `+account.NameOf("d.account_id")+`, d.day, d.at, d.episodes, d.problem FROM airing_days d`)
+	return told, err
 }
 
 // AiringStatus is where telling what airs stands.

@@ -18,7 +18,7 @@ type store struct{ db *db.DB }
 const jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, j.lease_until, j.created_at, j.updated_at`
 
 // scanJob reads jobColumns, and more after them.
-func scanJob(row interface{ Scan(...any) error }, more ...any) (Job, error) {
+func scanJob(row db.Row, more ...any) (Job, error) {
 	var j Job
 	var channels string
 	var planned, lease, created, updated int64
@@ -42,35 +42,21 @@ func isHeld(until int64, now time.Time) bool {
 
 // jobs lists every job by name, with how it last came out.
 func (s store) jobs(ctx context.Context) ([]Job, error) {
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT `+jobColumns+`, r.at, r.outcome, r.problem FROM summary_jobs j
-		LEFT JOIN summary_results r ON r.id = (SELECT MAX(id) FROM summary_results WHERE job_id = j.id) ORDER BY j.name`)
-	if err != nil {
-		return nil, fmt.Errorf("list summary jobs: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	jobs := []Job{}
-	for rows.Next() {
+	return db.All(ctx, s.db.Read(), "list summary jobs", func(row db.Row) (Job, error) {
 		var at sql.NullInt64
 		var outcome sql.NullString
 		var problem reason.Reason
-		j, err := scanJob(rows, &at, &outcome, &problem)
-		if err != nil {
-			return nil, fmt.Errorf("list summary jobs: %w", err)
-		}
+		j, err := scanJob(row, &at, &outcome, &problem)
 		if at.Valid {
 			j.Last = &Last{time.UnixMilli(at.Int64), Outcome(outcome.String), problem}
 		}
-		jobs = append(jobs, j)
-	}
-	return jobs, rows.Err()
-}
-
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+		return j, err
+	}, `SELECT `+jobColumns+`, r.at, r.outcome, r.problem FROM summary_jobs j
+		LEFT JOIN summary_results r ON r.id = (SELECT MAX(id) FROM summary_results WHERE job_id = j.id) ORDER BY j.name`)
 }
 
 // job is the job of a name, without how it last came out, or ErrNotFound.
-func job(ctx context.Context, q querier, name string) (Job, error) {
+func job(ctx context.Context, q db.Querier, name string) (Job, error) {
 	j, err := scanJob(q.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM summary_jobs j WHERE j.name = ?`, name))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Job{}, ErrNotFound
@@ -252,25 +238,16 @@ func (s store) results(ctx context.Context, name string, before int64, limit int
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem
-		FROM summary_results WHERE job_id = ? AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, j.ID, before, before, limit+1)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list the results of summary job %d: %w", j.ID, err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	results = []Result{}
-	for rows.Next() {
-		var r Result
+	results, err = db.All(ctx, s.db.Read(), fmt.Sprintf("list the results of summary job %d", j.ID), func(row db.Row) (r Result, err error) {
 		var at, from, to int64
-		if err := rows.Scan(&r.ID, &at, &r.Starter, &r.Outcome, &from, &to, &r.Records, &r.Text, &r.Model, &r.PromptTokens, &r.CompletionTokens, &r.Problem); err != nil {
-			return nil, 0, fmt.Errorf("list the results of summary job %d: %w", j.ID, err)
-		}
+		err = row.Scan(&r.ID, &at, &r.Starter, &r.Outcome, &from, &to, &r.Records, &r.Text, &r.Model, &r.PromptTokens, &r.CompletionTokens, &r.Problem)
 		r.At, r.From, r.To = time.UnixMilli(at), time.UnixMilli(from), time.UnixMilli(to)
-		results = append(results, r)
-	}
+		return r, err
+	}, `SELECT id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem
+		FROM summary_results WHERE job_id = ? AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, j.ID, before, before, limit+1)
 	if len(results) > limit {
 		results = results[:limit]
 		next = results[limit-1].ID
 	}
-	return results, next, rows.Err()
+	return results, next, err
 }

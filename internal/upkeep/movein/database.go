@@ -166,31 +166,13 @@ func (d *database) close() error {
 // learn finds out which of the tables there are, and their columns.
 func (d *database) learn(ctx context.Context) error {
 	d.columns = map[string][]string{}
-	return d.each(ctx, `SELECT lower(m.name), lower(c.name) FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
-		AND lower(m.name) IN ('sync_records', 'bangumi_accounts', 'trakt_config', 'pending_sync_queue', 'pending_candidates')`,
-		func(scan func(...any) error) error {
-			var table, column string
-			if err := scan(&table, &column); err != nil {
-				return err
-			}
-			d.columns[table] = append(d.columns[table], column)
-			return nil
-		})
-}
-
-// each calls fn for every row of a query.
-func (d *database) each(ctx context.Context, query string, fn func(scan func(...any) error) error) error {
-	rows, err := d.QueryContext(ctx, query)
-	if err != nil {
+	return db.Each(ctx, d, "look at the tables", func(row db.Row) error {
+		var table, column string
+		err := row.Scan(&table, &column)
+		d.columns[table] = append(d.columns[table], column)
 		return err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	}, `SELECT lower(m.name), lower(c.name) FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
+		AND lower(m.name) IN ('sync_records', 'bangumi_accounts', 'trakt_config', 'pending_sync_queue', 'pending_candidates')`)
 }
 
 // longestColumn bounds a text that is read, in characters.
@@ -221,13 +203,13 @@ func (d *database) numbers(table string, columns ...string) string {
 }
 
 // query reads a small table, which need not be there.
-func (d *database) query(ctx context.Context, table, columns, rest string, fn func(scan func(...any) error) error) error {
+func (d *database) query(ctx context.Context, table, columns, rest string, fn func(row db.Row) error) error {
 	if d.columns[table] == nil {
 		return nil
 	}
-	err := d.each(ctx, fmt.Sprintf("SELECT %s FROM %s %s LIMIT %d", columns, table, rest, mostRows), fn)
+	err := db.Each(ctx, d, "table "+table, fn, fmt.Sprintf("SELECT %s FROM %s %s LIMIT %d", columns, table, rest, mostRows))
 	if err != nil {
-		return fmt.Errorf("%s: table %s: %w", d.path, table, err)
+		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	return nil
 }
@@ -236,11 +218,11 @@ func (d *database) query(ctx context.Context, table, columns, rest string, fn fu
 func (d *database) accounts(ctx context.Context) (all []accountRow, err error) {
 	columns := d.texts("bangumi_accounts", "section_name", "username", "nickname", "auth_method", "access_token", "refresh_token", "media_server_usernames") + ", " +
 		d.numbers("bangumi_accounts", "expires_at", "private", "is_active")
-	err = d.query(ctx, "bangumi_accounts", columns, "ORDER BY id", func(scan func(...any) error) error {
+	err = d.query(ctx, "bangumi_accounts", columns, "ORDER BY id", func(row db.Row) error {
 		var r accountRow
 		var users string
 		var private, active int64
-		if err := scan(&r.section, &r.username, &r.nickname, &r.method, &r.access, &r.refresh, &users, &r.expires, &private, &active); err != nil {
+		if err := row.Scan(&r.section, &r.username, &r.nickname, &r.method, &r.access, &r.refresh, &users, &r.expires, &private, &active); err != nil {
 			return err
 		}
 		r.private, r.active = private != 0, active != 0
@@ -266,10 +248,10 @@ type signInRow struct {
 func (d *database) signIns(ctx context.Context) (all []signInRow, err error) {
 	columns := d.texts("trakt_config", "user_id", "access_token", "refresh_token", "auth_type", "sync_interval", "sync_filter_enabled") + ", " +
 		d.numbers("trakt_config", "expires_at", "last_sync_time", "enabled")
-	err = d.query(ctx, "trakt_config", columns, "ORDER BY id", func(scan func(...any) error) error {
+	err = d.query(ctx, "trakt_config", columns, "ORDER BY id", func(row db.Row) error {
 		var r signInRow
 		var enabled int64
-		if err := scan(&r.user, &r.access, &r.refresh, &r.method, &r.interval, &r.filter, &r.expires, &r.synced, &enabled); err != nil {
+		if err := row.Scan(&r.user, &r.access, &r.refresh, &r.method, &r.interval, &r.filter, &r.expires, &r.synced, &enabled); err != nil {
 			return err
 		}
 		r.enabled = enabled != 0
@@ -303,10 +285,10 @@ func (d *database) open(ctx context.Context) (all []watchRow, err error) {
 	const queue, questions = "pending_sync_queue", "pending_candidates"
 	columns := d.texts(queue, "created_at", "user_name", "title", "source", "media_type", "payload_json") + ", " +
 		d.numbers(queue, "id", "sync_record_id", "season", "episode", "subject_id", "episode_id")
-	err = d.query(ctx, queue, columns, "WHERE status = 'pending' ORDER BY id", func(scan func(...any) error) error {
+	err = d.query(ctx, queue, columns, "WHERE status = 'pending' ORDER BY id", func(row db.Row) error {
 		r := watchRow{waits: true}
 		var payload string
-		if err := scan(&r.at, &r.user, &r.title, &r.source, &r.media, &payload, &r.id, &r.record, &r.season, &r.episode, &r.subject, &r.chapter); err != nil {
+		if err := row.Scan(&r.at, &r.user, &r.title, &r.source, &r.media, &payload, &r.id, &r.record, &r.season, &r.episode, &r.subject, &r.chapter); err != nil {
 			return err
 		}
 		var sent struct {
@@ -325,9 +307,9 @@ func (d *database) open(ctx context.Context) (all []watchRow, err error) {
 	}
 	columns = d.texts(questions, "created_at", "user_name", "request_title", "request_ori_title", "source") + ", " +
 		d.numbers(questions, "id", "sync_record_id", "request_season", "request_episode")
-	err = d.query(ctx, questions, columns, "WHERE status = 'pending' ORDER BY id", func(scan func(...any) error) error {
+	err = d.query(ctx, questions, columns, "WHERE status = 'pending' ORDER BY id", func(row db.Row) error {
 		r := watchRow{waits: true}
-		if err := scan(&r.at, &r.user, &r.title, &r.original, &r.source, &r.id, &r.record, &r.season, &r.episode); err != nil {
+		if err := row.Scan(&r.at, &r.user, &r.title, &r.original, &r.source, &r.id, &r.record, &r.season, &r.episode); err != nil {
 			return err
 		}
 		all = append(all, r)
@@ -348,17 +330,17 @@ func (d *database) records(ctx context.Context, fn func(watchRow) error) error {
 	}
 	columns := d.texts(table, "timestamp", "user_name", "title", "ori_title", "status", "message", "source", "media_type", "bgm_title", "match_method") + ", " +
 		d.numbers(table, "id", "season", "episode", "subject_id", "episode_id") + ", " + score
-	err := d.each(ctx, "SELECT "+columns+" FROM "+table+" ORDER BY id", func(scan func(...any) error) error {
+	err := db.Each(ctx, d, "table "+table, func(row db.Row) error {
 		var r watchRow
-		err := scan(&r.at, &r.user, &r.title, &r.original, &r.status, &r.message, &r.source, &r.media, &r.subjectName, &r.method,
+		err := row.Scan(&r.at, &r.user, &r.title, &r.original, &r.status, &r.message, &r.source, &r.media, &r.subjectName, &r.method,
 			&r.id, &r.season, &r.episode, &r.subject, &r.chapter, &r.score)
 		if err != nil {
 			return err
 		}
 		return fn(r)
-	})
+	}, "SELECT "+columns+" FROM "+table+" ORDER BY id")
 	if err != nil {
-		return fmt.Errorf("%s: table %s: %w", d.path, table, err)
+		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	if d.copied != "" {
 		return nil

@@ -112,20 +112,11 @@ func (c column) upgrade(ctx context.Context, d *db.DB, become func(string) strin
 }
 
 // rows are some filled rows of a column with an id below before, the newest first.
-func (c column) rows(ctx context.Context, d *db.DB, before int64) (all []change, err error) {
-	rows, err := d.Read().QueryContext(ctx, fmt.Sprintf(`SELECT %[2]s, %[3]s FROM %[1]s WHERE %[2]s < ? AND %[3]s <> '' ORDER BY %[2]s DESC LIMIT ?`, c.table, c.id, c.name), before, atOnce)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var row change
-		if err := rows.Scan(&row.id, &row.from); err != nil {
-			return nil, err
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
+func (c column) rows(ctx context.Context, d *db.DB, before int64) ([]change, error) {
+	return db.All(ctx, d.Read(), "read old texts", func(row db.Row) (one change, err error) {
+		err = row.Scan(&one.id, &one.from)
+		return one, err
+	}, fmt.Sprintf(`SELECT %[2]s, %[3]s FROM %[1]s WHERE %[2]s < ? AND %[3]s <> '' ORDER BY %[2]s DESC LIMIT ?`, c.table, c.id, c.name), before, atOnce)
 }
 
 // column is what a column keeps of a text; empty when the text stays.
