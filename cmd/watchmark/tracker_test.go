@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestSigningInAtASimulatedTracker goes each way that docs/sources.md names, from the sign-in to
+// TestSigningInAtASimulatedTracker goes each way that docs/sources/trakt.md names, from the sign-in to
 // its end at the tracker.
 func TestSigningInAtASimulatedTracker(t *testing.T) {
 	list := simulate(t, "--tracker", "127.0.0.1:0")

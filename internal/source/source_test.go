@@ -44,13 +44,15 @@ func TestAdapters(t *testing.T) {
 
 // What people paste into Tautulli is the same on the page and in the documents.
 func TestTheBodyToPasteIsDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sources.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range source.Adapters {
-		if a.Source == watch.Tautulli && !strings.Contains(string(page), a.Guide.Body) {
-			t.Error("docs/sources.md shows another body for Tautulli than the page Connect")
+	for _, path := range []string{"docs/sources/tautulli.md", "docs/zh-CN/sources/tautulli.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range source.Adapters {
+			if a.Source == watch.Tautulli && !strings.Contains(string(page), a.Guide.Body) {
+				t.Errorf("%s shows another body for Tautulli than the page of webhooks", path)
+			}
 		}
 	}
 }

@@ -4,8 +4,8 @@ func nasSection(s *NAS) section {
 	return section{
 		name:  "nas",
 		label: "NAS (fnOS)", labelZH: "飞牛 NAS",
-		help: "The media library of a NAS with fnOS, read without changing it. How to connect it: docs/sources.md.",
-		zh:   "飞牛 fnOS 的影视媒体库：只读其数据库，不做任何改动。连接方法见 docs/sources.md。",
+		help: "The media library of a NAS with fnOS, read without changing it. How to connect it: /docs/sources/nas.",
+		zh:   "飞牛 fnOS 的影视媒体库：只读其数据库，不做任何改动。连接方法见 /docs/sources/nas。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: false,
 				label: "Read the library", labelZH: "读取观看记录",
@@ -75,8 +75,8 @@ func trackerSection(s *Tracker) section {
 	return section{
 		name:  "tracker",
 		label: "Tracker (Trakt)", labelZH: "Trakt",
-		help: "The watch tracker (Trakt) whose history is taken in. docs/sources.md says how to sign in.",
-		zh:   "从观影记录服务（Trakt）读取观看历史。登录方法见 docs/sources.md。",
+		help: "The watch tracker (Trakt) whose history is taken in. /docs/sources/trakt says how to sign in.",
+		zh:   "从观影记录服务（Trakt）读取观看历史。登录方法见 /docs/sources/trakt。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: false,
 				label: "Read histories", labelZH: "读取观看历史",

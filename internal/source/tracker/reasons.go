@@ -95,8 +95,8 @@ var (
 	// ErrOff is returned while the tracker is switched off.
 	ErrOff = reason.New("tracker_off", "the tracker is switched off: set tracker.enabled", "Trakt 未启用：请启用 tracker.enabled").For(reason.Conflict)
 	// ErrNoClient is returned where signing in by e-mail is not set up.
-	ErrNoClient = reason.New("tracker_no_client", "signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (docs/sources.md says what that means)",
-		"尚未配置邮箱登录：请把 tracker.client_id 设为 Trakt 网页端的 Client ID（含义见 docs/sources.md）").For(reason.Conflict)
+	ErrNoClient = reason.New("tracker_no_client", "signing in by e-mail is not set up: set tracker.client_id to the client id of the tracker's web client (/docs/sources/trakt says what that means)",
+		"尚未配置邮箱登录：请把 tracker.client_id 设为 Trakt 网页端的 Client ID（含义见 /docs/sources/trakt）").For(reason.Conflict)
 	// ErrNoApp says that no application of the tracker is set up.
 	ErrNoApp = reason.New("tracker_no_app", "no application of the tracker is set up: set tracker.app_client_id and tracker.app_client_secret, or sign in by e-mail",
 		"尚未配置 Trakt 应用：请设置 tracker.app_client_id 和 tracker.app_client_secret，或用邮箱登录").For(reason.Conflict)
