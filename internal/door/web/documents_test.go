@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,7 +87,7 @@ func TestTroubleshootingQuotes(t *testing.T) {
 // TestLinksOfDocumentsLead follows every link from a document to a file or heading of the project.
 func TestLinksOfDocumentsLead(t *testing.T) {
 	texts, anchors := map[string]string{}, map[string]bool{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -110,6 +111,9 @@ func TestLinksOfDocumentsLead(t *testing.T) {
 				target = document
 			}
 			if strings.Contains(name, ":") { // of the world
+				continue
+			}
+			if unwritten, err := filepath.Rel(filepath.Join(root, "docs"), target); err == nil && slices.Contains(unfinished, strings.TrimPrefix(strings.TrimSuffix(unwritten, ".md"), "zh-CN/")) {
 				continue
 			}
 			if _, err := os.Stat(target); err != nil || anchored && !anchors[target+"#"+anchor] {

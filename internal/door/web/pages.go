@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"watchmark/internal/door/documents"
 )
 
 // page is an entry of the list of pages. Beside it a page needs the function show, which collects its content, the file
@@ -17,6 +19,8 @@ type page struct {
 	scripts []string
 	// open is set for a page that is shown to people who are not signed in.
 	open bool
+	// Document is set for the documents. They are open, too, and have room for a text when nobody is signed in.
+	Document bool
 	// Icon is its icon in the menu; empty for a page that is not in the menu.
 	Icon string
 	// InBar is set for a page that is in the bar of a phone.
@@ -101,6 +105,8 @@ func (g Groups) sections() []section {
 			{Path: "/debug/notifications", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}},
 			{Path: "/debug/log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}},
 			{Path: "/about", template: "about", show: g.About.show},
+			{Path: documents.Path, template: "document", show: document, scripts: []string{"docs"}, Document: true},
+			{Path: documents.Path + "/{page...}", template: "document", show: document, scripts: []string{"docs"}, Document: true},
 			{Path: "/login", template: "login", show: g.SignIn.login, scripts: []string{"signin"}, open: true},
 			{Path: "/setup", template: "setup", show: g.SignIn.setup, open: true},
 		}},
@@ -148,7 +154,7 @@ func menu(sections []section) []section {
 }
 
 // stylesheets of assets/css are those of all pages, joined in this order into app.css.
-var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "reference"}
+var stylesheets = []string{"tokens", "base", "layout", "components", "pages", "queue", "settings", "dashboard", "mappings", "sources", "debug", "notices", "summaries", "docs", "reference"}
 
 // scripts of assets/js are those of all pages, joined into app.js, each after those that it imports. Scripts of single
 // pages import from these only.

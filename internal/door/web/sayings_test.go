@@ -64,7 +64,7 @@ var speakers = []speaker{
 // silent are the other packages below internal: what they say is for the log, the start or the command line, or they are of tests or build files;
 // what pages show of them are kinds of reasons, which have their Chinese beside them.
 var silent = []string{
-	"app", "app/demo", "catalog/cover", "door", "door/auth", "door/auth/oidc", "door/problem", "door/web", "match/idmap/gen", "platform", "platform/bilingual", "platform/disk",
+	"app", "app/demo", "catalog/cover", "door", "door/auth", "door/auth/oidc", "door/documents", "door/problem", "door/web", "match/idmap/gen", "platform", "platform/bilingual", "platform/disk",
 	"platform/listen", "platform/logs", "platform/metrics", "platform/reason", "platform/schedule", "platform/settings/gen", "platform/sse", "platform/turn",
 	"platform/tlsfile", "tell", "testkit", "testkit/browsertest", "testkit/catalogtest", "testkit/channeltest",
 	"testkit/dbtest", "testkit/devicetest", "testkit/dumptest", "testkit/dumptest/mkdump", "testkit/faults",

@@ -186,6 +186,12 @@ func shots(t *testing.T) []shot {
 		{"debug-notifications-empty", empty, "/debug/notifications", true, ""},
 		{"about", full, "/about", true, "#modules summary"},
 		{"about-off", empty, "/about", true, ""},
+		{"docs", full, "/docs", true, ""},
+		{"docs-page", full, "/docs/access", true, ""},
+		{"docs-stranger", full, "/docs/notifications", false, ""},
+		{"docs-settings", full, "/docs/settings", true, ""},
+		{"docs-found", full, "/docs?q=proxy", true, ""},
+		{"docs-none", full, "/docs?q=zzz", true, ""},
 		{"not-found", full, "/nowhere", true, ""},
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/documents"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/task"
@@ -69,6 +70,7 @@ type site struct {
 	texts     catalogue
 	phrases   map[string]*phrases                           // by language
 	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
+	documents map[string]func() (*documents.Library, error) // by language; read when first needed
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -93,8 +95,10 @@ func New(c Config, g Groups) (Pages, error) {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	s.phrases, s.templates = map[string]*phrases{}, map[string]func() (*template.Template, error){}
+	s.documents = map[string]func() (*documents.Library, error){}
 	for _, lang := range languages {
 		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(sections)) })
+		s.documents[lang.Tag] = sync.OnceValues(func() (*documents.Library, error) { return s.loadDocuments(lang.Tag) })
 		if s.phrases[lang.Tag], err = loadPhrases(s.texts, lang.Tag); err != nil {
 			return Pages{}, fmt.Errorf("load translations: %w", err)
 		}
@@ -105,6 +109,8 @@ func New(c Config, g Groups) (Pages, error) {
 	mux.HandleFunc("POST /reasons", s.reasons)
 	mux.HandleFunc("GET /live", s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
+	mux.HandleFunc("GET "+documents.Path+"/pictures/{file}", s.picture)
+	mux.HandleFunc("GET "+documents.Path+"/"+string(bilingual.Chinese)+"/pictures/{file}", s.picture)
 	for _, p := range pages(sections) {
 		mux.HandleFunc(p.pattern(), s.page(p))
 	}
@@ -173,7 +179,7 @@ func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
 func (s *site) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
-		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open {
+		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open && !p.Document {
 			s.ToLogin(w, plain)
 			return
 		}
@@ -203,6 +209,11 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c co
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
+	if p.Document {
+		h.Set("Cache-Control", "private, no-cache")
+		serveTagged(w, r.Request, page.Bytes())
+		return
+	}
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = page.WriteTo(w) // a reader that went away needs no answer
