@@ -129,7 +129,7 @@ var schemaNames = map[string]string{
 	"watchmark/internal/tell/summary.Job":           "SummaryJob",
 	"watchmark/internal/tell/summary.Last":          "SummaryLast",
 	"watchmark/internal/tell/summary.Result":        "SummaryResult",
-	"watchmark/internal/tell/summary.Told":          "AiringTold",
+	"watchmark/internal/tell/summary.AiringDay":     "AiringTold",
 }
 
 // schemaName names a schema after its Go type, such as Record, and a page of them RecordPage.

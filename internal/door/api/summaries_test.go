@@ -67,7 +67,7 @@ func TestSummaryJobs(t *testing.T) {
 	r.do("GET", jobs, nil).want(200, `"items":[]`)
 	r.do("POST", jobs, map[string]any{"name": "daily"}).want(201, `"name":"daily"`, `"enabled":true`, `"cron":"0 21 * * *"`, `"days_back":1`, `"skip_empty":true`,
 		`"max_records":0`, `"channels":[]`, `"running":false`, `"next_run":"`)
-	r.do("POST", jobs, map[string]any{"name": "daily"}).problem(409, "of this name already")
+	r.do("POST", jobs, map[string]any{"name": "daily"}).problem(409, "with this name already")
 	weekly := "每周_总结-1"
 	path := jobs + "/" + url.PathEscape(weekly)
 	r.do("POST", jobs, map[string]any{"name": weekly, "enabled": false, "cron": "0 9 * * 1", "days_back": 7, "user": "mira", "prompt": " Be brief. ", "max_records": 20, "channels": []int{3, 1, 3}, "skip_empty": false}).
@@ -88,7 +88,7 @@ func TestSummaryJobs(t *testing.T) {
 	r.do("PUT", path, map[string]any{"days_back": 14}).want(200, `"name":"`+weekly+`"`, `"days_back":14`, `"enabled":true`, `"prompt":""`)
 	r.do("PUT", path, map[string]any{"name": "daily"}).problem(409)
 	r.do("PUT", path, map[string]any{"name": "weekly"}).want(200, `"name":"weekly"`)
-	r.do("GET", path, nil).problem(404, "no summary job of this name")
+	r.do("GET", path, nil).problem(404, "no summary with this name")
 	r.do("PUT", path, map[string]any{}).problem(404)
 	r.do("DELETE", jobs+"/weekly", nil).want(204)
 	r.do("DELETE", jobs+"/weekly", nil).problem(404)
@@ -137,7 +137,7 @@ func TestASummaryIsTriedAndTriggered(t *testing.T) {
 	}
 	close(wait)
 	got := <-ended
-	got.want(200, `"status":"done"`, "1 episode of 1 show.", "The language model did not write this", `"model":""`, "no such model")
+	got.want(200, `"status":"done"`, "1 episode of 1 show.", "The language model could not write this summary", `"model":""`, "no such model")
 	r.do("GET", "/api/llm/usage", nil).want(200, `"job":"daily"`, `"requests":4`)
 }
 

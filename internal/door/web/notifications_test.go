@@ -79,13 +79,13 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 	}
 	at := time.Now().UnixMilli()
 	for c, state := range map[int64]string{phone.ID: "sent", mail.ID: "failed", group.ID: "unsure", ding.ID: "dropped"} {
-		problem := map[string]string{"failed": "the mail server answered 550 5.1.1; check the recipients", "unsure": "the service ended while it was being sent: it may have arrived", "dropped": "the channel was switched off"}[state]
+		problem := map[string]string{"failed": "the mail server answered 550 5.1.1; check the recipients", "unsure": "the service stopped while it sent this: it may have arrived", "dropped": "the channel was switched off"}[state]
 		g.exec(t, `UPDATE deliveries SET state = ?, tries = 2, problem = ?, updated_at = ? WHERE notice_id = ? AND channel_id = ?`, state, problem, at, newest, c)
 	}
 	g.exec(t, `UPDATE deliveries SET state = 'sent' WHERE notice_id < ? AND channel_id <> ?`, newest, group.ID)
 	g.exec(t, `UPDATE notification_channels SET last_sent_at = ? WHERE id = ?`, at-180_000, phone.ID)
-	g.exec(t, `UPDATE notification_channels SET paused = 'the mail server answered 535 5.7.8; check user and password; most providers want a password made for apps, not that of the account', last_sent_at = ? WHERE id = ?`, at-5_000_000, mail.ID)
-	g.exec(t, `UPDATE notification_channels SET last_error = 'WeCom takes no more than 20 messages a minute from a robot (code 45009)', last_error_at = ?, retry_at = ? WHERE id = ?`, at-30_000, at+90_000, group.ID)
+	g.exec(t, `UPDATE notification_channels SET paused = 'the mail server answered 535 5.7.8; check user name and password; most providers want an app password instead of the password of the account', last_sent_at = ? WHERE id = ?`, at-5_000_000, mail.ID)
+	g.exec(t, `UPDATE notification_channels SET last_error = 'WeCom accepts at most 20 messages a minute for one robot (code 45009)', last_error_at = ?, retry_at = ? WHERE id = ?`, at-30_000, at+90_000, group.ID)
 	g.exec(t, `UPDATE notification_channels SET enabled = 0 WHERE id = ?`, ding.ID)
 	return newest
 }
@@ -100,15 +100,15 @@ func TestNotificationPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"the inbox", "/inbox", []string{"S1E1 not marked", "The record", ">New<", "Needs attention", "Mark all as read", fmt.Sprintf(`&#34;up_to&#34;:%d`, newest), "Bangumi reachable again", `href="/review"`, "Best guess"},
+		{"the inbox", "/inbox", []string{"S1E1 not marked", "The record", ">New<", "Needs attention", "Mark all as read", fmt.Sprintf(`&#34;up_to&#34;:%d`, newest), "Bangumi can be reached again", `href="/review"`, "Best guess"},
 			[]string{"标记失败", "没有对应账号", "Bangumi 已恢复连接", "全部标为已读", "查看记录"}, "葬送的芙莉莲 S1E24"},
-		{"what needs attention", "/inbox?view=attention", []string{"not marked", "Mark these as read", `&#34;ids&#34;:[`}, []string{"需要处理"}, "reachable again"},
+		{"what needs attention", "/inbox?view=attention", []string{"not marked", "Mark these as read", `&#34;ids&#34;:[`}, []string{"需要处理"}, "reached again"},
 		{"with routine", "/inbox?view=all", []string{"葬送的芙莉莲 S1E24 marked"}, []string{"《葬送的芙莉莲》 S1E24 已标记"}, "Nothing has happened"},
-		{"one kind", "/inbox?kind=catalog_back", []string{"reachable again", "Clear the filter", `value="catalog_back" selected`}, nil, "S1E1 not marked"},
-		{"a text", "/inbox?q=%E7%81%AF%E5%A1%94", []string{"灯塔守望者 S2E7"}, []string{"等待人工确认"}, "S1E1 not marked"},
+		{"one kind", "/inbox?kind=catalog_back", []string{"reached again", "Clear the filter", `value="catalog_back" selected`}, nil, "S1E1 not marked"},
+		{"a text", "/inbox?q=%E7%81%AF%E5%A1%94", []string{"灯塔守望者 S2E7"}, []string{"待确认"}, "S1E1 not marked"},
 		{"nothing found", "/inbox?q=nowhere&kind=x&view=y", []string{"No notice passes this filter"}, []string{"没有符合筛选的通知"}, "S1E1 not marked"},
 		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sent this"},
-		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before is kept"}, []string{"没有规则推送这条"}, "Send again"},
+		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
 		{"notifications", "/notifications", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
 			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
 			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},

@@ -40,7 +40,7 @@ func (g *rig) newSummaries() *summary.Service {
 }
 
 // refusedKey is what a run says when the key of the model is wrong, which comes from outside in part.
-var refusedKey = (&llm.Error{Kind: llm.BadKey, Said: reason.Text("Incorrect API key <b>")}).Reason()
+var refusedKey = (&llm.Error{Kind: llm.BadKey, Detail: reason.Text("Incorrect API key <b>")}).Reason()
 
 // fillSummaries adds jobs with what they brought, a language model with its use, and what was told of today's episodes.
 func (g *rig) fillSummaries(t testing.TB) {
@@ -71,9 +71,9 @@ func (g *rig) fillSummaries(t testing.TB) {
 			text, model, problem      string
 			promptTokens, completions int
 		}{
-			{98, "cron", "failed", 0, "", "", "the records could not be read: look at the log of this service", 0, 0},
+			{98, "cron", "failed", 0, "", "", "the records could not be read: see the log of Watchmark", 0, 0},
 			{74, "cron", "empty", 0, "Nothing was watched.", "", "", 0, 0},
-			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model did not write this: " + refusedKey.Text, "", refusedKey.Text, 0, 0},
+			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model could not write this summary: " + refusedKey.Text, "", refusedKey.Text, 0, 0},
 			{26, "cron", "done", 12, "A quiet evening. Mira went on with 葬送的芙莉莲 up to episode 26 and began 迷宫饭.\n\nAlex watched one film. " + hostileTitle, "qwen3:8b", "", 1_830, 142},
 			{2, "person", "done", 4, "Mira saw the end of 铃芽之旅, and nobody slept before midnight.", "qwen3:8b", "", 912, 61},
 		} {
@@ -97,9 +97,9 @@ func (g *rig) fillSummaries(t testing.TB) {
 		return err
 	})
 	next := now.Add(15 * time.Hour)
-	g.airing = summary.AiringStatus{NextRun: &next, Told: []summary.Told{
+	g.airing = summary.AiringStatus{NextRun: &next, Told: []summary.AiringDay{
 		{AccountID: 3, Account: "alex", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour)},
-		{AccountID: 2, Account: "bench", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Problem: reason.Text("the list cannot be read: check the account, then it is told tomorrow")},
+		{AccountID: 2, Account: "bench", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Problem: reason.Text("the list cannot be read: check the account; the next message comes tomorrow")},
 		{AccountID: 1, Account: "mira", Day: now.Format(time.DateOnly), At: now.Add(-9 * time.Hour), Episodes: 3},
 	}}
 }
@@ -132,7 +132,7 @@ func TestSummariesPages(t *testing.T) {
 	}{
 		{"jobs", "/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Nobody will be told", "No notification rule covers this", `data-url="/api/notification/rules" data-body="{&#34;kinds&#34;:[&#34;summary_ready&#34;]`, `&#34;airing_today&#34;`,
 			"Being made now", "Switched off", "the last 7 days", `href="/summaries/%e6%9c%88%e6%8a%a5"`, "Kept in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
-			[]string{"每天 21:00", "每周日 20:30", "不会通知任何人", "正在生成", "最近 7 天", "3 个章节", "无法读取收藏列表"}, "No summary yet"},
+			[]string{"每天 21:00", "每周日 20:30", "不会通知任何人", "正在生成", "最近 7 天", "3 个章节", "无法读取列表"}, "No summary yet"},
 		{"no job", "/summaries", empty, []string{"No summary yet", "&#34;cron&#34;:&#34;0 20 * * 0&#34;", "&#34;name&#34;:&#34;weekly&#34;", "The offline archive is switched off", `href="/archive"`, "There is no channel yet", "No language model is set up"},
 			[]string{"还没有总结", "&#34;name&#34;:&#34;每周&#34;", "离线数据未启用", "没有配置大模型"}, "People are told"},
 		{"a job", "/summaries/daily", g, []string{"Made, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 read, 142 written", "by hand", "by its schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",
@@ -219,7 +219,7 @@ func TestBrowserChangesASummary(t *testing.T) {
 	g := newRig(t)
 	g.fill(t)
 	g.fillSummaries(t)
-	answers := []string{`{"status":"skipped"}`, `{"status":"failed","result":{"outcome":"failed","problem":"the records could not be read: look at the log of this service"}}`,
+	answers := []string{`{"status":"skipped"}`, `{"status":"failed","result":{"outcome":"failed","problem":"the records could not be read: see the log of Watchmark"}}`,
 		`{"status":"done","result":{"outcome":"empty","from":"2026-05-30T21:00:00Z","to":"2026-05-31T21:00:00Z","problem":""}}`}
 	g.answer = func(c apiCall) (int, string) {
 		switch {
@@ -237,7 +237,7 @@ func TestBrowserChangesASummary(t *testing.T) {
 	send := browsertest.Click("#job-1 form[data-url$='/trigger'] button")
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/summaries"), browsertest.Until(browsertest.Listening),
 		send, browsertest.Until(browsertest.Says("#told-1", "它正在生成中")),
-		send, browsertest.Until(browsertest.Says("#told-1", "无法读取记录：请查看本服务的日志")),
+		send, browsertest.Until(browsertest.Says("#told-1", "无法读取记录：请查看服务日志")),
 		send, browsertest.Until(browsertest.Says("#told-1", "因此没有发送")), browsertest.Until(`document.activeElement.id === "told-1"`),
 		speak("en"), chromedp.Navigate(g.server.URL+"/summaries"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#new-job > summary"), browsertest.Type("#job-name", "two words"),

@@ -21,9 +21,9 @@ const longestText = 20_000
 type reply struct {
 	Model   string `json:"model"`
 	Choices []struct {
-		Message      said   `json:"message"`
-		Delta        said   `json:"delta"`
-		FinishReason string `json:"finish_reason"`
+		Message      content `json:"message"`
+		Delta        content `json:"delta"`
+		FinishReason string  `json:"finish_reason"`
 	} `json:"choices"`
 	Usage *struct {
 		Prompt     int `json:"prompt_tokens"`
@@ -32,8 +32,8 @@ type reply struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// said is what a model says. What it thought (reasoning_content) is left alone.
-type said struct {
+// content is what a model answers. What it thought (reasoning_content) is left alone.
+type content struct {
 	Content parts  `json:"content"`
 	Refusal string `json:"refusal"`
 }
@@ -78,12 +78,12 @@ func read(resp *httpx.Response) (Answer, error) {
 		failure := explain(resp.Status, body, isPage)
 		failure.RetryAfter = resp.RetryAfter()
 		if at := resp.Header.Get("Location"); at != "" && failure.Kind == WrongAddress {
-			failure.Said = leadsOn.With(at)
+			failure.Detail = redirects.With(at)
 		}
 		return Answer{}, failure
 	}
 	if isPage {
-		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: webPageAnswers.With()}
+		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Detail: webPage.With()}
 	}
 	// Some gateways stream whatever was asked for.
 	if kind == "text/event-stream" || bytes.HasPrefix(body, []byte("data:")) {
@@ -91,7 +91,7 @@ func read(resp *httpx.Response) (Answer, error) {
 	}
 	var r reply
 	if httpx.JSON(body, &r, maxValues) != nil {
-		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Said: answerNotJSON.With()}
+		return Answer{}, &Error{Kind: WrongAddress, Status: resp.Status, Detail: answerNotJSON.With()}
 	}
 	var got gathered
 	if failure := got.add(resp.Status, body, r); failure != nil {
@@ -111,7 +111,7 @@ func readStream(status int, body []byte) (Answer, error) {
 		}
 		var r reply
 		if httpx.JSON(data, &r, maxValues) != nil {
-			return Answer{}, &Error{Kind: NoText, Status: status, Said: lineStreamNotJSON.With()}
+			return Answer{}, &Error{Kind: NoText, Status: status, Detail: streamNotJSON.With()}
 		}
 		if failure := got.add(status, data, r); failure != nil {
 			return Answer{}, failure
@@ -144,7 +144,7 @@ func (g *gathered) add(status int, data []byte, r reply) *Error {
 	}
 	g.choices = true
 	first := r.Choices[0]
-	for _, s := range []said{first.Message, first.Delta} {
+	for _, s := range []content{first.Message, first.Delta} {
 		g.text.WriteString(string(s.Content))
 		g.refusal.WriteString(s.Refusal)
 	}
@@ -168,15 +168,15 @@ func (g *gathered) answer(status int) (Answer, error) {
 	failure := &Error{Kind: NoText, Status: status}
 	switch {
 	case !g.choices:
-		failure.Kind, failure.Said = WrongAddress, answerNoChoices.With()
+		failure.Kind, failure.Detail = WrongAddress, noChoices.With()
 	case g.refusal.Len() > 0:
-		failure.Kind, failure.Said = Refused, reason.Text(g.refusal.String())
+		failure.Kind, failure.Detail = Refused, reason.Text(g.refusal.String())
 	case g.finish == "content_filter":
-		failure.Kind, failure.Said = Refused, contentFilter.With()
+		failure.Kind, failure.Detail = Refused, contentFilter.With()
 	default:
 		failure.empty = true
 		if g.finish != "" {
-			failure.Said = finishReason.With(oneLine(g.finish, 40))
+			failure.Detail = finishReason.With(oneLine(g.finish, 40))
 		}
 	}
 	return a, failure
@@ -205,20 +205,20 @@ func withoutThoughts(text string) string {
 // explain is the error that an answer with a failure stands for.
 func explain(status int, body []byte, isPage bool) *Error {
 	e := &Error{Status: status}
-	said := ""
+	text := ""
 	if !isPage {
-		said, e.code, e.param = complaint(body, complaintDepth)
-		e.Said = reason.Text(said)
+		text, e.code, e.param = complaint(body, complaintDepth)
+		e.Detail = reason.Text(text)
 	}
 	// Gateways tell the status of the service behind them as the code of an answer with 200.
 	if n, err := strconv.Atoi(e.code); err == nil && n >= 400 && n < 600 && status < 400 {
 		status = n
 	}
 	if isPage && status >= 400 && status < 500 && status != http.StatusTooManyRequests {
-		e.Kind, e.Said = WrongAddress, webPageAnswers.With()
+		e.Kind, e.Detail = WrongAddress, webPage.With()
 		return e
 	}
-	e.Kind, e.again = kindOf(status, e.code, said)
+	e.Kind, e.again = kindOf(status, e.code, text)
 	return e
 }
 
@@ -228,7 +228,7 @@ const complaintDepth = 8
 // complaint is what a body says went wrong, in each of the forms that services have: an object or
 // a text called error, a message, a detail, a list of one of these, or plain text. What stands
 // deeper than so many levels says nothing.
-func complaint(body []byte, levels int) (said, code, param string) {
+func complaint(body []byte, levels int) (text, code, param string) {
 	if levels == 0 {
 		return "", "", ""
 	}
@@ -242,11 +242,11 @@ func complaint(body []byte, levels int) (said, code, param string) {
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(body, &object) != nil {
-		return string(body[:min(len(body), 4*longestSaid)]), "", ""
+		return string(body[:min(len(body), 4*longestDetail)]), "", ""
 	}
 	for _, name := range []string{"error", "detail", "message", "msg"} {
 		if inner, has := object[name]; has && !bytes.Equal(inner, []byte("null")) {
-			said, code, param = complaint(inner, levels-1)
+			text, code, param = complaint(inner, levels-1)
 			break
 		}
 	}
@@ -259,7 +259,7 @@ func complaint(body []byte, levels int) (said, code, param string) {
 	if own := plain(object["param"]); own != "" && param == "" {
 		param = own
 	}
-	return said, code, param
+	return text, code, param
 }
 
 // plain is a text or a number of JSON as text; empty for anything else.

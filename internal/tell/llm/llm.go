@@ -19,13 +19,8 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
-
-// ErrOff is returned while no service is set up.
-var ErrOff = reason.New("llm_no_language_model_set_up", "no language model is set up: set llm.base_url and llm.model in the settings",
-	"尚未配置大模型：请在设置中填写 llm.base_url 和 llm.model").For(reason.Conflict)
 
 // MaxBody bounds an answer in bytes; it is for the configuration of the HTTP client.
 const MaxBody = 2 << 20
@@ -216,7 +211,7 @@ func (c *Client) send(ctx context.Context, o Options, r request) (Answer, error)
 	answer, err := read(resp)
 	var failure *Error
 	if errors.As(err, &failure) {
-		failure.Said = failure.Said.Masked(func(text string) string { return c.clean(text, o.APIKey) })
+		failure.Detail = failure.Detail.Masked(func(text string) string { return c.clean(text, o.APIKey) })
 	}
 	return answer, err
 }

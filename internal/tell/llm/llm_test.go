@@ -236,25 +236,25 @@ func TestFailures(t *testing.T) {
 		kind  llm.Kind
 		said  string
 	}{
-		{"a web page", page(200), llm.WrongAddress, "a web page answers"},
-		{"a web page that is not there", page(404), llm.WrongAddress, "a web page answers"},
-		{"a web page that takes no POST", page(405), llm.WrongAddress, "a web page answers"},
+		{"a web page", page(200), llm.WrongAddress, "the answer is a web page"},
+		{"a web page that is not there", page(404), llm.WrongAddress, "the answer is a web page"},
+		{"a web page that takes no POST", page(405), llm.WrongAddress, "the answer is a web page"},
 		{"the page of a proxy", page(502), llm.Busy, ""},
-		{"a web page without a content type", llmtest.Reply{ContentType: "text/plain", Body: "\n<html>"}, llm.WrongAddress, "a web page answers"},
+		{"a web page without a content type", llmtest.Reply{ContentType: "text/plain", Body: "\n<html>"}, llm.WrongAddress, "the answer is a web page"},
 		{"plain text", llmtest.Reply{ContentType: "text/plain", Body: "Ollama is running"}, llm.WrongAddress, "the answer is not JSON"},
 		{"JSON of something else", body(200, `{"hello":"world"}`), llm.WrongAddress, "the answer has no choices"},
 		{"a list", body(200, `[]`), llm.WrongAddress, "the answer is not JSON"},
-		{"a redirect", llmtest.Reply{Status: 307, Header: map[string]string{"Location": "https://elsewhere.example/v1"}}, llm.WrongAddress, "it leads on to https://elsewhere.example/v1"},
+		{"a redirect", llmtest.Reply{Status: 307, Header: map[string]string{"Location": "https://elsewhere.example/v1"}}, llm.WrongAddress, "it redirects to https://elsewhere.example/v1"},
 		{"nothing at all", body(200, ``), llm.WrongAddress, "the answer is not JSON"},
 		{"content null", body(200, `{"choices":[{"message":{"content":null},"finish_reason":"tool_calls"}]}`), llm.NoText, "finish_reason tool_calls"},
 		{"a refusal", body(200, `{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`), llm.Refused, "I cannot."},
-		{"a content filter", body(200, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`), llm.Refused, "its content filter"},
+		{"a content filter", body(200, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`), llm.Refused, "stopped by its content filter"},
 		{"all spent on thoughts", body(200, `{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}]}`), llm.NoText, "finish_reason length"},
 		{"all spent on thoughts in the text", body(200, `{"choices":[{"message":{"content":"<think>hm"},"finish_reason":"length"}]}`), llm.NoText, "finish_reason length"},
 		{"200 with an error", body(200, `{"error":{"message":"no such model","code":404}}`), llm.UnknownModel, "no such model"},
 		{"200 with an error as text", body(200, `{"error":"something broke"}`), llm.BadRequest, "something broke"},
 		{"an error in a stream", llmtest.Reply{ContentType: "text/event-stream", Body: "data: {\"error\":{\"message\":\"overloaded\",\"code\":529}}\n\n"}, llm.Busy, "overloaded"},
-		{"a stream that is broken", llmtest.Reply{ContentType: "text/event-stream", Body: "data: {\"choi\n\n"}, llm.NoText, "a line of its stream is not JSON"},
+		{"a stream that is broken", llmtest.Reply{ContentType: "text/event-stream", Body: "data: {\"choi\n\n"}, llm.NoText, "a line of the streamed answer is not JSON"},
 		{"401", body(401, `{"error":{"message":"who are you"}}`), llm.BadKey, "who are you"},
 		{"403", body(403, `{"message":"not in your region"}`), llm.BadKey, "not in your region"},
 		{"402", body(402, `{"detail":"pay first"}`), llm.NoCredit, "pay first"},
@@ -283,8 +283,8 @@ func TestFailures(t *testing.T) {
 			} else {
 				failure = r.failure(t)
 			}
-			if failure.Kind != c.kind || failure.Said.Text != c.said || failure.Problem().IsZero() || failure.Advice().IsZero() {
-				t.Errorf("%s: %q, want %s: %q", failure.Kind, failure.Said, c.kind, c.said)
+			if failure.Kind != c.kind || failure.Detail.Text != c.said || failure.Problem().IsZero() || failure.Advice().IsZero() {
+				t.Errorf("%s: %q, want %s: %q", failure.Kind, failure.Detail, c.kind, c.said)
 			}
 		})
 	}

@@ -19,15 +19,10 @@ import (
 // The errors a caller branches on.
 var (
 	// ErrNotFound is returned when no channel, rule, notice or delivery has the id asked for.
-	ErrNotFound = reason.New("notify_nothing_id", "there is nothing with this id", "没有这个编号的内容").For(reason.NotFound)
 	// ErrFull is returned for one channel or rule more than there may be.
-	ErrFull = mayMostChannelsRulesRemove.With(maxChannels, maxRules)
+	ErrFull = tooManyRules.With(maxChannels, maxRules)
 	// ErrNotFailed is returned by Resend for a delivery that did not fail.
-	ErrNotFailed = reason.New("notify_only_what_failed_dropped_or", "only what failed, was dropped, or may not have arrived can be sent again",
-		"只有发送失败、被丢弃或可能未送达的通知才能重新发送").For(reason.Conflict)
 	// ErrOff is returned by Resend when the channel of the delivery is switched off.
-	ErrOff = reason.New("notify_channel_switched_off_switch_first", "the channel is switched off: switch it on first",
-		"该渠道已停用：请先启用").For(reason.Conflict)
 )
 
 // What is kept at most: every notice is held against every rule.
@@ -227,7 +222,7 @@ func (n *Notifier) checkChannel(c *Channel) error {
 		return err
 	}
 	if len(c.Config) > maxConfig {
-		return reason.At("config", largerBytes.With(maxConfig))
+		return reason.At("config", configTooLarge.With(maxConfig))
 	}
 	if _, err := n.Open(*c); err != nil {
 		var field *reason.FieldError
@@ -242,9 +237,9 @@ func (n *Notifier) checkChannel(c *Channel) error {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return reason.At("name", missingGiveNameKnow.With())
+		return reason.At("name", nameMissing.With())
 	case utf8.RuneCountInString(name) > maxName || oneLine(name) != name:
-		return reason.At("name", mustOneLineMostCharacters.With(maxName))
+		return reason.At("name", nameTooLong.With(maxName))
 	}
 	return nil
 }

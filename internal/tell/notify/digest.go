@@ -46,7 +46,7 @@ func (p parcel) compose(l bilingual.Language, base string) channel.Message {
 		}
 	}
 	if !p.digest {
-		m.Title, m.Text = p.entries[0].told(l, base, p.rule)
+		m.Title, m.Text = p.entries[0].messageBy(l, base, p.rule)
 		m.Link, m.Facts = p.entries[0].link(base), p.entries[0].facts(l)
 		return m
 	}
@@ -90,7 +90,7 @@ func (p parcel) sorted(l bilingual.Language, base string) []*ofKind {
 			kinds = append(kinds, k)
 		}
 		k.count++
-		title, _ := e.told(l, base, p.rule)
+		title, _ := e.messageBy(l, base, p.rule)
 		at, known := lines[e.Kind][title]
 		if !known {
 			at = len(k.lines)

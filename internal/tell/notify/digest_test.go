@@ -41,7 +41,7 @@ func TestDigest(t *testing.T) {
 	}{
 		"several kinds": {mixed, bilingual.English, "http://house", 0, "7 notices · Not marked 3, Sign-in refused 1, No account 1, …",
 			"Not marked: 3\n- Frieren not marked · alex ×2\n- Pluto not marked · alex\nSign-in refused: 1\n- Sign-in refused · alex\n" +
-				"No account: 1\n- Mushishi has no account · mira\nWaits for Bangumi: 2\n- Monster waits for Bangumi · alex ×2"},
+				"No account: 1\n- Mushishi: no account · mira\nWaits for Bangumi: 2\n- Monster waits for Bangumi · alex ×2"},
 		"in Chinese": {mixed, bilingual.Chinese, "", 3, "7 条通知 · 标记失败 3、登录已失效 1、没有对应账号 1、…",
 			"标记失败：3\n- 《Frieren》 标记失败 · alex ×2\n- 《Pluto》 标记失败 · alex\n登录已失效：1\n…"},
 		"one kind":                  {flood[:4], bilingual.English, "", 0, "4 notices · Not marked", "Not marked: 4\n- Show 0 not marked · alex\n…"},

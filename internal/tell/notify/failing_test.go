@@ -36,7 +36,7 @@ func TestAFailureIsTriedAgainForThreeDays(t *testing.T) {
 		wantStates(t, r, map[notify.State]int{notify.Failed: 1})
 		deliveries, err := r.Deliveries(t.Context(), r.newest()[0].ID)
 		must(t, err)
-		if deliveries[0].Problem.Text != "tried for three days: no answer; look whether it runs" || deliveries[0].Channel != "phone" {
+		if deliveries[0].Problem.Text != "tried for three days without success: no answer; look whether it runs" || deliveries[0].Channel != "phone" {
 			t.Errorf("%+v", deliveries[0])
 		}
 
@@ -210,7 +210,7 @@ func TestAHangingReceiverIsLeft(t *testing.T) {
 		r.answers(func(ctx context.Context, _ message) error { <-ctx.Done(); return ctx.Err() })
 		r.add(failed(1))
 		after(70 * time.Second)
-		if c = r.is(c); c.LastError.Text != "the receiver did not answer in 1m0s" {
+		if c = r.is(c); c.LastError.Text != "the receiver did not answer within 1m0s" {
 			t.Errorf("%q", c.LastError)
 		}
 		wantStates(t, r, map[notify.State]int{notify.Waiting: 1})

@@ -129,7 +129,7 @@ func TestFactsShowInTexts(t *testing.T) {
 
 func TestDurationsAreTold(t *testing.T) {
 	for stored, want := range map[string][2]string{
-		"20s": {"It was away for 1 min.", "中断时长：1 分钟"}, "25m0s": {"It was away for 25 min.", "中断时长：25 分钟"}, "3h4m50s": {"It was away for 3 h 5 min.", "中断时长：3 小时 5 分钟"},
+		"20s": {"It could not be reached for 1 min.", "中断时长：1 分钟"}, "25m0s": {"It could not be reached for 25 min.", "中断时长：25 分钟"}, "3h4m50s": {"It could not be reached for 3 h 5 min.", "中断时长：3 小时 5 分钟"},
 	} {
 		entry := notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": stored}}
 		_, en := entry.Words(bilingual.English)
@@ -153,7 +153,7 @@ func TestWords(t *testing.T) {
 		"nothing":        {notify.Entry{Kind: notify.Marked}, "An unknown title marked", "未知作品 已标记"},
 		"lines and placeholders in a title": {notify.Entry{Kind: notify.Marked, Account: "{who}", Facts: map[string]string{"title": "a\r\nb\t{what} \u0007· c"}},
 			"a b {what} · c marked · {who}", "《a b {what} · c》 已标记 · {who}"},
-		"of the whole service": {notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "2 h"}}, "Bangumi reachable again", "Bangumi 已恢复连接"},
+		"of the whole service": {notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "2 h"}}, "Bangumi can be reached again", "Bangumi 已恢复连接"},
 		"a kind of before":     {notify.Entry{Kind: "old_kind"}, "old kind", "old kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -172,7 +172,7 @@ const (
 func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) (id int64, err error) {
 	kind, known := byKind[notice.Kind]
 	if !known {
-		return 0, noKindNotice.With(notice.Kind)
+		return 0, unknownNotice.With(notice.Kind)
 	}
 	at := notice.At
 	if at.IsZero() {

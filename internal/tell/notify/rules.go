@@ -94,7 +94,7 @@ func (r *Rule) check() error {
 	r.Kinds, r.Users, r.Channels = tidy(r.Kinds), tidy(r.Users), tidy(r.Channels)
 	for _, kind := range r.Kinds {
 		if _, known := byKind[kind]; !known {
-			return reason.At("kinds", notAKind.With(kind))
+			return reason.At("kinds", unknownKind.With(kind))
 		}
 	}
 	if len(r.Users) > maxUsers {
@@ -102,16 +102,16 @@ func (r *Rule) check() error {
 	}
 	for _, user := range r.Users {
 		if user == "" || utf8.RuneCountInString(user) > maxTitle {
-			return reason.At("users", noName.With(user))
+			return reason.At("users", badUserName.With(user))
 		}
 	}
 	switch {
 	case utf8.RuneCountInString(r.Title) > maxTitle || strings.ContainsAny(r.Title, "\r\n"):
 		return reason.At("title", titleTooLong.With(maxTitle))
 	case utf8.RuneCountInString(r.Text) > maxText:
-		return reason.At("text", longerCharacters.With(maxText))
+		return reason.At("text", textTooLong.With(maxText))
 	case r.Cooldown < 0 || r.Cooldown > maxCooldown:
-		return reason.At("cooldown", notBetween0Seconds.With(r.Cooldown, maxCooldown))
+		return reason.At("cooldown", cooldownOutOfRange.With(r.Cooldown, maxCooldown))
 	}
 	return r.checkQuiet()
 }
@@ -122,11 +122,11 @@ func (r *Rule) checkQuiet() error {
 	}
 	for _, end := range []struct{ field, value string }{{"quiet_from", r.QuietFrom}, {"quiet_to", r.QuietTo}} {
 		if at, err := time.Parse(clock, end.value); err != nil || at.Format(clock) != end.value {
-			return reason.At(end.field, noTimeDaySuch22.With(end.value))
+			return reason.At(end.field, badTimeOfDay.With(end.value))
 		}
 	}
 	if r.QuietFrom == r.QuietTo {
-		return reason.At("quiet_to", sameQuietFromSwitchRule.With())
+		return reason.At("quiet_to", quietAllDay.With())
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (n *Notifier) Run(ctx context.Context) {
 		})
 	}
 	for ctx.Err() == nil {
-		next := time.NewTimer(n.look(ctx, start))
+		next := time.NewTimer(n.startSends(ctx, start))
 		rest := time.NewTimer(pace)
 		var woken chan struct{} // nil until it has rested
 		for waiting := true; waiting; {
@@ -109,8 +109,8 @@ func (n *Notifier) Run(ctx context.Context) {
 // idle is how long it rests when nothing is known to come due. Wake ends it.
 const idle = time.Hour
 
-// look starts a send for every channel that can send now, and reports after how long to look again.
-func (n *Notifier) look(ctx context.Context, start func(*outlet, Channel, group)) time.Duration {
+// startSends starts a send for every channel that can send now, and reports after how long to do so again.
+func (n *Notifier) startSends(ctx context.Context, start func(*outlet, Channel, group)) time.Duration {
 	channels, err := n.withWork(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -260,7 +260,7 @@ func (n *Notifier) send(ctx context.Context, o *outlet, c Channel, g group) {
 	}
 	language := n.Language()
 	for i, e := range p.entries {
-		p.entries[i] = e.Retold(func(said string) string { return n.Say(language, said) })
+		p.entries[i] = e.Retold(func(english string) string { return n.Say(language, english) })
 	}
 	err = trySend(ctx, o.sender, p.compose(language, n.Base()), sendMost)
 	n.settle(ctx, p, n.judge(p, err))
@@ -271,10 +271,6 @@ const (
 	sendMost = time.Minute
 	lastWait = 5 * time.Second
 )
-
-// errCut is that of a message that was on its way when the service ended.
-var errCut = reason.New("notify_service_ended_while_being_sent", "the service ended while it was being sent: it may have arrived",
-	"发送途中服务停止：可能已经送达")
 
 // trySend sends a message. The end of ctx leaves it lastWait more. The error is a *channel.Failure or errCut.
 func trySend(ctx context.Context, sender channel.Sender, m channel.Message, most time.Duration) error {

@@ -149,7 +149,7 @@ func (n *Notifier) judge(p parcel, err error) outcome {
 		o.hold = min(max(o.hold, failure.RetryAfter), longestPause)
 	}
 	if !p.since.IsZero() && time.Since(p.since) > giveUp {
-		o.state, o.problem = Failed, triedLong.With(problem)
+		o.state, o.problem = Failed, triedForThreeDays.With(problem)
 	}
 	return o
 }
@@ -257,7 +257,7 @@ func (n *Notifier) dropOldest(ctx context.Context, channelID int64) error {
 	return n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ? WHERE state = 'waiting' AND channel_id = ?
 			AND id <= (SELECT id FROM deliveries WHERE state = 'waiting' AND channel_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
-			moreNoticesWaitedChannel.With(maxWaiting), time.Now().UnixMilli(), channelID, channelID, maxWaiting)
+			tooManyWaited.With(maxWaiting), time.Now().UnixMilli(), channelID, channelID, maxWaiting)
 		if err != nil {
 			return fmt.Errorf("drop what is too much for notification channel %d: %w", channelID, err)
 		}

@@ -77,9 +77,9 @@ func length(l bilingual.Language, d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", hours, minutes)
 }
 
-// told are the title and text of an entry by a rule: its templates, or the standard texts where it has none or they
+// messageBy is the title and text of an entry by a rule: its templates, or the standard texts where it has none or they
 // come out empty.
-func (e Entry) told(l bilingual.Language, base string, r Rule) (title, text string) {
+func (e Entry) messageBy(l bilingual.Language, base string, r Rule) (title, text string) {
 	values := e.facts(l)
 	title, text = e.words(l, values)
 	if r.Title == "" && r.Text == "" {
@@ -145,13 +145,13 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// expandParts expands each part of a template between separators, and leaves those out in which a value is empty.
+// expandParts expands each part of a template between separators, and leaves those out in which a value is empty or 0.
 func expandParts(template, separator string, values map[string]string) string {
 	var parts []string
 	for part := range strings.SplitSeq(template, separator) {
 		whole := true
 		expanded := channel.Expand(part, func(name string) string {
-			whole = whole && values[name] != ""
+			whole = whole && values[name] != "" && values[name] != "0"
 			return values[name]
 		})
 		if whole {

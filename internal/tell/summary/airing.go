@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// linesMost is how many episodes are told.
+	// linesMost is how many episodes are listed.
 	linesMost = 50
 	// againAfter is when a catalog that did not answer is asked again.
 	againAfter = 30 * time.Minute
@@ -41,10 +41,10 @@ type Guide interface {
 	Airing(ctx context.Context, from, to watch.Date) ([]archive.Airing, error)
 }
 
-// Reason is why nobody is told what airs.
+// Reason is why nothing is listed.
 type Reason string
 
-// The reasons; empty while people are told.
+// The reasons; empty while what airs is listed.
 const (
 	SwitchedOff    Reason = "off"
 	ArchiveOff     Reason = "archive_off"
@@ -83,7 +83,7 @@ func NewAiring(c AiringConfig) *Airing { return &Airing{AiringConfig: c} }
 // AiringJob is the name of the job that tells what airs.
 const AiringJob = "airing"
 
-// Job tells whoever was not told yet, when it is time. A day that the service was off for at its time is made up for
+// Job sends the list to each account that did not get it yet, when it is time. A day that the service was off for at its time is made up for
 // on that day, and so is one on which there was nothing to look into.
 func (a *Airing) Job() schedule.Job {
 	return schedule.Job{
@@ -105,9 +105,7 @@ func (a *Airing) Job() schedule.Job {
 	}
 }
 
-var errNoGuide = reason.New("airing_no_archive", "what airs is not known: switch the offline archive on, and wait until it is imported", "不知道今天播出什么：请启用离线数据，并等待导入完成").For(reason.Conflict)
-
-// due reports whether somebody is to be told now.
+// due reports whether an account is to get its list now.
 func (a *Airing) due(ctx context.Context, now time.Time) (bool, error) {
 	slot := a.Plan().After(watch.DayStart(now, 0).Add(-time.Second))
 	_, missing := a.Guide()
@@ -121,7 +119,7 @@ func (a *Airing) due(ctx context.Context, now time.Time) (bool, error) {
 	return len(waiting) > 0, err
 }
 
-// tellAll tells whoever was not told today.
+// tellAll sends the list to each account that did not get it today.
 func (a *Airing) tellAll(ctx context.Context, now time.Time) error {
 	guide, missing := a.Guide()
 	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
@@ -144,15 +142,15 @@ func (a *Airing) tellAll(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// waiting are the accounts that were not told of a day.
+// waiting are the accounts that did not get the list of a day.
 func (a *Airing) waiting(ctx context.Context, day string) ([]account.Account, error) {
 	all, err := a.Accounts.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	told, err := a.told(ctx)
+	days, err := a.lastDays(ctx)
 	return slices.DeleteFunc(all, func(one account.Account) bool {
-		return !one.Enabled || !one.HasToken || told[one.ID].Day == day
+		return !one.Enabled || !one.HasToken || days[one.ID].Day == day
 	}), err
 }
 
@@ -171,24 +169,24 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 		a.mu.Unlock()
 		return nil
 	case err != nil:
-		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not told", "account", one.Username, "error", err)
-		problem = listCannotReadCheckAccount.With()
+		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not listed", "account", one.Username, "error", err)
+		problem = listUnreadable.With()
 	}
 	mine := slices.DeleteFunc(slices.Clone(airing), func(e archive.Airing) bool { return !slices.Contains(doing, e.Subject.ID) })
 	day := now.Format(time.DateOnly)
-	told := false
+	sent := false
 	err = a.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO airing_days (account_id, day, at, episodes, problem) SELECT ?, ?, ?, ?, ? WHERE `+account.Existing+` IS NOT NULL
 			ON CONFLICT (account_id) DO UPDATE SET day = excluded.day, at = excluded.at, episodes = excluded.episodes, problem = excluded.problem WHERE airing_days.day <> excluded.day`,
 			one.ID, day, now.UnixMilli(), len(mine), problem, one.ID)
 		if err != nil {
-			return fmt.Errorf("keep that account %d was told what airs: %w", one.ID, err)
+			return fmt.Errorf("keep that account %d got the list of what airs: %w", one.ID, err)
 		}
 		// Another process may have been faster, or the account is gone.
 		if n, err := result.RowsAffected(); err != nil || n == 0 || len(mine) == 0 {
 			return err
 		}
-		told = true
+		sent = true
 		n := AiringNotice(one)
 		n.At, n.About = now, "airing "+day
 		n.Facts = map[string]string{"airdate": day, "total": strconv.Itoa(len(mine)), "list": listOf(mine, wordsOf(a.Language()))}
@@ -197,14 +195,14 @@ func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive
 	if err != nil {
 		return err
 	}
-	if told {
+	if sent {
 		a.Wake()
 	}
 	a.Log.InfoContext(ctx, "looked what airs today", "account", one.Username, "episodes", len(mine))
 	return nil
 }
 
-// AiringNotice is what an account is told of what airs, without what airs: enough to see where it goes.
+// AiringNotice is the notice of what airs for an account, without what airs: enough to see where it goes.
 func AiringNotice(one account.Account) notify.Notice {
 	return notify.Notice{Kind: notify.AiringToday, AccountID: one.ID, Account: one.Username}
 }
@@ -234,54 +232,54 @@ func listOf(airing []archive.Airing, w words) string {
 	return strings.Join(lines, "\n")
 }
 
-// Told is when an account was last told what airs.
-type Told struct {
+// AiringDay is when what airs was last listed for an account.
+type AiringDay struct {
 	AccountID int64         `json:"account_id"`
 	Account   string        `json:"account" doc:"The account's user name."`
-	Day       string        `json:"day" doc:"The day it was told of." example:"2026-05-31"`
+	Day       string        `json:"day" doc:"The day it was listed for." example:"2026-05-31"`
 	At        time.Time     `json:"at" doc:"When that was."`
-	Episodes  int           `json:"episodes" doc:"How many episodes aired; of none nobody is told."`
-	Problem   reason.Reason `json:"problem_value,omitzero" doc:"Why it could not be told; empty when it was."`
+	Episodes  int           `json:"episodes" doc:"How many episodes aired; no message is sent for 0."`
+	Problem   reason.Reason `json:"problem_value,omitzero" doc:"Why it could not be listed; empty when it was."`
 }
 
 // MarshalJSON has the text of the problem beside it, as problem.
-func (t Told) MarshalJSON() ([]byte, error) {
-	type plain Told
+func (t AiringDay) MarshalJSON() ([]byte, error) {
+	type plain AiringDay
 	return reason.MarshalBeside((*plain)(&t))
 }
 
-func (a *Airing) told(ctx context.Context) (map[int64]Told, error) {
-	told := map[int64]Told{}
-	err := db.Each(ctx, a.DB.Read(), "read who was told what airs", func(row db.Row) error {
-		var t Told
+func (a *Airing) lastDays(ctx context.Context) (map[int64]AiringDay, error) {
+	days := map[int64]AiringDay{}
+	err := db.Each(ctx, a.DB.Read(), "read who got the list of what airs", func(row db.Row) error {
+		var t AiringDay
 		var at int64
 		err := row.Scan(&t.AccountID, &t.Account, &t.Day, &at, &t.Episodes, &t.Problem)
 		t.At = time.UnixMilli(at)
-		told[t.AccountID] = t
+		days[t.AccountID] = t
 		return err
 	}, `SELECT d.account_id, `+account.NameOf("d.account_id")+`, d.day, d.at, d.episodes, d.problem FROM airing_days d`)
-	return told, err
+	return days, err
 }
 
 // AiringStatus is where telling what airs stands.
 type AiringStatus struct {
 	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nothing is listed: notification.airing_cron is empty, the offline archive is switched off, or it is not imported yet. Empty while what airs is listed; whom that reaches is for the notification rules to say."`
 	// NextRun is nil while nothing is planned.
-	NextRun *time.Time `json:"next_run" doc:"When it is listed next; null while it is not."`
-	Told    []Told     `json:"told" doc:"When it was last listed for each account."`
+	NextRun *time.Time  `json:"next_run" doc:"When it is listed next; null while it is not."`
+	Told    []AiringDay `json:"told" doc:"When it was last listed for each account."`
 }
 
 // Status is where telling what airs stands now.
 func (a *Airing) Status(ctx context.Context) (AiringStatus, error) {
-	told, err := a.told(ctx)
+	days, err := a.lastDays(ctx)
 	if err != nil {
 		return AiringStatus{}, err
 	}
-	s := AiringStatus{Told: []Told{}}
-	for _, t := range told {
+	s := AiringStatus{Told: []AiringDay{}}
+	for _, t := range days {
 		s.Told = append(s.Told, t)
 	}
-	slices.SortFunc(s.Told, func(x, y Told) int { return strings.Compare(x.Account, y.Account) })
+	slices.SortFunc(s.Told, func(x, y AiringDay) int { return strings.Compare(x.Account, y.Account) })
 	next := a.Plan().After(time.Now())
 	if _, s.Reason = a.Guide(); next.IsZero() {
 		s.Reason = SwitchedOff

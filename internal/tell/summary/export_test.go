@@ -6,8 +6,8 @@ import (
 )
 
 // RunDue runs a job by its schedule, as it was seen before.
-func (k *Service) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
-	return k.run(ctx, seen.Name, slot, &seen)
+func (s *Service) RunDue(ctx context.Context, slot time.Time, seen Job) (Result, error) {
+	return s.run(ctx, seen.Name, slot, &seen)
 }
 
 // Round is one look at the clock, at a time of the test.

@@ -19,19 +19,11 @@ import (
 
 // The errors a caller branches on.
 var (
-	// ErrNotFound is returned for a name that no job has.
-	ErrNotFound = reason.New("summary_no_summary_job_name", "there is no summary job of this name",
-		"没有这个名称的总结任务").For(reason.NotFound)
-	// ErrTaken is returned for a name that another job has.
-	ErrTaken = reason.New("summary_job_name_already", "there is a summary job of this name already",
-		"已有同名的总结任务").For(reason.Conflict)
-	// ErrFull is returned when there are as many jobs as there may be.
-	ErrFull = reason.New("summary_50_summary_jobs_already_remove", "there are 50 summary jobs already: remove one first",
-		"总结任务已有 50 个：请先删除一个").For(reason.Conflict)
-	// ErrRunning is returned while a run of the job is under way.
-	ErrRunning = reason.New("summary_job_running_already", "the summary job is running already", "该总结任务正在运行")
-	// ErrStopping is returned while the service stops, also for a run that it ended.
-	ErrStopping = reason.New("summary_service_stopping", "the service is stopping", "服务正在停止").For(reason.Unavailable)
+// ErrNotFound is returned for a name that no job has.
+// ErrTaken is returned for a name that another job has.
+// ErrFull is returned when there are as many jobs as there may be.
+// ErrRunning is returned while a run of the job is under way.
+// ErrStopping is returned while the service stops, also for a run that it ended.
 )
 
 // MostRecords is how many records a job looks at in detail at most.
@@ -138,17 +130,17 @@ func (d Draft) checked(next func(expression string, after time.Time) (time.Time,
 	d.Channels = slices.Compact(d.Channels)
 	switch {
 	case d.Name == "" || utf8.RuneCountInString(d.Name) > longestName || strings.ContainsFunc(d.Name, foreign) || !utf8.ValidString(d.Name):
-		return d, reason.At("name", give1LettersDigitsOr.With(longestName))
+		return d, reason.At("name", badName.With(longestName))
 	case d.DaysBack < 1 || d.DaysBack > daysMost:
-		return d, reason.At("days_back", notBetween1.With(d.DaysBack, daysMost))
+		return d, reason.At("days_back", daysOutOfRange.With(d.DaysBack, daysMost))
 	case len(d.User) > longestUser:
-		return d, reason.At("user", longerBytes.With(longestUser))
+		return d, reason.At("user", userTooLong.With(longestUser))
 	case utf8.RuneCountInString(d.Prompt) > longestPrompt:
-		return d, reason.At("prompt", longerCharacters.With(longestPrompt))
+		return d, reason.At("prompt", promptTooLong.With(longestPrompt))
 	case d.MaxRecords < 0 || d.MaxRecords > MostRecords:
-		return d, reason.At("max_records", notBetween0.With(d.MaxRecords, MostRecords))
+		return d, reason.At("max_records", recordsOutOfRange.With(d.MaxRecords, MostRecords))
 	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
-		return d, reason.At("channels", giveIDsChannels.With())
+		return d, reason.At("channels", badChannels.With())
 	}
 	if _, err := next(d.Cron, time.Now()); err != nil {
 		return d, reason.At("cron", err)

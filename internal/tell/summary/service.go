@@ -75,21 +75,21 @@ func NewService(c Config) *Service { return &Service{Config: c, store: store{c.D
 const JobsJob = "summaries"
 
 // Scheduled runs the jobs that are due, one after the other. Somebody who asks for it runs all that are switched on.
-func (k *Service) Scheduled() schedule.Job {
-	return schedule.Job{Name: JobsJob, Quiet: true, Plan: k.plan, Look: k.look, Run: k.runJobs}
+func (s *Service) Scheduled() schedule.Job {
+	return schedule.Job{Name: JobsJob, Quiet: true, Plan: s.plan, Look: s.look, Run: s.runJobs}
 }
 
 // plan is due when the first of the jobs is.
-func (k *Service) plan() schedule.Plan {
-	k.mu.Lock()
-	crons := k.crons
-	k.mu.Unlock()
+func (s *Service) plan() schedule.Plan {
+	s.mu.Lock()
+	crons := s.crons
+	s.mu.Unlock()
 	if len(crons) == 0 {
 		return schedule.Plan{}
 	}
 	return schedule.Plan{Text: strings.Join(crons, "; "), Next: func(after time.Time) (first time.Time) {
 		for _, cron := range crons {
-			if next, err := k.Next(cron, after); err == nil && !next.IsZero() && (first.IsZero() || next.Before(first)) {
+			if next, err := s.Next(cron, after); err == nil && !next.IsZero() && (first.IsZero() || next.Before(first)) {
 				first = next
 			}
 		}
@@ -98,8 +98,8 @@ func (k *Service) plan() schedule.Plan {
 }
 
 // look reads the jobs, and reports whether one of them is due.
-func (k *Service) look(ctx context.Context) (due bool, err error) {
-	jobs, err := k.store.jobs(ctx)
+func (s *Service) look(ctx context.Context) (due bool, err error) {
+	jobs, err := s.store.jobs(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -108,29 +108,29 @@ func (k *Service) look(ctx context.Context) (due bool, err error) {
 		if j.Enabled && !slices.Contains(crons, j.Cron) {
 			crons = append(crons, j.Cron)
 		}
-		due = due || !j.Running && !k.due(j, time.Now()).IsZero()
+		due = due || !j.Running && !s.due(j, time.Now()).IsZero()
 	}
-	k.mu.Lock()
-	k.crons = crons
-	k.mu.Unlock()
+	s.mu.Lock()
+	s.crons = crons
+	s.mu.Unlock()
 	return due, nil
 }
 
 // runJobs is the work of the job. What it is in the middle of when the service stops runs again at the next start.
-func (k *Service) runJobs(ctx context.Context, run *schedule.Run) error {
-	jobs, err := k.store.jobs(ctx)
+func (s *Service) runJobs(ctx context.Context, run *schedule.Run) error {
+	jobs, err := s.store.jobs(ctx)
 	if err != nil {
 		return err
 	}
 	var problems []error
 	for i := range jobs {
-		slot, seen := k.due(jobs[i], time.Now()), &jobs[i]
+		slot, seen := s.due(jobs[i], time.Now()), &jobs[i]
 		if run.Asked && jobs[i].Enabled {
 			slot, seen = time.Time{}, nil
 		} else if slot.IsZero() || jobs[i].Running {
 			continue
 		}
-		if _, err := k.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
+		if _, err := s.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
 			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", jobs[i].Name, err))
@@ -141,7 +141,7 @@ func (k *Service) runJobs(ctx context.Context, run *schedule.Run) error {
 
 // due is the newest time of the schedule that was not run yet; zero when there is none. What is
 // more than a day old is left alone.
-func (k *Service) due(j Job, now time.Time) (slot time.Time) {
+func (s *Service) due(j Job, now time.Time) (slot time.Time) {
 	if !j.Enabled {
 		return time.Time{}
 	}
@@ -151,7 +151,7 @@ func (k *Service) due(j Job, now time.Time) (slot time.Time) {
 		after = oldest
 	}
 	for {
-		next, err := k.Next(j.Cron, after)
+		next, err := s.Next(j.Cron, after)
 		if err != nil || next.IsZero() || next.After(now) {
 			return slot
 		}
@@ -161,14 +161,14 @@ func (k *Service) due(j Job, now time.Time) (slot time.Time) {
 
 // Trigger runs the job of a name now, and tells people of it. The run goes on when ctx ends. It
 // returns ErrNotFound, ErrRunning or ErrStopping; a run that failed is a result, not an error.
-func (k *Service) Trigger(ctx context.Context, name string) (Result, error) {
+func (s *Service) Trigger(ctx context.Context, name string) (Result, error) {
 	type ended struct {
 		result Result
 		err    error
 	}
 	end := make(chan ended, 1)
-	_, err := k.Tasks.StartQuiet(JobsJob, 0, func(ctx context.Context, _ *task.Task) error {
-		result, err := k.run(ctx, name, time.Time{}, nil)
+	_, err := s.Tasks.StartQuiet(JobsJob, 0, func(ctx context.Context, _ *task.Task) error {
+		result, err := s.run(ctx, name, time.Time{}, nil)
 		if errors.Is(context.Cause(ctx), task.ErrStopping) && errors.Is(err, ctx.Err()) {
 			err = ErrStopping
 		}
@@ -191,19 +191,19 @@ func (k *Service) Trigger(ctx context.Context, name string) (Result, error) {
 
 // Test makes the summary of the job of a name now, keeps nothing of it and tells nobody. It returns
 // ErrNotFound; what failed is a result.
-func (k *Service) Test(ctx context.Context, name string) (Result, error) {
-	j, err := job(ctx, k.DB.Read(), name)
+func (s *Service) Test(ctx context.Context, name string) (Result, error) {
+	j, err := job(ctx, s.DB.Read(), name)
 	if err != nil {
 		return Result{}, err
 	}
-	r := k.generate(ctx, j, ByPerson, time.Now())
+	r := s.generate(ctx, j, ByPerson, time.Now())
 	return r, ctx.Err()
 }
 
 // run runs the job of a name: of the schedule at slot, as which it was seen, or now for a person.
-func (k *Service) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
+func (s *Service) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
 	owner := rand.Text()
-	j, err := k.store.claim(ctx, name, owner, seen)
+	j, err := s.store.claim(ctx, name, owner, seen)
 	if err != nil {
 		return Result{}, err
 	}
@@ -212,54 +212,54 @@ func (k *Service) run(ctx context.Context, name string, slot time.Time, seen *Jo
 		// Up to its time, so that the next run begins where this one ends.
 		starter, to = ByCron, slot
 	}
-	r := k.generate(ctx, j, starter, to)
+	r := s.generate(ctx, j, starter, to)
 	// What was made, or let go, is written even when the service is stopping.
 	storing := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		return Result{}, errors.Join(ctx.Err(), k.store.release(storing, j.ID, owner))
+		return Result{}, errors.Join(ctx.Err(), s.store.release(storing, j.ID, owner))
 	}
-	r.ID, err = k.store.finish(storing, j, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
-		return k.Notify(ctx, tx, k.notices(j, r)...)
+	r.ID, err = s.store.finish(storing, j, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
+		return s.Notify(ctx, tx, s.notices(j, r)...)
 	})
 	if err != nil {
 		return Result{}, err
 	}
-	k.Wake()
-	k.Log.InfoContext(ctx, "a summary was made", "job", j.Name, "outcome", r.Outcome, "records", r.Records, "model", r.Model, "problem", r.Problem)
+	s.Wake()
+	s.Log.InfoContext(ctx, "a summary was made", "job", j.Name, "outcome", r.Outcome, "records", r.Records, "model", r.Model, "problem", r.Problem)
 	return r, nil
 }
 
 // generate makes the summary of what was watched up to a time. Whatever goes wrong is in the result.
-func (k *Service) generate(ctx context.Context, j Job, starter Starter, to time.Time) (r Result) {
+func (s *Service) generate(ctx context.Context, j Job, starter Starter, to time.Time) (r Result) {
 	bounded, cancel := context.WithTimeout(ctx, longestRun)
 	defer cancel()
 	r = Result{Starter: starter, From: to.AddDate(0, 0, -j.DaysBack), To: to}
 	defer func() {
 		r.At = time.Now()
 		if p := recover(); p != nil {
-			k.Log.ErrorContext(ctx, "a summary job panicked", "job", j.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			r.Outcome, r.Problem, r.Text = Failed, internalErrorLookLogService.With(), ""
+			s.Log.ErrorContext(ctx, "a summary job panicked", "job", j.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.Outcome, r.Problem, r.Text = Failed, panicked.With(), ""
 		}
 	}()
-	err := k.write(bounded, j, &r)
+	err := s.write(bounded, j, &r)
 	switch {
 	case err == nil, ctx.Err() != nil: // what is given up is not kept
 	case errors.Is(err, context.DeadlineExceeded):
-		r.Outcome, r.Problem = Failed, tookLongerDatabaseOrLanguage.With(longestRun)
+		r.Outcome, r.Problem = Failed, tooSlow.With(longestRun)
 	default:
-		k.Log.ErrorContext(ctx, "a summary job failed", "job", j.Name, "error", err)
-		r.Outcome, r.Problem = Failed, recordsCouldNotReadLook.With()
+		s.Log.ErrorContext(ctx, "a summary job failed", "job", j.Name, "error", err)
+		r.Outcome, r.Problem = Failed, recordsUnreadable.With()
 	}
 	return r
 }
 
 // write reads the records and writes the text.
-func (k *Service) write(ctx context.Context, j Job, r *Result) error {
+func (s *Service) write(ctx context.Context, j Job, r *Result) error {
 	most := j.MaxRecords
 	if most == 0 {
 		most = MostRecords
 	}
-	records, total, err := k.Records.Watched(ctx, record.Span{From: r.From, To: r.To, User: j.User, Limit: most})
+	records, total, err := s.Records.Watched(ctx, record.Span{From: r.From, To: r.To, User: j.User, Limit: most})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -267,7 +267,7 @@ func (k *Service) write(ctx context.Context, j Job, r *Result) error {
 		return err
 	}
 	r.Records = total
-	words := wordsOf(k.Language())
+	words := wordsOf(s.Language())
 	if total == 0 {
 		r.Outcome, r.Text = Done, words.nothing
 		if j.SkipEmpty {
@@ -277,15 +277,15 @@ func (k *Service) write(ctx context.Context, j Job, r *Result) error {
 	}
 	h := historyOf(records, total, r.From, r.To)
 	r.Outcome = Done
-	if k.Model.Enabled() {
+	if s.Model.Enabled() {
 		asking, cancel := context.WithTimeout(ctx, longestRun-forFigures)
-		answer, err := k.Model.Chat(asking, j.Name, h.messages(j.Prompt, words))
+		answer, err := s.Model.Chat(asking, j.Name, h.messages(j.Prompt, words))
 		cancel()
 		r.PromptTokens, r.CompletionTokens = answer.Prompt, answer.Completion
 		if err == nil {
 			r.Text, r.Model = answer.Text, answer.Model
 			if answer.Cut {
-				r.Text, r.Problem = r.Text+" …", answerCutRaiseLlmMax.With()
+				r.Text, r.Problem = r.Text+" …", answerCut.With()
 			}
 			return nil
 		}
@@ -294,18 +294,18 @@ func (k *Service) write(ctx context.Context, j Job, r *Result) error {
 		}
 		r.Problem = reason.Of(err)
 		if errors.Is(err, context.DeadlineExceeded) {
-			r.Problem = languageModelDidNotAnswer.With()
+			r.Problem = modelTooSlow.With()
 		}
 	}
 	r.Text = h.figures(words)
 	if !r.Problem.IsZero() {
-		r.Text += "\n\n" + words.withoutModel(r.Problem.In(k.Language()))
+		r.Text += "\n\n" + words.withoutModel(r.Problem.In(s.Language()))
 	}
 	return nil
 }
 
 // notices are what people are told of a run. One that did not fail settles the failure before it.
-func (k *Service) notices(j Job, r Result) []notify.Notice {
+func (s *Service) notices(j Job, r Result) []notify.Notice {
 	span := spanOf(r.From, r.To)
 	facts := map[string]string{
 		"job_name": j.Name, "date_range": span, "record_count": strconv.Itoa(r.Records), "lookback_days": strconv.Itoa(j.DaysBack),
@@ -331,11 +331,11 @@ func (j Job) Notice() notify.Notice {
 }
 
 // Jobs lists every job by name.
-func (k *Service) Jobs(ctx context.Context) ([]Job, error) {
-	jobs, err := k.store.jobs(ctx)
+func (s *Service) Jobs(ctx context.Context) ([]Job, error) {
+	jobs, err := s.store.jobs(ctx)
 	now := time.Now()
 	for i := range jobs {
-		if next, err := k.Next(jobs[i].Cron, now); jobs[i].Enabled && err == nil && !next.IsZero() {
+		if next, err := s.Next(jobs[i].Cron, now); jobs[i].Enabled && err == nil && !next.IsZero() {
 			next = next.UTC()
 			jobs[i].NextRun = &next
 		}
@@ -344,8 +344,8 @@ func (k *Service) Jobs(ctx context.Context) ([]Job, error) {
 }
 
 // Job is the job of a name, or ErrNotFound.
-func (k *Service) Job(ctx context.Context, name string) (Job, error) {
-	jobs, err := k.Jobs(ctx)
+func (s *Service) Job(ctx context.Context, name string) (Job, error) {
+	jobs, err := s.Jobs(ctx)
 	if err != nil {
 		return Job{}, err
 	}
@@ -358,37 +358,37 @@ func (k *Service) Job(ctx context.Context, name string) (Job, error) {
 }
 
 // Create adds a job. It returns a *reason.FieldError, ErrTaken or ErrFull.
-func (k *Service) Create(ctx context.Context, d Draft) (Job, error) {
-	d, err := d.checked(k.Next)
+func (s *Service) Create(ctx context.Context, d Draft) (Job, error) {
+	d, err := d.checked(s.Next)
 	if err != nil {
 		return Job{}, err
 	}
-	if err := k.store.create(ctx, d); err != nil {
+	if err := s.store.create(ctx, d); err != nil {
 		return Job{}, err
 	}
-	k.Schedule.Kick()
-	return k.Job(ctx, d.Name)
+	s.Schedule.Kick()
+	return s.Job(ctx, d.Name)
 }
 
 // Update replaces the job of a name, which may get another. It returns a *reason.FieldError, ErrNotFound
 // or ErrTaken.
-func (k *Service) Update(ctx context.Context, name string, d Draft) (Job, error) {
-	d, err := d.checked(k.Next)
+func (s *Service) Update(ctx context.Context, name string, d Draft) (Job, error) {
+	d, err := d.checked(s.Next)
 	if err != nil {
 		return Job{}, err
 	}
-	if err := k.store.update(ctx, name, d); err != nil {
+	if err := s.store.update(ctx, name, d); err != nil {
 		return Job{}, err
 	}
-	k.Schedule.Kick()
-	return k.Job(ctx, d.Name)
+	s.Schedule.Kick()
+	return s.Job(ctx, d.Name)
 }
 
 // Delete removes the job of a name with its results, or returns ErrNotFound.
-func (k *Service) Delete(ctx context.Context, name string) error { return k.store.remove(ctx, name) }
+func (s *Service) Delete(ctx context.Context, name string) error { return s.store.remove(ctx, name) }
 
 // Results is a page of the results of a job, the newest first, and the cursor of the next page
 // (0 = none). It returns ErrNotFound.
-func (k *Service) Results(ctx context.Context, name string, before int64, limit int) (results []Result, next int64, err error) {
-	return k.store.results(ctx, name, before, limit)
+func (s *Service) Results(ctx context.Context, name string, before int64, limit int) (results []Result, next int64, err error) {
+	return s.store.results(ctx, name, before, limit)
 }

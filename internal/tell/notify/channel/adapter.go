@@ -133,7 +133,7 @@ func Types() []Type {
 func Read(t Type, plain string) (Config, error) {
 	a, known := AdapterOf(t)
 	if !known {
-		return nil, noChannelType.With(t)
+		return nil, unknownType.With(t)
 	}
 	return a.Read(plain)
 }

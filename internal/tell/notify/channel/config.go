@@ -37,7 +37,7 @@ type Config interface {
 func read[C Config](plain string) (Config, error) {
 	var c C
 	if err := json.Unmarshal([]byte(plain), &c); err != nil {
-		return nil, storedSettingsChannelCannotRead.With(c.Type())
+		return nil, settingsUnreadable.With(c.Type())
 	}
 	return c, nil
 }
@@ -70,6 +70,6 @@ func (p *problems) again(field string, value secret.Text) bool {
 	if value.Reveal() != secret.Shown {
 		return false
 	}
-	p.add(field, enterAnewKeptOnlyHost.With())
+	p.add(field, enterForNewHost.With())
 	return true
 }

@@ -90,10 +90,10 @@ func (d DingTalk) Check() (Config, []*reason.FieldError) {
 	d.URL, d.Token = dingtalk.check(d.URL, d.Token, &wrong)
 	d.Secret = secret.Text(strings.TrimSpace(d.Secret.Reveal()))
 	if !wrong.again("secret", d.Secret) && (len(d.Secret) > 256 || strings.ContainsAny(d.Secret.Reveal(), " \t\r\n/?&=")) {
-		wrong.add("secret", enterTextDingtalkShowsBelow.With())
+		wrong.add("secret", badDingTalkSecret.With())
 	}
 	d.Format = d.Format.check(&wrong)
-	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, telephoneNumber, &wrong)
+	d.AtMobiles = checkMentions("at_mobiles", d.AtMobiles, mobile, aTelephoneNumber, &wrong)
 	d.AtUserIDs = checkMentions("at_user_ids", d.AtUserIDs, userID, aUserID, &wrong)
 	for _, people := range []*[]string{&d.AtMobiles, &d.AtUserIDs} {
 		if at := slices.Index(*people, everybody); at >= 0 {
@@ -188,15 +188,15 @@ func judgeDingTalk(code int64, errmsg string) fate {
 // unsafe says which safety setting of the robot refused the message; errmsg is the only place that tells.
 func unsafe(errmsg string) fate {
 	errmsg = strings.ToLower(errmsg)
-	f := fate{blame: OfChannel, problem: refusedMessageSafetySettingRobot.With(), advice: compareSafetySettingsRobotThose.With()}
+	f := fate{blame: OfChannel, problem: safetySettingRefused.With(), advice: compareSafetySettings.With()}
 	for _, hint := range []struct {
 		words           string
 		problem, advice reason.Reason
 	}{
-		{"timestamp|时间戳", foundTimeSignatureWrong.With(), setClockMachineMustRight.With()},
-		{"keyword|关键词", missedKeywordRobotMessage.With(), setKeyword.With(service)},
-		{"sign|签名", foundSignatureWrong.With(), copySecretRobotOnceMore.With()},
-		{"whitelist|白名单", takesMessagesFromListedAddresses.With(), addPublicAddressNetworkList.With()},
+		{"timestamp|时间戳", signatureTimeWrong.With(), setClock.With()},
+		{"keyword|关键词", keywordMissing.With(), setKeyword.With(service)},
+		{"sign|签名", signatureWrong.With(), copySecret.With()},
+		{"whitelist|白名单", addressNotListed.With(), addPublicAddress.With()},
 	} {
 		for word := range strings.SplitSeq(hint.words, "|") {
 			if strings.Contains(errmsg, word) {
@@ -210,21 +210,21 @@ func unsafe(errmsg string) fate {
 
 var dingtalkCodes = func() map[int64]fate {
 	codes := map[int64]fate{
-		-1:     {problem: busyReason.With()},
-		130101: {problem: takesNoMore20Messages2.With(), wait: 10 * time.Minute},
-		410100: {problem: takesNoMoreMessagesSo.With(), wait: time.Minute},
+		-1:     {problem: robotBusy.With()},
+		130101: {problem: pausedForTenMinutes.With(), wait: 10 * time.Minute},
+		410100: {problem: tooFast.With(), wait: time.Minute},
 	}
 	for _, code := range []int64{300001, 300005, 400101} {
-		codes[code] = fate{blame: OfChannel, problem: doesNotKnowToken.With(), advice: copyAddressRobotOnceMore.With()}
+		codes[code] = fate{blame: OfChannel, problem: unknownToken.With(), advice: copyRobotAddress.With()}
 	}
-	for code, problem := range map[int64]reason.Reason{400013: saysGroupDissolved.With(), 400102: saysRobotStopped.With(), 400106: saysRobotNotGroup.With()} {
-		codes[code] = fate{blame: OfChannel, problem: problem, advice: addRobotGroupEnterAddress.With()}
+	for code, problem := range map[int64]reason.Reason{400013: groupDissolved.With(), 400102: robotStopped.With(), 400106: robotNotInGroup.With()} {
+		codes[code] = fate{blame: OfChannel, problem: problem, advice: addRobot.With()}
 	}
 	for _, code := range []int64{400105, 40035, 43002, 43004} {
-		codes[code] = fate{blame: OfMessage, problem: foundMessageWrong.With()}
+		codes[code] = fate{blame: OfMessage, problem: messageWrong.With()}
 	}
 	for code := int64(430101); code <= 430104; code++ {
-		codes[code] = fate{blame: OfMessage, problem: foundLinkOrWordsMessage.With()}
+		codes[code] = fate{blame: OfMessage, problem: messageNotAllowed.With()}
 	}
 	return codes
 }()

@@ -122,15 +122,15 @@ func (e Email) Check() (Config, []*reason.FieldError) {
 	e.Password = secret.Text(strings.TrimRight(e.Password.Reveal(), "\r\n"))
 	switch {
 	case strings.ContainsFunc(e.User+e.Password.Reveal(), unicode.IsControl):
-		wrong.add("password", userPasswordCannotHoldControl.With())
+		wrong.add("password", controlCharacters.With())
 	case (e.User == "") != (e.Password == ""):
-		wrong.add("password", enterBothUserPasswordOr.With())
+		wrong.add("password", userWithoutPassword.With())
 	case wrong.again("password", e.Password):
 	case e.User != "" && e.TLS == None && !lan.IsHome(e.Host):
-		wrong.add("tls", withoutEncryptionPasswordWouldReadable.With())
+		wrong.add("tls", passwordUnencrypted.With())
 	}
 	if from, err := parseMail(cmp.Or(strings.TrimSpace(e.From), e.User)); err != nil {
-		wrong.add("from", enterSender.With(err))
+		wrong.add("from", badSender.With(err))
 	} else {
 		e.From = from
 	}
@@ -150,12 +150,12 @@ func (e *Email) checkServer(wrong *problems) {
 			wrong.add("host", err)
 		}
 	} else if !hostName.MatchString(e.Host) {
-		wrong.add("host", enterNameMailServerSuch.With())
+		wrong.add("host", mailHostMissing.With())
 	}
 	e.TLS = TLS(strings.ToLower(strings.TrimSpace(string(e.TLS))))
 	switch {
 	case e.TLS != "" && usualPorts[e.TLS] == 0:
-		wrong.add("tls", takeImplicitStarttlsOrNone.With())
+		wrong.add("tls", unknownEncryption.With())
 	case e.TLS == "" && (e.Port == 0 || e.Port == usualPorts[Implicit]):
 		e.TLS = Implicit
 	case e.TLS == "":
@@ -165,7 +165,7 @@ func (e *Email) checkServer(wrong *problems) {
 		e.Port = usualPorts[e.TLS]
 	}
 	if e.Port < 1 || e.Port > 65535 {
-		wrong.add("port", mustBetween165535.With())
+		wrong.add("port", portOutOfRange.With())
 	}
 }
 
@@ -188,7 +188,7 @@ func (e *Email) checkTo(wrong *problems) {
 	}
 	switch {
 	case len(e.To) == 0 && len(*wrong) == others:
-		wrong.add("to", enterLeastOneAddress.With())
+		wrong.add("to", noRecipient.With())
 	case len(e.To) > maxRecipients:
 		wrong.add("to", tooMany.With(maxRecipients))
 	}
@@ -198,10 +198,10 @@ func (e *Email) checkTo(wrong *problems) {
 func parseMail(text string) (string, error) {
 	address, err := netmail.ParseAddress(text)
 	if err != nil || strings.ContainsFunc(address.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || len(text) > 320 {
-		return "", notMailAddressSuchMira.With(cut(clean(text), 60))
+		return "", badMailAddress.With(cut(clean(text), 60))
 	}
 	if clean(address.Name) != address.Name {
-		return "", nameHoldsCharacterCannotPrinted
+		return "", unprintableName
 	}
 	if address.Name == "" {
 		return address.Address, nil

@@ -31,7 +31,7 @@ func (f Format) check(wrong *problems) Format {
 	case Text, Markdown:
 		return f
 	}
-	wrong.add("format", takeTextOrMarkdown.With())
+	wrong.add("format", unknownFormat.With())
 	return f
 }
 
@@ -80,22 +80,22 @@ func (r robot) check(address string, credential secret.Text, wrong *problems) (s
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() != "" && !validPort(u.Port()) {
-		wrong.add("url", enterRobotAddressOrNone.With(r.standard, r.param))
+		wrong.add("url", badRobotAddress.With(r.standard, r.param))
 		return "", credential
 	}
 	if u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		wrong.add("url", mustStartHTTPSCredentialWould.With())
+		wrong.add("url", robotNeedsHTTPS.With())
 	}
 	switch inside := u.Query().Get(r.param); {
 	case given == "":
 		given = inside
 	case inside != "" && inside != given && given != secret.Shown:
-		wrong.add(r.field, addressHoldsAnotherOneLeave.With())
+		wrong.add(r.field, robotKeyTwice.With())
 	case inside != "":
 		given = inside
 	}
 	if !wrong.again(r.field, secret.Text(given)) && !r.credential.MatchString(given) {
-		wrong.add(r.field, enterRobotAddressOrKey.With(r.param))
+		wrong.add(r.field, badRobotKey.With(r.param))
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = mustParse(r.standard).Path
@@ -153,13 +153,13 @@ func (t *Tools) send(ctx context.Context, provider, address string, query url.Va
 	if err != nil {
 		return err
 	}
-	var said struct {
+	var reply struct {
 		Code    *json.Number `json:"errcode"`
 		Message string       `json:"errmsg"`
 	}
-	if json.Unmarshal(got.body, &said) == nil && said.Code != nil {
-		if code, err := said.Code.Int64(); err == nil && (code != 0 || got.status == http.StatusOK) {
-			return verdict(provider, code, said.Message, got.retryAfter, judge)
+	if json.Unmarshal(got.body, &reply) == nil && reply.Code != nil {
+		if code, err := reply.Code.Int64(); err == nil && (code != 0 || got.status == http.StatusOK) {
+			return verdict(provider, code, reply.Message, got.retryAfter, judge)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -169,9 +169,9 @@ func (t *Tools) send(ctx context.Context, provider, address string, query url.Va
 	case s/100 == 3:
 		return got.redirected(req.URL)
 	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusMethodNotAllowed:
-		return &Failure{Blame: OfChannel, Problem: noRobotAddressStatus.With(s), Advice: copyAddressRobotFromGroup.With()}
+		return &Failure{Blame: OfChannel, Problem: noRobotThere.With(s), Advice: copyRobotAddressFromGroup.With()}
 	}
-	return &Failure{Problem: gaveNoAnswerRobotStatus.With(provider, got.status),
+	return &Failure{Problem: notARobotsAnswer.With(provider, got.status),
 		RetryAfter: max(got.retryAfter, time.Minute)}
 }
 
@@ -185,7 +185,7 @@ func verdict(provider string, code int64, errmsg string, wait time.Duration, jud
 	if f.problem.IsZero() {
 		f = fate{blame: OfMessage, problem: refusedMessage.With()}
 	}
-	return &Failure{Blame: f.blame, Problem: codeReason.With(provider, f.problem, code), Advice: f.advice, RetryAfter: max(f.wait, wait)}
+	return &Failure{Blame: f.blame, Problem: robotRefused.With(provider, f.problem, code), Advice: f.advice, RetryAfter: max(f.wait, wait)}
 }
 
 // signature is the last line of every message: the name of the service, with the link.
@@ -239,7 +239,7 @@ func checkMentions(field string, entries []string, form *regexp.Regexp, what *re
 	}
 	for _, one := range all {
 		if one != everybody && !form.MatchString(one) {
-			wrong.add(field, isNot.With(cut(clean(one), 60), what))
+			wrong.add(field, badMention.With(cut(clean(one), 60), what))
 		}
 	}
 	return all

@@ -32,7 +32,7 @@ const maxConversation = 256 << 10
 func (e mailer) Send(ctx context.Context, m Message) error {
 	letter, err := e.compose(m.tidy())
 	if err != nil {
-		return &Failure{Blame: OfChannel, Problem: mailCannotBeWritten.With(e.tools.masker.Mask(err.Error())), Advice: checkAddresses.With()}
+		return &Failure{Blame: OfChannel, Problem: mailCannotBeWritten.With(e.tools.masker.Mask(err.Error())), Advice: checkMailAddresses.With()}
 	}
 	bounded, cancel := context.WithTimeout(ctx, e.tools.patience)
 	defer cancel()
@@ -51,7 +51,7 @@ func (e mailer) deliver(ctx context.Context, letter []byte) *Failure {
 	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return readAddressConnect.With(err)
+			return connectAddressUnreadable.With(err)
 		}
 		return allow(to.Addr())
 	}}
@@ -89,7 +89,7 @@ func (e mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, *Failur
 	}
 	if e.TLS == STARTTLS {
 		if offered, _ := client.Extension("STARTTLS"); !offered {
-			return nil, &Failure{Blame: OfChannel, Problem: mailServerDoesNotOffer.With(), Advice: takeImplicitTLSUsuallyPort.With()}
+			return nil, &Failure{Blame: OfChannel, Problem: noSTARTTLS.With(), Advice: useImplicitTLS.With()}
 		}
 		if err := client.StartTLS(config); err != nil {
 			return nil, e.failed(toEncrypt, err)
@@ -133,7 +133,7 @@ func (e mailer) hand(client *smtp.Client, letter []byte) *Failure {
 	_ = client.Quit() // the mail is taken
 	if len(refused) > 0 {
 		f := cmp.Or(permanent, temporary)
-		return &Failure{Blame: OfMessage, Problem: recipientsDidNotGetMail.With(len(refused), len(e.To), strings.Join(refused, ", "), f.Problem), Advice: f.Advice}
+		return &Failure{Blame: OfMessage, Problem: someRecipientsFailed.With(len(refused), len(e.To), strings.Join(refused, ", "), f.Problem), Advice: f.Advice}
 	}
 	return nil
 }
@@ -162,57 +162,54 @@ const (
 	toTake    // the mail itself was sent
 )
 
-var errNoLogin = reason.New("channel_server_offers_no_way_sign", "the server offers no way to sign in that Watchmark knows (PLAIN, LOGIN)",
-	"服务器没有提供 Watchmark 支持的登录方式（PLAIN、LOGIN）")
-
 // failed says what an error at a step means.
 func (e mailer) failed(at step, err error) *Failure {
-	var said *textproto.Error
-	if errors.As(err, &said) {
-		return e.refused(at, said)
+	var answer *textproto.Error
+	if errors.As(err, &answer) {
+		return e.refused(at, answer)
 	}
 	var notTLS tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.Is(err, errMetadata):
-		return &Failure{Blame: OfChannel, Problem: mailServerIsMetadata.With(errMetadata), Advice: enterAnotherHost.With()}
+		return &Failure{Blame: OfChannel, Problem: mailServerForbidden.With(errMetadata), Advice: enterAnotherHost.With()}
 	case errors.Is(err, errNoLogin):
-		return &Failure{Blame: OfChannel, Problem: errNoLogin.With(), Advice: checkTLSPortOrLeave.With()}
+		return &Failure{Blame: OfChannel, Problem: errNoLogin.With(), Advice: checkTLSAndPort.With()}
 	case errors.As(err, &notTLS):
-		return &Failure{Blame: OfChannel, Problem: mailServerDoesNotSpeak.With(), Advice: takeStarttlsOrAnotherPort.With()}
+		return &Failure{Blame: OfChannel, Problem: noTLSAtPort.With(), Advice: useSTARTTLS.With()}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return &Failure{Problem: certificateMailServerExpired.With(), Advice: lookClockMachineToo.With()}
+		return &Failure{Problem: mailCertificateExpired.With(), Advice: checkClockToo.With()}
 	case errors.As(err, &certificate):
-		return &Failure{Blame: OfChannel, Problem: certificateNotTrusted.With(cut(clean(certificate.Err.Error()), maxExcerpt)), Advice: enterHostNameCertificateOne.With()}
+		return &Failure{Blame: OfChannel, Problem: mailCertificateUntrusted.With(cut(clean(certificate.Err.Error()), maxExcerpt)), Advice: useNameInCertificate.With()}
 	}
 	kind := httpx.Classify(err)
 	f := &Failure{Problem: reason.WithDetail.With(kind.Explain(e.Where()), cut(clean(e.tools.masker.Mask(err.Error())), maxExcerpt))}
 	if kind == httpx.Timeout && at == toGreet && e.TLS != Implicit {
-		f.Advice = ifPortSpeaksTLSFrom.With()
+		f.Advice = tryImplicitTLS.With()
 	}
 	return f
 }
 
 // refused says what an answer of the server means: 4xx passes, 5xx does not.
-func (e mailer) refused(at step, said *textproto.Error) *Failure {
-	text := strings.Join(strings.Fields(clean(said.Msg)), " ")
-	f := &Failure{Problem: mailServerAnswered.With(said.Code, cut(e.tools.masker.Mask(text), maxExcerpt))}
+func (e mailer) refused(at step, answer *textproto.Error) *Failure {
+	text := strings.Join(strings.Fields(clean(answer.Msg)), " ")
+	f := &Failure{Problem: mailServerAnswered.With(answer.Code, cut(e.tools.masker.Mask(text), maxExcerpt))}
 	switch {
-	case said.Code/100 != 5:
+	case answer.Code/100 != 5:
 		return f
-	case at == toTake && said.Code != 530 && said.Code != 535 && said.Code != 553:
-		f.Blame, f.Advice = OfMessage, serverDoesNotTakeMail.With()
+	case at == toTake && answer.Code != 530 && answer.Code != 535 && answer.Code != 553:
+		f.Blame, f.Advice = OfMessage, mailRefused.With()
 		return f
 	}
 	f.Blame = OfChannel
 	switch {
-	case at == toSignIn || said.Code == 535 || said.Code == 534:
-		f.Advice = checkUserPasswordMostProviders.With()
-	case said.Code == 530:
-		f.Advice = serverWantsSignOrEncryption.With()
+	case at == toSignIn || answer.Code == 535 || answer.Code == 534:
+		f.Advice = checkPassword.With()
+	case answer.Code == 530:
+		f.Advice = signInWanted.With()
 	case at == toSend || at == toTake:
-		f.Advice = senderRefusedMostProvidersWant.With()
+		f.Advice = senderRefused.With()
 	case at == toAddress:
 		f.Advice = checkRecipients.With()
 	}
@@ -255,11 +252,9 @@ type bounded struct {
 	left int
 }
 
-var errTalkative = reason.New("channel_server_says_too_much", "the server says too much", "服务器返回的内容过长")
-
 func (b *bounded) Read(buf []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errTalkative
+		return 0, errTooMuchText
 	}
 	n, err := b.Conn.Read(buf[:min(len(buf), b.left)])
 	b.left -= n

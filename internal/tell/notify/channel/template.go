@@ -42,7 +42,7 @@ func parseTemplate(text string) (any, error) {
 		text = DefaultTemplate
 	}
 	if len(text) > maxTemplate {
-		return nil, longerBytes.With(maxTemplate)
+		return nil, templateTooLong.With(maxTemplate)
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -51,18 +51,18 @@ func parseTemplate(text string) (any, error) {
 		var at *json.SyntaxError
 		if errors.As(err, &at) {
 			line := 1 + strings.Count(text[:min(int(at.Offset), len(text))], "\n")
-			return nil, notJSONLine.With(line, at)
+			return nil, templateNotJSON.With(line, at)
 		}
-		return nil, notJSONEndsTooEarly
+		return nil, templateIncomplete
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, notJSONSomethingFollowsEnd
+		return nil, templateGoesOn
 	}
 	switch template.(type) {
 	case map[string]any, []any:
 		return template, nil
 	}
-	return nil, mustObjectOrList
+	return nil, templateNoObject
 }
 
 // render fills template with what m says and gives it to fits, with ever shorter values until

@@ -84,9 +84,6 @@ func direct(cfg httpx.Config) httpx.Config {
 	return cfg
 }
 
-var errMetadata = reason.New("channel_address_machine_s_own_network", "is an address of the machine's own network link, where hosts of virtual machines keep their secrets",
-	"是本机链路地址，虚拟机的宿主会在那里存放机密")
-
 // allow refuses what is forbidden to everybody. The home network is allowed: most receivers
 // of webhooks stand there.
 func allow(addr netip.Addr) error {
@@ -125,7 +122,7 @@ type answer struct {
 func (t *Tools) do(ctx context.Context, req httpx.Request) (answer, error) {
 	target, err := url.Parse(req.URL)
 	if err != nil {
-		return answer{}, &Failure{Blame: OfChannel, Problem: addressCannotRead.With(), Advice: enterAnew.With()}
+		return answer{}, &Failure{Blame: OfChannel, Problem: addressUnreadable.With(), Advice: enterAgain.With()}
 	}
 	client, err := t.client(target)
 	if err != nil {
@@ -151,7 +148,7 @@ func (t *Tools) unsent(ctx context.Context, err error) error {
 		return cause
 	}
 	if errors.Is(err, errMetadata) {
-		return &Failure{Blame: OfChannel, Problem: addressIsMetadata.With(errMetadata), Advice: enterAnotherAddress.With()}
+		return &Failure{Blame: OfChannel, Problem: addressForbidden.With(errMetadata), Advice: enterAnotherAddress.With()}
 	}
 	return &Failure{Problem: reason.Of(err).Masked(t.masker.Mask)}
 }
@@ -159,7 +156,7 @@ func (t *Tools) unsent(ctx context.Context, err error) error {
 // redirected is what to say of a receiver that wants the message elsewhere. A redirect is never
 // followed: it would carry the message and its keys to wherever it says.
 func (a answer) redirected(from string) *Failure {
-	f := &Failure{Blame: OfChannel, Problem: receiverRedirectsStatus.With(a.status), Advice: enterAddressRedirects.With()}
+	f := &Failure{Blame: OfChannel, Problem: receiverRedirects.With(a.status), Advice: enterRedirectTarget.With()}
 	base, err := url.Parse(from)
 	if err != nil {
 		return f

@@ -142,14 +142,14 @@ func (w Webhook) Check() (Config, []*reason.FieldError) {
 		w.Method = http.MethodPost
 	case http.MethodPost, http.MethodPut, http.MethodGet:
 	default:
-		wrong.add("method", takePostPutOrGet.With())
+		wrong.add("method", unknownMethod.With())
 	}
 	w.checkHeaders(&wrong)
 	w.Template = strings.TrimSpace(w.Template)
 	if template, err := parseTemplate(w.Template); err != nil {
 		wrong.add("template", err)
 	} else if _, isObject := template.(map[string]any); !isObject && w.Method == http.MethodGet {
-		wrong.add("template", getMustObjectWhoseFields.With())
+		wrong.add("template", templateForGet.With())
 	}
 	return w, wrong
 }
@@ -161,13 +161,13 @@ func (w Webhook) checkURL(wrong *problems) secret.Text {
 	u, err := url.Parse(strings.TrimSpace(w.URL.Reveal()))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		wrong.add("url", enterAddressStartsHTTPOr.With())
+		wrong.add("url", notHTTP.With())
 		return w.URL
 	case len(w.URL) > maxAddress:
 		wrong.add("url", addressTooLong.With(maxAddress))
 	}
 	if port := u.Port(); port != "" && !validPort(port) {
-		wrong.add("url", portMustBetween165535.With())
+		wrong.add("url", addressPort.With())
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		if err := allow(addr); err != nil {
@@ -206,14 +206,14 @@ func (w *Webhook) checkHeaders(wrong *problems) {
 		key := http.CanonicalHeaderKey(name)
 		switch {
 		case !headerToken.MatchString(name):
-			wrong.add("headers", notAHeader.With(cut(clean(name), 60)))
+			wrong.add("headers", badHeaderName.With(cut(clean(name), 60)))
 		case slices.Contains(ownHeaders, key):
-			wrong.add("headers", headerIsOurs.With(name))
+			wrong.add("headers", reservedHeader.With(name))
 		case seen[key]:
 			wrong.add("headers", headerTwice.With(name))
 		case wrong.again("headers", h.Value):
 		case len(value) > maxAddress || strings.ContainsFunc(value, unicode.IsControl):
-			wrong.add("headers", headerValueBad.With(name, maxAddress))
+			wrong.add("headers", badHeaderValue.With(name, maxAddress))
 		}
 		seen[key] = true
 		w.Headers = append(w.Headers, Header{key, secret.Text(value)})
@@ -301,7 +301,7 @@ type webhook struct {
 func (w webhook) Send(ctx context.Context, m Message) error {
 	req, err := w.request(m.tidy())
 	if err != nil {
-		return &Failure{Blame: OfChannel, Problem: reason.Of(err), Advice: correctSettingsChannel.With()}
+		return &Failure{Blame: OfChannel, Problem: reason.Of(err), Advice: correctSettings.With()}
 	}
 	got, err := w.tools.do(ctx, req)
 	if err != nil {
@@ -310,16 +310,16 @@ func (w webhook) Send(ctx context.Context, m Message) error {
 	if got.status/100 == 2 {
 		return nil
 	}
-	f := &Failure{Problem: receiverAnsweredStatus.With(got.status), RetryAfter: got.retryAfter}
+	f := &Failure{Problem: receiverAnswered.With(got.status), RetryAfter: got.retryAfter}
 	if text := w.tools.excerpt(got); text != "" {
-		f.Problem = receiverSaid.With(got.status, text)
+		f.Problem = receiverAnsweredText.With(got.status, text)
 	}
 	switch s := got.status; {
 	case s/100 == 3:
 		return got.redirected(req.URL)
 	case temporary(s):
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
-		f.Blame, f.Advice = OfChannel, checkKeyAddressOrHeaders.With()
+		f.Blame, f.Advice = OfChannel, checkKey.With()
 	case s == http.StatusNotFound, s == http.StatusGone:
 		f.Blame, f.Advice = OfChannel, checkAddress.With()
 	case s == http.StatusMethodNotAllowed:
@@ -327,7 +327,7 @@ func (w webhook) Send(ctx context.Context, m Message) error {
 	case s == http.StatusRequestEntityTooLarge, s == http.StatusRequestURITooLong:
 		f.Blame, f.Advice = OfMessage, shortenTemplate.With()
 	default:
-		f.Blame, f.Advice = OfMessage, compareTemplateWhatReceiverExpects.With()
+		f.Blame, f.Advice = OfMessage, compareTemplate.With()
 	}
 	return f
 }
@@ -339,7 +339,7 @@ func (w webhook) request(m Message) (httpx.Request, error) {
 	}
 	target, err := url.Parse(w.URL.Reveal())
 	if err != nil {
-		return httpx.Request{}, addressCannotRead
+		return httpx.Request{}, addressUnreadable
 	}
 	req := httpx.Request{Method: w.Method, URL: target.String(), Header: http.Header{}}
 	if w.Method == http.MethodGet {

@@ -77,13 +77,13 @@ func (w WeCom) Check() (Config, []*reason.FieldError) {
 	w.URL, w.Key = wecom.check(w.URL, w.Key, &wrong)
 	w.Format = w.Format.check(&wrong)
 	w.MentionUsers = checkMentions("mention_users", w.MentionUsers, userID, aUserID, &wrong)
-	w.MentionMobiles = checkMentions("mention_mobiles", w.MentionMobiles, mobile, telephoneNumber, &wrong)
+	w.MentionMobiles = checkMentions("mention_mobiles", w.MentionMobiles, mobile, aTelephoneNumber, &wrong)
 	if w.Format == Markdown {
 		if len(w.MentionMobiles) > 0 {
-			wrong.add("mention_mobiles", markdownCannotMentionPeopleNumber.With())
+			wrong.add("mention_mobiles", markdownWithNumbers.With())
 		}
 		if slices.Contains(w.MentionUsers, everybody) {
-			wrong.add("mention_users", markdownCannotMentionEverybodyTake.With())
+			wrong.add("mention_users", markdownWithEverybody.With())
 		}
 	}
 	return w, wrong
@@ -155,14 +155,14 @@ func judgeWeCom(code int64, _ string) fate {
 }
 
 var wecomCodes = map[int64]fate{
-	-1:    {problem: busyReason.With()},
-	45033: {problem: takesNoMoreOnce.With()},
-	45009: {problem: takesNoMore20Messages.With(), wait: time.Minute},
-	93000: {blame: OfChannel, problem: doesNotKnowRobot.With(), advice: removedFromGroupOrKey.With()},
-	40058: {blame: OfMessage, problem: foundMessageWrongOrToo.With()},
-	40008: {blame: OfMessage, problem: doesNotTakeKindMessage.With(), advice: chooseAnotherFormat.With()},
-	40033: {blame: OfMessage, problem: doesNotTakeCharacterMessage.With()},
-	40035: {blame: OfMessage, problem: foundMessageWrong.With()},
-	44004: {blame: OfMessage, problem: foundMessageEmpty.With()},
-	45002: {blame: OfMessage, problem: foundMessageTooLong.With()},
+	-1:    {problem: robotBusy.With()},
+	45033: {problem: tooManyAtOnce.With()},
+	45009: {problem: over20AMinute.With(), wait: time.Minute},
+	93000: {blame: OfChannel, problem: unknownRobot.With(), advice: robotRemoved.With()},
+	40058: {blame: OfMessage, problem: messageWrongOrTooLong.With()},
+	40008: {blame: OfMessage, problem: messageTypeRefused.With(), advice: chooseAnotherFormat.With()},
+	40033: {blame: OfMessage, problem: characterRefused.With()},
+	40035: {blame: OfMessage, problem: messageWrong.With()},
+	44004: {blame: OfMessage, problem: messageEmpty.With()},
+	45002: {blame: OfMessage, problem: messageTooLong.With()},
 }

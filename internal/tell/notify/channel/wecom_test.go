@@ -136,8 +136,8 @@ func TestRobotsAreBelievedOnlyWithAnErrcode(t *testing.T) {
 		text  string
 		wait  time.Duration
 	}{
-		channeltest.Page: {channel.Temporary, "throttles", time.Minute}, channeltest.Punish: {channel.Temporary, "throttles", time.Minute},
-		channeltest.Empty: {channel.Temporary, "throttles", time.Minute}, channeltest.Broken: {channel.Temporary, "502", time.Minute},
+		channeltest.Page: {channel.Temporary, "limits this network", time.Minute}, channeltest.Punish: {channel.Temporary, "limits this network", time.Minute},
+		channeltest.Empty: {channel.Temporary, "limits this network", time.Minute}, channeltest.Broken: {channel.Temporary, "502", time.Minute},
 		channeltest.Cut: {channel.Temporary, "", time.Minute}, channeltest.Redirect: {channel.OfChannel, "https://elsewhere.example", 0},
 	} {
 		wecom, dingtalk := channeltest.NewWeCom(t), channeltest.NewDingTalk(t)
