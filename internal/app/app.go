@@ -58,9 +58,7 @@ type App struct {
 	// Notices tells people.
 	Notices *notify.Notifier
 	// ways are the clients, beside that of Data, by which the service reaches others.
-	ways []way
-	// say says in a language what the service says of itself.
-	say     func(lang, said string) string
+	ways    []way
 	handler http.Handler
 	// tls is the own certificate; nil where the service speaks plain HTTP.
 	tls      *tlsfile.Pair

@@ -27,7 +27,6 @@ func (a *App) buildHandler(o Options) error {
 	if err != nil {
 		return err
 	}
-	a.say = pages.Say
 	endpoints := api.New(api.Config{
 		Version: Version(), Guard: guard, PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Icon: pages.Icon, Stopping: a.stopping, Log: a.log,
 	}, a.resources(signIn)...)

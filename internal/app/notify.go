@@ -21,9 +21,7 @@ func (a *App) buildNotices(ctx context.Context) error {
 		DB: a.db, Box: a.box, Masker: a.masker, Log: a.log,
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) },
-		// The pages, which have the words, are built later and before anything is sent.
-		Say:  func(l bilingual.Language, said string) string { return a.say(string(l), said) },
-		Base: func() string { return a.Settings.Current().Server.PublicURL },
+		Base:     func() string { return a.Settings.Current().Server.PublicURL },
 	})
 	return err
 }

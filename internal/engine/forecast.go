@@ -8,17 +8,18 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
 
 // Routed is the enabled accounts that name a media-server user, or what to do when there is none.
-func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, problem string, err error) {
+func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error) {
 	r, err := e.route(ctx, user, false)
 	for _, a := range r.accounts {
 		accounts = append(accounts, a.Username)
 	}
-	return accounts, r.message.Text, err
+	return accounts, r.message, err
 }
 
 // Forecast tells what would become of events, as Preview does, and what of it is on the lists
@@ -51,15 +52,15 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	}
 	if len(r.accounts) == 0 {
 		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
-			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason.Text}, nil
+			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason}, nil
 		}
-		return preview.Verdict{Status: preview.NoAccount, Reason: r.message.Text}, nil
+		return preview.Verdict{Status: preview.NoAccount, Reason: r.message}, nil
 	}
 	result := f.e.Matcher.Match(match.SeenBy(ctx, f.e.View(r.accounts[0])), event).Result
 	if ctx.Err() != nil {
 		return preview.Verdict{}, ctx.Err()
 	}
-	v := preview.Verdict{Status: preview.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason.Text}
+	v := preview.Verdict{Status: preview.Status(result.Status), SubjectID: result.SubjectID, SubjectName: result.SubjectName, Reason: result.Reason}
 	if result.Status != match.Matched {
 		return v, nil
 	}
@@ -72,10 +73,10 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 		case errors.Is(err, db.ErrStorage):
 			return preview.Verdict{}, err
 		case errors.Is(err, catalog.ErrUnreachable):
-			v.Status, v.Reason = preview.Unreachable, listUnknown.With(a.Username).Text
+			v.Status, v.Reason = preview.Unreachable, listUnknown.With(a.Username)
 			return v, nil
 		case err != nil:
-			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message.Text
+			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message
 			return v, nil
 		case on:
 		case a.DryRun && v.Status == preview.Marked:

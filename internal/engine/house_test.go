@@ -271,7 +271,7 @@ func newHouse(t *testing.T) *house {
 	h.questions = review.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
-		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" }, Say: func(_ bilingual.Language, said string) string { return said },
+		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)

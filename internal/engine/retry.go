@@ -292,7 +292,7 @@ func (e *Engine) tell(ctx context.Context, steps ...match.Step) {
 		return
 	}
 	for _, step := range steps {
-		e.Log.DebugContext(ctx, step.Title().Text+": "+step.Summary().Text, "step", step.Name, "status", step.Status,
+		e.Log.DebugContext(ctx, step.Title().Text, "reason", step.Summary(), "step", step.Name, "status", step.Status,
 			"input", step.Input, "output", step.Output, "candidates", len(step.Candidates), "elapsed_ms", step.ElapsedMS)
 	}
 }

@@ -32,8 +32,7 @@ type NoticeAnswer struct {
 }
 
 func (n Notifications) noticeOf(e notify.Entry) NoticeAnswer {
-	language := n.Notices.Language()
-	title, text := e.Retold(func(said string) string { return n.Notices.Say(language, said) }).Words(language)
+	title, text := e.Words(n.Notices.Language())
 	return NoticeAnswer{e.ID, e.Kind, e.At, e.Severity.String(), e.Unread, title, text, e.User, e.AccountID, e.Account, e.RecordID, e.Facts, e.Times, e.Replaced, orNil(e.OverAt)}
 }
 

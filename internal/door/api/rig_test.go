@@ -293,7 +293,7 @@ func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker,
 	n := must(notify.New(t.Context(), notify.Config{
 		DB: d, Box: box, Masker: masker, Log: log,
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
-		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "https://watch.example" }, Say: func(_ bilingual.Language, said string) string { return said },
+		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "https://watch.example" },
 	}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/update"
@@ -34,7 +33,7 @@ func TestBackupsPage(t *testing.T) {
 	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "In order", "41 MB", "1.3 MB", "as safe as a password", "/data/backups/watchmark-20260314-041700.backup&#34; --data DIR",
 		`href="/api/backups/watchmark-20260314-041700.backup" download=`, `data-url="/api/backups/watchmark-20260313-041700.backup"`)
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "立即备份", "像密码一样")
-	g.backups.LastError, g.backups.KeyMissing = reason.Text("not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir (/data has 12 MB free, 300 MB are needed)"), true
+	g.backups.LastError, g.backups.KeyMissing = value("backup_space_lacks", backup.ErrNoSpace, "/data", 12, 300), true
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "上次备份失败", "空间不足", "WATCHMARK_SECRET_KEY")
 	g.backups = backup.Status{Keep: 7}
 	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "not automatically")
@@ -59,7 +58,7 @@ func TestAboutTellsOfNewerVersions(t *testing.T) {
 		"Version 1.5.0 is available":                 {Enabled: true, Newer: "1.5.0", URL: "https://git.example/1.5.0", CheckedAt: time.Now()},
 		"This is the newest version":                 {Enabled: true, CheckedAt: time.Now()},
 		"First check in a few minutes":               {Enabled: true},
-		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: reason.Text("the address of server.update_url answers with status 404")},
+		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: value("update_check_answers", 404)},
 	} {
 		g.update = status
 		mustContain(t, g.get(t, in, "/about", "en").body, want, status.URL)

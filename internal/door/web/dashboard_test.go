@@ -243,7 +243,7 @@ func TestASourceWorksAfterAPause(t *testing.T) {
 			g := newRig(t)
 			g.insert(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now().Add(-time.Hour))
 			g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-				return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: reason.Text("media.pause is not a finished playback.")})
+				return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: time.Now(), Source: watch.Plex, Status: status, Reason: value("webhook_not_finished", "media.pause")})
 			})
 			_, body, _ := strings.Cut(g.get(t, g.client(t, true), "/", "en").body, `id="sources-title"`)
 			mustContain(t, body, ">"+want+"<")

@@ -98,7 +98,7 @@ func (g Debug) trial(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page.traceView, err = traceViewOf(raw)
+	page.traceView, err = traceViewOf(raw, r.lang)
 	page.Display = resultDisplays[trace.Result.Status]
 	return content{Title: "debug.title", Data: page}, err
 }
@@ -243,14 +243,16 @@ type logPage struct {
 // logLine is a line of the log; Facts are its attributes, one a line.
 type logLine struct {
 	logs.Entry
-	Facts string
+	// Message is that of the entry: what people are told as well is in the language of the page.
+	Message reason.Reason
+	Facts   string
 	// Why is the error of the line, which is shown beside the message.
 	Why reason.Reason
 }
 
 func newLogLine(line logs.Line) logLine {
 	e := line.Entry()
-	shown := logLine{Entry: e}
+	shown := logLine{Entry: e, Message: reason.Text(e.Message)}
 	for _, name := range whyFacts {
 		if text, is := e.Facts[name].(string); is && shown.Why.IsZero() {
 			shown.Why = reason.Text(text)

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"watchmark/internal/platform/reason"
 )
 
 const root = "../../.." // of the project, seen from here
@@ -33,8 +36,8 @@ func everythingSaid(t *testing.T) string {
 	for _, text := range catalogueOf(t, "en") {
 		put(text)
 	}
-	for phrase := range phrasesOf(t) {
-		put(phrase)
+	for _, kind := range reason.Kinds() {
+		put(kind.Texts().English)
 	}
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -60,6 +63,35 @@ func everythingSaid(t *testing.T) string {
 	return all.String()
 }
 
+// textOf is the text of a literal, of a format, or of a sum with one.
+func textOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == gotoken.STRING
+	case *ast.ParenExpr:
+		return textOf(e.X)
+	case *ast.CallExpr:
+		if f, is := e.Fun.(*ast.SelectorExpr); is && f.Sel.Name == "Sprintf" {
+			return textOf(e.Args[0])
+		}
+	case *ast.BinaryExpr:
+		if e.Op != gotoken.ADD {
+			return "", false
+		}
+		left, is := textOf(e.X)
+		right, too := textOf(e.Y)
+		if !is {
+			left = "%s"
+		}
+		if !too {
+			right = "%s"
+		}
+		return left + right, is || too
+	}
+	return "", false
+}
+
 // TestTroubleshootingQuotes holds what stands as code in the first column of a table of the page against what the
 // service says: a text of it must have the pieces between the … of the quote, in their order.
 func TestTroubleshootingQuotes(t *testing.T) {
@@ -74,7 +106,7 @@ func TestTroubleshootingQuotes(t *testing.T) {
 		for _, quoted := range quote.FindAllStringSubmatch(first, -1) {
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(quoted[1]), "…", ".*")
 			if inTable && !regexp.MustCompile(pattern).MatchString(said) {
-				t.Errorf("the service does not say %q: quote it as it stands in internal/door/web/locales/en, phrases.zh-CN.json or the sources, with … for what differs", quoted[1])
+				t.Errorf("the service does not say %q: quote it as it stands in internal/door/web/locales/en or the sources, with … for what differs", quoted[1])
 			}
 			quotes++
 		}

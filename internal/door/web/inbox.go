@@ -74,7 +74,6 @@ var severityDisplays = map[notify.Severity]display{
 
 func noticeOf(r *request, e notify.Entry) noticeView {
 	lang := bilingual.Language(r.lang)
-	e = e.Retold(func(said string) string { return r.say(r.lang, said) })
 	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
 	v.Title, v.Text = e.Words(lang)
 	if v.Page != "" {

@@ -2,7 +2,9 @@ package web_test
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -190,7 +192,7 @@ func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
 
 // TestNASSaysNothingIsWrongBeforeItIsSetUp reads the page of a library that is not there.
 func TestNASSaysNothingIsWrongBeforeItIsSetUp(t *testing.T) {
-	missing := &nas.Problem{Kind: nas.Missing, Detail: reason.Text("open /usr/local/apps/trimmedia.db: no such file or directory")}
+	missing := &nas.Problem{Kind: nas.Missing, Detail: reason.Of(&fs.PathError{Op: "open", Path: "/usr/local/apps/trimmedia.db", Err: syscall.ENOENT})}
 	for name, enabled := range map[string]bool{"before it is set up": false, "afterwards": true} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t)

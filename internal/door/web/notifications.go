@@ -91,8 +91,8 @@ func (g Notifications) channelViews(ctx context.Context) (views []channelView, o
 // ruleView is a rule in the reader's language.
 type ruleView struct {
 	notify.Rule
-	// First is set when it is the first rule and was not renamed; its name is translated then.
-	First bool
+	// ShownName is its name; that of the first rule is translated until somebody renames it.
+	ShownName string
 	// Kinds are the names of the first of its kinds, More is how many more it has. Without any it is for all kinds.
 	Kinds []string
 	More  int
@@ -109,7 +109,10 @@ const kindsNamed = 5
 
 // ruleViewOf makes the view of a rule; names are those of channels by id.
 func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView, error) {
-	v := ruleView{Rule: rule, First: rule.Name == notify.FirstRule, Minutes: minutes(rule.Cooldown)}
+	v := ruleView{Rule: rule, ShownName: rule.Name, Minutes: minutes(rule.Cooldown)}
+	if rule.Name == notify.FirstRule.Error() {
+		v.ShownName = notify.FirstRule.With().In(bilingual.Language(lang))
+	}
 	for _, kind := range rule.Kinds {
 		v.Kinds = append(v.Kinds, notify.InfoOf(kind).Name(bilingual.Language(lang)))
 	}

@@ -60,7 +60,7 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 	}
 	add(notify.Notice{Kind: notify.DatabaseMigrated, Facts: map[string]string{"current_version": "10", "previous_version": "9"}})
 	add(notify.Notice{Kind: notify.ReviewWaiting, User: "Mira TV", Account: "mira", RecordID: 4, Facts: map[string]string{"title": "灯塔守望者", "season": "2", "episode": "7", "top_candidate_name": "灯塔守望者 第二季", "source": "jellyfin"}})
-	add(notify.Notice{Kind: notify.CatalogUnreachable, Reason: reason.Text("no connection to api.bgm.tv: check that the service runs"), Facts: map[string]string{}})
+	add(notify.Notice{Kind: notify.CatalogUnreachable, Reason: value("http_connection", "api.bgm.tv"), Facts: map[string]string{}})
 	add(notify.Notice{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "25m0s", "pending_count": "3"}})
 	phone := g.addChannel(t, "Phone of Mira", channel.Webhook{URL: "https://ntfy.example/" + robotKey, Method: http.MethodPost, Template: `{"topic": "watchmark", "title": "{title}"}`,
 		Headers: []channel.Header{{Name: "Authorization", Value: "Bearer " + robotKey}}})
@@ -71,7 +71,7 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 		Title: "{anime} {episode}", QuietFrom: "22:30", QuietTo: "07:00", Cooldown: 90}); err != nil {
 		t.Fatal(err)
 	}
-	add(notify.Notice{Kind: notify.NoAccount, User: " Gäste ", RecordID: 7, Reason: reason.Text("no account names this user"), Facts: map[string]string{"title": "灵能百分百", "season": "3", "episode": "1", "source": "emby"}})
+	add(notify.Notice{Kind: notify.NoAccount, User: " Gäste ", RecordID: 7, Reason: value("no_account", " Gäste "), Facts: map[string]string{"title": "灵能百分百", "season": "3", "episode": "1", "source": "emby"}})
 	add(notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", RecordID: 2, Reason: reason.Text("the catalog refused it: <b>403</b>"), Facts: map[string]string{"title": hostileTitle, "season": "1", "episode": "1", "source": "custom"}})
 	newestRow := g.db.Read().QueryRowContext(ctx, `SELECT MAX(id) FROM notices`)
 	if err := newestRow.Scan(&newest); err != nil {
@@ -79,13 +79,16 @@ func (g *rig) fillNotices(t testing.TB) (newest int64) {
 	}
 	at := time.Now().UnixMilli()
 	for c, state := range map[int64]string{phone.ID: "sent", mail.ID: "failed", group.ID: "unsure", ding.ID: "dropped"} {
-		problem := map[string]string{"failed": "the mail server answered 550 5.1.1; check the recipients", "unsure": "the service stopped while it sent this: it may have arrived", "dropped": "the channel was switched off"}[state]
+		problem := map[string]reason.Reason{"failed": value("channel_problem", value("channel_mail_server_answered", 550, "5.1.1"), value("channel_check_recipients")),
+			"unsure": value("notify_service_ended_while_being_sent"), "dropped": reason.Text("the channel was switched off")}[state]
 		g.exec(t, `UPDATE deliveries SET state = ?, tries = 2, problem = ?, updated_at = ? WHERE notice_id = ? AND channel_id = ?`, state, problem, at, newest, c)
 	}
 	g.exec(t, `UPDATE deliveries SET state = 'sent' WHERE notice_id < ? AND channel_id <> ?`, newest, group.ID)
 	g.exec(t, `UPDATE notification_channels SET last_sent_at = ? WHERE id = ?`, at-180_000, phone.ID)
-	g.exec(t, `UPDATE notification_channels SET paused = 'the mail server answered 535 5.7.8; check user name and password; most providers want an app password instead of the password of the account', last_sent_at = ? WHERE id = ?`, at-5_000_000, mail.ID)
-	g.exec(t, `UPDATE notification_channels SET last_error = 'WeCom accepts at most 20 messages a minute for one robot (code 45009)', last_error_at = ?, retry_at = ? WHERE id = ?`, at-30_000, at+90_000, group.ID)
+	g.exec(t, `UPDATE notification_channels SET paused = ?, last_sent_at = ? WHERE id = ?`,
+		value("channel_problem", value("channel_mail_server_answered", 535, "5.7.8"), value("channel_check_user_password_most_providers")), at-5_000_000, mail.ID)
+	g.exec(t, `UPDATE notification_channels SET last_error = ?, last_error_at = ?, retry_at = ? WHERE id = ?`,
+		value("channel_code", "WeCom", value("channel_takes_no_more_20_messages"), 45009), at-30_000, at+90_000, group.ID)
 	g.exec(t, `UPDATE notification_channels SET enabled = 0 WHERE id = ?`, ding.ID)
 	return newest
 }

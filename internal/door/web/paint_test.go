@@ -11,7 +11,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/watch"
@@ -30,7 +29,7 @@ func BenchmarkBrowserPaint(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: record.Success, SubjectID: catalog.SubjectID(900_031), SubjectName: "药屋少女的呢喃", Message: reason.Text("marked as watched")}); err != nil {
+			if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: record.Success, SubjectID: catalog.SubjectID(900_031), SubjectName: "药屋少女的呢喃", Message: value("marked")}); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -37,9 +36,9 @@ func (g *rig) waits(t testing.TB, e watch.Event, subject string, tries int, rest
 	for range tries + 1 {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
 			put, err := queue.PutTx(ctx, tx, queue.Task{RecordID: id, AccountID: 1, SubjectID: 900001, Episodes: []catalog.EpisodeID{5}, Action: watch.Watched,
-				LastError: reason.Text("the catalog cannot be reached (it says: <b>502</b> Bad Gateway): this waits and is repeated by itself"), Asked: true, RetryAfter: rest}, 3)
+				LastError: value("waits", reason.WithDetail.With(value("outage"), "<b>502</b> Bad Gateway")), Asked: true, RetryAfter: rest}, 3)
 			if err == nil && put.Status == queue.Abandoned {
-				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, reason.Text("given up after 3 tries"))
+				err = record.MoveTx(ctx, tx, id, record.Queued, record.Failed, record.Abandoned, value("given_up", 3, value("outage")))
 			}
 			return err
 		})
@@ -111,7 +110,7 @@ func (g *rig) fillTasks(t testing.TB) (running *task.Task) {
 	g.ran(t, "import", 0, importer.Result{Taken: 812, Known: 5, Skipped: importer.Skipped{Count: 3}}, nil)
 	g.ran(t, "device_sync", 0, map[string]int{"devices": 2, "online": 1}, nil)
 	g.ran(t, "dataset_refresh", 0, map[string]any{"outcome": "refreshed", "entries": 8521}, nil)
-	g.ran(t, "archive_import", 0, map[string]any{"outcome": "failed", "reason": "502"}, errors.New("look for the newest dump: it answered 502 <b>Bad</b> Gateway"))
+	g.ran(t, "archive_import", 0, map[string]any{"outcome": "failed", "reason": "502"}, value("fetch_newest", value("fetch_status", 502, "<b>Bad</b> Gateway")))
 	g.ran(t, "correct", 4, review.CorrectTally{TakenBack: 2, Tally: tally}, nil)
 	g.ran(t, "answer", 3, tally, nil)
 	g.ran(t, "retry", 2, record.Record{ID: 2, Status: record.Failed, ErrorKind: record.NotMatched}, nil)

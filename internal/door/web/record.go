@@ -121,7 +121,7 @@ func (g Records) record(r *request) (content, error) {
 		return content{}, err
 	}
 	if err == nil {
-		if page.traceView, err = traceViewOf(raw); err != nil {
+		if page.traceView, err = traceViewOf(raw, r.lang); err != nil {
 			return content{}, fmt.Errorf("decode the trace of record %d: %w", id, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -43,8 +44,8 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"t":    w.text,
 		"n":    w.count,
 		"word": func(prefix string, name any) string { return w.word(prefix, fmt.Sprint(name)) },
-		// said is what the service says of itself, which it says in English.
-		"said": func(text any) *retold { return s.retell(lang, text) },
+		// said is a reason in the language of the page; nothing for the one that says nothing.
+		"said": func(r reason.Reason) *reasonText { return textOf(r, lang) },
 		// rich is t for a text with **strong** and `code`.
 		"rich": func(key string, args ...any) (template.HTML, error) {
 			text, err := w.text(key, args...)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -267,7 +268,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English },
-		Base:     func() string { return "" }, Say: func(_ bilingual.Language, said string) string { return said },
+		Base:     func() string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +280,7 @@ func (g *rig) reachability() catalog.Reachability {
 	if g.down.IsZero() {
 		return catalog.Reachability{Reachable: true, Answered: g.answered}
 	}
-	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: reason.Text("no connection to api.catalog.example: check that the service runs and that the network or proxy lets this machine reach it (connection refused)")}
+	return catalog.Reachability{Since: g.down, NextTrial: time.Now().Add(time.Minute), Problem: reason.WithDetail.With(value("http_connection", "api.catalog.example"), reason.Of(syscall.ECONNREFUSED))}
 }
 
 // stop ends the live connections, as the service does before it stops.

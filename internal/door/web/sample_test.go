@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -55,20 +54,20 @@ func (g *rig) fill(t testing.TB) sample {
 
 	var s sample
 	g.addRecord(t, episode(watch.Emby, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 3, "2023-10-06"), now.Add(-50*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: reason.Text("marked as watched")}, mira)
+		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227089, EpisodeSort: num(3), Method: "api", Confidence: 1, Message: value("marked")}, mira)
 	s.hostile = g.addRecord(t, episode(watch.Custom, "mira", hostileTitle, "", 1, 1, ""), now.Add(-27*time.Hour), record.Outcome{
-		Status: record.Failed, ErrorKind: record.NotMatched, Message: reason.Text(fmt.Sprintf("no entry matched %q: look for it in the catalog and add a mapping for the title, or block it if it does not belong there", hostileTitle))}, mira)
+		Status: record.Failed, ErrorKind: record.NotMatched, Message: value("nothing_fits", value("title", hostileTitle))}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "迷宫饭", "ダンジョン飯", 1, 12, "2024-03-21"), now.Add(-9*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: reason.Text("marked as watched")}, mira)
+		Status: record.Success, SubjectName: "迷宫饭", SubjectID: 395378, EpisodeID: 1277790, EpisodeSort: num(12), Method: "api", Confidence: .97, Message: value("marked")}, mira)
 	g.addRecord(t, episode(watch.Jellyfin, "mira", "购物频道", "", 1, 120, ""), now.Add(-5*time.Hour), record.Outcome{
-		Status: record.Ignored, Message: reason.Text("the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked")}, mira)
+		Status: record.Ignored, Message: value("keyword_blocks", "购物")}, mira)
 	g.addRecord(t, film(watch.Plex, "mira", "铃芽之旅", "すずめの戸締まり", "2022-11-11"), now.Add(-4*time.Hour), record.Outcome{
-		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: reason.Text("marked as watched; the subject is complete")}, mira)
+		Status: record.Success, SubjectName: "铃芽之旅", SubjectID: 362577, Method: "mapping", Confidence: 1, Message: value("marked_last")}, mira)
 	g.addRecord(t, episode(watch.Tautulli, "bench", "孤独摇滚！", "ぼっち・ざ・ろっく！", 1, 8, "2022-11-27"), now.Add(-3*time.Hour), record.Outcome{
 		Status: record.Failed, SubjectName: "孤独摇滚！", SubjectID: 328609, EpisodeID: 1127440, EpisodeSort: num(8), Method: "api", Confidence: .99, ErrorKind: record.Unauthorized,
-		Message: reason.Text("the catalog refuses the token of account bench, it has expired or was revoked: enter a new one on the accounts page, then retry")}, account.Account{Username: "bench"})
+		Message: value("mark_token_refused", "bench", "")}, account.Account{Username: "bench"})
 	s.noAccount = g.addRecord(t, episode(watch.Emby, " Gäste ", "灵能百分百", "モブサイコ100", 3, 1, "2022-10-05"), now.Add(-95*time.Minute), record.Outcome{
-		Status: record.Failed, ErrorKind: record.NoAccount, Message: reason.Text(`account not found: no account names the media-server user " Gäste " exactly, case and spaces included; add the name on the accounts page`)}, account.Account{})
+		Status: record.Failed, ErrorKind: record.NoAccount, Message: value("no_account", " Gäste ")}, account.Account{})
 	season := 1
 	g.ask(t, "彩虹放送局", "", &season, now.Add(-3*time.Hour), []float64{1, 2, 3, 4}, watch.Plex, watch.Episode, wideCandidates()...)
 	g.ask(t, "铃芽", "すずめの戸締まり", nil, now.Add(-2*time.Hour), nil, watch.Emby, watch.Movie, reviewTrace().Steps[1].Candidates...)
@@ -86,24 +85,24 @@ func (g *rig) fill(t testing.TB) sample {
 	})
 	g.rule(t)
 	s.review = g.addRecord(t, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), now.Add(-40*time.Minute), record.Outcome{
-		Status: record.Review, Method: "api", Confidence: .61, Message: reason.Text("perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review"), Trace: encode(t, reviewTrace())}, mira)
+		Status: record.Review, Method: "api", Confidence: .61, Message: value("perhaps", "灯塔守望者 第二季", []reason.Reason{value("fits_title"), value("fits_on_air_near")}), Trace: encode(t, reviewTrace())}, mira)
 	s.question = g.asks(t, s.review, episode(watch.Jellyfin, "Mira TV", "灯塔守望者", "", 2, 7, "2024-05-19"), reviewTrace())
 	s.queued = g.addRecord(t, episode(watch.Plex, "mira", "间谍过家家", "SPY×FAMILY", 2, 4, "2023-10-28"), now.Add(-21*time.Minute), record.Outcome{
 		Status: record.Queued, SubjectName: "间谍过家家 Season 2", SubjectID: 413741, EpisodeID: 1237821, EpisodeSort: num(29), Method: "api", Confidence: .95, ErrorKind: record.Unreachable,
-		Message: reason.Text("the catalog cannot be reached: this waits and is repeated by itself")}, mira)
+		Message: value("waits", value("outage"))}, mira)
 	s.success = g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 26, "2024-03-08"), now.Add(-6*time.Minute), record.Outcome{
 		Status: record.Success, SubjectName: "葬送的芙莉莲", SubjectID: 400602, EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-		Message: reason.Text("marked as watched"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, mira)
+		Message: value("marked"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, mira)
 	g.addRecord(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 27, "2024-03-15"), now.Add(-20*time.Second), record.Outcome{Status: record.Processing}, mira)
 	g.insert(t, episode(watch.Plex, "mira", "葬送的芙莉莲", "葬送のフリーレン", 1, 28, "2024-03-22"), now.Add(-2*time.Second))
 
 	for _, e := range []webhooklog.Entry{
-		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: reason.Text("episode: missing"), UserName: "mira", Title: "灯塔守望者"},
-		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: reason.Text("accepted"), UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
-		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: reason.Text("The webhook key is missing or wrong: copy the whole address from the page of this service into your media server.")},
-		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: reason.Text("accepted"), UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
-		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: reason.Text("media.pause is not a finished playback."), UserName: "mira", Title: "葬送的芙莉莲"},
-		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: reason.Text("accepted"), UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
+		{At: now.Add(-26 * time.Hour), Source: watch.Custom, Status: 400, Reason: value("webhook_field", "episode", value("event_missing")), UserName: "mira", Title: "灯塔守望者"},
+		{At: now.Add(-95 * time.Minute), Source: watch.Emby, Status: 202, Reason: value("accepted"), UserName: " Gäste ", Title: "灵能百分百", RecordIDs: []int64{s.noAccount}},
+		{At: now.Add(-70 * time.Minute), Source: watch.Plex, Status: 401, Reason: value("webhook_key")},
+		{At: now.Add(-40 * time.Minute), Source: watch.Jellyfin, Status: 202, Reason: value("accepted"), UserName: "Mira TV", Title: "灯塔守望者", RecordIDs: []int64{s.review}},
+		{At: now.Add(-12 * time.Minute), Source: watch.Plex, Status: 200, Reason: value("webhook_not_finished", "media.pause"), UserName: "mira", Title: "葬送的芙莉莲"},
+		{At: now.Add(-6 * time.Minute), Source: watch.Plex, Status: 202, Reason: value("accepted"), UserName: "mira", Title: "葬送的芙莉莲", RecordIDs: []int64{s.success},
 			Remote: "192.168.1.20", ContentType: "application/json", Body: `{"event":"media.scrobble","user":true,"Account":{"title":"mira"},"token":"***","Metadata":{"grandparentTitle":"葬送的芙莉莲","parentIndex":1,"index":26}}`},
 	} {
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error { return webhooklog.InsertTx(ctx, tx, e) })
@@ -137,9 +136,9 @@ func (g *rig) calm(t testing.TB) (show int64) {
 	} {
 		at := now.Add(-time.Duration(c.hours)*time.Hour - 6*time.Minute)
 		show = g.addRecord(t, episode(c.source, c.who.Username, c.title, c.original, 1, c.number, "2024-03-08"), at, record.Outcome{Status: record.Success, SubjectName: c.title, SubjectID: c.subject,
-			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: reason.Text("marked as watched"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
+			EpisodeID: catalog.EpisodeID(1227086 + i), EpisodeSort: num(c.number), Method: "api", Confidence: .98, Message: value("marked"), Trace: encode(t, successTrace()), Mark: &record.Written{}}, c.who)
 		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-			return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: at, Source: c.source, Status: 202, Reason: reason.Text("accepted"), UserName: c.who.Username, Title: c.title, RecordIDs: []int64{show}})
+			return webhooklog.InsertTx(ctx, tx, webhooklog.Entry{At: at, Source: c.source, Status: 202, Reason: value("accepted"), UserName: c.who.Username, Title: c.title, RecordIDs: []int64{show}})
 		})
 		g.covers[c.subject] = cover.Image{Type: "image/jpeg", Data: catalogtest.DrawCover(c.subject, 200), At: now}
 	}
@@ -177,7 +176,7 @@ func (g *rig) year(t testing.TB) {
 				if dice.IntN(30) == 0 {
 					status = record.Failed
 				}
-				if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status, SubjectID: 900031, SubjectName: "药屋少女的呢喃", Message: reason.Text("marked as watched")}); err != nil {
+				if err := record.SettleTx(ctx, tx, record.Outcome{RecordID: id, Status: status, SubjectID: 900031, SubjectName: "药屋少女的呢喃", Message: value("marked")}); err != nil {
 					return err
 				}
 			}
@@ -235,11 +234,11 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 	for _, n := range episodes {
 		numbers = append(numbers, &n)
 	}
-	why := "灯塔守望者 and 灯塔守望者 第二季 fit nearly alike: choose one on the page Review"
+	why := value("two_fit", "灯塔守望者", "灯塔守望者 第二季")
 	if len(candidates) > 0 {
-		why = fmt.Sprintf("perhaps %s, but not sure (the title is similar): confirm it on the page Review", cmp.Or(candidates[0].NameCN, candidates[0].Name))
+		why = value("perhaps", cmp.Or(candidates[0].NameCN, candidates[0].Name), value("fits_title_similar"))
 	}
-	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text(why)}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
+	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: why}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	for _, n := range numbers {
 		e := watch.Event{Source: source, Action: watch.Watched, Media: media, Title: title, OriginalTitle: original, Season: season, Episode: n, UserName: "mira"}
 		id := g.addRecord(t, e, at, record.Outcome{Status: record.Review, Message: trace.Result.Reason}, account.Account{})
@@ -251,8 +250,8 @@ func (g *rig) ask(t testing.TB, title, original string, season *int, at time.Tim
 // wideCandidates are so many that some are folded away.
 func wideCandidates() []match.Candidate {
 	candidates := []match.Candidate{
-		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: reason.Text("the title is nearly the same, the episode was counted: 12 episodes come before this sequel"), Date: "2024-10-05", Platform: "TV", Eps: 12},
-		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: reason.Text("the title is nearly the same, it is of another kind"), Date: "2024-04-01", Platform: "WEB", Eps: 24},
+		{SubjectID: 900021, StartID: 900020, Name: "虹色放送局 後半", NameCN: "彩虹放送局 后半部分", EpisodeSort: num(14), Score: .83, Parts: map[string]float64{"title": .94, "date": .8, "season": 1, "kind": 1, "episode": .7}, Source: "archive", Reason: reason.Several.With([]reason.Reason{value("fits_title_nearly"), value("fits_counted_episode", value("episode_behind", 12))}), Date: "2024-10-05", Platform: "TV", Eps: 12},
+		{SubjectID: 900022, Name: "Rainbow Broadcast Station: The Extraordinarily Long Title of a Web Series That Nobody Translated", Score: .81, Parts: map[string]float64{"title": .9, "date": .75, "season": 1, "kind": .6, "episode": 1}, Source: "api", Reason: reason.Several.With([]reason.Reason{value("fits_title_nearly"), value("fits_other_kind")}), Date: "2024-04-01", Platform: "WEB", Eps: 24},
 	}
 	for n := range 4 {
 		candidates = append(candidates, match.Candidate{SubjectID: catalog.SubjectID(900030 + n), Name: "虹の放送", NameCN: "彩虹放送", Score: .6 - float64(n)/20, Parts: map[string]float64{"title": .7, "date": .2}, Source: "api", Date: "2019-07-04", Platform: "OVA"})
@@ -307,20 +306,20 @@ func film(source watch.Source, user, title, original, date string) watch.Event {
 func successTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Matched, SubjectID: 400602, SubjectName: "葬送的芙莉莲", EpisodeID: 1227112, EpisodeSort: num(26), Method: "api", Confidence: .98,
-			Reason: reason.Text("the title is the same, the episode aired on 2024-03-08")},
+			Reason: reason.Several.With([]reason.Reason{value("fits_title"), value("fits_aired_on", "2024-03-08")})},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "mira"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "block", Status: "miss", ElapsedMS: .1},
 			{Name: "mapping", Status: "miss", Input: map[string]any{"title": "葬送的芙莉莲", "season": 1}, ElapsedMS: .1},
-			{Name: "dataset", Status: "skipped", Output: map[string]any{"because": "the id table is switched off"}},
+			{Name: "dataset", Status: "skipped", Output: map[string]any{"because": value("dataset_off")}},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "葬送的芙莉莲", "original_title": "葬送のフリーレン", "season": 1, "air_date": "2024-03-08"},
 				Candidates: []match.Candidate{
-					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: reason.Text("the title is the same"), Date: "2023-09-29", Platform: "TV"},
-					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: reason.Text("the title is similar, the season is another one or unknown"), Date: "2026-01-16", Platform: "TV"},
+					{SubjectID: 400602, Name: "葬送のフリーレン", NameCN: "葬送的芙莉莲", Score: .98, Parts: map[string]float64{"title": 1, "original_title": 1, "date": .92, "platform": 1}, Source: "api", Reason: value("fits_title"), Date: "2023-09-29", Platform: "TV"},
+					{SubjectID: 515759, Name: "葬送のフリーレン 第2期", NameCN: "葬送的芙莉莲 第二季", Score: .52, Parts: map[string]float64{"title": .86, "original_title": .84, "date": .1, "season": 0}, Source: "api", Reason: reason.Several.With([]reason.Reason{value("fits_title_similar"), value("fits_other_season")}), Date: "2026-01-16", Platform: "TV"},
 					{SubjectID: 460152, Name: "葬送のフリーレン ●●の魔法", NameCN: "葬送的芙莉莲 ●●的魔法", Score: .31, Parts: map[string]float64{"title": .71, "date": .4, "platform": 0}, Source: "api", Date: "2023-10-11", Platform: "WEB"},
 				}, ElapsedMS: 412.7},
-			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "how": "by its number, the air date agrees"}, ElapsedMS: 188.4},
-			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": "marked as watched", "moved_to_watching": true}, ElapsedMS: 1240},
+			{Name: "episode", Status: "hit", Input: map[string]any{"season": 1, "episode": 26, "subject_id": 400602}, Output: map[string]any{"episode_id": 1227112, "episode_sort": 26, "how": value("episode_by_number_agreed")}, ElapsedMS: 188.4},
+			{Name: "mark", Status: "hit", Input: map[string]any{"account": "mira", "episode_ids": []int{1227112}}, Output: map[string]any{"result": value("marked"), "moved_to_watching": true}, ElapsedMS: 1240},
 		},
 		ElapsedMS: 1841.6,
 	}
@@ -329,7 +328,7 @@ func successTrace() match.Trace {
 func reviewTrace() match.Trace {
 	return match.Trace{
 		Result: match.Result{Status: match.Review, SubjectID: catalog.SubjectID(900002), SubjectName: "灯塔守望者 第二季", Method: "api", Confidence: .61,
-			Reason: reason.Text("perhaps 灯塔守望者 第二季, but not sure (the title is the same, it was on air near that date): confirm it on the page Review")},
+			Reason: value("perhaps", "灯塔守望者 第二季", []reason.Reason{value("fits_title"), value("fits_on_air_near")})},
 		Steps: []match.Step{
 			{Name: "route", Status: "hit", Input: map[string]any{"user_name": "Mira TV"}, Output: map[string]any{"accounts": []string{"mira"}}, ElapsedMS: .2},
 			{Name: "api", Status: "hit", Input: map[string]any{"title": "灯塔守望者", "season": 2}, Candidates: []match.Candidate{

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,18 +65,17 @@ func shots(t *testing.T) []shot {
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
-		LastError: reason.Text("look for the newest dump: it answered 502 Bad Gateway"),
+		LastError: value("fetch_newest", value("fetch_status", 502, "Bad Gateway")),
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
 	full.dataset = idmap.Status{Enabled: true, LastOutcome: idmap.Refused, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
-		LastError: reason.Text("too many ids of the fetched table lead to other entries than in the table of this program, so it is not used: update Watchmark, which may know their new meaning, or set matching.dataset_url " +
-			"to a release that is known, such as https://unpkg.com/bangumi-data@0.3.208/dist/data.json (123 of 5464 seasons begin with another entry, 27 may)"),
+		LastError: value("dataset_moved_seasons", value("dataset_other_meaning", "0.3.208"), 123, 5464, 27),
 		Moved: []idmap.Moved{
 			{Kind: idmap.MovedSeason, Count: 123, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/45782", Season: 2, Episode: 1, From: 92382, To: 225604}, {ID: "tmdb:tv/73833", Season: 1, Episode: 1, From: 210864, To: 399820}}},
 			{Kind: idmap.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []idmap.Move{{ID: "tmdb:movie/324443", From: 88595, To: 88596}}},
 		},
 		InUse: idmap.InUse{Version: "0.3.215", Entries: 8_521, Made: idmap.FromDownload, FetchedAt: time.Now().Add(-80 * time.Hour)}}
 	made := time.Now().Add(-9 * time.Hour)
-	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: reason.Text("list the backups: permission denied"), KeyMissing: true}
+	full.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 7, NextRun: &next, LastRun: made, LastError: value("backup_not_listed", reason.Of(syscall.EACCES)), KeyMissing: true}
 	for i := range 3 {
 		at := made.AddDate(0, 0, -i)
 		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})

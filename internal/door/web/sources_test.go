@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func (g *rig) begin(t testing.TB, kind string, result any) (id int64, end func()
 	t.Helper()
 	done := make(chan struct{})
 	started, err := g.tasks.Start(kind, 0, func(ctx context.Context, one *task.Task) error {
-		one.Progress(3, 12, reason.Text("动画: 3 looked up"))
+		one.Progress(3, 12, value("import_looked_up", "动画", 3))
 		select {
 		case <-done:
 		case <-ctx.Done():
@@ -93,13 +94,13 @@ func (g *rig) ended(t testing.TB, kind string, result any) {
 func table() *preview.Table {
 	first, second := 1, 2
 	rows := []preview.Row{
-		{Title: "灯塔守望者", Season: &second, Episodes: []float64{1, 2, 3, 4, 5, 7}, Status: preview.Mark, SubjectID: 900002, SubjectName: "灯塔守望者 第二季", Reason: "the title is the same, the episode aired on 2024-05-19"},
-		{Title: hostileTitle, Film: true, Status: preview.Mark, SubjectID: 900003, SubjectName: "北の光", Reason: "the title is the same"},
-		{Title: "彩虹放送局", Season: &first, Episodes: []float64{1, 2}, Status: preview.Review, Reason: "彩虹放送局 and 彩虹放送局 第二季 fit nearly alike: choose one on the page Review"},
-		{Title: "A Home Video", Season: &first, Episodes: []float64{3}, Status: preview.NotFound, Reason: `no entry matched "A Home Video": look for it in the catalog and add a mapping for the title, or block it if it does not belong there`},
-		{Title: "迷宫饭", Season: &second, Episodes: []float64{13.5}, Status: preview.EpisodeNotFound, SubjectID: 395378, SubjectName: "迷宫饭", Reason: "迷宫饭 is the subject, but episode 13.5 is not in the list, which ends with 24: look at its episodes in the catalog, or add a mapping with an episode offset"},
-		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: preview.Blocked, Reason: "the keyword \"购物\" blocks this title: remove it from the blocked keywords to have the title marked"},
-		{Title: "葬送的芙莉莲", Season: &first, Episodes: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Status: preview.Marked, SubjectID: 400602, SubjectName: "葬送的芙莉莲", Reason: "already watched: nothing written"},
+		{Title: "灯塔守望者", Season: &second, Episodes: []float64{1, 2, 3, 4, 5, 7}, Status: preview.Mark, SubjectID: 900002, SubjectName: "灯塔守望者 第二季", Reason: reason.Several.With([]reason.Reason{value("fits_title"), value("fits_aired_on", "2024-05-19")})},
+		{Title: hostileTitle, Film: true, Status: preview.Mark, SubjectID: 900003, SubjectName: "北の光", Reason: value("fits_title")},
+		{Title: "彩虹放送局", Season: &first, Episodes: []float64{1, 2}, Status: preview.Review, Reason: value("two_fit", "彩虹放送局", "彩虹放送局 第二季")},
+		{Title: "A Home Video", Season: &first, Episodes: []float64{3}, Status: preview.NotFound, Reason: value("nothing_fits", value("title", "A Home Video"))},
+		{Title: "迷宫饭", Season: &second, Episodes: []float64{13.5}, Status: preview.EpisodeNotFound, SubjectID: 395378, SubjectName: "迷宫饭", Reason: value("no_such_episode", "迷宫饭", value("episode_beyond", 13.5, 24))},
+		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: preview.Blocked, Reason: value("keyword_blocks", "购物")},
+		{Title: "葬送的芙莉莲", Season: &first, Episodes: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Status: preview.Marked, SubjectID: 400602, SubjectName: "葬送的芙莉莲", Reason: value("already_watched")},
 	}
 	made := preview.NewTable(nil)
 	made.Rows = rows
@@ -130,12 +131,12 @@ func (g *rig) fillSources(t testing.TB) {
 	reading := device.Reading{Title: "灯塔守望者 第二季", Base: "灯塔守望者", Kind: device.Episode, Season: &season, Episodes: []float64{7}, From: "label", How: "第…集"}
 	g.patch(t, "device", map[string]any{"enabled": true, "addresses": []any{"192.168.1.5"}, "subnets": []any{"192.168.1.0/24"}})
 	g.device = device.Status{Enabled: true, LastScan: ago(2 * time.Hour), Found: 2, Devices: []device.Device{
-		{Address: "192.168.1.9:9978", UUID: "u-2", Name: "Bedroom Box", LastSeen: ago(11 * time.Hour), OfflineSince: ago(10 * time.Hour), Problem: reason.Text("connection refused"),
+		{Address: "192.168.1.9:9978", UUID: "u-2", Name: "Bedroom Box", LastSeen: ago(11 * time.Hour), OfflineSince: ago(10 * time.Hour), Problem: reason.Of(syscall.ECONNREFUSED),
 			LastEvent: &device.Event{At: time.Now().Add(-11 * time.Hour), Title: "彩虹放送局", Label: "全12集", Share: .95, Outcome: device.Skipped, Reason: reason.Text("the label counts episodes and names none")}},
 		{Address: "192.168.1.5:9978", UUID: "u-1", Name: "Mira TV", Listed: true, Online: true, LastSeen: ago(20 * time.Second), NextPoll: &next,
 			Now:       &device.Now{Title: "灯塔守望者 第二季", Label: "第7集", State: device.Playing, Position: 610, Duration: 1440, Speed: 1, Share: .42, Highest: .42, Seen: true, Reading: reading},
 			LastEvent: &device.Event{At: time.Now().Add(-25 * time.Minute), Title: "灯塔守望者 第二季", Label: "第6集", Share: .97, Outcome: device.Counted, RecordIDs: []int64{1}}},
-		{Address: "192.168.1.77", Listed: true, OfflineSince: ago(time.Hour), Problem: reason.Text("no route to host")},
+		{Address: "192.168.1.77", Listed: true, OfflineSince: ago(time.Hour), Problem: reason.Of(syscall.EHOSTUNREACH)},
 	}}
 	g.patch(t, "tracker", map[string]any{"enabled": true, "client_id": "web-client", "app_client_id": "app", "app_client_secret": "secret-of-the-app"})
 	g.tracker = trackerStub{
@@ -151,7 +152,7 @@ func (g *rig) fillSources(t testing.TB) {
 	g.ended(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 31, Skipped: 180, Unreadable: 2})
 	g.ended(t, importer.RunTask, importer.Result{Server: "home", User: "bench", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	g.ended(t, importer.PreviewTask, importer.Preview{Server: "home", User: "Mira TV", Table: table(), Known: 12,
-		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: reason.Text("import is about an episode without an episode number.")}, {Title: "Trailer", Reason: reason.Text("import is about an episode without an episode number.")}}}})
+		Skipped: importer.Skipped{Count: 2, Some: []importer.SkippedBy{{Title: "特典映像", Reason: value("webhook_no_episode_number", "import")}, {Title: "Trailer", Reason: value("webhook_no_episode_number", "import")}}}})
 }
 
 // sourceAnswers is what the API answers the rooms of the sources.

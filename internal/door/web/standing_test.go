@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -44,7 +43,7 @@ func TestNothingIsCertainAndUncertain(t *testing.T) {
 	in := g.client(t, true)
 	for confidence, never := range map[float64]string{1: "uncertain", .996: "100%", .9999: "100%"} {
 		id := g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Review, SubjectID: 8, SubjectName: "show", Method: "api", Confidence: confidence,
-			Message: reason.Text("show and show II fit nearly alike: choose one on the page Review")}, account.Account{})
+			Message: value("two_fit", "show", "show II")}, account.Account{})
 		for _, path := range []string{"/records", fmt.Sprintf("/records/%d", id)} {
 			body := g.get(t, in, path, "en").body
 			if strings.Contains(body, never) || strings.Contains(body, ">Confidence<") {

@@ -68,14 +68,15 @@ func (g *rig) fillSummaries(t testing.TB) {
 			hours                     int
 			starter, outcome          string
 			records                   int
-			text, model, problem      string
+			text, model               string
+			problem                   reason.Reason
 			promptTokens, completions int
 		}{
-			{98, "cron", "failed", 0, "", "", "the records could not be read: see the log of Watchmark", 0, 0},
-			{74, "cron", "empty", 0, "Nothing was watched.", "", "", 0, 0},
-			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model could not write this summary: " + refusedKey.Text, "", refusedKey.Text, 0, 0},
-			{26, "cron", "done", 12, "A quiet evening. Mira went on with 葬送的芙莉莲 up to episode 26 and began 迷宫饭.\n\nAlex watched one film. " + hostileTitle, "qwen3:8b", "", 1_830, 142},
-			{2, "person", "done", 4, "Mira saw the end of 铃芽之旅, and nobody slept before midnight.", "qwen3:8b", "", 912, 61},
+			{98, "cron", "failed", 0, "", "", value("summary_records_could_not_read_look"), 0, 0},
+			{74, "cron", "empty", 0, "Nothing was watched.", "", reason.Reason{}, 0, 0},
+			{50, "cron", "done", 3, "3 episodes of 2 shows.\n\nmira\n- 葬送的芙莉莲: episodes 25–26\n- 迷宫饭: episode 12\n\nThe language model could not write this summary: " + refusedKey.Text, "", refusedKey, 0, 0},
+			{26, "cron", "done", 12, "A quiet evening. Mira went on with 葬送的芙莉莲 up to episode 26 and began 迷宫饭.\n\nAlex watched one film. " + hostileTitle, "qwen3:8b", reason.Reason{}, 1_830, 142},
+			{2, "person", "done", 4, "Mira saw the end of 铃芽之旅, and nobody slept before midnight.", "qwen3:8b", reason.Reason{}, 912, 61},
 		} {
 			at := now.Add(-time.Duration(r.hours) * time.Hour)
 			if _, err := tx.ExecContext(ctx, `INSERT INTO summary_results (job_id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -84,9 +85,9 @@ func (g *rig) fillSummaries(t testing.TB) {
 			}
 		}
 		for i, day := range []int{0, 0, 1, 2, 2, 3, 5, 8, 8, 9, 13, 14, 20, 21, 27} {
-			job, problem := []string{"daily", "family", "", "daily"}[i%4], ""
+			job, problem := []string{"daily", "family", "", "daily"}[i%4], reason.Reason{}
 			if i%5 == 4 {
-				problem = refusedKey.Text
+				problem = refusedKey
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO llm_usage (at, job, model, prompt_tokens, completion_tokens, latency_ms, error) VALUES (?, ?, 'qwen3:8b', ?, ?, ?, ?)`,
 				now.AddDate(0, 0, -day).UnixMilli(), job, 900+100*i, 60+i, 2_300+400*i, problem); err != nil {

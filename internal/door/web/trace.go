@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"watchmark/internal/match"
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
 )
 
@@ -60,25 +61,22 @@ type candidateView struct {
 	Chosen bool
 }
 
-// fact is a value by its name: a text, or a reason.
-type fact struct {
-	Name  string
-	Value any
-}
+// fact is a value by its name, in the reader's language.
+type fact struct{ Name, Value string }
 
 type part struct {
 	Name  string
 	Score float64
 }
 
-// traceViewOf makes the view of a stored trace.
-func traceViewOf(raw json.RawMessage) (traceView, error) {
+// traceViewOf makes the view of a stored trace in a language.
+func traceViewOf(raw json.RawMessage, lang string) (traceView, error) {
 	trace := traceView{Raw: indented(string(raw)), Trace: &match.Trace{}}
 	if err := json.Unmarshal(raw, trace.Trace); err != nil {
 		return traceView{}, err
 	}
 	for i, step := range trace.Trace.Steps {
-		view := stepView{Step: step, Number: i + 1, Input: facts(step.Input), Output: facts(step.Output)}
+		view := stepView{Step: step, Number: i + 1, Input: facts(step.Input, lang), Output: facts(step.Output, lang)}
 		for _, c := range step.Candidates {
 			best := c.SubjectID != 0 && c.SubjectID == trace.Trace.Result.SubjectID
 			chosen := best && trace.Trace.Result.Status != match.Review
@@ -102,12 +100,13 @@ func place(name string) int {
 }
 
 // facts are the values of a step that have a text, in the order of factOrder.
-func facts(values map[string]any) []fact {
+func facts(values map[string]any, lang string) []fact {
 	var all []fact
 	for name, value := range values {
 		if r, is := value.(reason.Reason); is {
-			all = append(all, fact{name, r})
-		} else if text := factText(value); text != "" {
+			value = r.In(bilingual.Language(lang))
+		}
+		if text := factText(value); text != "" {
 			all = append(all, fact{name, text})
 		}
 	}

@@ -13,12 +13,10 @@ package web
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -26,12 +24,9 @@ import (
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/documents"
-	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
-	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
-	"watchmark/internal/tell/notify"
-	"watchmark/internal/tell/summary"
 )
 
 // Config is what every page needs. Every field is needed but Demo.
@@ -68,7 +63,6 @@ type site struct {
 	menu      []section
 	assets    *assets
 	texts     catalogue
-	phrases   map[string]*phrases                           // by language
 	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
 	documents map[string]func() (*documents.Library, error) // by language; read when first needed
 }
@@ -78,8 +72,6 @@ type Pages struct {
 	http.Handler
 	// Stylesheet and Icon are the paths of the style and the icon of all pages, base path included.
 	Stylesheet, Icon string
-	// Say translates an English text of the service; a text without a translation stays the same.
-	Say func(lang, said string) string
 }
 
 // New makes the pages. It fails when a translation or an asset is missing or broken.
@@ -94,14 +86,10 @@ func New(c Config, g Groups) (Pages, error) {
 	if s.assets, err = loadAssets(s.texts, pages(sections)); err != nil {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
-	s.phrases, s.templates = map[string]*phrases{}, map[string]func() (*template.Template, error){}
-	s.documents = map[string]func() (*documents.Library, error){}
+	s.templates, s.documents = map[string]func() (*template.Template, error){}, map[string]func() (*documents.Library, error){}
 	for _, lang := range languages {
 		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(sections)) })
 		s.documents[lang.Tag] = sync.OnceValues(func() (*documents.Library, error) { return s.loadDocuments(lang.Tag) })
-		if s.phrases[lang.Tag], err = loadPhrases(s.texts, lang.Tag); err != nil {
-			return Pages{}, fmt.Errorf("load translations: %w", err)
-		}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
@@ -128,7 +116,7 @@ func New(c Config, g Groups) (Pages, error) {
 		return Pages{}, err
 	}
 	icon, err := s.assetURL("icon.svg")
-	return Pages{mux, stylesheet, icon, s.say}, err
+	return Pages{mux, stylesheet, icon}, err
 }
 
 // request is the request for a page.
@@ -261,12 +249,6 @@ func (s *site) render(f frame) (*bytes.Buffer, error) {
 	return bytes.NewBuffer(visible(page.Bytes())), err
 }
 
-// errNoPage says that a page does not exist.
-var errNoPage = errors.New("no such page")
-
-// goneErrors are answered with the status 404.
-var goneErrors = []error{errNoPage, record.ErrNotFound, mapping.ErrNotFound, notify.ErrNotFound, summary.ErrNotFound, task.ErrNotFound}
-
 // idOf is the id in the path of a request. It returns errNoPage when that is no number.
 func idOf(r *request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
@@ -279,7 +261,7 @@ func idOf(r *request) (int64, error) {
 // fail answers the page of an error. It logs errors of the service, but not that a page does not exist.
 func (s *site) fail(w http.ResponseWriter, r *request, err error) {
 	switch {
-	case slices.ContainsFunc(goneErrors, func(gone error) bool { return errors.Is(err, gone) }):
+	case reason.Of(err).Class() == reason.NotFound:
 		s.write(w, r, http.StatusNotFound, errorPage, content{Title: "error.not_found", Data: http.StatusNotFound})
 	case r.Context().Err() != nil:
 		return

@@ -27,7 +27,7 @@ func (c *Client) newCall(req Request) (*call, error) {
 	}
 	target, err := url.Parse(req.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, &Error{Host: "the service", Kind: Other, Detail: errBadAddress.With(), Err: errBadAddress}
+		return nil, &Error{Kind: Other, Detail: errBadAddress.With(), Err: errBadAddress}
 	}
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
 		c.masker.Add(token)

@@ -32,7 +32,7 @@ const (
 // Error says that no whole answer came, and why. Its text shows neither the path
 // nor the query of the request, and nothing secret.
 type Error struct {
-	Host string
+	Host string // empty when the address names none
 	Kind Kind
 	// Detail is the cause in its own words, masked.
 	Detail reason.Reason
@@ -58,6 +58,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Explain says in plain words what a failure of this kind with host means.
 func (k Kind) Explain(host string) reason.Reason {
+	if host == "" {
+		return requestFailed.With(theService)
+	}
 	if kind := explained[k]; kind != nil {
 		return kind.With(host)
 	}

@@ -16,6 +16,7 @@ var explained = map[Kind]*reason.Kind{
 // What else people are told.
 var (
 	errBadAddress = reason.New("http_bad_address", "the address is not a usable http or https URL", "不是可用的 http 或 https 地址")
+	theService    = reason.New("http_the_service", "the service", "该服务")
 	requestFailed = reason.New("http_failed", "the request to {host} failed", "发往 {host} 的请求失败")
 
 	nothingCame = reason.New("http_nothing_came", "nothing came for {limit}: {cause}",

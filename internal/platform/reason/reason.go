@@ -18,8 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -84,29 +82,8 @@ func (r Reason) in(l bilingual.Language, depth int) string {
 	return r.Text
 }
 
-// Known reports whether the program has the text in every language, that of the reasons within it, too.
-func (r Reason) Known() bool { return kinds[r.Code] != nil && allKnown(r.Args, 0) }
-
-// allKnown reports whether the reasons in an argument are known, be it fresh or read from JSON.
-func allKnown(arg any, depth int) bool {
-	each := func(args ...any) bool {
-		return !slices.ContainsFunc(args, func(one any) bool { return !allKnown(one, depth+1) })
-	}
-	switch a := arg.(type) {
-	case Reason:
-		return a.IsZero() || kinds[a.Code] != nil && allKnown(a.Args, depth+1)
-	case []Reason:
-		return !slices.ContainsFunc(a, func(one Reason) bool { return !allKnown(one, depth+1) })
-	case []any:
-		return depth <= deepest && each(a...)
-	case map[string]any:
-		if code, is := a["code"].(string); is && kinds[code] == nil {
-			return a["text"] == ""
-		}
-		return depth <= deepest && each(slices.Collect(maps.Values(a))...)
-	}
-	return true
-}
+// Known reports whether the program has the text in every language; what others said within it stays in theirs.
+func (r Reason) Known() bool { return kinds[r.Code] != nil }
 
 // Fields is a Reason that is no error, which other packages write as JSON.
 type Fields Reason

@@ -84,7 +84,7 @@ type Config struct {
 	// Statuses is how records stand; one that is not there any more is missing.
 	Statuses func(ctx context.Context, ids []int64) (map[int64]record.Status, error)
 	// Routed is the accounts that name a media-server user, or what to do when none does.
-	Routed func(ctx context.Context, user string) (accounts []string, problem string, err error)
+	Routed func(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error)
 	// Forecast tells what would become of events; one function serves one preview.
 	Forecast func() preview.Of
 	Log      *slog.Logger
@@ -200,7 +200,7 @@ func (k *Importer) choose(ctx context.Context, a Address, c Choice) (*history, e
 		return nil, err
 	}
 	if len(accounts) == 0 {
-		return nil, reason.At("user", reason.Text(problem))
+		return nil, reason.At("user", problem)
 	}
 	h.libraries = h.about.Libraries
 	if len(c.Libraries) > 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
 
@@ -34,7 +35,7 @@ type Verdict struct {
 	SubjectID   catalog.SubjectID // 0 for none
 	SubjectName string
 	// Reason is why, in one sentence.
-	Reason string
+	Reason reason.Reason
 }
 
 // Of tells what would become of an event and changes nothing. Its error ends the whole forecast.
@@ -49,7 +50,13 @@ type Row struct {
 	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
 	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The catalog's entry; 0 for none."`
 	SubjectName string            `json:"subject_name"`
-	Reason      string            `json:"reason" doc:"Why, in one sentence; that of the first episode."`
+	Reason      reason.Reason     `json:"reason_value" doc:"Why, in one sentence; that of the first episode."`
+}
+
+// MarshalJSON has the text of the reason beside it, as reason.
+func (r Row) MarshalJSON() ([]byte, error) {
+	type plain Row
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 // most is how many episodes and films a table looks up.

@@ -337,7 +337,7 @@ func TestTheKeyIsNeverShown(t *testing.T) {
 			if failed != nil {
 				t.Fatal(failed)
 			}
-			for what, shown := range map[string]string{"the error": err.Error(), "the account": report.LastError} {
+			for what, shown := range map[string]string{"the error": err.Error(), "the account": report.LastError.Text} {
 				for _, part := range []string{"AbCd", "wxyz", "sk-p"} {
 					if strings.Contains(shown, part) {
 						t.Errorf("%s shows %q: %s", what, part, shown)
@@ -455,7 +455,7 @@ func TestUseIsCounted(t *testing.T) {
 		got.Days[1].Requests != 3 || got.Days[1].Failed != 1 || got.Days[1].PromptTokens != 240 || got.Days[1].CompletionTokens != 60 {
 		t.Errorf("by day: %+v", got.Days)
 	}
-	if got.Total.Requests != 4 || got.Total.PromptTokens != 360 || !strings.Contains(got.LastError, "no such model") || got.LastErrorAt == nil {
+	if got.Total.Requests != 4 || got.Total.PromptTokens != 360 || !strings.Contains(got.LastError.Text, "no such model") || got.LastErrorAt == nil {
 		t.Errorf("in all: %+v", got)
 	}
 	if later, err := r.usage.Report(t.Context(), now.AddDate(0, 0, 31), 30); err != nil || len(later.Days) != 0 || later.Total.Requests != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/reason"
 )
 
 // KeepUsage is how long the use is kept.
@@ -22,13 +23,9 @@ func NewUsage(d *db.DB) *Usage { return &Usage{d} }
 
 // add counts one use.
 func (u *Usage) add(ctx context.Context, job string, at time.Time, a Answer, problem error) error {
-	text := ""
-	if problem != nil {
-		text = problem.Error()
-	}
 	return u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO llm_usage (at, job, model, prompt_tokens, completion_tokens, latency_ms, error) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			at.UnixMilli(), job, a.Model, a.Prompt, a.Completion, a.Latency.Milliseconds(), text)
+			at.UnixMilli(), job, a.Model, a.Prompt, a.Completion, a.Latency.Milliseconds(), reason.Of(problem))
 		if err != nil {
 			return fmt.Errorf("count the use of the language model: %w", err)
 		}
@@ -58,8 +55,14 @@ type Report struct {
 	Days  []Used `json:"days" doc:"By day and job, the newest day first."`
 	Total Count  `json:"total"`
 	// LastError is the newest failure.
-	LastError   string     `json:"last_error" doc:"Why the model did not answer the last time that it did not; empty when it always did."`
-	LastErrorAt *time.Time `json:"last_error_at" doc:"When that was."`
+	LastError   reason.Reason `json:"last_error_value,omitzero" doc:"Why the model did not answer the last time that it did not; empty when it always did."`
+	LastErrorAt *time.Time    `json:"last_error_at" doc:"When that was."`
+}
+
+// MarshalJSON has the text of the last error beside it, as last_error.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return reason.MarshalBeside((*plain)(&r))
 }
 
 // Report is the use of the last days, today included, in the time zone of now. It reads the rows of
@@ -71,7 +74,8 @@ func (u *Usage) Report(ctx context.Context, now time.Time, days int) (Report, er
 	counts := map[key]*Count{}
 	err := db.Each(ctx, u.db.Read(), "read the use of the language model", func(row db.Row) error {
 		var at, prompt, completion, latency int64
-		var job, problem string
+		var job string
+		var problem reason.Reason
 		if err := row.Scan(&at, &job, &prompt, &completion, &latency, &problem); err != nil {
 			return err
 		}
@@ -85,11 +89,11 @@ func (u *Usage) Report(ctx context.Context, now time.Time, days int) (Report, er
 			c.PromptTokens += prompt
 			c.CompletionTokens += completion
 			c.LatencyMS += latency
-			if problem != "" {
+			if !problem.IsZero() {
 				c.Failed++
 			}
 		}
-		if problem != "" {
+		if !problem.IsZero() {
 			utc := when.UTC()
 			report.LastError, report.LastErrorAt = problem, &utc
 		}

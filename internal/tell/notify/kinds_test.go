@@ -72,7 +72,7 @@ func TestTheFirstRuleIsThatOfTheTable(t *testing.T) {
 	r := rules[0]
 	slices.Sort(want)
 	slices.Sort(r.Kinds)
-	if r.Name != notify.FirstRule || !slices.Equal(want, r.Kinds) || !r.Enabled || len(r.Users)+len(r.Channels) != 0 || r.Cooldown != 600 || r.QuietFrom != "" {
+	if r.Name != notify.FirstRule.Error() || !slices.Equal(want, r.Kinds) || !r.Enabled || len(r.Users)+len(r.Channels) != 0 || r.Cooldown != 600 || r.QuietFrom != "" {
 		t.Errorf("%+v, want kinds %v", r, want)
 	}
 }

@@ -39,9 +39,7 @@ type Config struct {
 	// Language is that of messages; Base is the address of this service, for links, empty when it is not known. Both
 	// are asked at each use.
 	Language func() bilingual.Language
-	// Say says in a language what the service says of itself in English; what nobody has translated stays.
-	Say  func(l bilingual.Language, said string) string
-	Base func() string
+	Base     func() string
 }
 
 // Notifier keeps what happened and tells it. It is safe for concurrent use.

@@ -45,5 +45,6 @@ var (
 	noChannel = reason.New("notify_no_channel", "there is no channel {id}", "没有渠道 {id}")
 )
 
-// firstRule is the name of the rule that is there at first, as the database has it, which pages show in the reader's language.
-var firstRule = reason.New("notify_first_rule", "What needs you", "需要你处理的事")
+// FirstRule is the name of the rule that is there at first, until somebody gives it another one; the database has it in English,
+// and pages show it in the reader's language.
+var FirstRule = reason.New("notify_first_rule", "What needs you", "需要你处理的事")

@@ -70,7 +70,7 @@ func (r *rig) open() {
 		},
 		Secrets:  func(c notify.Channel) []string { return []string{c.Config.Reveal()} },
 		Language: func() bilingual.Language { return bilingual.English },
-		Base:     func() string { return "http://house/" }, Say: func(_ bilingual.Language, said string) string { return said },
+		Base:     func() string { return "http://house/" },
 	})
 	must(r.t, err)
 }

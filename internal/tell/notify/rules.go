@@ -38,9 +38,6 @@ type Rule struct {
 	Cooldown int `json:"cooldown"`
 }
 
-// FirstRule is the name of the rule that is there at first, until somebody gives it another one.
-var FirstRule = firstRule.Error()
-
 // The bounds of a rule.
 const (
 	maxUsers    = 200

@@ -258,11 +258,7 @@ func (n *Notifier) send(ctx context.Context, o *outlet, c Channel, g group) {
 		maps.DeleteFunc(o.digested, func(_ int64, at time.Time) bool { return time.Since(at) >= digestGap })
 		o.digested[p.rule.ID] = time.Now()
 	}
-	language := n.Language()
-	for i, e := range p.entries {
-		p.entries[i] = e.Retold(func(english string) string { return n.Say(language, english) })
-	}
-	err = trySend(ctx, o.sender, p.compose(language, n.Base()), sendMost)
+	err = trySend(ctx, o.sender, p.compose(n.Language(), n.Base()), sendMost)
 	n.settle(ctx, p, n.judge(p, err))
 }
 

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/bilingual"
-	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -19,14 +18,6 @@ const (
 	partMark = " · "
 	lineMark = "\n"
 )
-
-// Retold is e with a reason that the program does not know in every language as say says its text.
-func (e Entry) Retold(say func(said string) string) Entry {
-	if !e.Reason.IsZero() && !e.Reason.Known() {
-		e.Reason = reason.Text(say(e.Reason.Text))
-	}
-	return e
-}
 
 // Words are the standard title, one line, and text of an entry.
 func (e Entry) Words(l bilingual.Language) (title, text string) { return e.words(l, e.facts(l)) }

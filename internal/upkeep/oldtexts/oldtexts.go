@@ -33,6 +33,7 @@ var texts = []column{
 	{"deliveries", "id", "problem"},
 	{"summary_results", "id", "problem"},
 	{"airing_days", "account_id", "problem"},
+	{"llm_usage", "id", "error"},
 }
 
 // documents are the columns that hold JSON in which texts stand.
@@ -44,7 +45,7 @@ var documents = []column{
 }
 
 // named are the members of documents that hold a text; its reason stands beside it.
-var named = map[string]bool{"reason": true, noticeReason: true, "problem": true, "message": true, "because": true, "error": true, "how": true, "result": true}
+var named = map[string]bool{"reason": true, noticeReason: true, "problem": true, "message": true, "because": true, "error": true, "how": true, "result": true, "verdict": true}
 
 // noticeReason is the fact of a notice that holds its reason, as a column does.
 const noticeReason = "error_message"

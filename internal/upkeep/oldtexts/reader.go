@@ -51,7 +51,7 @@ func newReader() (*reader, error) {
 	r := &reader{byWord: map[string][]pattern{}}
 	for code, text := range english {
 		p := pattern{code: code, weight: len(place.ReplaceAllString(text, ""))}
-		if _, known := reason.Stored(code, nil); !known || p.weight < 4 {
+		if _, known := reason.Stored(code, nil); !known || p.weight < 4 && p.weight < len(text) {
 			continue // "{x}: {y}" fits anything
 		}
 		expression, from := "(?s)^", 0
