@@ -65,7 +65,7 @@ func TestAWrongTokenIsToldWhenItIsSaved(t *testing.T) {
 func TestBrowserTellsOfAWrongTokenWhenItIsSaved(t *testing.T) {
 	tab := browsertest.Start(t)
 	s := startEmpty(t, "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1")
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/accounts"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/people"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "wrong"), browsertest.Click("#by-token .primary"),
 		browsertest.Until(browsertest.Says("#toasts", "Saved, but the token does not work.")), browsertest.Until(browsertest.Says("#account-1", "the catalog refuses the token")))
 }

@@ -186,7 +186,7 @@ func TestBrowserArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
 		browsertest.Click("#archive .verdict button"),
 		browsertest.Until(browsertest.Says("#run [role=status]", "Imported.")),
@@ -197,7 +197,7 @@ func TestBrowserArchive(t *testing.T) {
 		browsertest.Click("#archive-update button"), browsertest.Until(browsertest.Says("#run [role=status]", "There is no newer dump.")),
 	)
 	picture(t, tab, "archive-run.png")
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}),
 		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "taken for a truncated one")),
 		browsertest.Until(browsertest.Says("#archive .verdict", "In use, but not renewed")),
@@ -213,7 +213,7 @@ func TestBrowserArchive(t *testing.T) {
 		// Switched on again, it is the one that was chosen, not the newest one.
 		browsertest.Click("#archive .verdict button"), browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
 		browsertest.Until(browsertest.Says("#archive .facts", "sha256-")),
-		chromedp.Navigate(s.url+"/archive"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(s.url+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#q", "雨中图书管"), browsertest.Click("form[role=search] button"),
 		browsertest.Until(browsertest.Says(".found", "雨の図書館")), browsertest.Until(browsertest.Says(".found", "similar")),
 	)

@@ -34,13 +34,13 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 		browsertest.Click("[data-unmasks]"), browsertest.Until(`document.getElementById("password").type === "text"`), browsertest.Click("form[data-api] button"),
 		browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")),
 
-		browsertest.Click(`#nav a[href="/accounts"]`), browsertest.Until(browsertest.Says("h1", "Accounts")), browsertest.Until(browsertest.Listening),
+		browsertest.Click(`#nav a[href="/people"]`), browsertest.Until(browsertest.Says("h1", "People")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#by-token summary"),
 		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", miraToken), browsertest.Type("#names-new", "Mira"),
 		browsertest.Click("#by-token form button.primary"), browsertest.Until(browsertest.Says(".account h2", "mira")),
 		browsertest.Click(".account form[data-url$='/test'] button"), browsertest.Until(browsertest.Says(".account", "Token works")),
 
-		browsertest.Click(`#nav a[href="/connect"]`), browsertest.Until(browsertest.Says("h1", "Connect your media server")),
+		browsertest.Click(`#nav a[href="/sources"]`), browsertest.Until(browsertest.Says("h1", "Sources")), browsertest.Click("#card-webhooks .primary"), browsertest.Until(browsertest.Says("h1", "Webhooks")),
 		browsertest.Until(browsertest.Says("[data-copy] code", s.url+"/webhook/plex/"+s.hook)),
 
 		chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`),
@@ -128,7 +128,7 @@ func TestBrowserEndsAnOutage(t *testing.T) {
 	id := s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)
 	s.become([]int64{id}, "queued")
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/queue"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/records/queue"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#queue .verdict", "Bangumi does not answer")), browsertest.Until(browsertest.Says("#queue .scheduler", "Switched off")), browsertest.Until(browsertest.Says("#queue .waiting", "灯塔守望者")),
 		browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts", "Bangumi still does not answer.")))
 	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
@@ -161,6 +161,6 @@ func TestBrowserBlocksWhatFailed(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(page), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/blocked-keywords'] button"), browsertest.Click("dialog button[value=yes]"),
 		browsertest.Until(browsertest.Says("#record .verdict", "Ignored")), browsertest.Until(`!document.querySelector("form[data-url$='/blocked-keywords']")`),
-		chromedp.Navigate(s.url+"/tasks"), browsertest.Until(browsertest.Says("#tasks", "Retry of a record")), browsertest.Click("#tasks a.name"),
+		chromedp.Navigate(s.url+"/settings/tasks"), browsertest.Until(browsertest.Says("#tasks", "Retry of a record")), browsertest.Click("#tasks a.name"),
 		browsertest.Until(browsertest.Says(".log", "record settled")))
 }

@@ -44,7 +44,7 @@ func TestBrowserAbout(t *testing.T) {
 	t.Cleanup(site.Close)
 	s := start(t, "WATCHMARK_MATCHING_DATASET_URL="+site.URL+"/data.json", "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1")
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Listening),
-		browsertest.Click("details.menu summary"), browsertest.Click(`.menu-body a[href="/about"]`),
+		browsertest.Click("details.menu summary"), browsertest.Click(`.menu-body a[href="/settings/about"]`),
 		browsertest.Until(browsertest.Says("#table", "came with this program")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Failed: fetch the id table: the address answered 404 Not Found")),
 		browsertest.Until(browsertest.Says("#table-state", "In use, but not renewed")),
@@ -187,7 +187,7 @@ func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
 		t.Errorf("the status is %+v", got)
 	}
 	leads(5, 29499305)
-	if page := s.get("/about").body; !strings.Contains(page, "In use, newest refused") || !strings.Contains(page, "update Watchmark") {
+	if page := s.get("/settings/about").body; !strings.Contains(page, "In use, newest refused") || !strings.Contains(page, "update Watchmark") {
 		t.Error("the page About does not tell it")
 	}
 }

@@ -40,7 +40,7 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 	if r := found[diagnose.Dataset]; r.OK || !r.InUse || r.Routes[0].Problem != diagnose.Refused || got.OK {
 		t.Errorf("the id table: %+v, all is well: %v", r, got.OK)
 	}
-	if shown := s.get("/debug/network"); !strings.Contains(shown.body, "nothing listens on this port") {
+	if shown := s.get("/settings/tools/network"); !strings.Contains(shown.body, "nothing listens on this port") {
 		t.Error("the page does not show what was found")
 	}
 }
@@ -49,10 +49,10 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 func TestToolsAreWired(t *testing.T) {
 	s := start(t, "WATCHMARK_LOG_LEVEL=debug")
 	for path, want := range map[string]string{
-		"/debug?title=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85&season=1&episode=1&user_name=Mira": "This would be marked",
-		"/debug/log":       "watchmark is running",
-		"/api/logs":        `"version":"` + app.Version() + `"`,
-		"/api/diagnostics": `"build": "` + app.BuildInfo(),
+		"/settings/tools?title=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85&season=1&episode=1&user_name=Mira": "This would be marked",
+		"/settings/tools/log": "watchmark is running",
+		"/api/logs":           `"version":"` + app.Version() + `"`,
+		"/api/diagnostics":    `"build": "` + app.BuildInfo(),
 	} {
 		if got := s.get(path); got.status != http.StatusOK || !strings.Contains(got.body, want) {
 			t.Errorf("%s answers %d without %q", path, got.status, want)

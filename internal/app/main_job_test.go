@@ -252,7 +252,7 @@ func TestUnderABasePath(t *testing.T) {
 	if strings.Contains(docs.body, `"/api/`) || strings.Contains(docs.body, `"/static/`) {
 		t.Errorf("the page of the API leads out of the base path: %s", docs.body)
 	}
-	connect := func() string { return s.get("/connect?source=emby").body }
+	connect := func() string { return s.get("/sources/webhooks?source=emby").body }
 	if address := s.url + "/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
 		t.Errorf("the connect page does not tell %s", address)
 	}

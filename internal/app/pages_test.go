@@ -31,7 +31,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 			waiting = append(waiting, html.UnescapeString(link[1]))
 		}
 	}
-	for _, path := range []string{"/queue", "/settings/backups", "/debug/network", "/notifications/rules/new", "/summaries", "/about"} {
+	for _, path := range []string{"/records/queue", "/settings/backups", "/settings/tools/network", "/messages/rules/new", "/messages/summaries", "/settings/about"} {
 		if !seen[path] {
 			t.Errorf("no link leads to %s", path)
 		}

@@ -106,7 +106,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 		"/api/accounts", "/api/settings", "/api/settings/schema", "/api/webhook-log?limit=50", "/api/logs?limit=200&level=debug", "/api/diagnostics", "/api/api-keys", "/api/stats", "/api/notification/webhooks", "/api/notification/wecoms", "/api/notification/dingtalks", "/api/notification/emails", "/api/notification/inbox", "/api/summary/jobs", "/api/llm/usage", "/api/session", "/api/openapi.json"} {
 		places["GET "+path] = s.api(http.MethodGet, path, "", http.StatusOK, nil).body
 	}
-	for _, path := range []string{"/", "/records", "/records/1", "/records/3", "/records/4", "/accounts", "/connect", "/debug/webhooks", "/debug/log", "/api/docs"} {
+	for _, path := range []string{"/", "/records", "/records/1", "/records/3", "/records/4", "/people", "/sources/webhooks", "/settings/tools/webhooks", "/settings/tools/log", "/api/docs"} {
 		request := s.request(http.MethodGet, path, "", "")
 		request.AddCookie(&http.Cookie{Name: cookies.Name, Value: cookies.Value})
 		page := s.do(request)

@@ -160,7 +160,7 @@ func TestBrowserUsesEverythingBelowAPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, door := range append(doors, front.URL+base+"/settings/access", front.URL+base+"/notifications/channels/new?type=webhook") {
+	for _, door := range append(doors, front.URL+base+"/settings/access", front.URL+base+"/messages/channels/new?type=webhook") {
 		if seen[door] {
 			continue
 		}
@@ -180,8 +180,8 @@ func TestBrowserUsesEverythingBelowAPath(t *testing.T) {
 	}
 	browsertest.Run(t, tab, chromedp.Navigate(front.URL+base+"/records?status=error"), browsertest.Until(browsertest.Listening), browsertest.Click("details.menu summary"),
 		browsertest.Click("form[data-url$='/api/logout'] button"), browsertest.Until(`location.pathname === "`+base+`/login"`),
-		chromedp.Navigate(front.URL+base+"/queue"), browsertest.Until(`location.pathname === "`+base+`/login"`), browsertest.Until(`document.readyState === "complete"`),
-		browsertest.Click(".other-way .button"), browsertest.Until(`location.pathname === "`+base+`/queue"`), browsertest.Until(browsertest.Listening))
+		chromedp.Navigate(front.URL+base+"/records/queue"), browsertest.Until(`location.pathname === "`+base+`/login"`), browsertest.Until(`document.readyState === "complete"`),
+		browsertest.Click(".other-way .button"), browsertest.Until(`location.pathname === "`+base+`/records/queue"`), browsertest.Until(browsertest.Listening))
 	if len(outside) > 0 {
 		t.Errorf("asked for outside of the path: %q", outside)
 	}

@@ -36,22 +36,22 @@ func TestTheRoomsOfTheSourcesShowTheService(t *testing.T) {
 			}
 		}
 	}
-	shows("/nas", "Connect the NAS", "Mira", "WATCHMARK_NAS_DATABASE_PATH")
-	shows("/device", "No box is known yet")
-	shows("/tracker", "Nobody is connected yet", "Send the code")
-	shows("/import", "Ask the server")
+	shows("/sources/nas", "Connect the NAS", "Mira", "WATCHMARK_NAS_DATABASE_PATH")
+	shows("/sources/device", "No box is known yet")
+	shows("/sources/tracker", "Nobody is connected yet", "Send the code")
+	shows("/sources/import", "Ask the server")
 
 	s.api(http.MethodPatch, "/api/settings", `{"nas":{"enabled":true},"tracker":{"enabled":true},"device":{"enabled":true,"addresses":["192.168.255.254"]}}`, http.StatusOK, nil)
 	s.nas(func(n nasStatus) bool { return n.LastScan != nil && n.LastError == "" })
 	s.api(http.MethodPost, "/api/tracker/email-login/start", `{"email":"`+mail+`"}`, http.StatusOK, nil)
 	s.api(http.MethodPost, "/api/tracker/email-login/complete", `{"email":"`+mail+`","otp":"`+remote.LastCode(mail)+`"}`, http.StatusOK, nil)
 	preview := s.imports("preview", importBody(string(watch.Jellyfin), history.URL, "Mira"))
-	shows("/nas", "Read regularly", "Scan now", "/records?source=nas")
-	shows("/device", "192.168.255.254")
-	shows("/tracker", "by e-mail", "Not read yet.")
-	shows("/import", "Preview: Mira on", "灯塔守望者 第二季", `status=mark" data-swap><span class="state good">`, fmt.Sprint(preview.Result.Table.Counts["mark"]))
-	shows("/connect", "Read regularly")
-	if back := s.do(s.request(http.MethodGet, "/api/tracker/oauth/callback?error=access_denied", "", "")); !strings.HasSuffix(back.header.Get("Location"), "/tracker?tracker_error=denied") {
+	shows("/sources/nas", "Read regularly", "Scan now", "/records?source=nas")
+	shows("/sources/device", "192.168.255.254")
+	shows("/sources/tracker", "by e-mail", "Not read yet.")
+	shows("/sources/import", "Preview: Mira on", "灯塔守望者 第二季", `status=mark" data-swap><span class="state good">`, fmt.Sprint(preview.Result.Table.Counts["mark"]))
+	shows("/sources", "Read regularly")
+	if back := s.do(s.request(http.MethodGet, "/api/tracker/oauth/callback?error=access_denied", "", "")); !strings.HasSuffix(back.header.Get("Location"), "/sources/tracker?tracker_error=denied") {
 		t.Errorf("the way back from the tracker leads to %q", back.header.Get("Location"))
 	}
 }
@@ -65,7 +65,7 @@ func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	s.api(http.MethodPatch, "/api/accounts/2", `{"enabled":false}`, http.StatusOK, nil)
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/import"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
 		browsertest.Until(browsertest.Says("#import-user-help", "No account lists the name bench")),
 		browsertest.Until(`document.querySelector("[data-preview-go]").disabled && document.querySelectorAll("[data-adds] button").length === 1`),
@@ -78,7 +78,7 @@ func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
 	}
 	// The disabled account of the other user is no account to mark on, and without any there is one to make.
 	s.api(http.MethodPatch, "/api/accounts/1", `{"enabled":false}`, http.StatusOK, nil)
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/import"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/sources/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
 		browsertest.Until(browsertest.Says("#import-user-help", "there is no enabled account to add it to")), browsertest.Until(`document.querySelector("[data-adds]").hidden`))
 }
@@ -88,7 +88,7 @@ func TestBrowserSeesEveryRequestAsItComes(t *testing.T) {
 	tab := browsertest.Start(t)
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/connect?source=custom"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/webhooks?source=custom"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#heard", "Nothing has arrived yet")), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
 	event := func(title string, episode int, user string) string {
 		return fmt.Sprintf(`{"title":%q,"season":1,"episode":%d,"user_name":%q}`, title, episode, user)
@@ -113,14 +113,14 @@ func TestBrowserSeesEveryRequestAsItComes(t *testing.T) {
 		}
 	}
 	browsertest.Run(t, tab, browsertest.Until(`window.notReloaded && document.documentElement.scrollWidth <= 390`),
-		browsertest.Until(`document.querySelectorAll("#heard li").length === 7`), chromedp.Navigate(s.url+"/connect"), browsertest.Until(browsertest.Listening),
+		browsertest.Until(`document.querySelectorAll("#heard li").length === 7`), chromedp.Navigate(s.url+"/sources/webhooks"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#heard li", "There is no such source")))
 	const paused = `{"event":"media.pause","user":true,"owner":true,"Account":{"id":1,"title":"Mira"},"Metadata":{"librarySectionType":"show","type":"episode","grandparentTitle":"灯塔守望者","parentIndex":2,"index":7}}`
 	sends("plex/"+s.hook, paused)
 	for _, says := range []string{"Ignored", "灯塔守望者", "S2 E7", "Mira", "HTTP 200"} {
 		browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#heard li", says)))
 	}
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/debug/webhooks"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/settings/tools/webhooks"), browsertest.Until(browsertest.Listening), chromedp.Evaluate[chromedp.Void](`window.notReloaded = true`))
 	sends("custom/"+s.hook, `{"title":`)
 	browsertest.Run(t, tab, browsertest.Until(`window.notReloaded && document.querySelectorAll("#requests > ul > li").length === 9`))
 }

@@ -19,7 +19,7 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 	s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`))
 	browsertest.Complaints(t, tab)
 	save, test := browsertest.Click("#llm-settings button.primary"), browsertest.Click("form[data-url$='/llm/test'] button")
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/llm"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/messages/llm"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#llm", "summaries work without one")),
 		browsertest.Type("#llm-url", base), browsertest.Type("#llm-model", "qwen"), browsertest.Type("#llm-key", "sk-that-is-a-wrong-one"), save,
 		browsertest.Until(browsertest.Says("#llm", "Uses qwen at")),
@@ -29,7 +29,7 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 		test, browsertest.Until(browsertest.Says("#llm-usage", "3 requests")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 
-		chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#airing", "The offline archive is switched off")),
+		chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#airing", "The offline archive is switched off")),
 		browsertest.Click("#jobs .empty form button"), browsertest.Until(browsertest.Says("#jobs", "Every day at 21:00")),
 	)
 	written := make(chan struct{})
@@ -64,14 +64,14 @@ func TestBrowserSaysWhomASummaryReaches(t *testing.T) {
 	s.api(http.MethodPatch, "/api/settings", `{"notification":{"airing_cron":"0 9 * * *"}}`, http.StatusOK, nil)
 	browsertest.Complaints(t, tab)
 	send := browsertest.Click(".job form[data-url$='/trigger'] button")
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".job", "Nobody will be told")), browsertest.Until(browsertest.Says(".job", "No channel is switched on")),
 		browsertest.Until(browsertest.Says("#airing", "Kept in the inbox")), browsertest.Until(browsertest.Says("#airing", "No channel is switched on")),
 		browsertest.Until(`!document.querySelector("#airing").innerText.includes("People are told")`),
 		send, browsertest.Until(browsertest.Says(".job .told", "Made and kept. Nobody was told: no channel gets it.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`))
 	s.api(http.MethodPost, "/api/notification/webhooks", `{"name":"phone","config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusCreated, nil)
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/summaries"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".job", "No notification rule covers this")), browsertest.Until(browsertest.Says("#airing", "No notification rule covers this")),
 		browsertest.Click(".job form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says(".job .facts", "phone")),
 		browsertest.Until(`!document.querySelector(".job").innerText.includes("Nobody will be told")`),
@@ -84,6 +84,6 @@ func TestBrowserSaysWhomASummaryReaches(t *testing.T) {
 	// A job that names its own channel, which is then switched off.
 	s.api(http.MethodPut, "/api/summary/jobs/daily", `{"name":"daily","channels":[1]}`, http.StatusOK, nil)
 	s.api(http.MethodPut, "/api/notification/webhooks/1", `{"name":"phone","enabled":false,"config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusOK, nil)
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/summaries/daily"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/messages/summaries/daily"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".job", "The channels that were chosen for it are switched off or gone")))
 }

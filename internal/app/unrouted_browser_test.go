@@ -64,7 +64,7 @@ func TestBrowserSortsOutUsersWithoutAnAccount(t *testing.T) {
 		// The inbox has the same buttons.
 		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#inbox", "4 times")), browsertest.Until(browsertest.Says("#inbox .over", "Settled")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		browsertest.Click("#inbox form[data-url$='/accounts/1/media_user_names'] button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")),
+		browsertest.Click("#inbox form[data-url$='/1/media_user_names'] button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")),
 		browsertest.Until(`document.querySelectorAll("#inbox li:not(.over)").length === 0`))
 	if n := s.unread(); n.Attention != 0 {
 		t.Errorf("in the end %d count", n.Attention)
@@ -72,7 +72,7 @@ func TestBrowserSortsOutUsersWithoutAnAccount(t *testing.T) {
 	if marked := s.marked(); len(marked) != 4 {
 		t.Errorf("marked are %v", marked)
 	}
-	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/accounts"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#ignored-users", "1 ignored user")))
+	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/people"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#ignored-users", "1 ignored user")))
 	s.api(http.MethodDelete, "/api/ignored-users?name=nobody", "", http.StatusNotFound, nil)
 	s.api(http.MethodPost, "/api/ignored-users", `{"name":" "}`, http.StatusUnprocessableEntity, nil)
 	// An account that names somebody goes first, and ends that they are ignored.

@@ -28,7 +28,7 @@ var ErrUnsupportedMedia = payload.ErrUnsupportedMedia
 // Adapter is one push source.
 type Adapter = payload.Adapter
 
-// Guide is what the page Connect says of a source.
+// Guide is what the page Webhooks says of a source.
 type Guide = payload.Guide
 
 // Adapters are the push sources, in the order people see them.

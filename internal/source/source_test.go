@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestAdapters holds what the page Connect and the webhook's path need of every adapter.
+// TestAdapters holds what the page Webhooks and the webhook's path need of every adapter.
 func TestAdapters(t *testing.T) {
 	seen := map[watch.Source]bool{}
 	for _, a := range source.Adapters {
@@ -51,7 +51,7 @@ func TestTheBodyToPasteIsDocumented(t *testing.T) {
 		}
 		for _, a := range source.Adapters {
 			if a.Source == watch.Tautulli && !strings.Contains(string(page), a.Guide.Body) {
-				t.Errorf("%s shows another body for Tautulli than the page of webhooks", path)
+				t.Errorf("%s shows another body for Tautulli than the page Webhooks", path)
 			}
 		}
 	}

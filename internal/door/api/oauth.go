@@ -33,7 +33,7 @@ func (as Accounts) registerOAuth(s *server) {
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
 		Summary: "The way back from the catalog",
-		Description: "Browsers come here from the catalog and are sent on to the accounts page, with connected=ID, or with oauth_error=" +
+		Description: "Browsers come here from the catalog and are sent on to the page People, with connected=ID, or with oauth_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, other_user (another person signed in than the account's), taken (another account is this person's) or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, func(ctx context.Context, in *struct {
@@ -42,16 +42,16 @@ func (as Accounts) registerOAuth(s *server) {
 		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 	}) (*redirect, error) {
 		if in.Error != "" {
-			return s.toPage("/accounts", "oauth_error", "denied"), nil
+			return s.toPage("/people", "oauth_error", "denied"), nil
 		}
 		connected, err := as.Client.FinishOAuth(ctx, in.State, in.Code)
 		if err != nil {
 			reason := oauthReason(err)
 			s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
-			return s.toPage("/accounts", "oauth_error", reason), nil
+			return s.toPage("/people", "oauth_error", reason), nil
 		}
 		as.Kick() // marks may have waited for the account
-		return s.toPage("/accounts", "connected", strconv.FormatInt(connected.ID, 10)), nil
+		return s.toPage("/people", "connected", strconv.FormatInt(connected.ID, 10)), nil
 	})
 }
 
@@ -85,7 +85,7 @@ func (s *server) toPage(path, name, value string) *redirect {
 	return &redirect{s.Guard.BasePath + path + "?" + url.Values{name: {value}}.Encode()}
 }
 
-// oauthReason is the word by which the accounts page knows what went wrong.
+// oauthReason is the word by which the page People knows what went wrong.
 func oauthReason(err error) string {
 	var refused *catalog.Error
 	switch {

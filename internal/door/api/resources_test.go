@@ -308,7 +308,7 @@ func TestOAuthLeadsThereAndBack(t *testing.T) {
 	r.do("POST", "/api/accounts/oauth/start", map[string]any{"account_id": 1}).want(200)
 	back := func(query, want string) {
 		t.Helper()
-		if got := r.do("GET", "/api/accounts/oauth/callback?"+query, nil).want(303).header.Get("Location"); got != "/base/accounts?"+want {
+		if got := r.do("GET", "/api/accounts/oauth/callback?"+query, nil).want(303).header.Get("Location"); got != "/base/people?"+want {
 			t.Errorf("%s leads to %q", query, got)
 		}
 	}

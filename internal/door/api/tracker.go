@@ -65,15 +65,15 @@ func (t Tracker) register(s *server) {
 		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 	}) (*redirect, error) {
 		if in.Error != "" {
-			return s.toPage("/tracker", "tracker_error", "denied"), nil
+			return s.toPage("/sources/tracker", "tracker_error", "denied"), nil
 		}
 		u, err := t.Service.FinishOAuth(ctx, caller(ctx), in.State, in.Code)
 		if err == nil {
-			return s.toPage("/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
+			return s.toPage("/sources/tracker", "tracker_connected", strconv.FormatInt(u.ID, 10)), nil
 		}
 		reason := trackerReason(err)
 		s.logWayBack(ctx, trackerCallbackPath, "a tracker user could not be connected", reason, err)
-		return s.toPage("/tracker", "tracker_error", reason), nil
+		return s.toPage("/sources/tracker", "tracker_error", reason), nil
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/device/start", OperationID: "start-tracker-device", Tags: []string{tag},

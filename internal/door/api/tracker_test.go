@@ -123,7 +123,7 @@ func TestTrackerLoginByBrowser(t *testing.T) {
 	}
 	comes := func(query, want string) {
 		t.Helper()
-		if got := r.do("GET", "/api/tracker/oauth/callback?"+query, nil).want(http.StatusSeeOther).header.Get("Location"); !strings.HasSuffix(got, "/tracker?"+want) {
+		if got := r.do("GET", "/api/tracker/oauth/callback?"+query, nil).want(http.StatusSeeOther).header.Get("Location"); !strings.HasSuffix(got, "/sources/tracker?"+want) {
 			t.Errorf("%s leads to %s", query, got)
 		}
 	}

@@ -40,7 +40,7 @@ var credits = []credit{
 
 func (g About) show(*request) (content, error) {
 	table := g.Table()
-	return content{Title: "about.title", Data: aboutPage{
+	return content{Data: aboutPage{
 		Table: table, Display: tableDisplay(table), Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
 	}}, nil
 }

@@ -114,7 +114,7 @@ func (g Accounts) list(r *request) (content, error) {
 			page.ErrorKey = "oauth.error." + problem
 		}
 	}
-	return content{Title: "accounts.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // enabledOf returns the enabled accounts.

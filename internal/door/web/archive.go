@@ -29,11 +29,11 @@ func (g Archive) show(r *request) (content, error) {
 	page := archivePage{Status: g.Status(), Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	page.Display = archiveDisplay(page.Status)
 	if page.Text == "" || !page.IndexReady {
-		return content{Title: "archive.title", Data: page}, nil
+		return content{Data: page}, nil
 	}
 	var err error
 	page.Found, err = g.Find(r.Context(), archive.Query{Text: page.Text, Limit: mostFound})
-	return content{Title: "archive.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 // archiveDisplay shows the state of the archive.

@@ -23,7 +23,7 @@ func (g Settings) backups(r *request) (content, error) {
 	if len(status.Items) > 0 {
 		page.Command = fmt.Sprintf("watchmark restore %q --data DIR", filepath.Join(status.Dir, status.Items[0].Name))
 	}
-	return content{Title: "backups.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // backupsDisplay shows the state of the backups.

@@ -61,7 +61,7 @@ func TestAboutTellsOfNewerVersions(t *testing.T) {
 		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: value("update_check_answers", 404)},
 	} {
 		g.update = status
-		mustContain(t, g.get(t, in, "/about", "en").body, want, status.URL)
+		mustContain(t, g.get(t, in, "/settings/about", "en").body, want, status.URL)
 	}
 }
 

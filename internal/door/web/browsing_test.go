@@ -37,7 +37,7 @@ func TestBrowserSignIn(t *testing.T) {
 		browsertest.Until(browsertest.Says(".form-error", "Name or password is wrong.")),
 		browsertest.Type("#password", "right and long"), browsertest.Click("form[data-api] button"),
 		browsertest.Until(`location.pathname === "/wm/accounts" && document.readyState === "complete"`),
-		browsertest.Until(browsertest.Says("h1", "Accounts")),
+		browsertest.Until(browsertest.Says("h1", "People")),
 	)
 	want := []apiCall{{"POST", "/api/login", `{"name":"mira","password":"wrong"}`}, {"POST", "/api/login", `{"name":"mira","password":"right and long"}`}}
 	if diff := cmp.Diff(want, g.asked()); diff != "" {
@@ -104,7 +104,7 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 		}
 		return http.StatusOK, `{}`
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/people"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#by-token summary"),
 		browsertest.Type("#username-new", "nobody"), browsertest.Type("#token-new", "abc"),
 		browsertest.Click("#by-token [data-name]"), browsertest.Until(`document.querySelector("#by-token [data-name]").ariaPressed === "true"`),
@@ -137,7 +137,7 @@ func TestBrowserKeepsToThePolicy(t *testing.T) {
 	tab := browsertest.Start(t)
 	all := shots(t)
 	full := all[slices.IndexFunc(all, func(s shot) bool { return s.name == "records" })].rig
-	for _, path := range []string{"/mappings/1", "/connect?source=emby", "/debug", "/settings?q=e", "/inbox?q=Mira", "/notifications/channels/new?type=wecom"} {
+	for _, path := range []string{"/titles/1", "/sources/webhooks?source=emby", "/settings/tools", "/settings?q=e", "/inbox?q=Mira", "/messages/channels/new?type=wecom"} {
 		all = append(all, shot{rig: full, path: path, signedIn: true})
 	}
 	browsertest.Complaints(t, tab)
@@ -210,7 +210,7 @@ func TestBrowserRefreshesAroundAForm(t *testing.T) {
 		return http.StatusOK, `{}`
 	}
 	browsertest.Complaints(t, tab)
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/archive"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		chromedp.Evaluate[chromedp.Void](`{
 			const chosen = new DataTransfer();
 			chosen.items.add(new File(["dump"], "dump.zip"));

@@ -25,7 +25,6 @@ type connectPage struct {
 	Loopback bool
 	HasKey   bool
 	Log      []receivedRequest
-	Polled   []polledSource
 }
 
 // receivedRequest is a request with those of its records that still exist.
@@ -71,9 +70,6 @@ func (g Sources) connect(r *request) (content, error) {
 			page.Guide = a.Guide
 		}
 	}
-	if page.Polled, err = g.polled(r.Context()); err != nil {
-		return content{}, err
-	}
 	public := r.PublicURL(r.Context())
 	page.URL = public + "/webhook/" + string(page.Source)
 	if protected := g.Settings.Current().Auth; protected.WebhookAuthEnabled && protected.WebhookKey != "" {
@@ -82,7 +78,7 @@ func (g Sources) connect(r *request) (content, error) {
 	}
 	page.Loopback = onLoopback(public)
 	page.Log, err = g.requests(r.Context(), page.Source)
-	return content{Title: "connect.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 // requests are the newest requests of a source, together with those to an address of no known source.

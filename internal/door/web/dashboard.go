@@ -61,13 +61,18 @@ type sourceLine struct {
 	// Silent is for how many days nothing came, when that is unusual, otherwise 0.
 	Silent int
 	Path   string
+	// Problem is that of polledSource, or why the newest request was not taken.
+	Problem reason.Reason
 }
 
 // lineOf is the line of a push source; newest are the newest requests by source.
 func lineOf(source watch.Source, newest map[watch.Source]webhooklog.Entry) sourceLine {
-	line := sourceLine{Source: source, Display: display{"quiet", "circle", "source.never"}, Path: "/connect?source=" + string(source)}
+	line := sourceLine{Source: source, Display: display{"quiet", "circle", "source.never"}, Path: "/sources/webhooks?source=" + string(source)}
 	if entry, known := newest[source]; known {
 		line.Seen, line.Display = &entry.At, sourceDisplay(entry.Status)
+		if line.Display.Tone == "bad" {
+			line.Problem = entry.Reason
+		}
 	}
 	return line
 }
@@ -126,7 +131,7 @@ func (g Dashboard) show(r *request) (content, error) {
 	}
 	page.Sources, err = g.Sources.lines(ctx, now, polled)
 	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
-	return content{Title: "dashboard.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 // needs are the things that wait for a person, in this order: what prevents marks at all, what failed, what waits,
@@ -147,7 +152,7 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	}
 	for _, a := range accounts {
 		if h := healthOf(a, now); a.Enabled && (displayOf(h).Tone == "bad" || h == expiring) {
-			needs = append(needs, need{display: displayOf(h), Kind: "account", Name: a.Username, Path: "/accounts"})
+			needs = append(needs, need{display: displayOf(h), Kind: "account", Name: a.Username, Path: "/people"})
 		}
 	}
 	for _, p := range polled {
@@ -161,7 +166,7 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	}
 	for _, c := range channels {
 		if c.Enabled && !c.Paused.IsZero() {
-			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/notifications"})
+			needs = append(needs, need{display: channelDisplay(c), Kind: "channel", Name: c.Name, Detail: c.Paused, Path: "/messages"})
 		}
 	}
 	if failed > 0 {
@@ -174,13 +179,13 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 		needs = append(needs, need{display: displayOf(record.Review), Kind: "review", Count: open, Path: "/review"})
 	}
 	if known := g.Reachability(); !known.Reachable {
-		needs = append(needs, need{display: display{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/queue"})
+		needs = append(needs, need{display: display{"warn", "triangle-alert", ""}, Kind: "unreachable", Since: known.Since, Path: "/records/queue"})
 	}
 	if queue > 0 {
-		needs = append(needs, need{display: displayOf(record.Queued), Kind: "queued", Count: queue, Path: "/queue"})
+		needs = append(needs, need{display: displayOf(record.Queued), Kind: "queued", Count: queue, Path: "/records/queue"})
 	}
 	if archived := g.Archive(); archived.Enabled && (archived.LastOutcome == archive.Failed || archived.LastOutcome == archive.Skipped) {
-		needs = append(needs, need{display: archiveDisplay(archived), Kind: "archive", Path: "/archive"})
+		needs = append(needs, need{display: archiveDisplay(archived), Kind: "archive", Path: "/titles/archive"})
 	}
 	if checking {
 		needs = append(needs, need{display: display{"quiet", "loader", "need.checking"}, Kind: "database"})
@@ -246,7 +251,7 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 		lines = append(lines, lineOf(src, requests))
 	}
 	for _, p := range polled {
-		line := sourceLine{Source: p.Source, Display: display{"quiet", "circle", "source.never"}, Path: p.Path}
+		line := sourceLine{Source: p.Source, Display: display{"quiet", "circle", "source.never"}, Path: p.Path, Problem: p.Problem}
 		if !p.Problem.IsZero() {
 			line.Display = display{"bad", "circle-x", "source.failing"}
 		}

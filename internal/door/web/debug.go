@@ -84,11 +84,11 @@ func (g Debug) trial(r *request) (content, error) {
 		if len(page.Names) > 0 {
 			page.Form.User = page.Names[0]
 		}
-		return content{Title: "debug.title", Data: page}, nil
+		return content{Data: page}, nil
 	}
 	event, wrong := page.Form.event()
 	if page.Wrong = wrong; len(wrong) > 0 {
-		return content{Title: "debug.title", Data: page}, nil
+		return content{Data: page}, nil
 	}
 	trace, err := g.Match(r.Context(), event)
 	if err != nil {
@@ -100,7 +100,7 @@ func (g Debug) trial(r *request) (content, error) {
 	}
 	page.traceView, err = traceViewOf(raw, r.lang)
 	page.Display = resultDisplays[trace.Result.Status]
-	return content{Title: "debug.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 var resultDisplays = map[match.Status]display{
@@ -186,8 +186,8 @@ func (g Debug) webhooks(r *request) (content, error) {
 	for _, e := range entries {
 		page.Requests = append(page.Requests, webhookRequest{e, indented(e.Body)})
 	}
-	page.pager = pagerOf("/debug/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, f.Before, next)
-	return content{Title: "debug.title", Data: page}, nil
+	page.pager = pagerOf("/settings/tools/webhooks", map[string]string{"source": string(f.Source), "outcome": string(f.Outcome), "q": f.Text}, f.Before, next)
+	return content{Data: page}, nil
 }
 
 type networkPage struct {
@@ -209,7 +209,7 @@ func (g Debug) network(*request) (content, error) {
 			page.Done++
 		}
 	}
-	return content{Title: "debug.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // targetDisplay shows the result for a target.
@@ -320,5 +320,5 @@ func (g Debug) logs(r *request) (content, error) {
 		page.Lines = append(page.Lines, newLogLine(line))
 		page.Last = max(page.Last, line.ID)
 	}
-	return content{Title: "debug.title", Data: page}, nil
+	return content{Data: page}, nil
 }

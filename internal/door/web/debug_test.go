@@ -84,31 +84,31 @@ func TestToolsPages(t *testing.T) {
 	g := newRig(t)
 	g.fill(t)
 	in := g.client(t, true)
-	title := "/debug?title=" + url.QueryEscape("葬送的芙莉莲") + "&episode=26&user_name="
+	title := "/settings/tools?title=" + url.QueryEscape("葬送的芙莉莲") + "&episode=26&user_name="
 	for _, c := range []struct {
 		name, path string
 		en, zh     []string
 		never      string
 	}{
-		{"nothing tried", "/debug", []string{"Nothing tried yet", `<option value="Mira TV">`, `name="title"`}, []string{"还没有测试"}, "Run it for real"},
+		{"nothing tried", "/settings/tools", []string{"Nothing tried yet", `<option value="Mira TV">`, `name="title"`}, []string{"还没有测试"}, "Run it for real"},
 		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98%", "Marks on the list of mira", "<strong>marked for real</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "Nothing tried"},
 		{"for somebody on dry run", title + "bench", []string{"bench is on dry run"}, []string{"bench 处于试运行"}, "Marks on the list"},
 		{"for nobody", title + "stranger", []string{"No enabled account lists this user"}, []string{"没有已启用的账号"}, "Marks on the list"},
-		{"no match", "/debug?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd><bdi>2.5</bdi></dd>", "<dd><bdi>2024-05</bdi></dd>", "<dd><bdi> alex </bdi></dd>", "<dd><bdi>ova</bdi></dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
-		{"a film has no numbers", "/debug?title=x&media_type=movie&season=7&episode=8", []string{"<dd><bdi>movie</bdi></dd>"}, nil, "<dd><bdi>7</bdi></dd>"},
-		{"a film by another word", "/debug?title=x&media_type=+Film", []string{"<dd><bdi>movie</bdi></dd>", `value="movie" selected`}, nil, "<dd><bdi>episode</bdi></dd>"},
-		{"an episode by another word", "/debug?title=x&media_type=TV", []string{"<dd><bdi>episode</bdi></dd>", `value="episode" selected`}, nil, "<dd><bdi>movie</bdi></dd>"},
-		{"a kind that is none", "/debug?title=x&media_type=podcast", []string{"The address names no kind", `aria-invalid="true"`}, []string{"地址中的类型无法识别"}, "Run it for real"},
-		{"wrong fields", "/debug?title=+&season=x&episode=-1&release_date=soon", []string{"Enter a title.", "A whole number from 0", "A number from 0 to 99999", "A date such as", `aria-invalid="true"`}, []string{"请输入标题"}, "Run it for real"},
-		{"webhooks", "/debug/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a finished playback."}, []string{"已接收", "密钥错误"}, "None"},
-		{"webhooks that were refused", "/debug/webhooks?outcome=refused", []string{"Wrong key", "Not understood"}, nil, "media.pause"},
-		{"webhooks with a text", "/debug/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
-		{"webhooks of a source", "/debug/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
-		{"no such webhook", "/debug/webhooks?q=nowhere", []string{"No request passes"}, []string{"没有符合筛选的请求"}, "media.pause"},
-		{"the network", "/debug/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
-		{"the log", "/debug/log", []string{"watchmark is running", "catalog unreachable", "version: 0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
-		{"warnings", "/debug/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
-		{"no line", "/debug/log?q=nowhere", []string{"No line passes this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
+		{"no match", "/settings/tools?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd><bdi>2.5</bdi></dd>", "<dd><bdi>2024-05</bdi></dd>", "<dd><bdi> alex </bdi></dd>", "<dd><bdi>ova</bdi></dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
+		{"a film has no numbers", "/settings/tools?title=x&media_type=movie&season=7&episode=8", []string{"<dd><bdi>movie</bdi></dd>"}, nil, "<dd><bdi>7</bdi></dd>"},
+		{"a film by another word", "/settings/tools?title=x&media_type=+Film", []string{"<dd><bdi>movie</bdi></dd>", `value="movie" selected`}, nil, "<dd><bdi>episode</bdi></dd>"},
+		{"an episode by another word", "/settings/tools?title=x&media_type=TV", []string{"<dd><bdi>episode</bdi></dd>", `value="episode" selected`}, nil, "<dd><bdi>movie</bdi></dd>"},
+		{"a kind that is none", "/settings/tools?title=x&media_type=podcast", []string{"The address names no kind", `aria-invalid="true"`}, []string{"地址中的类型无法识别"}, "Run it for real"},
+		{"wrong fields", "/settings/tools?title=+&season=x&episode=-1&release_date=soon", []string{"Enter a title.", "A whole number from 0", "A number from 0 to 99999", "A date such as", `aria-invalid="true"`}, []string{"请输入标题"}, "Run it for real"},
+		{"webhooks", "/settings/tools/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a finished playback."}, []string{"已接收", "密钥错误"}, "None"},
+		{"webhooks that were refused", "/settings/tools/webhooks?outcome=refused", []string{"Wrong key", "Not understood"}, nil, "media.pause"},
+		{"webhooks with a text", "/settings/tools/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
+		{"webhooks of a source", "/settings/tools/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
+		{"no such webhook", "/settings/tools/webhooks?q=nowhere", []string{"No request passes"}, []string{"没有符合筛选的请求"}, "media.pause"},
+		{"the network", "/settings/tools/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
+		{"the log", "/settings/tools/log", []string{"watchmark is running", "catalog unreachable", "version: 0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
+		{"warnings", "/settings/tools/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
+		{"no line", "/settings/tools/log?q=nowhere", []string{"No line passes this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
@@ -124,8 +124,8 @@ func TestToolsPages(t *testing.T) {
 		})
 	}
 	g.network[4].Running = true
-	mustContain(t, g.get(t, in, "/debug/network", "en").body, "4 of 5 looked at", `data-again="1"`, "Checking")
-	for _, path := range []string{"/debug", "/debug/webhooks", "/debug/network", "/debug/log"} {
+	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "4 of 5 looked at", `data-again="1"`, "Checking")
+	for _, path := range []string{"/settings/tools", "/settings/tools/webhooks", "/settings/tools/network", "/settings/tools/log"} {
 		if page := g.get(t, g.client(t, false), path, "en"); page.status != http.StatusSeeOther {
 			t.Errorf("%s answers strangers %d", path, page.status)
 		}
@@ -135,9 +135,9 @@ func TestToolsPages(t *testing.T) {
 func TestToolsEmptyStates(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/debug/webhooks", "en").body, "Nothing has arrived yet", `href="/connect"`)
-	mustContain(t, g.get(t, in, "/debug/log", "en").body, "No line passes this filter yet")
-	mustContain(t, g.get(t, in, "/debug/network", "en").body, "Diagnose")
+	mustContain(t, g.get(t, in, "/settings/tools/webhooks", "en").body, "Nothing has arrived yet", `href="/sources/webhooks"`)
+	mustContain(t, g.get(t, in, "/settings/tools/log", "en").body, "No line passes this filter yet")
+	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "Diagnose")
 }
 
 func TestWebhookLogPages(t *testing.T) {
@@ -151,9 +151,9 @@ func TestWebhookLogPages(t *testing.T) {
 		}
 		return nil
 	})
-	first := g.get(t, in, "/debug/webhooks?source=plex", "en").body
-	mustContain(t, first, "request 29", "request 05", "/debug/webhooks?before=6&amp;source=plex")
-	second := g.get(t, in, "/debug/webhooks?source=plex&before=6", "en").body
+	first := g.get(t, in, "/settings/tools/webhooks?source=plex", "en").body
+	mustContain(t, first, "request 29", "request 05", "/settings/tools/webhooks?before=6&amp;source=plex")
+	second := g.get(t, in, "/settings/tools/webhooks?source=plex&before=6", "en").body
 	mustContain(t, second, "request 04", "request 00", "Newest")
 	if strings.Contains(first, "request 04") || strings.Contains(second, "request 05") {
 		t.Error("a page repeats what the other has")
@@ -203,7 +203,7 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 		return 200, "{}"
 	}
 	g.setRunning(true)
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/debug/network"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tools/network"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#network .progress", "4 of 5 looked at")))
 	g.setRunning(false)
 	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("#network .progress")`))
@@ -256,7 +256,7 @@ func TestBrowserFollowsTheLog(t *testing.T) {
 			}
 		}
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/debug/log?level=info&q=a"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tools/log?level=info&q=a"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#service-log", "asked with level=info&q=a&after=4")), browsertest.Until(browsertest.Says("#service-log li:last-child", "10:11:12.345")))
 	lines <- `{"id":6,"time":"2026-11-21T10:11:13Z","level":"ERROR","message":"<b>broken</b>","facts":{}}`
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#service-log li.bad:last-child", "<b>broken</b>")),
@@ -286,7 +286,7 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 	last := func(part string) string {
 		return `(document.querySelector(".log li:last-child ` + part + `")?.textContent + " " + document.querySelector(".log li:last-child ` + part + `")?.lang)`
 	}
-	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/debug/log"), browsertest.Until(browsertest.Listening))
+	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/settings/tools/log"), browsertest.Until(browsertest.Listening))
 	lines <- `{"id":1,"time":"2026-11-21T10:11:13Z","level":"WARN","message":"marked as watched","facts":{"error":"task not found"}}`
 	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "没有这个任务 zh-CN"`))
 	// Many at once, one of which nobody translated, and one too long to ask for.
@@ -307,6 +307,6 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/tasks/%d", run.Status().ID)),
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/settings/tasks/%d", run.Status().ID)),
 		browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "无法连接 Bangumi zh-CN"`))
 }

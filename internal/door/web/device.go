@@ -48,7 +48,7 @@ func (g Sources) device(r *request) (content, error) {
 		page.Boxes = append(page.Boxes, view)
 	}
 	slices.SortStableFunc(page.Boxes, func(a, b boxView) int { return boxRank(a) - boxRank(b) })
-	return content{Title: "device.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // boxRank sorts boxes: those that answer first, and addresses without a player last.

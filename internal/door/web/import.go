@@ -57,7 +57,7 @@ func (g Sources) importHistory(r *request) (content, error) {
 		page.Preview = previewTableOf(r, preview, result.Table)
 		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "preview.skipped", result.Some
 	}
-	return content{Title: "import.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 func importViewOf(t task.Status, result importer.Result) *importView {

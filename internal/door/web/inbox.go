@@ -59,8 +59,8 @@ type noticeView struct {
 	Display     display
 	Name        string // of its kind
 	Title, Text string
-	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
-	Page, PageKey string
+	// Page is the path of the page it is about; empty when there is none.
+	Page string
 	// Unrouted is the user of an open notice about a user without an account; nil for any other notice.
 	Unrouted *unroutedUser
 }
@@ -76,19 +76,6 @@ func noticeOf(r *request, e notify.Entry) noticeView {
 	lang := bilingual.Language(r.lang)
 	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
 	v.Title, v.Text = e.Words(lang)
-	if v.Page != "" {
-		v.PageKey = "inbox.open"
-	}
-	for _, one := range r.menu {
-		for _, p := range one.Pages {
-			if v.Page != "" && p.Holds(v.Page) {
-				v.PageKey = p.Key()
-			}
-		}
-	}
-	if e.RecordID != 0 && v.PageKey == "nav.records" {
-		v.PageKey = "inbox.record"
-	}
 	return v
 }
 
@@ -148,7 +135,7 @@ func (g Inbox) list(r *request) (content, error) {
 	page.All = page.Kind == "" && page.Text == "" && page.View != viewAttention && f.Before == 0
 	page.Read = readBody(entries, page.All && unread.All > 0)
 	page.pager = pagerOf("/inbox", page.filter(page.View), f.Before, next)
-	return content{Title: "inbox.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // ReadBody is the request body that marks the notice as read.

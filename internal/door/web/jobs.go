@@ -16,9 +16,7 @@ type scheduledView struct {
 	Display display
 	// When is its plan in words, or as it is where there are no words for it; empty while it does not run by itself.
 	When string
-	// Page and PageKey are those of a task of the job.
-	Page    string
-	PageKey string
+	Page string // that of a task of the job
 }
 
 // scheduled describes jobs.
@@ -32,7 +30,7 @@ func (w words) scheduled(jobs []schedule.JobStatus) ([]scheduledView, error) {
 		case j.LastOutcome != "":
 			v.Display = taskDisplays[task.State(j.LastOutcome)]
 		}
-		v.Page, v.PageKey = pageOf(task.Status{Kind: j.Name})
+		v.Page = pageOf(task.Status{Kind: j.Name})
 		var err error
 		if v.When, err = w.plan(j.Plan); err != nil {
 			return nil, err

@@ -76,18 +76,18 @@ func TestJobsAreShown(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
 	for lang, want := range map[string][]string{
-		"en": {"By the clock", "Reading the library of the NAS", `href="/nas"`, "Every 5 minutes", "Every 6 hours", "Every day at 4:17", "Wednesdays at 8:00 (Asia/Shanghai)", "0 3 1-7 * 0",
+		"en": {"By the clock", "Reading the library of the NAS", `href="/sources/nas"`, "Every 5 minutes", "Every 6 hours", "Every day at 4:17", "Wednesdays at 8:00 (Asia/Shanghai)", "0 3 1-7 * 0",
 			"Every day at 21:00; Sundays at 20:00", "Every hour", "Every day<", "Switched off", "Has not run yet", "next run", "/api/jobs/backup/run", "Run now"},
 		"zh-CN": {"计划任务", "读取 NAS 影视库", "每 5 分钟", "每 6 小时", "每小时", "每天<", "（Asia/Shanghai）", "已关闭", "尚未运行", "立即运行"},
 	} {
-		page := g.get(t, in, "/tasks", lang).body
+		page := g.get(t, in, "/settings/tasks", lang).body
 		mustContain(t, page, want...)
 		if strings.Contains(page, "EXTRA") || strings.Contains(page, "MISSING") {
 			t.Errorf("%s: a text has not its arguments", lang)
 		}
 	}
 	g.fillJobs(t)
-	page := g.get(t, in, "/tasks", "en").body
+	page := g.get(t, in, "/settings/tasks", "en").body
 	mustContain(t, page, `data-again="2"`, "Running", "Failed", "sign in again", "last run")
 	if strings.Contains(page, "/api/jobs/nas_scan/run") || !strings.Contains(page, "/api/jobs/tracker_sync/run") {
 		t.Error("a job that runs can be run, or one that failed cannot")
@@ -97,7 +97,7 @@ func TestJobsAreShown(t *testing.T) {
 func TestAJobIsRunByAButton(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/tasks"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tasks"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#job-backup button"), browsertest.Until(browsertest.Says("#toasts", "It runs.")))
 	if diff := cmp.Diff([]apiCall{{"POST", "/api/jobs/backup/run", ""}}, g.asked()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

@@ -31,7 +31,7 @@ func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
 		t.Fatalf("Tab never leads to where %s", condition)
 	}
 	for _, width := range []int64{1280, 390} {
-		browsertest.Run(t, tab, g.signIn(), browsertest.Sized(width, 844), chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+		browsertest.Run(t, tab, g.signIn(), browsertest.Sized(width, 844), chromedp.Navigate(g.server.URL+"/settings/about"), browsertest.Until(browsertest.Listening))
 		tabTo(`focus.matches(".skip") && focus.getBoundingClientRect().top >= 0`)
 		browsertest.Run(t, tab, chromedp.KeyEvent(kb.Enter), browsertest.Until(`document.activeElement.id === "main"`))
 		doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a")].map((door) => door.getAttribute("href"))`))
@@ -39,7 +39,7 @@ func TestBrowserOpensEveryDoorByKeys(t *testing.T) {
 			t.Fatalf("doors %v: %v", doors, err)
 		}
 		for _, door := range doors {
-			browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/about"), browsertest.Until(browsertest.Listening))
+			browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/settings/about"), browsertest.Until(browsertest.Listening))
 			behind, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`document.querySelector('#nav a[href="%s"]').checkVisibility() === false`, door)))
 			if err != nil {
 				t.Fatal(err)
@@ -65,9 +65,9 @@ func TestBrowserShowsTheOpenRoomAmongTheOthers(t *testing.T) {
 		// A scroll position is a whole pixel, a room is not.
 		seen = `document.querySelector("#nav [aria-current]").getBoundingClientRect().bottom <= document.querySelector("#nav").getBoundingClientRect().bottom + 1`
 	)
-	for height, want := range map[int64]string{640: seen, 844: whole, 961: whole, 1080: whole} {
+	for height, want := range map[int64]string{400: seen, 600: whole, 844: whole, 1080: whole} {
 		t.Run(fmt.Sprint(height), func(t *testing.T) {
-			browsertest.Run(t, tab, browsertest.Sized(1280, height), chromedp.Navigate(g.server.URL+"/debug"), browsertest.Until(browsertest.Listening))
+			browsertest.Run(t, tab, browsertest.Sized(1280, height), chromedp.Navigate(g.server.URL+"/settings/tools"), browsertest.Until(browsertest.Listening))
 			if holds, err := chromedp.Run(tab, chromedp.Evaluate[bool](want)); err != nil || !holds {
 				t.Errorf("does not hold: %s (%v)", want, err)
 			}

@@ -67,7 +67,7 @@ func TestBrowserShowsTextWhole(t *testing.T) {
 		many[i] = notify.Notice{Kind: notify.SourceSilent, About: fmt.Sprint(i)}
 	}
 	off.notices.Add(t.Context(), many...)
-	all = append(all, shot{"airing-missing", waiting, "/summaries", true, ""}, shot{"airing-off", off, "/summaries", true, ""})
+	all = append(all, shot{"airing-missing", waiting, "/messages/summaries", true, ""}, shot{"airing-off", off, "/messages/summaries", true, ""})
 	for _, shot := range all {
 		for _, lang := range []string{"en", "zh-CN"} {
 			browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(1280, 844), themed("light")}, shot.open()...)...)
@@ -95,8 +95,8 @@ func TestBrowserShowsListsFirstOnAPhone(t *testing.T) {
 		path, first string
 		most        float64 // of the screen, above the list
 	}{
-		{"/mappings", ".rules > li", .6},
-		{"/mappings/blocked", ".rules > li", .6},
+		{"/titles", ".rules > li", .6},
+		{"/titles/blocked", ".rules > li", .6},
 		{"/records", ".records tbody tr", .25},
 		{"/inbox", ".notices > li, #inbox", .5},
 	} {
@@ -128,20 +128,20 @@ func TestBrowserAsksBeforeWhatWasEnteredIsLost(t *testing.T) {
 	const leaving = `(() => { const leaves = new Event("beforeunload", { cancelable: true }); dispatchEvent(leaves); return leaves.defaultPrevented; })()`
 	browsertest.Run(t, tab, g.signIn())
 	for path, field := range map[string]string{
-		"/accounts":             "#username-new",
-		"/mappings/new":         "#title",
-		"/mappings/3":           "#note",
-		"/mappings/blocked":     "#keyword-1",
-		"/mappings/import":      "#rules-import textarea",
-		"/nas":                  "#nas-path",
-		"/import":               "#import [name=url]",
-		"/llm":                  "#llm-form input:not([type=hidden], [type=checkbox])",
-		"/summaries":            "#job-name",
-		"/settings?section=log": "#section-server input[type=number]",
-		"/settings/access":      "#password-change input[type=password]",
-		"/notifications/channels/new?type=webhook": "input[name=name]",
-		"/notifications/rules/new":                 "input[name=name]",
-		"/records/1":                               "#correct-subject",
+		"/people":                             "#username-new",
+		"/titles/new":                         "#title",
+		"/titles/3":                           "#note",
+		"/titles/blocked":                     "#keyword-1",
+		"/titles/import":                      "#rules-import textarea",
+		"/sources/nas":                        "#nas-path",
+		"/sources/import":                     "#import [name=url]",
+		"/messages/llm":                       "#llm-form input:not([type=hidden], [type=checkbox])",
+		"/messages/summaries":                 "#job-name",
+		"/settings?section=log":               "#section-server input[type=number]",
+		"/settings/access":                    "#password-change input[type=password]",
+		"/messages/channels/new?type=webhook": "input[name=name]",
+		"/messages/rules/new":                 "input[name=name]",
+		"/records/1":                          "#correct-subject",
 	} {
 		t.Run(path, func(t *testing.T) {
 			asks := func() bool {
@@ -164,12 +164,12 @@ func TestBrowserAsksBeforeWhatWasEnteredIsLost(t *testing.T) {
 	}
 	// What was looked for, and what the service took, is not lost.
 	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Listening), browsertest.Type("#q", "x"), browsertest.Until(`!`+leaving),
-		chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/people"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#username-new", "alex"), browsertest.Type("#token-new", "x"), browsertest.Until(leaving),
 		browsertest.Click("#by-token form .primary"), browsertest.Until(`!`+leaving),
-		chromedp.Navigate(g.server.URL+"/mappings/3"), browsertest.Until(browsertest.Listening), browsertest.Type("#note", "77"),
+		chromedp.Navigate(g.server.URL+"/titles/3"), browsertest.Until(browsertest.Listening), browsertest.Type("#note", "77"),
 		chromedp.Evaluate[chromedp.Void](`addEventListener("beforeunload", (event) => sessionStorage.setItem("asked", String(event.defaultPrevented)))`),
-		browsertest.Click("#mapping-form .primary"), browsertest.Until(`location.pathname === "/mappings" && sessionStorage.getItem("asked") === "false"`))
+		browsertest.Click("#mapping-form .primary"), browsertest.Until(`location.pathname === "/titles" && sessionStorage.getItem("asked") === "false"`))
 }
 
 // TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp reads the page without and with an application at the catalog.
@@ -180,7 +180,7 @@ func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
 			if !ready {
 				g.set(t, "catalog", "oauth_client_id", "")
 			}
-			body := g.get(t, g.client(t, true), "/accounts", "en").body
+			body := g.get(t, g.client(t, true), "/people", "en").body
 			form, other := strings.Index(body, `id="username-new"`), strings.Index(body, "catalog.oauth_client_id")
 			open := strings.Contains(body, `id="by-token" open`)
 			if open == ready || form < 0 || (other < 0) != ready || !ready && other < form {
@@ -197,7 +197,7 @@ func TestNASSaysNothingIsWrongBeforeItIsSetUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t)
 			g.nas = nasStub{status: nas.Status{Enabled: enabled}, err: missing}
-			body := g.get(t, g.client(t, true), "/nas", "en").body
+			body := g.get(t, g.client(t, true), "/sources/nas", "en").body
 			if says := strings.Contains(body, "no such file"); says != enabled {
 				t.Errorf("the page says what is wrong: %v", says)
 			}

@@ -24,7 +24,7 @@ func pagerOf(path string, fields map[string]string, before, next int64) pager {
 	return p
 }
 
-// tab leads to the part of a list in one state.
+// tab leads to a page of the same door, or to the part of a list in one state.
 type tab struct {
 	Path    string
 	Key     string

@@ -49,7 +49,7 @@ func (g Summaries) llm(r *request) (content, error) {
 			page.Host = address.Host
 		}
 	}
-	return content{Title: "llm.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // usageOf draws the requests of the last days, answered and failed.

@@ -41,7 +41,7 @@ func (g SignIn) login(r *request) (content, error) {
 		return content{Instead: next}, nil // LocalPath never leaves this site
 	}
 	needs, err := g.NeedsSetup(r.Context())
-	return content{Title: "login.title", Data: loginPage{Next: next, Path: path, ErrorKey: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
+	return content{Data: loginPage{Next: next, Path: path, ErrorKey: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
 }
 
 type setupPage struct {
@@ -56,5 +56,5 @@ func (g SignIn) setup(r *request) (content, error) {
 	if len(token) > 200 {
 		token = ""
 	}
-	return content{Title: "setup.title", Data: setupPage{Token: token, Done: !needs}}, err
+	return content{Data: setupPage{Token: token, Done: !needs}}, err
 }

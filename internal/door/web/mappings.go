@@ -9,17 +9,11 @@ import (
 // Mappings are the pages of mappings and blocked keywords.
 type Mappings struct{ Mappings *mapping.Store }
 
-// ruleTabs lead to the lists of rules.
-type ruleTabs struct {
-	mapping.Counts
-	BlockedShown bool
-}
-
 // rulesPage is a list of mappings, or of blocked keywords.
 type rulesPage[T any] struct {
-	Tabs  ruleTabs
-	Text  string
-	Rules []T
+	Counts mapping.Counts // of all, whatever is searched
+	Text   string
+	Rules  []T
 	pager
 	Trial trial
 }
@@ -43,7 +37,7 @@ func (v mappingView) To() int { return v.From() + v.EpisodeOffset }
 
 // list shows the mappings.
 func (g Mappings) list(r *request) (content, error) {
-	page, f, err := rulesPageOf[mappingView](g, r, false)
+	page, f, err := rulesPageOf[mappingView](g, r)
 	if err != nil {
 		return content{}, err
 	}
@@ -51,8 +45,8 @@ func (g Mappings) list(r *request) (content, error) {
 	for _, m := range list {
 		page.Rules = append(page.Rules, mappingView{m})
 	}
-	page.pager = pagerOf("/mappings", map[string]string{"q": f.Text}, f.Before, next)
-	return content{Title: "mappings.title", Data: page}, err
+	page.pager = pagerOf("/titles", map[string]string{"q": f.Text}, f.Before, next)
+	return content{Data: page}, err
 }
 
 // blockedPage lists the blocked keywords; New is the form of a new one.
@@ -71,7 +65,7 @@ func (blockedView) Kinds() []mapping.BlockKind {
 
 // blocked lists the blocked keywords.
 func (g Mappings) blocked(r *request) (content, error) {
-	page, f, err := rulesPageOf[blockedView](g, r, true)
+	page, f, err := rulesPageOf[blockedView](g, r)
 	if err != nil {
 		return content{}, err
 	}
@@ -79,15 +73,15 @@ func (g Mappings) blocked(r *request) (content, error) {
 	for _, b := range list {
 		page.Rules = append(page.Rules, blockedView{b})
 	}
-	page.pager = pagerOf("/mappings/blocked", map[string]string{"q": f.Text}, f.Before, next)
-	return content{Title: "blocked.title", Data: blockedPage{rulesPage: page}}, err
+	page.pager = pagerOf("/titles/blocked", map[string]string{"q": f.Text}, f.Before, next)
+	return content{Data: blockedPage{rulesPage: page}}, err
 }
 
 // rulesPageOf returns a page without its rules, and the filter for them.
-func rulesPageOf[T any](g Mappings, r *request, blocked bool) (rulesPage[T], mapping.Filter, error) {
+func rulesPageOf[T any](g Mappings, r *request) (rulesPage[T], mapping.Filter, error) {
 	counts, err := g.Mappings.Count(r.Context())
 	f := mapping.Filter{Text: r.URL.Query().Get("q"), Before: cursor(r, "before")}
-	return rulesPage[T]{Tabs: ruleTabs{counts, blocked}, Text: f.Text, Trial: trial{Season: "1"}}, f, err
+	return rulesPage[T]{Counts: counts, Text: f.Text, Trial: trial{Season: "1"}}, f, err
 }
 
 // mappingPage is the form of a mapping; Mapping is nil for a new one.
@@ -111,7 +105,7 @@ func (g Mappings) newMapping(r *request) (content, error) {
 	if page.Trial.Season == "" {
 		page.Trial.Season = "1"
 	}
-	return content{Title: "mapping.new", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // mapping shows the form of a mapping.
@@ -135,7 +129,7 @@ func (g Mappings) mapping(r *request) (content, error) {
 	if m.Regex {
 		page.Trial.Title = ""
 	}
-	return content{Title: "mapping.change", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 func mappingPageOf(title, season string) mappingPage {
@@ -145,5 +139,5 @@ func mappingPageOf(title, season string) mappingPage {
 
 // importRules shows the form that imports a file of rules.
 func (g Mappings) importRules(*request) (content, error) {
-	return content{Title: "import_rules.title"}, nil
+	return content{}, nil
 }

@@ -23,19 +23,19 @@ func TestMappingsPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"list", "/mappings", full, []string{"Season 2", "specials", "episode 9 only", "episode 13 counts as episode 1", "Every season", "No season given, or season 1", "Films only", "by an import", "by an answer on Review",
-			"the server counts on", "https://catalog.example/subject/900002", "灯塔守望者 第二季", "#900022", "<code>^", "&lt;script&gt;alert", `href="/api/mappings/export"`, "Blocked keywords"}, []string{"第 2 季", "所有季", "第 13 集算作第 1 集", "来自导入"}, "No mappings yet"},
-		{"search", "/mappings?q=900022", full, []string{"Rainbow Broadcast Station"}, []string{"所有季"}, "the server counts on"},
-		{"nothing found", "/mappings?q=%3Cscript%3Ealert%281", full, []string{"&lt;script&gt;alert(1"}, []string{"&lt;script&gt;alert(1"}, "<script>alert"},
-		{"nothing found at all", "/mappings?q=zzz", full, []string{"No mapping matches", `value="zzz"`}, []string{"没有符合的映射"}, "No mappings yet"},
-		{"no mappings", "/mappings", empty, []string{"No mappings yet", "To the page Review"}, []string{"还没有映射"}, "Try a title"},
-		{"one", "/mappings/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "leads to 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
-		{"an expression", "/mappings/4", full, []string{`name="is_regex" checked`, `placeholder="A title as it is sent"`}, []string{"正则表达式"}, ""},
-		{"new", "/mappings/new?title=%22x&season=3", full, []string{`value="&#34;x"`, `value="3"`, `data-api="POST"`}, []string{"添加映射"}, "leads to"},
-		{"blocked", "/mappings/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "在“待确认”中拒绝"}, "Nothing is blocked"},
-		{"blocked, searched", "/mappings/blocked?q=pv", full, []string{"Regular expression"}, []string{"正则表达式"}, "by a rejection"},
-		{"nothing blocked", "/mappings/blocked", empty, []string{"Nothing is blocked", `id="block" open`}, []string{"没有屏蔽任何内容"}, ""},
-		{"import", "/mappings/import", full, []string{"Or paste it here", `data-import="/api/mappings/import"`}, []string{"或粘贴到这里"}, ""},
+		{"list", "/titles", full, []string{"Season 2", "specials", "episode 9 only", "episode 13 counts as episode 1", "Every season", "No season given, or season 1", "Films only", "by an import", "by an answer on Review",
+			"the server counts on", "https://catalog.example/subject/900002", "灯塔守望者 第二季", "#900022", "<code>^", "&lt;script&gt;alert", `href="/api/mappings/export"`, "Blocked titles"}, []string{"第 2 季", "所有季", "第 13 集算作第 1 集", "来自导入"}, "No mappings yet"},
+		{"search", "/titles?q=900022", full, []string{"Rainbow Broadcast Station"}, []string{"所有季"}, "the server counts on"},
+		{"nothing found", "/titles?q=%3Cscript%3Ealert%281", full, []string{"&lt;script&gt;alert(1"}, []string{"&lt;script&gt;alert(1"}, "<script>alert"},
+		{"nothing found at all", "/titles?q=zzz", full, []string{"No mapping matches", `value="zzz"`}, []string{"没有符合的映射"}, "No mappings yet"},
+		{"no mappings", "/titles", empty, []string{"No mappings yet", "To the page Review"}, []string{"还没有映射"}, "Try a title"},
+		{"one", "/titles/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "leads to 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
+		{"an expression", "/titles/4", full, []string{`name="is_regex" checked`, `placeholder="A title as it is sent"`}, []string{"正则表达式"}, ""},
+		{"new", "/titles/new?title=%22x&season=3", full, []string{`value="&#34;x"`, `value="3"`, `data-api="POST"`}, []string{"添加映射"}, "leads to"},
+		{"blocked", "/titles/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "在“待确认”中拒绝"}, "Nothing is blocked"},
+		{"blocked, searched", "/titles/blocked?q=pv", full, []string{"Regular expression"}, []string{"正则表达式"}, "by a rejection"},
+		{"nothing blocked", "/titles/blocked", empty, []string{"Nothing is blocked", `id="block" open`}, []string{"没有屏蔽任何内容"}, ""},
+		{"import", "/titles/import", full, []string{"Or paste it here", `data-import="/api/mappings/import"`}, []string{"或粘贴到这里"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.rig.client(t, true)
@@ -53,7 +53,7 @@ func TestMappingsPages(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/mappings/999", "/mappings/x"} {
+	for _, path := range []string{"/titles/999", "/titles/x"} {
 		if got := full.get(t, full.client(t, true), path, "en").status; got != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, got)
 		}
@@ -70,14 +70,14 @@ func TestThousandsOfMappingsArePaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := g.client(t, true)
-	first := g.get(t, in, "/mappings?q=title", "en").body
-	mustContain(t, first, "5000", "title 4999", "/mappings?before=4951&amp;q=title")
+	first := g.get(t, in, "/titles?q=title", "en").body
+	mustContain(t, first, "5000", "title 4999", "/titles?before=4951&amp;q=title")
 	if strings.Contains(first, "Newest") || len(first) > 150_000 {
 		t.Errorf("the first page has %d bytes", len(first))
 	}
-	second := g.get(t, in, "/mappings?before=4951&q=title", "en").body
+	second := g.get(t, in, "/titles?before=4951&q=title", "en").body
 	mustContain(t, second, "title 4949", "Newest")
-	mustContain(t, g.get(t, in, "/mappings?before=4951", "en").body, `<a class="button" href="/mappings">`)
+	mustContain(t, g.get(t, in, "/titles?before=4951", "en").body, `<a class="button" href="/titles">`)
 	if strings.Contains(second, "title 4950") {
 		t.Error("a mapping stands on two pages")
 	}
@@ -145,9 +145,9 @@ func TestBrowserChangesAMapping(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
 	g.fill(t)
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/mappings/3"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles/3"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#season", ""), browsertest.Click("[name=first_season]"), browsertest.Click("#mapping-form button.primary"),
-		browsertest.Until(`location.pathname === "/mappings" && location.hash === "#mapping-3"`))
+		browsertest.Until(`location.pathname === "/titles" && location.hash === "#mapping-3"`))
 	want := `{"title":"发条王国","is_regex":false,"subject_id":900015,"episode_offset":-12,"form":"show","first_season":true,"note":"the server counts on"}`
 	for _, c := range g.asked() {
 		if c.Method == http.MethodPut {
@@ -181,13 +181,13 @@ func TestBrowserTriesATitle(t *testing.T) {
 	says := func(words string) browsertest.Step {
 		return browsertest.Until(browsertest.Says(".trial .tried", words))
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/mappings"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#trial summary"), browsertest.Type("#trial-of", "预告"), says("the keyword “预告” blocks it"),
 		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” applies. Open"), says("passed over here"), says("it leads to a film"), says("no entry matched"),
 		browsertest.Type("#trial-of", "fails"), says("cannot be asked at the moment"),
 		browsertest.Type("#trial-of", "别的"), browsertest.Type("#trial-season", "4"), says("No mapping applies: the title is searched for. Add one for it"),
 		browsertest.Until(`!document.querySelector(".trial .tried a").search.includes("season=1")`),
-		browsertest.Click(".trial .tried a"), browsertest.Until(`location.pathname === "/mappings/new" && document.querySelector("#title")?.value === "别的" && document.querySelector("#season").value === "4"`),
+		browsertest.Click(".trial .tried a"), browsertest.Until(`location.pathname === "/titles/new" && document.querySelector("#title")?.value === "别的" && document.querySelector("#season").value === "4"`),
 	)
 }
 
@@ -214,7 +214,7 @@ func TestBrowserBlocksAndUnblocks(t *testing.T) {
 		}
 		return 200, "{}"
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/mappings/blocked"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles/blocked"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#keyword-0", "("), browsertest.Click("#block button.primary"), browsertest.Until(browsertest.Says("#block .field-error", "not a regular expression")),
 		browsertest.Type("#keyword-0", "花絮"), browsertest.Click("#block button.primary"), browsertest.Until(browsertest.Says(".rules", "花絮")), browsertest.Until(`!document.querySelector("#block").open && document.querySelector("#keyword-0").value === ""`),
 		browsertest.Click("#edit-1 summary"), browsertest.Type("#keyword-1", "花絮集"),
@@ -250,7 +250,7 @@ func TestBrowserImportsWithAPreview(t *testing.T) {
 		}
 		return 200, "{}"
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/mappings/import"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/titles/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "Choose a file, or paste its content.")),
 		browsertest.Type("#text", "{"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This is not JSON.")),
 		browsertest.Type("#text", "[]"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This document is of another kind.")),

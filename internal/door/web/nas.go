@@ -69,7 +69,7 @@ func (g Sources) nas(r *request) (content, error) {
 			return content{}, err
 		}
 	}
-	return content{Title: "nas.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // nasUsers reads who uses the NAS.

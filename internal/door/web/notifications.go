@@ -151,13 +151,13 @@ func (g Notifications) list(r *request) (content, error) {
 		err = errors.Join(err, failure)
 		page.Rules = append(page.Rules, view)
 	}
-	return content{Title: "notifications.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 // trial lists the channels for a test of all of them.
 func (g Notifications) trial(r *request) (content, error) {
 	views, on, err := g.channelViews(r.Context())
-	return content{Title: "debug.title", Data: notificationsPage{Channels: views, On: on}}, err
+	return content{Data: notificationsPage{Channels: views, On: on}}, err
 }
 
 // rulePage is the form of a rule; its ID is 0 for a new one.
@@ -187,7 +187,7 @@ func (g Notifications) newRule(r *request) (content, error) {
 		}
 	}
 	page, err := g.rulePageOf(r, rule)
-	return content{Title: "rule.new", Data: page}, err
+	return content{Data: page}, err
 }
 
 // rule shows the form of a rule.

@@ -103,8 +103,8 @@ func TestNotificationPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"the inbox", "/inbox", []string{"S1E1 not marked", "The record", ">New<", "Needs attention", "Mark all as read", fmt.Sprintf(`&#34;up_to&#34;:%d`, newest), "Bangumi can be reached again", `href="/review"`, "Best guess"},
-			[]string{"标记失败", "没有对应账号", "Bangumi 已恢复连接", "全部标为已读", "查看记录"}, "葬送的芙莉莲 S1E24"},
+		{"the inbox", "/inbox", []string{"S1E1 not marked", `href="/records/2">Record 2`, ">New<", "Needs attention", "Mark all as read", fmt.Sprintf(`&#34;up_to&#34;:%d`, newest), "Bangumi can be reached again", `href="/review"`, "Best guess"},
+			[]string{"标记失败", "没有对应账号", "Bangumi 已恢复连接", "全部标为已读", ">记录 2<"}, "葬送的芙莉莲 S1E24"},
 		{"what needs attention", "/inbox?view=attention", []string{"not marked", "Mark these as read", `&#34;ids&#34;:[`}, []string{"需要处理"}, "reached again"},
 		{"with routine", "/inbox?view=all", []string{"葬送的芙莉莲 S1E24 marked"}, []string{"《葬送的芙莉莲》 S1E24 已标记"}, "Nothing has happened"},
 		{"one kind", "/inbox?kind=catalog_back", []string{"reached again", "Clear the filter", `value="catalog_back" selected`}, nil, "S1E1 not marked"},
@@ -112,18 +112,18 @@ func TestNotificationPages(t *testing.T) {
 		{"nothing found", "/inbox?q=nowhere&kind=x&view=y", []string{"No notice passes this filter"}, []string{"没有符合筛选的通知"}, "S1E1 not marked"},
 		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sent this"},
 		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
-		{"notifications", "/notifications", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
+		{"notifications", "/messages", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
 			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
 			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},
-		{"a webhook", "/notifications/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
-		{"mail", "/notifications/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
-		{"a WeCom group", "/notifications/channels/3", []string{`name="config.key"`, `value="***"`, "添加群机器人", `<option value="text" selected>`}, []string{"企业微信"}, "<script>alert"},
-		{"a DingTalk group", "/notifications/channels/4", []string{`name="config.secret"`, "自定义关键词", `name="config.at_all" checked`}, []string{"加签密钥"}, ""},
-		{"a new channel", "/notifications/channels/new?type=webhook", []string{"Add a webhook", "Add and test", `data-api="POST"`, `name="enabled" checked`}, []string{"添加并测试"}, "***<"},
-		{"a rule", "/notifications/rules/2", []string{"Marks of Mira", `value="marked" data-list checked`, `value="mark_failed" data-list data-first>`, `value="22:30"`, `value="1.5"`, "{anime} {episode}", `data-name="Mira TV"`, `data-name="bench"`, "Mira TV\nmira\n", `value="1" data-type="number" data-list checked`},
+		{"a webhook", "/messages/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
+		{"mail", "/messages/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
+		{"a WeCom group", "/messages/channels/3", []string{`name="config.key"`, `value="***"`, "添加群机器人", `<option value="text" selected>`}, []string{"企业微信"}, "<script>alert"},
+		{"a DingTalk group", "/messages/channels/4", []string{`name="config.secret"`, "自定义关键词", `name="config.at_all" checked`}, []string{"加签密钥"}, ""},
+		{"a new channel", "/messages/channels/new?type=webhook", []string{"Add a webhook", "Add and test", `data-api="POST"`, `name="enabled" checked`}, []string{"添加并测试"}, "***<"},
+		{"a rule", "/messages/rules/2", []string{"Marks of Mira", `value="marked" data-list checked`, `value="mark_failed" data-list data-first>`, `value="22:30"`, `value="1.5"`, "{anime} {episode}", `data-name="Mira TV"`, `data-name="bench"`, "Mira TV\nmira\n", `value="1" data-type="number" data-list checked`},
 			[]string{"需要处理的", "免打扰开始"}, ""},
-		{"a new rule", "/notifications/rules/new", []string{`value="mark_failed" data-list data-first checked`, `value="10"`, `data-api="POST"`}, []string{"新规则"}, `value="marked" data-list checked`},
-		{"the test of all", "/debug/notifications", []string{"Phone of Mira", "Paused", "Test all", "/api/notification/emails/2/test"}, []string{"全部测试"}, ""},
+		{"a new rule", "/messages/rules/new", []string{`value="mark_failed" data-list data-first checked`, `value="10"`, `data-api="POST"`}, []string{"新规则"}, `value="marked" data-list checked`},
+		{"the test of all", "/settings/tools/notifications", []string{"Phone of Mira", "Paused", "Test all", "/api/notification/emails/2/test"}, []string{"全部测试"}, ""},
 		{"the dashboard", "/", []string{"Channel Mail to Alex is paused", "answered 535", "unread notices need attention"}, []string{"渠道 Mail to Alex 已暂停", "条未读通知需要处理"}, "Channel 家庭群"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestNotificationPages(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/inbox/999", "/inbox/x", "/notifications/channels/9", "/notifications/channels/new?type=fax", "/notifications/rules/9"} {
+	for _, path := range []string{"/inbox/999", "/inbox/x", "/messages/channels/9", "/messages/channels/new?type=fax", "/messages/rules/9"} {
 		if page := g.get(t, in, path, "en"); page.status != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, page.status)
 		}
@@ -155,14 +155,14 @@ func TestNotificationPages(t *testing.T) {
 func TestNotificationRoomsTeachWhenEmpty(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/inbox", "en").body, "Nothing has happened yet", `href="/notifications"`)
+	mustContain(t, g.get(t, in, "/inbox", "en").body, "Nothing has happened yet", `href="/messages"`)
 	mustContain(t, g.get(t, in, "/inbox?view=unread", "en").body, "All caught up")
-	mustContain(t, g.get(t, in, "/notifications", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
-	mustContain(t, g.get(t, in, "/debug/notifications", "en").body, "Nothing is sent out yet")
+	mustContain(t, g.get(t, in, "/messages", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
+	mustContain(t, g.get(t, in, "/settings/tools/notifications", "en").body, "Nothing is sent out yet")
 	if err := g.notices.DeleteRule(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, g.get(t, in, "/notifications", "en").body, "There is no rule")
+	mustContain(t, g.get(t, in, "/messages", "en").body, "There is no rule")
 }
 
 func TestInboxIsRead(t *testing.T) {
@@ -223,17 +223,17 @@ func TestBrowserTestsChannels(t *testing.T) {
 	good := g.addChannel(t, "phone", channel.Webhook{URL: secret.Text(hook.URL), Method: http.MethodPost})
 	g.addChannel(t, "group", channel.WeCom{URL: strings.Split(robot.Address, "?")[0], Key: "a-key-that-is-wrong", Format: "text"})
 	g.answer = g.noticesAPI(t)
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/notifications"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/messages"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-tests=tested-1] button"), browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")),
 		browsertest.Until(browsertest.Says("#standing-1", "Works")),
 		browsertest.Click("form[data-tests=tested-2] button"), browsertest.Until(browsertest.Says("#tested-2", "does not know this robot (code 93000)")),
 		browsertest.Until(browsertest.Says("#standing-2", "Paused")),
 		browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")),
-		chromedp.Navigate(g.server.URL+"/debug/notifications"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/settings/tools/notifications"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/notification/test'] button"),
 		browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")), browsertest.Until(browsertest.Says("#tested-2", "93000")),
 		browsertest.Until(browsertest.Says("#toasts", "1 of 2")),
-		chromedp.Navigate(g.server.URL+"/notifications"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/messages"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#channel-1 form[data-api=PUT] button"), browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#toasts", "Saved.")),
 		// A test that gets no answer does not look as if it went on.
 		chromedp.Evaluate[chromedp.Void](`window.fetch = () => Promise.reject(new TypeError("no network"))`),
@@ -262,7 +262,7 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 		}
 		return http.StatusOK, `{"id":7}`
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/notifications/channels/new?type=webhook"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/messages/channels/new?type=webhook"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "My phone"), browsertest.Click("[data-preset=gotify]"), browsertest.Until(`document.getElementById("more").open`),
 		browsertest.Until(browsertest.Says("[data-hint=gotify]", "X-Gotify-Key")), browsertest.Until(`document.querySelector("[data-hint=ntfy]").hidden`),
 		browsertest.Click("[data-preset=ntfy]"), browsertest.Until(`document.getElementById("url").value === "https://ntfy.sh/" && document.getElementById("headers").value === ""`),
@@ -273,10 +273,10 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 		browsertest.Type("#headers", "X-Key: a:b"),
 		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says(".field-error", "holds a line break")), browsertest.Until(`document.activeElement.id === "headers"`),
 		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")),
-		browsertest.Until(`location.pathname === "/notifications/channels/7"`),
+		browsertest.Until(`location.pathname === "/messages/channels/7"`),
 		chromedp.Evaluate[chromedp.Void](`document.getElementById("channel-tried").replaceChildren()`),
 		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		chromedp.Navigate(g.server.URL+"/notifications/channels/new?type=email"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/messages/channels/new?type=email"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "mail"), browsertest.Type("#to", "a@example.org; b@example.org"), browsertest.Click("[data-preset=qq]"), browsertest.Until(`document.getElementById("host").value === "smtp.qq.com"`),
 		browsertest.Type("#user", "a@example.org"), browsertest.Type("#password", "pw"),
 		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")),
@@ -292,13 +292,13 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 		apiCall{"POST", "/api/notification/emails/7/test", ""},
 	)
 	g.calls = nil
-	browsertest.Run(t, tab, browsertest.Send(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), chromedp.Navigate(g.server.URL+"/notifications/rules/new"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Send(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), chromedp.Navigate(g.server.URL+"/messages/rules/new"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "Only this"), browsertest.Click("[data-ticks=none]"), browsertest.Until(browsertest.Says(".none-ticked", "tells everything")),
 		browsertest.Click("[name=kinds][value=marked]"), browsertest.Until(`!document.querySelector(".none-ticked").checkVisibility()`),
 		browsertest.Click("[name=channels]"), browsertest.Click(`[data-name="Mira TV"]`), browsertest.Type("#cooldown", "1.1"),
 		chromedp.Evaluate[chromedp.Void](`document.getElementById("quiet_from").value = "22:30"; document.getElementById("quiet_to").value = "07:00"`),
 		browsertest.Click("#own summary"), browsertest.Type("#title", "x "), chromedp.Evaluate[chromedp.Void](`document.getElementById("title").focus()`), browsertest.Click("#placeholders summary"), browsertest.Click(`[data-puts-in="{anime}"]`),
-		browsertest.Click("#rule-form button.primary"), browsertest.Until(`location.pathname === "/notifications"`),
+		browsertest.Click("#rule-form button.primary"), browsertest.Until(`location.pathname === "/messages"`),
 	)
 	mustCall(t, g, apiCall{"POST", "/api/notification/rules", `{"name":"Only this","kinds":["marked"],"channels":[1],"users":["Mira TV"],"quiet_from":"22:30","quiet_to":"07:00","cooldown":66,"title":"x {anime}","text":"","enabled":true}`})
 }
@@ -351,9 +351,8 @@ func TestBrowserReadsTheInbox(t *testing.T) {
 		browsertest.Click("#inbox-head form button"), browsertest.Until(`!document.querySelector(".tag.new") && !document.querySelector("#nav .badge.notice")`),
 	)
 	// A new one shows on the bell as records change.
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening))
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(g.server.URL+"/people"), browsertest.Until(browsertest.Listening))
 	g.notices.Add(t.Context(), notify.Notice{Kind: notify.TokenDead, Account: "mira", Facts: map[string]string{"service": "Bangumi"}})
 	g.records.Feed.Publish(1)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#menu-badge", "1")), browsertest.Click(".menu summary"), browsertest.Until(browsertest.Says(`.menu-doors a[href="/inbox"]`, "1")),
-		browsertest.Click(`.menu-doors a[href="/inbox"]`), browsertest.Until(browsertest.Says("#inbox", "Sign-in refused")))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(`#nav a[href="/inbox"]`, "1")), browsertest.Click(`#nav a[href="/inbox"]`), browsertest.Until(browsertest.Says("#inbox", "Sign-in refused")))
 }

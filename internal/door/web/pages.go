@@ -2,7 +2,7 @@ package web
 
 import (
 	"context"
-	"slices"
+	"net/http"
 	"strings"
 
 	"watchmark/internal/door/documents"
@@ -12,28 +12,34 @@ import (
 // templates/TEMPLATE.html, which defines "content-TEMPLATE", and its texts.
 type page struct {
 	// Path is its path without the base path, with {name} for a part that differs.
-	Path     string
+	Path string
+	// Title is the text key of its title; empty for a page whose content brings one.
+	Title    string
 	template string
 	show     func(*request) (content, error)
 	// scripts are names of files in assets/js that it needs beside the scripts of all pages.
 	scripts []string
+	// Tab is set for a tab of its door. Another page of a door leads back to the page whose path its own begins with.
+	Tab bool
+	// Group is the text key of a tab that stands for all pages of the door with this key, which are tabs below it; empty
+	// for a page that is a tab by itself.
+	Group string
 	// open is set for a page that is shown to people who are not signed in.
 	open bool
 	// Document is set for the documents. They are open, too, and have room for a text when nobody is signed in.
 	Document bool
-	// Icon is its icon in the menu; empty for a page that is not in the menu.
-	Icon string
-	// InBar is set for a page that is in the bar of a phone.
+}
+
+// door is an entry of the menu with the pages behind it. It leads to the first of them.
+type door struct {
+	// Key is the text key of its name; empty for pages that no entry of the menu leads to.
+	Key, Icon string
+	// InBar is set for an entry that is in the bar of a phone, where the others are in a menu.
 	InBar bool
-	// Badge is the kind of things on it that wait for a person, as in the texts need.BADGE; empty when there are none.
+	// Badge is the kind of things behind it that wait for a person, as in the texts need.BADGE; empty when there are none.
 	// count counts them.
 	Badge string
 	count func(context.Context) (int, error)
-}
-
-// section is a section of the menu.
-type section struct {
-	Key   string // text key of its heading; empty for the first one, which has none
 	Pages []page
 }
 
@@ -57,67 +63,106 @@ type Groups struct {
 	SignIn        SignIn
 }
 
-// sections are all pages, in the order of the menu.
-func (g Groups) sections() []section {
-	return []section{
-		{"", []page{
-			{Path: "/", template: "dashboard", show: g.Dashboard.show, Icon: "layout-dashboard", InBar: true},
-			{Path: "/records", template: "records", show: g.Records.list, Icon: "history", InBar: true, Badge: "error", count: g.Records.failed},
+// doors are all pages, in the order of the menu.
+func (g Groups) doors() []door {
+	return []door{
+		{Key: "dashboard.title", Icon: "layout-dashboard", InBar: true, Pages: []page{
+			{Path: "/", Title: "dashboard.title", template: "dashboard", show: g.Dashboard.show},
+		}},
+		{Key: "records.title", Icon: "history", InBar: true, Badge: "error", count: g.Records.failed, Pages: []page{
+			{Path: "/records", Title: "records.title", template: "records", show: g.Records.list, Tab: true},
+			{Path: "/records/queue", Title: "queue.title", template: "queue", show: g.Queue.list, Tab: true},
 			{Path: "/records/{id}", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
-			{Path: "/review", template: "review", show: g.Review.list, scripts: []string{"find", "review"}, Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open},
-			{Path: "/inbox", template: "inbox", show: g.Inbox.list, Icon: "bell", Badge: "notice", count: g.Inbox.attention},
+		}},
+		{Key: "review.title", Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open, Pages: []page{
+			{Path: "/review", Title: "review.title", template: "review", show: g.Review.list, scripts: []string{"find", "review"}},
+		}},
+		{Key: "inbox.title", Icon: "bell", InBar: true, Badge: "notice", count: g.Inbox.attention, Pages: []page{
+			{Path: "/inbox", Title: "inbox.title", template: "inbox", show: g.Inbox.list},
 			{Path: "/inbox/{id}", template: "notice", show: g.Inbox.notice, scripts: []string{"notices"}},
-			{Path: "/queue", template: "queue", show: g.Queue.list, Icon: "hourglass"},
 		}},
-		{"nav.titles", []page{
-			{Path: "/mappings", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Icon: "signpost"},
-			{Path: "/mappings/new", template: "mapping", show: g.Mappings.newMapping, scripts: []string{"find", "mappings"}},
-			{Path: "/mappings/import", template: "import_rules", show: g.Mappings.importRules, scripts: []string{"mappings"}},
-			{Path: "/mappings/blocked", template: "blocked", show: g.Mappings.blocked, scripts: []string{"mappings"}},
-			{Path: "/mappings/{id}", template: "mapping", show: g.Mappings.mapping, scripts: []string{"find", "mappings"}},
-			{Path: "/archive", template: "archive", show: g.Archive.show, scripts: []string{"upload"}, Icon: "database"},
+		{Key: "nav.titles", Icon: "clapperboard", Pages: []page{
+			{Path: "/titles", Title: "mappings.title", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Tab: true},
+			{Path: "/titles/blocked", Title: "blocked.title", template: "blocked", show: g.Mappings.blocked, scripts: []string{"mappings"}, Tab: true},
+			{Path: "/titles/archive", Title: "archive.title", template: "archive", show: g.Archive.show, scripts: []string{"upload"}, Tab: true},
+			{Path: "/titles/new", Title: "mapping.new", template: "mapping", show: g.Mappings.newMapping, scripts: []string{"find", "mappings"}},
+			{Path: "/titles/import", Title: "import_rules.title", template: "import_rules", show: g.Mappings.importRules, scripts: []string{"mappings"}},
+			{Path: "/titles/{id}", Title: "mapping.change", template: "mapping", show: g.Mappings.mapping, scripts: []string{"find", "mappings"}},
 		}},
-		{"nav.sources", []page{
-			{Path: "/connect", template: "connect", show: g.Sources.connect, Icon: "plug", InBar: true},
-			{Path: "/nas", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}, Icon: "hard-drive"},
-			{Path: "/device", template: "device", show: g.Sources.device, scripts: []string{"sources"}, Icon: "tv"},
-			{Path: "/tracker", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}, Icon: "list-video"},
-			{Path: "/import", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}, Icon: "import"},
+		{Key: "sources.title", Icon: "plug", InBar: true, Pages: []page{
+			{Path: "/sources", Title: "sources.title", template: "sources", show: g.Sources.list},
+			{Path: "/sources/webhooks", Title: "connect.title", template: "connect", show: g.Sources.connect},
+			{Path: "/sources/nas", Title: "nas.title", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}},
+			{Path: "/sources/device", Title: "device.title", template: "device", show: g.Sources.device, scripts: []string{"sources"}},
+			{Path: "/sources/tracker", Title: "tracker.title", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}},
+			{Path: "/sources/import", Title: "import.title", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}},
 		}},
-		{"nav.service", []page{
-			{Path: "/accounts", template: "accounts", show: g.Accounts.list, Icon: "users", InBar: true},
-			{Path: "/notifications", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Icon: "send"},
-			{Path: "/notifications/channels/new", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
-			{Path: "/notifications/channels/{id}", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
-			{Path: "/notifications/rules/new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
-			{Path: "/notifications/rules/{id}", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},
-			{Path: "/summaries", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Icon: "newspaper"},
-			{Path: "/summaries/{name}", template: "summary", show: g.Summaries.job, scripts: []string{"summaries"}},
-			{Path: "/llm", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Icon: "sparkles"},
-			{Path: "/tasks", template: "tasks", show: g.Tasks.list, Icon: "list-checks"},
-			{Path: "/tasks/{id}", template: "task", show: g.Tasks.task},
-			{Path: "/settings", template: "settings", show: g.Settings.list, scripts: []string{"settings"}, Icon: "settings"},
-			{Path: "/settings/access", template: "access", show: g.Settings.access, scripts: []string{"signin"}},
-			{Path: "/settings/backups", template: "backups", show: g.Settings.backups},
-			{Path: "/debug", template: "debug", show: g.Debug.trial, scripts: []string{"debug"}, Icon: "wrench"},
-			{Path: "/debug/webhooks", template: "debug-webhooks", show: g.Debug.webhooks},
-			{Path: "/debug/network", template: "debug-network", show: g.Debug.network, scripts: []string{"debug"}},
-			{Path: "/debug/notifications", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}},
-			{Path: "/debug/log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}},
-			{Path: "/about", template: "about", show: g.About.show},
+		{Key: "accounts.title", Icon: "users", Pages: []page{
+			{Path: "/people", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
+		}},
+		{Key: "nav.messages", Icon: "send", Pages: []page{
+			{Path: "/messages", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},
+			{Path: "/messages/summaries", Title: "summaries.title", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Tab: true},
+			{Path: "/messages/llm", Title: "llm.title", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Tab: true},
+			{Path: "/messages/channels/new", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
+			{Path: "/messages/channels/{id}", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
+			{Path: "/messages/rules/new", Title: "rule.new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
+			{Path: "/messages/rules/{id}", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},
+			{Path: "/messages/summaries/{name}", template: "summary", show: g.Summaries.job, scripts: []string{"summaries"}},
+		}},
+		{Key: "settings.title", Icon: "settings", Pages: []page{
+			{Path: "/settings", Title: "settings.title", template: "settings", show: g.Settings.list, scripts: []string{"settings"}, Tab: true},
+			{Path: "/settings/access", Title: "access.title", template: "access", show: g.Settings.access, scripts: []string{"signin"}, Tab: true},
+			{Path: "/settings/backups", Title: "backups.title", template: "backups", show: g.Settings.backups, Tab: true},
+			{Path: "/settings/tasks", Title: "tasks.title", template: "tasks", show: g.Tasks.list, Tab: true},
+			{Path: "/settings/tasks/{id}", template: "task", show: g.Tasks.task},
+			{Path: "/settings/tools", Title: "debug.tab.trial", template: "debug", show: g.Debug.trial, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/webhooks", Title: "debug.tab.webhooks", template: "debug-webhooks", show: g.Debug.webhooks, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/network", Title: "debug.tab.network", template: "debug-network", show: g.Debug.network, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/notifications", Title: "notifications.title", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/log", Title: "debug.tab.log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/about", Title: "about.title", template: "about", show: g.About.show, Tab: true},
+		}},
+		{Pages: []page{
 			{Path: documents.Path, template: "document", show: document, scripts: []string{"docs"}, Document: true},
 			{Path: documents.Path + "/{page...}", template: "document", show: document, scripts: []string{"docs"}, Document: true},
-			{Path: "/login", template: "login", show: g.SignIn.login, scripts: []string{"signin"}, open: true},
-			{Path: "/setup", template: "setup", show: g.SignIn.setup, open: true},
+			{Path: "/login", Title: "login.title", template: "login", show: g.SignIn.login, scripts: []string{"signin"}, open: true},
+			{Path: "/setup", Title: "setup.title", template: "setup", show: g.SignIn.setup, open: true},
 		}},
+	}
+}
+
+// moved are the paths that pages had before, for bookmarks and for links in messages that were sent. What is below them
+// moved with them.
+var moved = map[string]string{
+	"/queue":         "/records/queue",
+	"/mappings":      "/titles",
+	"/archive":       "/titles/archive",
+	"/connect":       "/sources/webhooks",
+	"/nas":           "/sources/nas",
+	"/device":        "/sources/device",
+	"/tracker":       "/sources/tracker",
+	"/import":        "/sources/import",
+	"/accounts":      "/people",
+	"/notifications": "/messages",
+	"/summaries":     "/messages/summaries",
+	"/llm":           "/messages/llm",
+	"/tasks":         "/settings/tasks",
+	"/debug":         "/settings/tools",
+	"/about":         "/settings/about",
+}
+
+// toMoved redirects from the path old, and those below it, to where its page is now.
+func (s *site) toMoved(old string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		to := *r.URL
+		to.Path, to.RawPath = s.BasePath+moved[old]+strings.TrimPrefix(r.URL.Path, old), ""
+		http.Redirect(w, r, to.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // the path begins with that of a page
 	}
 }
 
 // errorPage is shown instead of a page that does not exist or cannot be made.
 var errorPage = page{template: "error", show: func(*request) (content, error) { return content{}, errNoPage }}
-
-// Key is the text key of its name in the menu.
-func (p page) Key() string { return "nav." + p.template }
 
 // Holds reports whether path is the path of this page or of one below it.
 func (p page) Holds(path string) bool {
@@ -135,22 +180,70 @@ func (p page) pattern() string {
 	return "GET " + p.Path
 }
 
-// pages returns the pages of all sections, and errorPage.
-func pages(sections []section) []page {
+// pages returns the pages of all doors, and errorPage.
+func pages(doors []door) []page {
 	list := []page{errorPage}
-	for _, one := range sections {
+	for _, one := range doors {
 		list = append(list, one.Pages...)
 	}
 	return list
 }
 
-// menu returns the sections with only those pages that are in the menu.
-func menu(sections []section) []section {
-	list := slices.Clone(sections)
-	for i, one := range list {
-		list[i].Pages = slices.DeleteFunc(slices.Clone(one.Pages), func(p page) bool { return p.Icon == "" })
+// location is where a page stands.
+type location struct {
+	Door string // its key
+	// Tabs are the rows of tabs above it.
+	Tabs [][]tab
+	// Up is the page that it is below; nil for one that the menu or a tab leads to.
+	Up *page
+}
+
+// locationOf finds where a page of this door stands.
+func (d door) locationOf(p page) location {
+	at := location{Door: d.Key}
+	if !p.Tab {
+		for i, other := range d.Pages {
+			if d.Key != "" && other.Path != p.Path && other.Holds(p.Path) && (at.Up == nil || len(other.Path) > len(at.Up.Path)) {
+				at.Up = &d.Pages[i]
+			}
+		}
+		return at
 	}
-	return list
+	var row, below []tab
+	group := ""
+	for _, other := range d.Pages {
+		switch {
+		case !other.Tab:
+			continue
+		case other.Group == "":
+			row = append(row, tab{Path: other.Path, Key: other.Title, Current: other.Path == p.Path})
+		case other.Group != group:
+			group = other.Group
+			row = append(row, tab{Path: other.Path, Key: group, Current: group == p.Group})
+		}
+		if other.Group != "" && other.Group == p.Group {
+			below = append(below, tab{Path: other.Path, Key: other.Title, Current: other.Path == p.Path})
+		}
+	}
+	at.Tabs = append(at.Tabs, row)
+	if below != nil {
+		at.Tabs = append(at.Tabs, below)
+	}
+	return at
+}
+
+// pageName is the name of the page at a path, such as "Record 5"; empty without one.
+func (s *site) pageName(w words, path string) (string, error) {
+	if number, isRecord := strings.CutPrefix(path, "/records/"); isRecord && number[0] >= '0' && number[0] <= '9' {
+		return w.text("page.record", number)
+	}
+	path, _, _ = strings.Cut(path, "?")
+	for _, p := range pages(s.doors) {
+		if p.Path == path {
+			return w.text(p.Title)
+		}
+	}
+	return "", errNoPage
 }
 
 // stylesheets of assets/css are those of all pages, joined in this order into app.css.

@@ -41,10 +41,10 @@ func TestPages(t *testing.T) {
 		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61%", "More candidates", "12 episodes", "#900020",
 			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
 		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
-		{"accounts", "/accounts", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
-		{"connect plex", "/connect", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a finished playback.", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
-		{"connect jellyfin", "/connect?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
-		{"connect custom", "/connect?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
+		{"accounts", "/people", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
+		{"connect plex", "/sources/webhooks", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a finished playback.", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
+		{"connect jellyfin", "/sources/webhooks?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
+		{"connect custom", "/sources/webhooks?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,16 +76,16 @@ func TestArchivePage(t *testing.T) {
 		en, zh []string
 		never  string
 	}{
-		{"off", archive.Status{}, "/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Look for a title"},
-		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/archive", []string{"The first import is under way", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Look for a title"},
-		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: reason.Text("look for the newest dump: <b>502</b>"), LastRun: time.Now(), NextRun: &next}, "/archive",
+		{"off", archive.Status{}, "/titles/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Look for a title"},
+		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/titles/archive", []string{"The first import is under way", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Look for a title"},
+		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: reason.Text("look for the newest dump: <b>502</b>"), LastRun: time.Now(), NextRun: &next}, "/titles/archive",
 			[]string{"Nothing is imported", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Look for a title"},
-		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/archive",
+		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/titles/archive",
 			[]string{"In use", "2026-11-17.210306Z", "56,500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56,500 部作品"}, "data-follow"},
-		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: reason.Text("not enough space"), LastRun: time.Now()}, "/archive",
+		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: reason.Text("not enough space"), LastRun: time.Now()}, "/titles/archive",
 			[]string{"In use, but not renewed", "not enough space"}, []string{"使用中，但未能更新"}, ""},
-		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
-		{"no such title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/archive?q=%3Cscript%3Ealert", []string{"No such title", "&lt;script&gt;alert"}, []string{"没有这个标题"}, "<script>alert"},
+		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/titles/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
+		{"no such title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/titles/archive?q=%3Cscript%3Ealert", []string{"No such title", "&lt;script&gt;alert"}, []string{"没有这个标题"}, "<script>alert"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g.archive = c.status
@@ -135,7 +135,7 @@ func TestAboutPage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g.dataset = c.status
 			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
-				page := g.get(t, in, "/about", lang)
+				page := g.get(t, in, "/settings/about", lang)
 				if page.status != http.StatusOK {
 					t.Fatalf("in %s it answers %d", lang, page.status)
 				}
@@ -179,14 +179,14 @@ func TestFilterAndPaging(t *testing.T) {
 func TestEmptyStatesTeach(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/", "en").body, "Three steps to the first mark", `href="/accounts"`, `href="/connect"`)
+	mustContain(t, g.get(t, in, "/", "en").body, "Three steps to the first mark", `href="/people"`, `href="/sources"`)
 	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
-	mustContain(t, g.get(t, in, "/accounts", "en").body, "No account yet")
+	mustContain(t, g.get(t, in, "/people", "en").body, "No account yet")
 	mustContain(t, g.get(t, in, "/review", "en").body, "Nothing waits for you")
-	mustContain(t, g.get(t, in, "/queue", "en").body, "Nothing waits", "marks gather here until you send them")
+	mustContain(t, g.get(t, in, "/records/queue", "en").body, "Nothing waits", "marks gather here until you send them")
 	g.scheduler.Enabled = true
-	mustContain(t, g.get(t, in, "/queue", "en").body, "While Bangumi cannot be reached, marks gather here and go out automatically")
-	mustContain(t, g.get(t, in, "/connect?source=emby", "en").body, "Nothing has arrived yet")
+	mustContain(t, g.get(t, in, "/records/queue", "en").body, "While Bangumi cannot be reached, marks gather here and go out automatically")
+	mustContain(t, g.get(t, in, "/sources/webhooks?source=emby", "en").body, "Nothing has arrived yet")
 }
 
 func TestSignedOut(t *testing.T) {
@@ -260,10 +260,10 @@ func TestOAuthAnswers(t *testing.T) {
 	g := newRig(t)
 	g.fill(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/accounts?connected=1", "en").body, "Account mira is connected.")
-	mustContain(t, g.get(t, in, "/accounts?oauth_error=denied", "en").body, "You did not allow access")
-	mustContain(t, g.get(t, in, "/accounts?oauth_error=other_user", "en").body, "as another user than the one of this account")
-	page := g.get(t, in, "/accounts?oauth_error=call+0900+now", "en").body
+	mustContain(t, g.get(t, in, "/people?connected=1", "en").body, "Account mira is connected.")
+	mustContain(t, g.get(t, in, "/people?oauth_error=denied", "en").body, "You did not allow access")
+	mustContain(t, g.get(t, in, "/people?oauth_error=other_user", "en").body, "as another user than the one of this account")
+	page := g.get(t, in, "/people?oauth_error=call+0900+now", "en").body
 	mustContain(t, page, "Connecting did not work")
 	if strings.Contains(page, "call 0900 now") {
 		t.Error("the page repeats what the address says")
@@ -281,7 +281,7 @@ func TestBasePathIsEverywhere(t *testing.T) {
 	g.fillSources(t)
 	notice := g.fillNotices(t)
 	in := g.client(t, true)
-	for _, path := range []string{fmt.Sprintf("/inbox/%d", notice), "/inbox", "/notifications", "/notifications/channels/1", "/notifications/rules/1", "/debug/notifications", "/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/queue", "/tasks", "/accounts", "/connect", "/settings", "/settings/access", "/settings/backups", "/nas", "/device", "/tracker", "/import", "/summaries", "/llm", "/debug?title=x", "/debug/webhooks", "/debug/network", "/debug/log", "/nowhere"} {
+	for _, path := range []string{fmt.Sprintf("/inbox/%d", notice), "/inbox", "/sources", "/messages", "/messages/channels/1", "/messages/rules/1", "/settings/tools/notifications", "/", "/records", fmt.Sprintf("/records/%d", s.noAccount), "/review", "/records/queue", "/settings/tasks", "/people", "/sources/webhooks", "/settings", "/settings/access", "/settings/backups", "/sources/nas", "/sources/device", "/sources/tracker", "/sources/import", "/messages/summaries", "/messages/llm", "/settings/tools?title=x", "/settings/tools/webhooks", "/settings/tools/network", "/settings/tools/log", "/nowhere"} {
 		found := local.FindAllStringSubmatch(g.get(t, in, path, "en").body, -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d local addresses", path, len(found))
@@ -406,7 +406,7 @@ func TestPagesAreReadOnly(t *testing.T) {
 	g := newRig(t)
 	g.fill(t)
 	in := g.client(t, true)
-	for path, want := range map[string]int{"/debug": 405, "/debug/network": 405, "/": 405, "/records/1": 405, "/login": 405, "/nowhere": 404} {
+	for path, want := range map[string]int{"/settings/tools": 405, "/settings/tools/network": 405, "/": 405, "/records/1": 405, "/login": 405, "/nowhere": 404} {
 		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
 			request, err := http.NewRequestWithContext(t.Context(), method, g.server.URL+g.base+path, nil)
 			if err != nil {
@@ -416,6 +416,43 @@ func TestPagesAreReadOnly(t *testing.T) {
 			if got.status != want || (got.header.Get("Allow") == "GET, HEAD") != (want == 405) {
 				t.Errorf("%s %s: %d, Allow %q", method, path, got.status, got.header.Get("Allow"))
 			}
+		}
+	}
+}
+
+// TestOldAddressesLeadToTheNewOnes asks for each address that a page had before, with a query, below a base path.
+func TestOldAddressesLeadToTheNewOnes(t *testing.T) {
+	g := newRig(t, underPath("/wm"))
+	s := g.fill(t)
+	g.fillNotices(t)
+	g.fillSummaries(t)
+	in := g.client(t, true)
+	for old, want := range map[string]string{
+		"/queue": "/records/queue", "/queue?status=abandoned&after=3": "/records/queue?status=abandoned&after=3", "/mappings": "/titles", "/mappings/new?title=%E6%B5%B7": "/titles/new?title=%E6%B5%B7",
+		"/mappings/3": "/titles/3", "/mappings/import": "/titles/import", "/mappings/blocked?q=x": "/titles/blocked?q=x", "/archive?q=%2F": "/titles/archive?q=%2F", "/connect?source=emby": "/sources/webhooks?source=emby",
+		"/nas?users": "/sources/nas?users", "/device": "/sources/device", "/tracker?tracker_error=denied": "/sources/tracker?tracker_error=denied", "/import": "/sources/import",
+		"/accounts?connected=1": "/people?connected=1", "/notifications": "/messages", "/notifications/channels/1": "/messages/channels/1", "/notifications/channels/new?type=email": "/messages/channels/new?type=email",
+		"/notifications/rules/new": "/messages/rules/new", "/notifications/rules/2": "/messages/rules/2", "/summaries": "/messages/summaries", "/summaries/daily": "/messages/summaries/daily", "/llm": "/messages/llm",
+		"/tasks": "/settings/tasks", "/debug?title=x": "/settings/tools?title=x", "/debug/webhooks": "/settings/tools/webhooks", "/debug/network": "/settings/tools/network",
+		"/debug/notifications": "/settings/tools/notifications", "/debug/log?level=warn": "/settings/tools/log?level=warn", "/about": "/settings/about",
+	} {
+		got := g.get(t, in, old, "en")
+		if to := got.header.Get("Location"); got.status != http.StatusPermanentRedirect || to != "/wm"+want {
+			t.Errorf("%s answers %d and leads to %q, want %q", old, got.status, to, want)
+		}
+		if there := g.get(t, in, want, "en"); there.status != http.StatusOK {
+			t.Errorf("%s leads to %s, which answers %d", old, want, there.status)
+		}
+	}
+	for _, path := range []string{"/", "/records", fmt.Sprintf("/records/%d", s.success), "/review", "/inbox", "/settings", "/settings/access", "/settings/backups"} {
+		if got := g.get(t, in, path, "en"); got.status != http.StatusOK {
+			t.Errorf("%s, which stays, answers %d", path, got.status)
+		}
+	}
+	// The redirect leads to this service, whatever is written behind the old address.
+	for _, odd := range []string{"/mappings//evil.example", "/mappings/%2F%2Fevil.example", "/debug/..%2f..%2fx"} {
+		if to := g.get(t, in, odd, "en").header.Get("Location"); strings.Contains(to, "//") {
+			t.Errorf("%s leads to %q", odd, to)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (g Queue) list(r *request) (content, error) {
 			page.Running++
 		}
 	}
-	return content{Title: "queue.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // entry is a mark with the reason why it waits.
@@ -144,5 +144,5 @@ func queuePath(status queue.Status, after int64) string {
 	if status != queue.Pending {
 		fields["status"] = string(status)
 	}
-	return fromCursor("/queue", fields, "after", after)
+	return fromCursor("/records/queue", fields, "after", after)
 }

@@ -126,8 +126,8 @@ func TestAMarkThatWaitsForItsAccount(t *testing.T) {
 		_, err := tx.ExecContext(ctx, `UPDATE accounts SET enabled = 0`)
 		return err
 	})
-	page := g.get(t, g.client(t, true), "/queue", "en").body
-	mustContain(t, page, "Waits for its account", `/accounts"`)
+	page := g.get(t, g.client(t, true), "/records/queue", "en").body
+	mustContain(t, page, "Waits for its account", `/people"`)
 	if strings.Contains(page, "Due now") || strings.Contains(page, `/api/catalog_replay/replay/`) {
 		t.Error("what waits for its account is said to be due, or can be sent")
 	}
@@ -145,14 +145,14 @@ func TestQueuePage(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"what waits", "/queue", nil, []string{"Marks have not gone through yet", "2 marks sent", "in 4 minutes", "迷宫饭", "S1 E13", "2 of 50 tries failed", "Next try", "Due now", "not tried again yet", "Film", "&lt;b&gt;502",
+		{"what waits", "/records/queue", nil, []string{"Marks have not gone through yet", "2 marks sent", "in 4 minutes", "迷宫饭", "S1 E13", "2 of 50 tries failed", "Next try", "Due now", "not tried again yet", "Film", "&lt;b&gt;502",
 			fmt.Sprintf(`/api/catalog_replay/replay/%d"`, waiting), fmt.Sprintf(`/records/%d"`, waiting), "Send all now", "https://catalog.example/subject/900001"},
 			[]string{"有标记尚未写入", "发送了 2 个标记", "已失败 2 次，最多 50 次", "全部发送"}, "间谍过家家"},
-		{"what was given up", "/queue?status=abandoned", nil, []string{"间谍过家家", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), "stays failed"}, []string{"恢复等待"}, "迷宫饭"},
-		{"what is done", "/queue?status=synced", nil, []string{"摇曳露营", "its mark stay"}, []string{"摇曳露营"}, "/api/catalog_replay/replay/"},
-		{"no such state", "/queue?status=lost&after=x", nil, []string{"迷宫饭"}, []string{"迷宫饭"}, "间谍过家家"},
-		{"in an outage", "/queue", func() { g.down = time.Now().Add(-25 * time.Minute) }, []string{"Bangumi does not answer", "25 minutes ago", "in 1 minute", "connection refused", "Sent as soon as Bangumi answers", `data-again="5"`}, []string{"Bangumi 无响应"}, "Due now"},
-		{"switched off", "/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "none since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically"},
+		{"what was given up", "/records/queue?status=abandoned", nil, []string{"间谍过家家", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), "stays failed"}, []string{"恢复等待"}, "迷宫饭"},
+		{"what is done", "/records/queue?status=synced", nil, []string{"摇曳露营", "its mark stay"}, []string{"摇曳露营"}, "/api/catalog_replay/replay/"},
+		{"no such state", "/records/queue?status=lost&after=x", nil, []string{"迷宫饭"}, []string{"迷宫饭"}, "间谍过家家"},
+		{"in an outage", "/records/queue", func() { g.down = time.Now().Add(-25 * time.Minute) }, []string{"Bangumi does not answer", "25 minutes ago", "in 1 minute", "connection refused", "Sent as soon as Bangumi answers", `data-again="5"`}, []string{"Bangumi 无响应"}, "Due now"},
+		{"switched off", "/records/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "none since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.change != nil {
@@ -179,9 +179,9 @@ func TestQueueIsPaged(t *testing.T) {
 		g.waits(t, episode(watch.Plex, "mira", fmt.Sprintf("show %02d", n), "", 1, 1, ""), "", 0, 0)
 	}
 	in := g.client(t, true)
-	first := g.get(t, in, "/queue", "en").body
+	first := g.get(t, in, "/records/queue", "en").body
 	mustContain(t, first, "show 00", "show 49")
-	further := regexp.MustCompile(`href="(/queue\?after=\d+)"`).FindStringSubmatch(first)
+	further := regexp.MustCompile(`href="(/records/queue\?after=\d+)"`).FindStringSubmatch(first)
 	if further == nil || strings.Contains(first, "show 50") {
 		t.Fatal("the first page shows all, or has no way on")
 	}
@@ -195,26 +195,26 @@ func TestQueueIsPaged(t *testing.T) {
 func TestTaskPages(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/tasks", "en").body, "No tasks", `data-again="10"`)
+	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, "No tasks", `data-again="10"`)
 	running := g.fillTasks(t)
-	page := g.get(t, in, "/tasks", "en").body
+	page := g.get(t, in, "/settings/tasks", "en").body
 	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt by code", "Signed in as mira@tracker.", "7 plays taken in, 42 known from before, 0 passed over, 1 not understood.",
 		"812 taken in, 5 known from before, 3 passed over.", "2 found, 1 of them on.", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again, 0 to review or ignored.",
 		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The table of what would be marked is ready.")
 	_, retried, _ := strings.Cut(page, "Retry of a record")
 	retried, _, _ = strings.Cut(retried, "It did not work")
 	mustContain(t, retried, `state bad`, "Failed")
-	zh := g.get(t, in, "/tasks", "zh-CN").body
+	zh := g.get(t, in, "/settings/tasks", "zh-CN").body
 	mustContain(t, zh, "正在读取：42 %", "导入媒体服务器的观看历史", "导入 812 项", "重试全部失败记录")
 	for _, never := range []string{"{", "%!", "<b>502", "<nil>"} {
 		if i := strings.Index(page[strings.Index(page, `id="tasks"`):], never); i >= 0 {
 			t.Errorf("the page holds %q", never)
 		}
 	}
-	path := fmt.Sprintf("/tasks/%d", running.Status().ID)
-	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url: https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed: 1s", `href="/archive"`, `data-stream="/api`+path+`/stream"`)
-	mustContain(t, g.get(t, in, "/queue", "en").body, "1 task running")
-	for _, missing := range []string{"/tasks/99", "/tasks/x"} {
+	path := fmt.Sprintf("/settings/tasks/%d", running.Status().ID)
+	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url: https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed: 1s", `href="/titles/archive"`, fmt.Sprintf(`data-stream="/api/tasks/%d/stream"`, running.Status().ID))
+	mustContain(t, g.get(t, in, "/records/queue", "en").body, "1 task running")
+	for _, missing := range []string{"/settings/tasks/99", "/settings/tasks/x"} {
 		if status := g.get(t, in, missing, "en").status; status != http.StatusNotFound {
 			t.Errorf("%s answers %d", missing, status)
 		}
@@ -274,7 +274,7 @@ func TestRecordShowsWhatCameIn(t *testing.T) {
 		t.Error("a title that is blocked can be blocked")
 	}
 	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.review), "en").body, fmt.Sprintf("/api/pending-candidates/%d/reject", s.question))
-	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.queued), "en").body, `href="/queue"`)
+	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.queued), "en").body, `href="/records/queue"`)
 }
 
 func TestBrowserSteersTheQueue(t *testing.T) {
@@ -295,7 +295,7 @@ func TestBrowserSteersTheQueue(t *testing.T) {
 		}
 		return 202, `{}`
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/queue"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/records/queue"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts .bad", "Bangumi still does not answer.")), browsertest.Click("#toasts button"),
 		browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#toasts .bad", "nothing was sent, and nothing is lost")),
 		browsertest.Click(fmt.Sprintf("#waits-%d form[data-api=DELETE] button", waiting)), browsertest.Until(browsertest.Says("#confirm", "Take “迷宫饭” out of the queue?")), browsertest.Click("#confirm [value=yes]"),
@@ -304,7 +304,7 @@ func TestBrowserSteersTheQueue(t *testing.T) {
 	// It hears of what changes by itself: the outage ends without any record changing.
 	g.down = time.Time{}
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#queue .verdict", "Marks have not gone through yet")),
-		chromedp.Navigate(g.server.URL+"/queue?status=abandoned"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/records/queue?status=abandoned"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/revive'] button"), browsertest.Until(browsertest.Says("#toasts", "It waits again")))
 	want := []apiCall{{"POST", "/api/catalog_replay/probe", ""}, {"POST", "/api/catalog_replay/replay", ""}, {"DELETE", fmt.Sprintf("/api/catalog_replay/queue/%d", waiting), ""},
 		{"POST", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), ""}}
@@ -329,9 +329,9 @@ func TestBrowserFollowsATask(t *testing.T) {
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/records"), browsertest.Until(browsertest.Says("#run", "2 of 8")),
 		chromedp.Evaluate[chromedp.Void](`window.fetch = () => Promise.reject(new TypeError("no network"))`),
 		browsertest.Click("#run [data-cancel]"), browsertest.Until(browsertest.Says("#toasts .bad", "The service does not answer.")),
-		chromedp.Navigate(g.server.URL+"/tasks"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/settings/tasks"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says("#tasks", "Running: 2 of 8.")), browsertest.Click("#tasks a.name"),
-		browsertest.Until(fmt.Sprintf(`location.pathname === "/tasks/%d" && document.readyState === "complete"`, id)), browsertest.Until(browsertest.Listening),
+		browsertest.Until(fmt.Sprintf(`location.pathname === "/settings/tasks/%d" && document.readyState === "complete"`, id)), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".log", "request sent")))
 	run.Progress(5, 8, reason.Text("5 run again"))
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#task", "Running: 5 of 8.")), browsertest.Until(`document.querySelector("#task progress").value === 5`),

@@ -75,7 +75,7 @@ func TestScriptsShowReasonsInChinese(t *testing.T) {
 		}
 		return http.StatusAccepted, fmt.Sprintf(`{"task_id":%d}`, task.Status().ID)
 	}
-	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/accounts"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/people"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#by-token summary"), browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "two words"), browsertest.Click("#by-token form button.primary"),
 		browsertest.Until(browsertest.Says("#by-token .field-error", "令牌是一串字符，中间没有空格或换行")),
 		browsertest.Type("#token-new", "abc"), browsertest.Click("#by-token form button.primary"),

@@ -61,13 +61,13 @@ func (p recordPage) RunsAgain() bool {
 
 // advice is the page that solves a problem, by its kind.
 var advice = map[record.ErrorKind]string{
-	record.UserNameMissing: "/connect",
-	record.NoAccount:       "/accounts",
-	record.UserIgnored:     "/accounts",
-	record.Unauthorized:    "/accounts",
-	record.Forbidden:       "/accounts",
-	record.Unreachable:     "/queue",
-	record.Abandoned:       "/queue",
+	record.UserNameMissing: "/sources/webhooks",
+	record.NoAccount:       "/people",
+	record.UserIgnored:     "/people",
+	record.Unauthorized:    "/people",
+	record.Forbidden:       "/people",
+	record.Unreachable:     "/records/queue",
+	record.Abandoned:       "/records/queue",
 }
 
 // needsCorrection reports whether a record lacks the right subject and no question asks for it. question is 0 for a

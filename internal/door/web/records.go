@@ -92,7 +92,7 @@ func (g Records) list(r *request) (content, error) {
 	if f.Status == record.Failed && len(list) > 0 {
 		page.RetryPath = page.retryPath()
 	}
-	return content{Title: "records.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // failed is how many events of the last days failed, those of users without an account included.

@@ -64,7 +64,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"pick":    w.choose,
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
-		"menu":    func() []section { return s.menu },
+		"doors":   func() []door { return s.doors },
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": percent,
@@ -87,6 +87,14 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"subject":   s.SubjectURL,
 		"spans":     spans,
 		"reading":   w.reading,
+		"page_name": func(path string) (string, error) { return s.pageName(w, path) },
+		// row passes tabs to the template "tabs", with the text key of what they are.
+		"row": func(label string, tabs []tab) any {
+			return struct {
+				Label string
+				Tabs  []tab
+			}{label, tabs}
+		},
 		// pair passes a question and one of its choices to a template.
 		"pair": func(id int64, c candidateView) any {
 			return struct {

@@ -80,7 +80,7 @@ func (g Review) list(r *request) (content, error) {
 			page.Decided = append(page.Decided, q)
 		}
 	}
-	return content{Title: "review.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 func cardOf(q review.Question) questionCard {

@@ -21,6 +21,8 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
+	"watchmark/internal/source/nas"
+	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/oldtexts"
@@ -61,6 +63,9 @@ func shots(t *testing.T) []shot {
 	coded.enrolment = auth.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Watchmark:mira?issuer=Watchmark&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
 	coded.provider = oidc.Status{On: true, Name: "Authelia"}
 	coded.answer = func(apiCall) (int, string) { return http.StatusOK, `{"needs_code":true}` }
+	failing := newRig(t)
+	failing.nas.status = nas.Status{Enabled: true, LastError: value("nas_no_file", "/nas/trimmedia.db"), LastErrorKind: nas.Missing}
+	failing.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 1, Name: "mira", State: tracker.Dead, Problem: tracker.ErrDead.With()}}}
 	imported := newRig(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
@@ -96,55 +101,58 @@ func shots(t *testing.T) []shot {
 		{"record-review", full, fmt.Sprintf("/records/%d", s.review), true, ""},
 		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
 		{"record-unmatched", full, fmt.Sprintf("/records/%d", s.hostile), true, "#record [data-opens]"},
-		{"accounts", full, "/accounts", true, ""},
-		{"accounts-edit", full, "/accounts", true, "details.fold summary"},
-		{"delete", full, "/accounts", true, "form[data-api=DELETE] button"},
+		{"accounts", full, "/people", true, ""},
+		{"accounts-edit", full, "/people", true, "details.fold summary"},
+		{"delete", full, "/people", true, "form[data-api=DELETE] button"},
 		{"menu", full, "/records?status=error", true, "details.menu summary"},
-		{"accounts-empty", empty, "/accounts", true, ""},
-		{"connect-plex", full, "/connect?source=plex", true, ""},
-		{"connect-tautulli", full, "/connect?source=tautulli", true, ""},
-		{"connect-jellyfin", full, "/connect?source=jellyfin", true, ""},
-		{"connect-custom", full, "/connect?source=custom", true, ""},
-		{"archive", full, "/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
+		{"accounts-empty", empty, "/people", true, ""},
+		{"sources", full, "/sources", true, ""},
+		{"sources-empty", empty, "/sources", true, ""},
+		{"sources-failing", failing, "/sources", true, ""},
+		{"connect-plex", full, "/sources/webhooks?source=plex", true, ""},
+		{"connect-tautulli", full, "/sources/webhooks?source=tautulli", true, ""},
+		{"connect-jellyfin", full, "/sources/webhooks?source=jellyfin", true, ""},
+		{"connect-custom", full, "/sources/webhooks?source=custom", true, ""},
+		{"archive", full, "/titles/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
 		{"review", full, "/review", true, ""},
 		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
 		{"review-empty", empty, "/review", true, ""},
-		{"queue", full, "/queue", true, ""},
-		{"queue-abandoned", full, "/queue?status=abandoned", true, ""},
-		{"queue-empty", empty, "/queue", true, ""},
-		{"tasks", full, "/tasks", true, ""},
-		{"tasks-empty", empty, "/tasks", true, ""},
-		{"task", full, fmt.Sprintf("/tasks/%d", running), true, ""},
+		{"queue", full, "/records/queue", true, ""},
+		{"queue-abandoned", full, "/records/queue?status=abandoned", true, ""},
+		{"queue-empty", empty, "/records/queue", true, ""},
+		{"tasks", full, "/settings/tasks", true, ""},
+		{"tasks-empty", empty, "/settings/tasks", true, ""},
+		{"task", full, fmt.Sprintf("/settings/tasks/%d", running), true, ""},
 		{"record-request", full, fmt.Sprintf("/records/%d", s.success), true, "#raw-request summary"},
-		{"mappings", full, "/mappings", true, ""},
-		{"mapping", full, "/mappings/3", true, ""},
-		{"mapping-new", full, "/mappings/new?title=%E6%B5%B7%E5%9B%BE&season=2", true, ""},
-		{"blocked", full, "/mappings/blocked", true, "#edit-1 summary"},
-		{"mappings-import", full, "/mappings/import", true, ""},
-		{"mappings-empty", empty, "/mappings", true, ""},
-		{"mappings-none-found", full, "/mappings?q=nothing", true, ""},
-		{"blocked-empty", empty, "/mappings/blocked", true, ""},
-		{"nas", full, "/nas", true, "#nas-earlier summary"},
-		{"nas-off", empty, "/nas", true, ""},
-		{"device", full, "/device", true, ""},
-		{"device-scan", full, "/device", true, "#scan button"},
-		{"device-off", empty, "/device", true, ""},
-		{"tracker", full, "/tracker", true, ".box .fold summary"},
-		{"tracker-code", full, "/tracker", true, "form[data-url$='/device/start'] button"},
-		{"tracker-off", empty, "/tracker", true, ""},
-		{"import", full, "/import", true, ""},
-		{"import-done", imported, "/import", true, ""},
-		{"import-empty", empty, "/import", true, ""},
-		{"summaries", full, "/summaries", true, ""},
-		{"summaries-new", full, "/summaries", true, "#new-job summary"},
-		{"summaries-try", full, "/summaries", true, ".job form[data-url$='/test'] button"},
-		{"summaries-empty", empty, "/summaries", true, ""},
-		{"summary", full, "/summaries/daily", true, "#job-edit summary"},
-		{"summary-empty", full, "/summaries/family", true, ""},
-		{"llm", full, "/llm", true, "#usage-days summary"},
-		{"llm-test", full, "/llm", true, "form[data-url$='/llm/test'] button"},
-		{"llm-off", empty, "/llm", true, ""},
-		{"archive-off", empty, "/archive", true, ""},
+		{"mappings", full, "/titles", true, ""},
+		{"mapping", full, "/titles/3", true, ""},
+		{"mapping-new", full, "/titles/new?title=%E6%B5%B7%E5%9B%BE&season=2", true, ""},
+		{"blocked", full, "/titles/blocked", true, "#edit-1 summary"},
+		{"mappings-import", full, "/titles/import", true, ""},
+		{"mappings-empty", empty, "/titles", true, ""},
+		{"mappings-none-found", full, "/titles?q=nothing", true, ""},
+		{"blocked-empty", empty, "/titles/blocked", true, ""},
+		{"nas", full, "/sources/nas", true, "#nas-earlier summary"},
+		{"nas-off", empty, "/sources/nas", true, ""},
+		{"device", full, "/sources/device", true, ""},
+		{"device-scan", full, "/sources/device", true, "#scan button"},
+		{"device-off", empty, "/sources/device", true, ""},
+		{"tracker", full, "/sources/tracker", true, ".box .fold summary"},
+		{"tracker-code", full, "/sources/tracker", true, "form[data-url$='/device/start'] button"},
+		{"tracker-off", empty, "/sources/tracker", true, ""},
+		{"import", full, "/sources/import", true, ""},
+		{"import-done", imported, "/sources/import", true, ""},
+		{"import-empty", empty, "/sources/import", true, ""},
+		{"summaries", full, "/messages/summaries", true, ""},
+		{"summaries-new", full, "/messages/summaries", true, "#new-job summary"},
+		{"summaries-try", full, "/messages/summaries", true, ".job form[data-url$='/test'] button"},
+		{"summaries-empty", empty, "/messages/summaries", true, ""},
+		{"summary", full, "/messages/summaries/daily", true, "#job-edit summary"},
+		{"summary-empty", full, "/messages/summaries/family", true, ""},
+		{"llm", full, "/messages/llm", true, "#usage-days summary"},
+		{"llm-test", full, "/messages/llm", true, "form[data-url$='/llm/test'] button"},
+		{"llm-off", empty, "/messages/llm", true, ""},
+		{"archive-off", empty, "/titles/archive", true, ""},
 		{"settings", full, "/settings", true, ""},
 		{"settings-matching", full, "/settings?section=matching", true, "#setting-matching-arbiter_enabled"},
 		{"settings-archive", full, "/settings?section=catalog_archive", true, "#advanced-catalog_archive summary"},
@@ -158,34 +166,34 @@ func shots(t *testing.T) []shot {
 		{"access-empty", empty, "/settings/access", true, ""},
 		{"access-enrolment", coded, "/settings/access", true, ""},
 		{"access-recovery", full, "/settings/access?problem=stranger", true, "#recovery-renew summary"},
-		{"debug", full, "/debug?title=%E8%91%AC%E9%80%81%E7%9A%84%E8%8A%99%E8%8E%89%E8%8E%B2&episode=26&user_name=mira", true, ""},
-		{"debug-wrong", full, "/debug?title=x&season=a&release_date=soon", true, ""},
-		{"debug-empty", empty, "/debug", true, ""},
-		{"debug-webhooks", full, "/debug/webhooks", true, "#request-6 summary"},
-		{"debug-webhooks-empty", empty, "/debug/webhooks", true, ""},
-		{"debug-network", full, "/debug/network", true, ".targets li:nth-child(1) summary"},
-		{"debug-network-empty", empty, "/debug/network", true, ""},
-		{"debug-log", full, "/debug/log", true, ""},
-		{"debug-log-empty", empty, "/debug/log", true, ""},
+		{"debug", full, "/settings/tools?title=%E8%91%AC%E9%80%81%E7%9A%84%E8%8A%99%E8%8E%89%E8%8E%B2&episode=26&user_name=mira", true, ""},
+		{"debug-wrong", full, "/settings/tools?title=x&season=a&release_date=soon", true, ""},
+		{"debug-empty", empty, "/settings/tools", true, ""},
+		{"debug-webhooks", full, "/settings/tools/webhooks", true, "#request-6 summary"},
+		{"debug-webhooks-empty", empty, "/settings/tools/webhooks", true, ""},
+		{"debug-network", full, "/settings/tools/network", true, ".targets li:nth-child(1) summary"},
+		{"debug-network-empty", empty, "/settings/tools/network", true, ""},
+		{"debug-log", full, "/settings/tools/log", true, ""},
+		{"debug-log-empty", empty, "/settings/tools/log", true, ""},
 		{"inbox", full, "/inbox", true, ""},
 		{"inbox-all", full, "/inbox?view=all&q=Mira", true, ""},
 		{"inbox-empty", empty, "/inbox", true, ""},
 		{"inbox-read", empty, "/inbox?view=unread", true, ""},
 		{"notice", full, fmt.Sprintf("/inbox/%d", notice), true, ""},
-		{"notifications", full, "/notifications", true, "form[data-tests=tested-3] button"},
-		{"notifications-empty", empty, "/notifications", true, ""},
-		{"channel-webhook", full, "/notifications/channels/1", true, "#more summary"},
-		{"channel-webhook-new", full, "/notifications/channels/new?type=webhook", true, "[data-preset=telegram]"},
-		{"channel-mail", full, "/notifications/channels/2", true, "#more summary"},
-		{"channel-mail-new", full, "/notifications/channels/new?type=email", true, "[data-preset=qq]"},
-		{"channel-wecom", full, "/notifications/channels/3", true, "#more summary"},
-		{"channel-dingtalk-new", full, "/notifications/channels/new?type=dingtalk", true, ""},
-		{"rule", full, "/notifications/rules/2", true, "#placeholders summary"},
-		{"rule-new", empty, "/notifications/rules/new", true, "[data-ticks=none]"},
-		{"debug-notifications", full, "/debug/notifications", true, ""},
-		{"debug-notifications-empty", empty, "/debug/notifications", true, ""},
-		{"about", full, "/about", true, "#modules summary"},
-		{"about-off", empty, "/about", true, ""},
+		{"notifications", full, "/messages", true, "form[data-tests=tested-3] button"},
+		{"notifications-empty", empty, "/messages", true, ""},
+		{"channel-webhook", full, "/messages/channels/1", true, "#more summary"},
+		{"channel-webhook-new", full, "/messages/channels/new?type=webhook", true, "[data-preset=telegram]"},
+		{"channel-mail", full, "/messages/channels/2", true, "#more summary"},
+		{"channel-mail-new", full, "/messages/channels/new?type=email", true, "[data-preset=qq]"},
+		{"channel-wecom", full, "/messages/channels/3", true, "#more summary"},
+		{"channel-dingtalk-new", full, "/messages/channels/new?type=dingtalk", true, ""},
+		{"rule", full, "/messages/rules/2", true, "#placeholders summary"},
+		{"rule-new", empty, "/messages/rules/new", true, "[data-ticks=none]"},
+		{"debug-notifications", full, "/settings/tools/notifications", true, ""},
+		{"debug-notifications-empty", empty, "/settings/tools/notifications", true, ""},
+		{"about", full, "/settings/about", true, "#modules summary"},
+		{"about-off", empty, "/settings/about", true, ""},
 		{"docs", full, "/docs", true, ""},
 		{"docs-page", full, "/docs/access", true, ""},
 		{"docs-stranger", full, "/docs/notifications", false, ""},
@@ -248,14 +256,16 @@ func TestScreenshots(t *testing.T) {
 		write(shot.name, picture, err)
 	}
 	all := shots(t)
-	for _, width := range []int64{1280, 390} {
-		for _, theme := range []string{"light", "dark"} {
-			for _, lang := range []string{"en", "zh-CN"} {
-				for _, shot := range all {
-					browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(width, 844), themed(theme)}, shot.open()...)...)
-					write(fmt.Sprintf("%s-%d-%s-%s", shot.name, width, theme, lang), browsertest.WholePage(t, tab, width), nil)
+	for _, shot := range all {
+		t.Run(shot.name, func(t *testing.T) {
+			for _, width := range []int64{1280, 390} {
+				for _, theme := range []string{"light", "dark"} {
+					for _, lang := range []string{"en", "zh-CN"} {
+						browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(width, 844), themed(theme)}, shot.open()...)...)
+						write(fmt.Sprintf("%s-%d-%s-%s", shot.name, width, theme, lang), browsertest.WholePage(t, tab, width), nil)
+					}
 				}
 			}
-		}
+		})
 	}
 }

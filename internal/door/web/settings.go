@@ -139,7 +139,7 @@ func (g Settings) list(r *request) (content, error) {
 		page.Found += section.Found
 		page.Sections = append(page.Sections, section)
 	}
-	return content{Title: "settings.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // add adds a key to the section and counts it.
@@ -301,5 +301,5 @@ func (g Settings) access(r *request) (content, error) {
 		}
 		page.Allow = string(change)
 	}
-	return content{Title: "access.title", Data: page}, nil
+	return content{Data: page}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/reason"
@@ -12,7 +13,9 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/source"
 	"watchmark/internal/source/device"
+	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/watch"
@@ -102,14 +105,17 @@ func newest(tasks *task.Registry, kinds ...string) task.Status {
 }
 
 // sourcePath is the page of a polled source.
-func sourcePath(source watch.Source) string { return "/" + string(source) }
+func sourcePath(source watch.Source) string { return "/sources/" + string(source) }
 
 // polledSource is a source that the service asks, in contrast to those that send webhooks.
 type polledSource struct {
 	Source  watch.Source
 	Path    string
+	Icon    string
 	Display display
 	Enabled bool
+	// Names are the people or boxes that are connected.
+	Names []string
 	// Problem is why no event comes from it; zero while it works. A TV box that is off is no problem.
 	Problem reason.Reason
 }
@@ -124,17 +130,83 @@ func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	boxes, problem := g.Device(), reason.Reason{}
-	for _, user := range history.Users {
-		if user.State == tracker.Dead || user.State == tracker.Refused {
-			problem = user.Trouble()
+	boxes := g.Device()
+	fromNAS := polledSource{Source: watch.NAS, Icon: "hard-drive", Display: nasDisplay(library), Enabled: library.Enabled, Problem: library.LastError}
+	fromBoxes := polledSource{Source: watch.Device, Icon: "tv", Display: g.deviceDisplay(boxes), Enabled: boxes.Enabled}
+	for _, box := range boxes.Devices {
+		if box.Name != "" {
+			fromBoxes.Names = append(fromBoxes.Names, box.Name)
 		}
 	}
-	return []polledSource{
-		{watch.NAS, sourcePath(watch.NAS), nasDisplay(library), library.Enabled, library.LastError},
-		{watch.Device, sourcePath(watch.Device), g.deviceDisplay(boxes), boxes.Enabled, reason.Reason{}},
-		{watch.Tracker, sourcePath(watch.Tracker), trackerDisplay(history), history.Enabled, problem},
-	}, nil
+	fromTracker := polledSource{Source: watch.Tracker, Icon: "list-video", Display: trackerDisplay(history), Enabled: history.Enabled}
+	for _, user := range history.Users {
+		if user.State == tracker.Dead || user.State == tracker.Refused {
+			fromTracker.Problem = user.Trouble()
+		}
+		if user.State != tracker.Disconnected && user.Name != "" {
+			fromTracker.Names = append(fromTracker.Names, user.Name)
+		}
+	}
+	polled := []polledSource{fromNAS, fromBoxes, fromTracker}
+	for i := range polled {
+		polled[i].Path = sourcePath(polled[i].Source)
+	}
+	return polled, nil
+}
+
+// sourcesPage shows a card for each kind of source.
+type sourcesPage struct {
+	// Heard are the push sources that something came from, Unheard the others.
+	Heard, Unheard []sourceLine
+	Polled         []sourceCard
+	// Imported is the newest import that ended since the start; nil when there is none.
+	Imported  *importView
+	Importing bool
+	Refresh   int
+}
+
+// sourceCard is a polled source with the time of its last event.
+type sourceCard struct {
+	sourceLine
+	Icon  string
+	Names []string
+	// SetUp is set once it was used. Before, the card says what the source is for.
+	SetUp bool
+}
+
+func (g Sources) list(r *request) (content, error) {
+	polled, err := g.polled(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	lines, err := g.lines(r.Context(), time.Now(), polled)
+	if err != nil {
+		return content{}, err
+	}
+	run := newest(g.Tasks, importer.RunTask)
+	page := sourcesPage{Refresh: refreshIdle, Importing: run.State == task.Running}
+	if result, is := run.Result.(importer.Result); is && !page.Importing {
+		page.Imported = importViewOf(run, result)
+	}
+	for _, line := range lines[:len(source.Push)] {
+		if line.Seen != nil {
+			page.Heard = append(page.Heard, line)
+		} else {
+			page.Unheard = append(page.Unheard, line)
+		}
+	}
+	for i, p := range polled {
+		card := sourceCard{lines[len(source.Push)+i], p.Icon, p.Names, p.Enabled || len(p.Names) > 0}
+		card.SetUp = card.SetUp || card.Seen != nil
+		if !p.Enabled {
+			card.Silent, card.Problem = 0, reason.Reason{}
+		}
+		if card.Silent == 0 {
+			card.Display = p.Display
+		}
+		page.Polled = append(page.Polled, card)
+	}
+	return content{Data: page}, nil
 }
 
 // boxesOnline is how many boxes are online.

@@ -48,7 +48,7 @@ func TestBrowserReadsTheNAS(t *testing.T) {
 		}
 		return sourceAnswers(c)
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/nas"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/nas"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#nas-path", "/nas/"), browsertest.Click("form[data-api=PATCH] button.primary"),
 		browsertest.Until(browsertest.Says(".field-error", "is not the path of a file")), browsertest.Until(`document.activeElement.id === "nas-path"`),
 		browsertest.Type("#nas-path", "/nas/trimmedia.db"), browsertest.Click("form[data-api=PATCH] button.primary"),
@@ -97,7 +97,7 @@ func TestBrowserScansForBoxes(t *testing.T) {
 		}
 		return sourceAnswers(c)
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/device"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/device"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#scan button"), browsertest.Until(browsertest.Says("#scan-progress", "up to 20 seconds")), browsertest.Until(`document.querySelector("#scan-progress progress").value > 0`))
 	close(scanned)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#device-told", "Boxes that answered: 1. Nothing was taken in. The time was too short")),
@@ -139,14 +139,14 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 		return sourceAnswers(c)
 	}
 	code := `document.getElementById("mail-code")`
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(code+`.hidden`), browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
 		browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(`document.activeElement.id === "mail-otp"`),
 		browsertest.Until(`/good for another 4:5\d\. Another mail can be sent in 0:5\d\./.test(`+code+`.innerText)`),
 		browsertest.Until(`/The code is good for another 5 min/.test(`+code+`.querySelector("[role=status]").textContent)`),
 		browsertest.Until(`document.querySelector("[data-mail-again]").getAttribute("aria-disabled") === "true"`),
 		// A phone may drop the page while the mail is read.
-		chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#mail-otp", "000000"), browsertest.Click("#mail-code button.primary"),
 		browsertest.Until(browsertest.Says("#mail-code .field-error", "4 more may be wrong")), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "000001"), browsertest.Click("#mail-code button.primary"),
@@ -177,7 +177,7 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 	g.fillSources(t)
 	g.retryAfter = "40"
 	g.answer = func(apiCall) (int, string) { return 429, `{"status":429,"detail":"a mail was asked for just now"}` }
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
 		browsertest.Until(`/good for another 4:(40|3\d)\. Another mail can be sent in 0:(40|3\d)\./.test(document.getElementById("mail-code").innerText)`))
 	// That mail was for another address, or its code is used up: there is no code to enter.
@@ -204,7 +204,7 @@ func TestBrowserWorksWithTheTracker(t *testing.T) {
 		}
 		return sourceAnswers(c)
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/tracker"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Listening),
 		// The preview that runs is found again; what it brought is filtered in place.
 		browsertest.Until(browsertest.Says("#run", "3 of 12")), browsertest.Until(`!document.querySelector("#forecast table")`))
 	end()
@@ -253,7 +253,7 @@ func TestBrowserImports(t *testing.T) {
 		return sourceAnswers(c)
 	}
 	who := `document.getElementById("import-who")`
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/import"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("[name=source][value=jellyfin]"), browsertest.Until(`document.getElementById("import-url").placeholder.endsWith(":8096")`),
 		browsertest.Until(`document.getElementById("import-token-help").innerText.includes("Dashboard → API Keys")`),
 		browsertest.Type("#import-url", "http://192.168.1.5:8096"), browsertest.Type("#import-token", "wrong"), browsertest.Click("[data-ask]"),
@@ -267,7 +267,7 @@ func TestBrowserImports(t *testing.T) {
 		browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says(".libraries .field-error", "Choose at least one library.")),
 		browsertest.Click("[name=libraries]"), browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says("#run", "3 of 12")),
 		// The preview is found again after the page was left.
-		chromedp.Navigate(g.server.URL+"/import"), browsertest.Until(browsertest.Says("#run", "3 of 12")), browsertest.Until(browsertest.Listening))
+		chromedp.Navigate(g.server.URL+"/sources/import"), browsertest.Until(browsertest.Says("#run", "3 of 12")), browsertest.Until(browsertest.Listening))
 	end()
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#forecast", "Preview: Mira on home")),
 		browsertest.Type("#import-url", "http://192.168.1.5:32400"), browsertest.Type("#import-token", "right"),

@@ -23,10 +23,10 @@ func TestTheQueueSaysNothingGoodAboveWhatFailed(t *testing.T) {
 		rig        *rig
 		good       bool
 	}{
-		{"what waits", "/queue", full, false},
-		{"what was given up", "/queue?status=abandoned", full, false},
-		{"nothing", "/queue", empty, true},
-		{"nothing given up", "/queue?status=abandoned", empty, true},
+		{"what waits", "/records/queue", full, false},
+		{"what was given up", "/records/queue?status=abandoned", full, false},
+		{"nothing", "/records/queue", empty, true},
+		{"nothing given up", "/records/queue?status=abandoned", empty, true},
 	} {
 		body := c.rig.get(t, c.rig.client(t, true), c.path, "en").body
 		if says := strings.Contains(body, good); says != c.good {
@@ -34,7 +34,7 @@ func TestTheQueueSaysNothingGoodAboveWhatFailed(t *testing.T) {
 		}
 	}
 	empty.answered = time.Time{}
-	mustContain(t, empty.get(t, empty.client(t, true), "/queue", "en").body, "Bangumi has not been asked yet")
+	mustContain(t, empty.get(t, empty.client(t, true), "/records/queue", "en").body, "Bangumi has not been asked yet")
 }
 
 // TestNothingIsCertainAndUncertain reads records that wait for a person.

@@ -149,7 +149,7 @@ func (g Summaries) list(r *request) (content, error) {
 		page.Presets = append(page.Presets, jobPreset{first.icon, first.key, body})
 	}
 	page.New, err = g.jobForm(ctx, summary.Job{Draft: summary.Draft{Enabled: true, Cron: "0 21 * * *", DaysBack: 1, SkipEmpty: true}}, channels)
-	return content{Title: "summaries.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 func (g Summaries) job(r *request) (content, error) {
@@ -180,7 +180,7 @@ func (g Summaries) job(r *request) (content, error) {
 	for _, result := range results {
 		page.Results = append(page.Results, resultView{result, outcomeDisplay(result.Outcome, result.Problem)})
 	}
-	page.pager = pagerOf("/summaries/"+url.PathEscape(job.Name), map[string]string{}, before, next)
+	page.pager = pagerOf("/messages/summaries/"+url.PathEscape(job.Name), map[string]string{}, before, next)
 	return content{Heading: job.Name, Data: page}, nil
 }
 
@@ -278,9 +278,9 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 	case summary.SwitchedOff:
 		view.Display, view.Key = display{"quiet", "power", "airing.is.off"}, "airing.switch_on"
 	case summary.ArchiveOff:
-		view.Display, view.Path, view.Key = display{"warn", "triangle-alert", "airing.is.archive_off"}, "/archive", "airing.to_archive"
+		view.Display, view.Path, view.Key = display{"warn", "triangle-alert", "airing.is.archive_off"}, "/titles/archive", "airing.to_archive"
 	case summary.ArchiveMissing:
-		view.Display, view.Path, view.Key = display{"warn", "hourglass", "airing.is.archive_missing"}, "/archive", "airing.to_archive"
+		view.Display, view.Path, view.Key = display{"warn", "hourglass", "airing.is.archive_missing"}, "/titles/archive", "airing.to_archive"
 	default:
 		view.Display = display{"good", "circle-check", "airing.is.on"}
 		if len(view.Recipients.Names) == 0 {

@@ -131,20 +131,20 @@ func TestSummariesPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"jobs", "/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Nobody will be told", "No notification rule covers this", `data-url="/api/notification/rules" data-body="{&#34;kinds&#34;:[&#34;summary_ready&#34;]`, `&#34;airing_today&#34;`,
-			"Being made now", "Switched off", "the last 7 days", `href="/summaries/%e6%9c%88%e6%8a%a5"`, "Kept in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
+		{"jobs", "/messages/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Nobody will be told", "No notification rule covers this", `data-url="/api/notification/rules" data-body="{&#34;kinds&#34;:[&#34;summary_ready&#34;]`, `&#34;airing_today&#34;`,
+			"Being made now", "Switched off", "the last 7 days", `href="/messages/summaries/%e6%9c%88%e6%8a%a5"`, "Kept in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
 			[]string{"每天 21:00", "每周日 20:30", "不会通知任何人", "正在生成", "最近 7 天", "3 个章节", "无法读取列表"}, "No summary yet"},
-		{"no job", "/summaries", empty, []string{"No summary yet", "&#34;cron&#34;:&#34;0 20 * * 0&#34;", "&#34;name&#34;:&#34;weekly&#34;", "The offline archive is switched off", `href="/archive"`, "There is no channel yet", "No language model is set up"},
+		{"no job", "/messages/summaries", empty, []string{"No summary yet", "&#34;cron&#34;:&#34;0 20 * * 0&#34;", "&#34;name&#34;:&#34;weekly&#34;", "The offline archive is switched off", `href="/titles/archive"`, "There is no channel yet", "No language model is set up"},
 			[]string{"还没有总结", "&#34;name&#34;:&#34;每周&#34;", "离线数据未启用", "没有配置大模型"}, "People are told"},
-		{"a job", "/summaries/daily", g, []string{"Made, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 read, 142 written", "by hand", "by its schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",
+		{"a job", "/messages/summaries/daily", g, []string{"Made, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 read, 142 written", "by hand", "by its schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",
 			"&lt;script&gt;alert", "the service of the language model refuses the key", `name="channels" value="1" data-type="number" data-list checked`, `name="channels" value="2" data-type="number" data-list>`, `data-url="/api/summary/jobs/daily"`},
 			[]string{"已生成，但有问题", "没有观看记录", "由 qwen3:8b 撰写", "12 条记录", "大模型服务拒绝了密钥", "请检查 llm.api_key"}, "<script>alert"},
-		{"a job without results", "/summaries/family", g, []string{"No text yet", "Three sentences, as a radio host would.", "Delete the summary family?"}, []string{"还没有内容"}, "written by qwen"},
-		{"a job of somebody who is gone", "/summaries/%E6%9C%88%E6%8A%A5", g, []string{`<option value="gone" selected>gone</option>`, `value="200"`, `data-body="{&#34;name&#34;:&#34;月报&#34;,&#34;enabled&#34;:true,`}, nil, "three sentences"},
-		{"older results", "/summaries/daily?before=2", g, []string{"the records could not be read", "Newest"}, []string{"最新"}, "Nothing was watched</span>"},
-		{"the model", "/llm", g, []string{"Uses qwen3:8b at 192.168.1.5:11434.", "What leaves your network", "15 requests", "Requests of the last 30 days: 15, of which 3 failed", "<svg", "1 failed", "2.3 s", "Last problem,", "refuses the key", "Incorrect API key &lt;b&gt;", "A new one replaces it"},
+		{"a job without results", "/messages/summaries/family", g, []string{"No text yet", "Three sentences, as a radio host would.", "Delete the summary family?"}, []string{"还没有内容"}, "written by qwen"},
+		{"a job of somebody who is gone", "/messages/summaries/%E6%9C%88%E6%8A%A5", g, []string{`<option value="gone" selected>gone</option>`, `value="200"`, `data-body="{&#34;name&#34;:&#34;月报&#34;,&#34;enabled&#34;:true,`}, nil, "three sentences"},
+		{"older results", "/messages/summaries/daily?before=2", g, []string{"the records could not be read", "Newest"}, []string{"最新"}, "Nothing was watched</span>"},
+		{"the model", "/messages/llm", g, []string{"Uses qwen3:8b at 192.168.1.5:11434.", "What leaves your network", "15 requests", "Requests of the last 30 days: 15, of which 3 failed", "<svg", "1 failed", "2.3 s", "Last problem,", "refuses the key", "Incorrect API key &lt;b&gt;", "A new one replaces it"},
 			[]string{"使用 qwen3:8b", "媒体服务器的用户名", "15 次请求", "大模型服务拒绝了密钥"}, "sk-of-the"},
-		{"no model", "/llm", empty, []string{"None is set up", "summaries work without one", "What leaves your network", "It has not been used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
+		{"no model", "/messages/llm", empty, []string{"None is set up", "summaries work without one", "What leaves your network", "It has not been used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.rig.client(t, true)
@@ -160,12 +160,12 @@ func TestSummariesPages(t *testing.T) {
 			}
 		})
 	}
-	if page := g.get(t, g.client(t, true), "/summaries/nothing", "en"); page.status != http.StatusNotFound {
+	if page := g.get(t, g.client(t, true), "/messages/summaries/nothing", "en"); page.status != http.StatusNotFound {
 		t.Errorf("a job that is not there answers %d", page.status)
 	}
 	for reason, wanted := range map[summary.Reason]string{summary.SwitchedOff: "Choose a time", summary.ArchiveMissing: "not imported yet"} {
 		empty.airing.Reason = reason
-		mustContain(t, empty.get(t, empty.client(t, true), "/summaries", "en").body, wanted)
+		mustContain(t, empty.get(t, empty.client(t, true), "/messages/summaries", "en").body, wanted)
 	}
 }
 
@@ -187,8 +187,8 @@ func TestSchedulesAreToldInWords(t *testing.T) {
 		if _, err := g.summaries.Create(t.Context(), summary.Draft{Name: name, Cron: c.cron, DaysBack: 1}); err != nil {
 			t.Fatal(err)
 		}
-		mustContain(t, g.get(t, in, "/summaries/"+name, "en").body, c.en)
-		mustContain(t, g.get(t, in, "/summaries/"+name, "zh-CN").body, c.zh)
+		mustContain(t, g.get(t, in, "/messages/summaries/"+name, "en").body, c.en)
+		mustContain(t, g.get(t, in, "/messages/summaries/"+name, "zh-CN").body, c.zh)
 	}
 }
 
@@ -206,12 +206,12 @@ func TestSummaryResultsHavePages(t *testing.T) {
 		return nil
 	})
 	in := g.client(t, true)
-	page := g.get(t, in, "/summaries/daily", "en").body
-	mustContain(t, page, "text 25.", "text 6.", `href="/summaries/daily?before=6"`)
+	page := g.get(t, in, "/messages/summaries/daily", "en").body
+	mustContain(t, page, "text 25.", "text 6.", `href="/messages/summaries/daily?before=6"`)
 	if strings.Contains(page, "text 5.") || strings.Contains(page, "Newest") {
 		t.Error("the first page is too long, or leads back to itself")
 	}
-	mustContain(t, g.get(t, in, "/summaries/daily?before=6", "en").body, "text 5.", "text 1.", "Newest")
+	mustContain(t, g.get(t, in, "/messages/summaries/daily?before=6", "en").body, "text 5.", "text 1.", "Newest")
 }
 
 // TestBrowserChangesASummary is about the form, the switch, and what the buttons say that do not work out.
@@ -236,11 +236,11 @@ func TestBrowserChangesASummary(t *testing.T) {
 		return 200, "{}"
 	}
 	send := browsertest.Click("#job-1 form[data-url$='/trigger'] button")
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/summaries"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/messages/summaries"), browsertest.Until(browsertest.Listening),
 		send, browsertest.Until(browsertest.Says("#told-1", "它正在生成中")),
 		send, browsertest.Until(browsertest.Says("#told-1", "无法读取记录：请查看服务日志")),
 		send, browsertest.Until(browsertest.Says("#told-1", "因此没有发送")), browsertest.Until(`document.activeElement.id === "told-1"`),
-		speak("en"), chromedp.Navigate(g.server.URL+"/summaries"), browsertest.Until(browsertest.Listening),
+		speak("en"), chromedp.Navigate(g.server.URL+"/messages/summaries"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#new-job > summary"), browsertest.Type("#job-name", "two words"),
 		browsertest.Click("[data-cron-is='0 9 1 * *']"), browsertest.Until(`document.querySelector("#new-job .runs time")?.dateTime === "2026-06-01T07:00:00Z"`),
 		browsertest.Click("#new-job [name=channels][value='1']"),
@@ -248,9 +248,9 @@ func TestBrowserChangesASummary(t *testing.T) {
 		browsertest.Type("#job-name", "monthly"), browsertest.Click("#new-job button.primary"), browsertest.Until(browsertest.Says("#toasts", "Saved.")),
 		browsertest.Click("#job-1 form[data-api=PUT] button"), browsertest.Until(browsertest.Says("#toasts", "Switched off.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		chromedp.Navigate(g.server.URL+"/summaries/daily"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/messages/summaries/daily"), browsertest.Until(browsertest.Listening),
 		browsertest.Click(".head form button"), browsertest.Until(browsertest.Says("#confirm", "Delete the summary daily?")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(`location.pathname === "/summaries"`),
+		browsertest.Until(`location.pathname === "/messages/summaries"`),
 	)
 	run := apiCall{"POST", "/api/summary/jobs/daily/trigger", ""}
 	draft := func(name string) string {

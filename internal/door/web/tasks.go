@@ -50,9 +50,8 @@ type taskView struct {
 	Summary string
 	// Detail is what it says itself: why it failed, or what it is at.
 	Detail reason.Reason
-	// Page is the path of the page it is about, and PageKey the text key of its name; empty when there is none.
-	Page    string
-	PageKey string
+	// Page is the path of the page it is about; empty when there is none.
+	Page string
 	// Took is how long it ran in milliseconds; 0 while it runs.
 	Took float64
 	// Refresh is in how many seconds it is to be fetched anew; 0 once it ended.
@@ -98,7 +97,7 @@ func (g Tasks) list(r *request) (content, error) {
 		}
 	}
 	page.Jobs, err = r.scheduled(jobs)
-	return content{Title: "tasks.title", Data: page}, err
+	return content{Data: page}, err
 }
 
 // task shows one task with its log.
@@ -152,7 +151,7 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	if r, is := t.Result.(record.Record); is && t.State == task.Done {
 		v.Display = displayOf(r.Status)
 	}
-	v.Page, v.PageKey = pageOf(t)
+	v.Page = pageOf(t)
 	var err error
 	if v.Summary, err = w.taskText(t); err != nil {
 		return taskView{}, err
@@ -165,35 +164,35 @@ func (w words) taskView(t task.Status) (taskView, error) {
 	return v, nil
 }
 
-// pageOf is the page that a task or a job is about, and the text key of its name.
-func pageOf(t task.Status) (path, key string) {
+// pageOf is the path of the page that a task or a job is about; empty when there is none.
+func pageOf(t task.Status) string {
 	switch t.Kind {
 	case retryKind, correctKind:
-		return fmt.Sprintf("/records/%d", t.RecordID), "task.page.record"
+		return fmt.Sprintf("/records/%d", t.RecordID)
 	case retryFailedKind:
-		return "/records?status=error", "nav.records"
+		return "/records?status=error"
 	case answerKind:
-		return questionPath(t.RecordID), "nav.review"
+		return questionPath(t.RecordID)
 	case archive.TaskKind:
-		return "/archive", "nav.archive"
+		return "/titles/archive"
 	case account.TokensJob:
-		return "/accounts", "nav.accounts"
+		return "/people"
 	case summary.JobsJob, summary.AiringJob:
-		return "/summaries", "nav.summaries"
+		return "/messages/summaries"
 	case nas.ScanJob:
-		return "/nas", "nav.nas"
+		return "/sources/nas"
 	case device.TaskKind:
-		return "/device", "nav.device"
+		return "/sources/device"
 	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, tracker.TokensJob:
-		return "/tracker", "nav.tracker"
+		return "/sources/tracker"
 	case importer.RunTask, importer.PreviewTask:
-		return "/import", "nav.import"
+		return "/sources/import"
 	case backup.TaskKind:
-		return "/settings/backups", "backups.title"
+		return "/settings/backups"
 	case idmap.TaskKind, update.JobName:
-		return "/about", "task.page.about"
+		return "/settings/about"
 	}
-	return "", ""
+	return ""
 }
 
 // taskText describes the progress or the result of a task; empty when its state says all.

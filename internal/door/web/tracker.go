@@ -105,7 +105,7 @@ func (g Sources) tracker(r *request) (content, error) {
 		page.Preview = previewTableOf(r, preview, result.Table)
 		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey = result.Known, result.Skipped+result.Unreadable, "preview.foreign"
 	}
-	return content{Title: "tracker.title", Data: page}, nil
+	return content{Data: page}, nil
 }
 
 // trackerDisplay shows the state of the tracker.

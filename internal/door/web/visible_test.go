@@ -104,9 +104,9 @@ func TestBrowserShowsControlCharacters(t *testing.T) {
 	shows := func(selector, text string) browsertest.Step {
 		return browsertest.Until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q) && !(%s)`, selector, text, hidden))
 	}
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/import"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/sources/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#import-url", "http://192.168.1.5:8096"), browsertest.Type("#import-token", "right"), browsertest.Click("[data-ask]"),
 		shows("#import-who h2", "homeU+202EU+0007"), shows("#import-user", "Mira[U+202E][U+0007]"), shows("#import-user-help", "miraU+202E"), shows(".libraries", "动画U+202E"),
-		chromedp.Navigate(g.server.URL+"/device"), browsertest.Until(browsertest.Listening),
+		chromedp.Navigate(g.server.URL+"/sources/device"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#scan button"), shows("#device-told", "Bedroom BoxU+202E"), shows("#device-told .ep", "第7集U+202E"))
 }

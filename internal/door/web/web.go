@@ -12,6 +12,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -60,7 +61,7 @@ type DemoLogin struct{ Name, Password string }
 // site is the handler behind New.
 type site struct {
 	Config
-	menu      []section
+	doors     []door
 	assets    *assets
 	texts     catalogue
 	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
@@ -77,18 +78,17 @@ type Pages struct {
 // New makes the pages. It fails when a translation or an asset is missing or broken.
 func New(c Config, g Groups) (Pages, error) {
 	s := &site{Config: c}
-	sections := g.sections()
-	s.menu = menu(sections)
+	s.doors = g.doors()
 	var err error
 	if s.texts, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
-	if s.assets, err = loadAssets(s.texts, pages(sections)); err != nil {
+	if s.assets, err = loadAssets(s.texts, pages(s.doors)); err != nil {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	s.templates, s.documents = map[string]func() (*template.Template, error){}, map[string]func() (*documents.Library, error){}
 	for _, lang := range languages {
-		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(sections)) })
+		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(s.doors)) })
 		s.documents[lang.Tag] = sync.OnceValues(func() (*documents.Library, error) { return s.loadDocuments(lang.Tag) })
 	}
 	mux := http.NewServeMux()
@@ -99,8 +99,15 @@ func New(c Config, g Groups) (Pages, error) {
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
 	mux.HandleFunc("GET "+documents.Path+"/pictures/{file}", s.picture)
 	mux.HandleFunc("GET "+documents.Path+"/"+string(bilingual.Chinese)+"/pictures/{file}", s.picture)
-	for _, p := range pages(sections) {
-		mux.HandleFunc(p.pattern(), s.page(p))
+	mux.HandleFunc(errorPage.pattern(), s.page(errorPage, location{}))
+	for _, d := range s.doors {
+		for _, p := range d.Pages {
+			mux.HandleFunc(p.pattern(), s.page(p, d.locationOf(p)))
+		}
+	}
+	for old := range moved {
+		mux.HandleFunc("GET "+old, s.toMoved(old))
+		mux.HandleFunc("GET "+old+"/", s.toMoved(old))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(&http.Request{Method: http.MethodGet, Host: r.Host, URL: r.URL}); pattern != "GET /" {
@@ -109,7 +116,7 @@ func New(c Config, g Groups) (Pages, error) {
 			return
 		}
 		// A media server would take a redirect to the sign-in page for success.
-		http.Error(w, "There is nothing to send to at this address. The page Connect shows the address of each source.", http.StatusNotFound)
+		http.Error(w, "There is nothing to send to at this address. The page Webhooks, behind Sources, shows the address of each source.", http.StatusNotFound)
 	})
 	stylesheet, err := s.assetURL("app.css")
 	if err != nil {
@@ -129,7 +136,8 @@ type request struct {
 	signedIn bool
 }
 
-// content is the content of a page. Its title is the text of the key Title, or else Heading, such as the title of a film.
+// content is the content of a page. Its title is Heading, such as the title of a film, or else the text of the key Title;
+// empty for that of the list of pages.
 type content struct {
 	Title   string
 	Heading string
@@ -141,8 +149,8 @@ type content struct {
 // frame is the data of the layout around a page.
 type frame struct {
 	content
+	location
 	Page     page
-	Path     string
 	Lang     string
 	Theme    string
 	Here     string // where a change of the preferences redirects back to, without the base path
@@ -154,17 +162,31 @@ type frame struct {
 	Content template.HTML
 }
 
-// badge counts the things of a kind that wait for a person.
-type badge struct {
-	Kind  string
+// entry is a door in the menu.
+type entry struct {
+	door
+	// Path is where it leads to.
+	Path string
+	// Current is "page" on that page, "true" on another one behind the door, otherwise empty.
+	Current string
+	// Count is how many things behind it wait for a person.
 	Count int
 }
 
-// Badge is the badge of a kind.
-func (f frame) Badge(kind string) badge { return badge{kind, f.Badges[kind]} }
+// Entry is the entry of a door.
+func (f frame) Entry(d door) entry {
+	e := entry{door: d, Path: d.Pages[0].Path, Count: f.Badges[d.Badge]}
+	switch {
+	case d.Pages[0].Path == f.Page.Path:
+		e.Current = "page"
+	case d.Key == f.Door:
+		e.Current = "true"
+	}
+	return e
+}
 
 // page is the handler of a page.
-func (s *site) page(p page) http.HandlerFunc {
+func (s *site) page(p page, at location) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
 		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open && !p.Document {
@@ -178,14 +200,15 @@ func (s *site) page(p page) http.HandlerFunc {
 		case c.Instead != "":
 			http.Redirect(w, plain, c.Instead, http.StatusSeeOther)
 		default:
-			s.write(w, r, http.StatusOK, p, c)
+			s.write(w, r, http.StatusOK, p, at, c)
 		}
 	}
 }
 
 // write renders the whole page before it sends anything.
-func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c content) {
-	f := frame{content: c, Page: p, Path: r.URL.Path, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name}
+func (s *site) write(w http.ResponseWriter, r *request, status int, p page, at location, c content) {
+	c.Title = cmp.Or(c.Title, p.Title)
+	f := frame{content: c, location: at, Page: p, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name}
 	if f.SignedIn {
 		f.Badges = s.badges(r.Context())
 	}
@@ -210,17 +233,15 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, c co
 // badges counts what waits for a person, by kind.
 func (s *site) badges(ctx context.Context) map[string]int {
 	counts := map[string]int{}
-	for _, one := range s.menu {
-		for _, p := range one.Pages {
-			if p.count == nil {
-				continue
-			}
-			n, err := p.count(ctx)
-			if err != nil && ctx.Err() == nil {
-				s.Log.ErrorContext(ctx, "cannot count what waits for a person", "page", p.Path, "error", err)
-			}
-			counts[p.Badge] = n
+	for _, d := range s.doors {
+		if d.count == nil {
+			continue
 		}
+		n, err := d.count(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "cannot count what waits for a person", "of", d.Badge, "error", err)
+		}
+		counts[d.Badge] = n
 	}
 	return counts
 }
@@ -262,11 +283,11 @@ func idOf(r *request) (int64, error) {
 func (s *site) fail(w http.ResponseWriter, r *request, err error) {
 	switch {
 	case reason.Of(err).Class() == reason.NotFound:
-		s.write(w, r, http.StatusNotFound, errorPage, content{Title: "error.not_found", Data: http.StatusNotFound})
+		s.write(w, r, http.StatusNotFound, errorPage, location{}, content{Title: "error.not_found", Data: http.StatusNotFound})
 	case r.Context().Err() != nil:
 		return
 	default:
 		s.Log.ErrorContext(r.Context(), "cannot make a page", "path", r.URL.Path, "error", err)
-		s.write(w, r, http.StatusInternalServerError, errorPage, content{Title: "error.failed", Data: http.StatusInternalServerError})
+		s.write(w, r, http.StatusInternalServerError, errorPage, location{}, content{Title: "error.failed", Data: http.StatusInternalServerError})
 	}
 }

@@ -16,7 +16,7 @@ type Adapter struct {
 	Guide Guide
 }
 
-// Guide is what the page Connect says of a source. Its texts may hold **bold** and `code`.
+// Guide is what the page Webhooks says of a source. Its texts may hold **bold** and `code`.
 type Guide struct {
 	// Needs is what somebody must have first.
 	Needs bilingual.Text

@@ -97,9 +97,9 @@ func (c *config) addAccount(row accountRow) {
 	}
 	switch {
 	case a.Tokens.Access == "":
-		a.Note = "without a token: enter one on the page Accounts"
+		a.Note = "without a token: enter one on the page People"
 	case row.method == "oauth" && !lasting && row.expires > 0:
-		a.Note = "its sign-in cannot be renewed here: enter a token on the page Accounts before " + a.Tokens.ExpiresAt.Format(time.DateOnly)
+		a.Note = "its sign-in cannot be renewed here: enter a token on the page People before " + a.Tokens.ExpiresAt.Format(time.DateOnly)
 	case row.unused:
 		a.Note = "switched off: the mode it ran in passed it over"
 	}
@@ -124,7 +124,7 @@ func (c *config) readSignIn(ctx context.Context) error {
 		access, refresh := c.clear(what, row.access), c.clear(what, row.refresh)
 		if yes(row.filter, false) {
 			c.plan.leave("sync_filter_enabled of "+row.user+" at Trakt", "there is no such filter: what is no animation finds no entry and is not marked; "+
-				"block its titles on the page Mappings if their records disturb")
+				"block its titles on the page Blocked titles if their records disturb")
 		}
 		switch {
 		case !row.enabled:

@@ -11,8 +11,8 @@ prepare();
 afterPaint(showTimes); // until then the times are those of the server, in its own zone
 const followed = document.querySelector("[data-follow]");
 if (followed) followTask(followed.dataset.follow);
-// On a phone tabs scroll sideways, in a low window the rooms scroll; the open one may be outside.
-for (const tab of document.querySelectorAll(".tabs [aria-current], .choices-of [aria-current]")) {
+// On a phone tabs scroll sideways, in a low window the entries of the menu scroll; the open one may be outside.
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
   tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 }
 document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest" });
