@@ -64,6 +64,9 @@ func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Conte
 			break
 		}
 	}
+	if !s.forDocument {
+		op.Errors = nil // only the document tells them
+	}
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = 1 << 20
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
@@ -56,17 +57,14 @@ func Upgrade(ctx context.Context, d *db.DB) error {
 	if err := d.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_upgrades WHERE name = 'texts'`).Scan(&pending); err != nil || pending == 0 {
 		return err
 	}
-	r, err := newReader()
-	if err != nil {
-		return err
-	}
+	read := sync.OnceValues(newReader) // it takes 2 MB, which a service without old texts does not need
 	for _, c := range texts {
-		if err := c.upgrade(ctx, d, r.column); err != nil {
+		if err := c.upgrade(ctx, d, read, (*reader).column); err != nil {
 			return fmt.Errorf("turn texts of %s.%s into reasons: %w", c.table, c.name, err)
 		}
 	}
 	for _, c := range documents {
-		if err := c.upgrade(ctx, d, r.document); err != nil {
+		if err := c.upgrade(ctx, d, read, (*reader).document); err != nil {
 			return fmt.Errorf("turn texts of %s.%s into reasons: %w", c.table, c.name, err)
 		}
 	}
@@ -83,16 +81,20 @@ type change struct {
 }
 
 // upgrade gives every filled row of a column, the newest first, what become makes of it; an empty answer leaves the row.
-func (c column) upgrade(ctx context.Context, d *db.DB, become func(string) string) error {
+func (c column) upgrade(ctx context.Context, d *db.DB, read func() (*reader, error), become func(*reader, string) string) error {
 	const newest = 1<<63 - 1
 	for before := int64(newest); ; {
 		rows, err := c.rows(ctx, d, before)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
+		r, err := read()
+		if err != nil {
+			return err
+		}
 		before = rows[len(rows)-1].id
 		for i := range rows { // before the write, which all writers wait for
-			rows[i].to = become(rows[i].from)
+			rows[i].to = become(r, rows[i].from)
 		}
 		rows = slices.DeleteFunc(rows, func(row change) bool { return row.to == "" })
 		if len(rows) == 0 {
