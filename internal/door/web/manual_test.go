@@ -22,7 +22,7 @@ var unfinished = []string{
 	"first-steps", "best-practice", "known-problems", "troubleshooting", "install/docker", "install/linux", "install/macos", "install/windows",
 	"install/synology", "install/unraid", "install/by-hand", "upgrade", "sources/webhooks", "sources/plex", "sources/tautulli", "sources/emby",
 	"sources/jellyfin", "sources/script", "sources/nas", "sources/tv-box", "sources/trakt", "sources/import", "accounts", "records", "matching",
-	"titles", "archive", "notifications", "summaries", "access", "security", "operations", "backup", "moving", "settings", "performance",
+	"titles", "archive", "notifications", "summaries", "access", "security", "operations", "backup", "moving", "performance",
 	"install", "sources",
 }
 
@@ -139,7 +139,7 @@ func TestDocumentsLead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name := range manual(t) {
+		for name, pair := range manual(t) {
 			page := documents.Path
 			if name != "README" {
 				page += "/" + name
@@ -149,7 +149,7 @@ func TestDocumentsLead(t *testing.T) {
 				t.Errorf("%s: the document %s is not shown", language, name)
 				continue
 			}
-			if text := codeTag.ReplaceAllString(string(d.HTML), ""); strings.Contains(text, "**") || strings.Contains(text, "raw HTML omitted") {
+			if text := codeTag.ReplaceAllString(string(d.HTML), ""); strings.Contains(text, "**") || strings.Count(text, "raw HTML omitted") > strings.Count(pair[0], "<!--") {
 				t.Errorf("%s: %s has ** that makes nothing bold (a space before or after it helps), or tags, which are left out", language, name)
 			}
 			for _, found := range address.FindAllStringSubmatch(string(d.HTML), -1) {

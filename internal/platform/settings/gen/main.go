@@ -1,5 +1,5 @@
 // Command gen writes what is generated from the settings schema:
-// watchmark.example.toml and docs/settings.md. Run it with
+// watchmark.example.toml and settings.md of the documents in both languages. Run it with
 // "go generate ./internal/platform/settings".
 package main
 
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/settings"
 )
 
@@ -18,7 +19,8 @@ func generated() map[string]string {
 	schema := settings.Describe()
 	return map[string]string{
 		"watchmark.example.toml": example(schema),
-		"docs/settings.md":       reference(schema),
+		"docs/settings.md":       reference(schema, bilingual.English),
+		"docs/zh-CN/settings.md": reference(schema, bilingual.Chinese),
 	}
 }
 
@@ -57,7 +59,7 @@ func example(schema []settings.Section) string {
 			for _, line := range wrap(key.Help, 90) {
 				b.WriteString("# " + line + "\n")
 			}
-			notes := []string{allowed(key)}
+			notes := []string{allowed(key).English}
 			if key.Secret {
 				notes = append(notes, "secret")
 			}
@@ -70,40 +72,70 @@ func example(schema []settings.Section) string {
 	return b.String()
 }
 
-// reference is the settings page of the documents, in English and Chinese.
-func reference(schema []settings.Section) string {
+// The words of the settings page of the documents, beside those of the schema.
+var (
+	intro = bilingual.Text{
+		English: `# Settings
+
+For everybody who wants Watchmark to work in another way: all settings, by section.
+
+Most settings are changed on the page Settings, and a change is in force at once, except for those marked **restart**.
+Those marked **secret** are sealed in the database and masked wherever settings are shown.
+
+A setting takes its value from the last of these that sets it:
+
+1. its default
+2. the page Settings, or the API; kept in the database
+3. the file ` + "`watchmark.toml`" + ` in the data folder
+4. an environment variable; the second name in the tables below
+5. the command line
+
+What the file, the environment or the command line sets is locked on the page. An empty environment variable counts as
+not set. The items of a list stand in an environment variable with commas between them. A name that is misspelled is
+refused at the start.
+`,
+		Chinese: `# 设置
+
+写给想调整 Watchmark 工作方式的人：按分组列出的全部设置项。
+
+大多数设置可以在“设置”页面修改，修改立即生效；标有**需重启**的项除外。
+标有**机密**的项加密保存在数据库中，显示时以掩码代替。
+
+每个设置项依次取自以下来源，后者覆盖前者：
+
+1. 默认值
+2. “设置”页面或 API，保存在数据库中
+3. 数据目录中的 ` + "`watchmark.toml`" + ` 文件
+4. 环境变量，即下表中的第二个名称
+5. 命令行
+
+由文件、环境变量或命令行设定的项在页面上会被锁定。空的环境变量视为未设置。
+列表在环境变量中用逗号分隔。名称写错时服务会拒绝启动。
+`,
+	}
+	columns = bilingual.Text{English: "Setting | Default | Allowed | Meaning", Chinese: "设置项 | 默认值 | 取值 | 说明"}
+	secret  = bilingual.Text{English: " **secret**", Chinese: " **机密**"}
+	restart = bilingual.Text{English: " **restart**", Chinese: " **需重启**"}
+)
+
+// reference is the settings page of the documents.
+func reference(schema []settings.Section, language bilingual.Language) string {
 	var b strings.Builder
-	b.WriteString(`<!-- Generated from the schema in internal/platform/settings by "go generate ./internal/platform/settings". -->
-
-# Settings · 设置
-
-Each key takes its value from the last of these that sets it: the default, the settings page or API (kept in
-the database), the file ` + "`watchmark.toml`" + ` in the data folder, an environment variable, the command line. What the
-file, the environment or the command line sets is locked on the page. An empty environment variable counts as
-not set; the items of a list are parted by commas there. Misspelled keys and variables are refused at the start.
-
-每个设置项依次取自：默认值、设置页面或 API（保存在数据库中）、数据目录中的 ` + "`watchmark.toml`" + `、环境变量、命令行，
-后者覆盖前者。由文件、环境变量或命令行设定的项在页面上会被锁定。空的环境变量视为未设置，列表在环境变量中用逗号分隔。
-写错的设置项或变量名会在启动时被拒绝。
-
-Changes on the page are in force at once, except for keys marked **restart**. Keys marked **secret** are sealed in
-the database and masked in the settings.
-
-在页面上的修改立即生效，标有 **restart** 的项需要重启。标有 **secret** 的项加密保存，在设置中以掩码显示。
-`)
+	b.WriteString("<!-- Generated from the schema in internal/platform/settings by \"go generate ./internal/platform/settings\". -->\n\n" + intro.In(language))
 	for _, sec := range schema {
-		fmt.Fprintf(&b, "\n## [%s]\n\n%s · %s\n\n%s\n\n%s\n", sec.Name, sec.Label, sec.LabelZH, sec.Help, sec.HelpZH)
-		b.WriteString("\n| Key · 设置项 | Default · 默认值 | Allowed · 取值 | Meaning · 说明 |\n| --- | --- | --- | --- |\n")
+		label, help := bilingual.Text{English: sec.Label, Chinese: sec.LabelZH}, bilingual.Text{English: sec.Help, Chinese: sec.HelpZH}
+		fmt.Fprintf(&b, "\n## [%s]\n\n**%s**\n\n%s\n\n| %s |\n| --- | --- | --- | --- |\n", sec.Name, label.In(language), help.In(language), columns.In(language))
 		for _, key := range sec.Keys {
 			marks := ""
 			if key.Secret {
-				marks += " **secret**"
+				marks += secret.In(language)
 			}
 			if key.Restart {
-				marks += " **restart**"
+				marks += restart.In(language)
 			}
-			fmt.Fprintf(&b, "| `%s`%s<br>`%s` | `%s` | %s | **%s · %s**<br>%s<br>%s |\n",
-				name(key), marks, key.Env, literal(key.Default), allowed(key), key.Label, key.LabelZH, key.Help, key.HelpZH)
+			label, help := bilingual.Text{English: key.Label, Chinese: key.LabelZH}, bilingual.Text{English: key.Help, Chinese: key.HelpZH}
+			fmt.Fprintf(&b, "| `%s` `%s`%s | `%s` | %s | **%s**%s%s |\n", name(key), key.Env, marks, literal(key.Default), allowed(key).In(language),
+				label.In(language), bilingual.Text{English: ": ", Chinese: "："}.In(language), help.In(language))
 		}
 	}
 	return b.String()
@@ -116,24 +148,24 @@ func name(key settings.Key) string {
 }
 
 // allowed says in a few words what the key takes.
-func allowed(key settings.Key) string {
+func allowed(key settings.Key) bilingual.Text {
 	switch {
 	case len(key.Choices) > 0:
 		values := make([]string, len(key.Choices))
 		for i, choice := range key.Choices {
 			values[i] = choice.Value
 		}
-		return strings.Join(values, ", ")
+		return bilingual.Text{English: strings.Join(values, ", "), Chinese: strings.Join(values, "、")}
 	case key.Type == settings.Integer:
-		return fmt.Sprintf("whole number, %.0f to %.0f", *key.Min, *key.Max)
+		return bilingual.Text{English: fmt.Sprintf("whole number, %.0f to %.0f", *key.Min, *key.Max), Chinese: fmt.Sprintf("整数，%.0f 到 %.0f", *key.Min, *key.Max)}
 	case key.Type == settings.Number:
-		return fmt.Sprintf("number, %v to %v", *key.Min, *key.Max)
+		return bilingual.Text{English: fmt.Sprintf("number, %v to %v", *key.Min, *key.Max), Chinese: fmt.Sprintf("数字，%v 到 %v", *key.Min, *key.Max)}
 	case key.Type == settings.Boolean:
-		return "true or false"
+		return bilingual.Text{English: "true or false", Chinese: "true 或 false"}
 	case key.Type == settings.List:
-		return "list of texts"
+		return bilingual.Text{English: "list of texts", Chinese: "文本列表"}
 	default:
-		return "text"
+		return bilingual.Text{English: "text", Chinese: "文本"}
 	}
 }
 
