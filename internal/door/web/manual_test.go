@@ -19,11 +19,7 @@ import (
 
 // unfinished are the documents that are being written: nothing holds for them yet.
 var unfinished = []string{
-	"first-steps", "best-practice", "known-problems", "troubleshooting", "install/docker", "install/linux", "install/macos", "install/windows",
-	"install/synology", "install/unraid", "install/by-hand", "upgrade", "sources/webhooks", "sources/plex", "sources/tautulli", "sources/emby",
-	"sources/jellyfin", "sources/script", "sources/nas", "sources/tv-box", "sources/trakt", "sources/import", "accounts", "records", "matching",
-	"titles", "archive", "notifications", "summaries", "access", "security", "operations", "backup", "moving", "performance",
-	"install", "sources",
+	"best-practice", "known-problems", "troubleshooting", "matching", "archive", "notifications", "summaries", "security", "moving", "performance", "install", "sources",
 }
 
 var (
@@ -188,7 +184,8 @@ func leads(library *documents.Library, from, to string) string {
 	if page == "" {
 		page = from
 	}
-	if slices.Contains(unfinished, strings.TrimSuffix(path.Clean(strings.TrimPrefix(page, documents.Path+"/")), ".md")) {
+	if file, waits := strings.CutSuffix(page, ".md"); waits && slices.ContainsFunc(unfinished, func(name string) bool { return strings.HasSuffix("/"+file, "/"+name) }) ||
+		slices.Contains(unfinished, strings.TrimPrefix(page, documents.Path+"/")) {
 		return ""
 	}
 	d := library.Document(page)
