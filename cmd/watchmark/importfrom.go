@@ -71,7 +71,7 @@ func (c importFromSyncer) Run(ctx context.Context, std standard) error {
 
 const nextSteps = `
 Next: start the service and look at the pages People and Records. So that media servers need no change, switch on
-server.legacy_paths and let the service listen on their port (docs/moving.md).
+server.legacy_paths and let the service listen on their port (/docs/moving on the pages of the service).
 `
 
 // fateWords are said of what is not taken.

@@ -170,6 +170,15 @@ func namesOf(files fs.FS) ([]string, error) {
 	return names, err
 }
 
+// Paths returns the paths of all documents, without the base path.
+func Paths(files fs.FS) ([]string, error) {
+	names, err := namesOf(files)
+	for i, name := range names {
+		names[i] = pathOf(name)
+	}
+	return names, err
+}
+
 // fileOf is the file of a document.
 func fileOf(name string, language bilingual.Language) string {
 	if language == bilingual.English {

@@ -38,7 +38,7 @@ type assets struct {
 // the request, and their compressed size would tell whether the two are equal.
 type asset struct{ plain, packed []byte }
 
-func loadAssets(words catalogue, pages []page) (*assets, error) {
+func loadAssets(words catalogue, pages []page, documentPaths []string) (*assets, error) {
 	a := &assets{names: map[string]string{}, files: map[string]asset{}}
 	var css bytes.Buffer
 	for _, name := range stylesheets {
@@ -69,7 +69,7 @@ func loadAssets(words catalogue, pages []page) (*assets, error) {
 		}
 	}
 	for _, lang := range languages {
-		text, err := scriptWords(words[lang.Tag])
+		text, err := scriptWords(words[lang.Tag], documentPaths)
 		if err != nil {
 			return nil, err
 		}
@@ -138,8 +138,8 @@ func joinScripts() ([]byte, error) {
 }
 
 // scriptWords is a script that holds the texts of the other scripts, whose keys begin with "script.". Browsers cache
-// it, so pages do not repeat these texts.
-func scriptWords(texts map[string]string) ([]byte, error) {
+// it, so pages do not repeat these texts. The paths of the documents are beside them: texts that name one become links.
+func scriptWords(texts map[string]string, documentPaths []string) ([]byte, error) {
 	words := map[string]string{}
 	for key, text := range texts {
 		if name, ours := strings.CutPrefix(key, "script."); ours {
@@ -147,7 +147,7 @@ func scriptWords(texts map[string]string) ([]byte, error) {
 		}
 	}
 	text, err := json.Marshal(words)
-	return fmt.Appendf(nil, "globalThis.words = %s;\n", text), err
+	return fmt.Appendf(nil, "globalThis.words = %s;\nglobalThis.documents = %q;\n", text, strings.Join(documentPaths, " ")), err
 }
 
 func (a *assets) add(name string, content []byte) error {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +68,28 @@ func document(r *request) (content, error) {
 		page.Found = library.Search(page.Query)
 	}
 	return content{Heading: page.Title, Data: page}, nil
+}
+
+// address finds the addresses of documents in a text; what stands before one keeps those of other sites out.
+var address = regexp.MustCompile(`(^|[^\w./:-])(/docs(?:/[a-z-]+)+)(#[a-z0-9-]+)?`)
+
+// linked escapes a text, and makes links of the addresses of documents in it.
+func (s *site) linked(text string) template.HTML {
+	return s.linkedHTML(template.HTML(template.HTMLEscapeString(text))) //nolint:gosec // just escaped
+}
+
+// linkedHTML is linked for a text that is HTML already, without attributes.
+func (s *site) linkedHTML(text template.HTML) template.HTML {
+	if !strings.Contains(string(text), documents.Path+"/") {
+		return text
+	}
+	return template.HTML(address.ReplaceAllStringFunc(string(text), func(found string) string { //nolint:gosec // paths of our own
+		part := address.FindStringSubmatch(found)
+		if !slices.Contains(s.documentPaths, part[2]) {
+			return found
+		}
+		return fmt.Sprintf(`%s<a href="%s">%s</a>`, part[1], s.BasePath+part[2]+part[3], part[2]+part[3])
+	}))
 }
 
 // picture answers a picture of the documents.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"html/template"
 	"net/http"
 
 	"watchmark/internal/platform/bilingual"
@@ -27,6 +28,21 @@ func textOf(r reason.Reason, lang string) *reasonText {
 		return &reasonText{r.In(bilingual.Language(lang)), lang}
 	}
 	return &reasonText{r.In(bilingual.Language(lang)), languages[0].Tag}
+}
+
+// saidText is a reason on a page, in which documents are links.
+type saidText struct {
+	Text template.HTML
+	Lang string
+}
+
+// said is a reason for a template; nil for the one that says nothing.
+func (s *site) said(r reason.Reason, lang string) *saidText {
+	shown := textOf(r, lang)
+	if shown == nil {
+		return nil
+	}
+	return &saidText{s.linked(shown.Text), shown.Lang}
 }
 
 // What a script may send at once, in bytes: that of a reader, and that of a stranger at the page of the sign-in.

@@ -45,11 +45,13 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"n":    w.count,
 		"word": func(prefix string, name any) string { return w.word(prefix, fmt.Sprint(name)) },
 		// said is a reason in the language of the page; nothing for the one that says nothing.
-		"said": func(r reason.Reason) *reasonText { return textOf(r, lang) },
+		"said": func(r reason.Reason) *saidText { return s.said(r, lang) },
+		// linked is a text of the program that may name documents.
+		"linked": s.linked,
 		// rich is t for a text with **strong** and `code`.
 		"rich": func(key string, args ...any) (template.HTML, error) {
 			text, err := w.text(key, args...)
-			return rich(text), err
+			return s.linkedHTML(rich(text)), err
 		},
 		"url":   func(path string) string { return s.BasePath + path },
 		"asset": s.assetURL,

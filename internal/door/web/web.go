@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"sync"
 
+	"watchmark/docs"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/door/auth"
@@ -66,6 +67,8 @@ type site struct {
 	texts     catalogue
 	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
 	documents map[string]func() (*documents.Library, error) // by language; read when first needed
+	// documentPaths are the paths of all documents.
+	documentPaths []string
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -80,10 +83,13 @@ func New(c Config, g Groups) (Pages, error) {
 	s := &site{Config: c}
 	s.doors = g.doors()
 	var err error
+	if s.documentPaths, err = documents.Paths(docs.Files); err != nil {
+		return Pages{}, fmt.Errorf("list the documents: %w", err)
+	}
 	if s.texts, err = loadCatalogue(); err != nil {
 		return Pages{}, fmt.Errorf("load translations: %w", err)
 	}
-	if s.assets, err = loadAssets(s.texts, pages(s.doors)); err != nil {
+	if s.assets, err = loadAssets(s.texts, pages(s.doors), s.documentPaths); err != nil {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
 	s.templates, s.documents = map[string]func() (*template.Template, error){}, map[string]func() (*documents.Library, error){}

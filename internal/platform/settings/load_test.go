@@ -170,7 +170,7 @@ func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 			want: []string{
 				"environment: WATCHMARK_CATALOG_API_UR: unknown variable; did you mean WATCHMARK_CATALOG_API_URL?",
 				"environment: WATCHMARK_SEVER_LISTEN: unknown variable; did you mean WATCHMARK_SERVER_LISTEN?",
-				"environment: WATCHMARK_SOMETHING_QUITE_DIFFERENT: unknown variable; docs/settings.md lists the names, remove it if it is not meant for Watchmark"}},
+				"environment: WATCHMARK_SOMETHING_QUITE_DIFFERENT: unknown variable; correct its name, or remove it if it is not meant for Watchmark"}},
 		{name: "file and variables together",
 			file:    "[sync]\nworkers = 0",
 			environ: []string{"WATCHMARK_AUTH_ENABLED=maybe", "WATCHMARK_LOG_FORMAT=xml", "WATCHMARK_NETWORK_TIMEOUT_SECONDS=121", "WATCHMARK_MATCHING_MARGIN=much"},

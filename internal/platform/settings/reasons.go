@@ -88,7 +88,7 @@ var (
 		"加上 catalog.burst，十分钟内允许 {most} 次请求；{public_catalog} 会封禁超过 3000 次的，因此这里最多 {public_catalog_most}")
 	nothing             = reason.New("settings_nothing", "nothing", "空值")
 	someText            = reason.New("settings_text", "text", "文本")
-	unknownVariable     = reason.New("settings_unknown_variable", "unknown variable; docs/settings.md lists the names, remove it if it is not meant for Watchmark", "未知的环境变量；docs/settings.md 列出了所有名称，如果不是给 Watchmark 用的，请删除")
+	unknownVariable     = reason.New("settings_unknown_variable", "unknown variable; correct its name, or remove it if it is not meant for Watchmark", "未知的环境变量；请改正名称，如果不是给 Watchmark 用的，请删除")
 	unknownVariableNear = reason.New("settings_unknown_variable_near", "unknown variable; did you mean {name}?", "未知的环境变量；是否想写 {name}？")
 	untilRestart        = reason.New("settings_until_restart", "{problem} until the service is restarted", "{problem}（重启服务之前）")
 	lockedBy            = reason.New("settings_locked", "is locked: it is set by {by}; change it there", "已锁定：由{by}设定；请在那里修改")

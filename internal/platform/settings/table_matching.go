@@ -91,8 +91,8 @@ func matchingSection(s *Matching) section {
 			{name: "arbiter_enabled", at: &s.ArbiterEnabled, standard: false,
 				label: "Weigh all layers together", labelZH: "综合裁决",
 				help: "Ask all layers before anything is decided and weigh their candidates together: still fewer wrong marks, more questions, " +
-					"and the catalog is asked for every match. docs/matching.md has the figures.",
-				zh: "先询问所有匹配层，再综合权衡候选条目：误标更少，但需要人工确认的更多，且每次匹配都会请求 Bangumi。数据见 docs/matching.md。"},
+					"and the catalog is asked for every match. /docs/matching#how-often-it-is-right has the figures.",
+				zh: "先询问所有匹配层，再综合权衡候选条目：误标更少，但需要人工确认的更多，且每次匹配都会请求 Bangumi。数据见 /docs/matching#how-often-it-is-right。"},
 			{name: "live_action_enabled", at: &s.LiveActionEnabled, standard: false,
 				label: "Look for live action too", labelZH: "同时查找真人作品",
 				help: "Look for a title that is no anime among the live-action entries of the catalog. What a media server itself calls live action is looked for there anyway.",

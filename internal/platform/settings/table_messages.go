@@ -29,8 +29,8 @@ func llmSection(s *LLM) section {
 		name:  "llm",
 		label: "Language model", labelZH: "大模型",
 		help: "The service that writes the summaries: any that speaks the chat completions of OpenAI. " +
-			"Titles and media-server user names of what was watched are sent to it. docs/summaries.md says more.",
-		zh: "撰写观看总结的服务，兼容 OpenAI 对话接口即可。观看记录中的标题和媒体服务器用户名会发送给它，详见 docs/summaries.md。",
+			"Titles and media-server user names of what was watched are sent to it. /docs/summaries#what-leaves-your-network says more.",
+		zh: "撰写观看总结的服务，兼容 OpenAI 对话接口即可。观看记录中的标题和媒体服务器用户名会发送给它，详见 /docs/summaries#what-leaves-your-network。",
 		options: []option{
 			{name: "base_url", at: &s.BaseURL, standard: "", check: optional(checkURL), form: URL,
 				label: "Address", labelZH: "接口地址",

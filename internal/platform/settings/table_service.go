@@ -111,8 +111,8 @@ func authSection(s *Auth) section {
 			{name: "oidc_issuer", at: &s.OIDCIssuer, standard: "", check: optional(checkIssuer), form: URL,
 				label: "Issuer of the provider", labelZH: "Issuer 地址",
 				help: "Address (issuer) of an OpenID Connect provider that may sign you in beside the password, " +
-					"for example https://auth.example.org. docs/access.md has examples. Empty means: the password alone.",
-				zh: "可在密码之外用于登录的 OpenID Connect 服务的 Issuer 地址，例如 https://auth.example.org。示例见 docs/access.md。留空表示只能用密码登录。"},
+					"for example https://auth.example.org. /docs/access#a-sign-in-provider has examples. Empty means: the password alone.",
+				zh: "可在密码之外用于登录的 OpenID Connect 服务的 Issuer 地址，例如 https://auth.example.org。示例见 /docs/access#a-sign-in-provider。留空表示只能用密码登录。"},
 			{name: "oidc_client_id", at: &s.OIDCClientID, standard: "",
 				label: "Client ID", labelZH: "Client ID",
 				help: "Client ID that the provider knows Watchmark by.",

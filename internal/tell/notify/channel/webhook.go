@@ -39,7 +39,7 @@ type Webhook struct {
 	Method  string   `json:"method" required:"false" enum:"POST,PUT,GET" default:"POST" doc:"GET puts what would be the body into the query."`
 	Headers []Header `json:"headers" required:"false" doc:"Further headers."`
 	// Template is JSON, in whose strings {placeholders} are replaced; empty = DefaultTemplate.
-	Template string `json:"template" required:"false" doc:"The body: JSON, in whose texts {placeholders} are replaced. Empty is the standard one of docs/notifications.md."`
+	Template string `json:"template" required:"false" doc:"The body: JSON, in whose texts {placeholders} are replaced. Empty is the standard one of /docs/notifications#webhook."`
 }
 
 // Header is a header of a webhook's requests.
@@ -48,7 +48,7 @@ type Header struct {
 	Value secret.Text `json:"value" example:"Bearer paste-the-token-here"`
 }
 
-// webhookAdapter is the webhook as a type of channel; its presets are those of docs/notifications.md.
+// webhookAdapter is the webhook as a type of channel; its presets are those of /docs/notifications#webhook.
 var webhookAdapter = Adapter{
 	Type: TypeWebhook, Name: Words{English: "Webhook", Chinese: "Webhook"}, Noun: "webhook", Icon: "webhook",
 	About:   Words{English: "ntfy, Bark, Gotify, Home Assistant, Telegram, Discord, your own", Chinese: "ntfy、Bark、Gotify、Home Assistant、Telegram、Discord 或自建服务"},

@@ -11,7 +11,7 @@
 // An element with data-working shows these words while the API works. The event "refused" tells of a problem, beside the
 // message: its status, which is 0 when no answer came, the seconds to wait, and the problems of single fields.
 import { inWords, reasonOf, text, wrong } from "./words.js";
-import { confirmed, line, linesOf, toast } from "./ui.js";
+import { confirmed, line, linked, linesOf, toast } from "./ui.js";
 import { isFilled, refresh } from "./live.js";
 import { followTask } from "./run.js";
 
@@ -254,7 +254,7 @@ export function showProblem(form, message, detail) {
     return;
   }
   place.replaceChildren(line("p", message));
-  if (detail) place.append(line("p", detail, "sub"));
+  if (detail) place.append(linked("p", detail, "sub"));
   place.hidden = false;
 }
 

@@ -6,7 +6,7 @@ export function toast(message, { tone = "good", detail = "" } = {}) {
   const box = document.createElement("div");
   box.className = `toast ${tone}`;
   box.append(line("p", message));
-  if (detail) box.append(line("p", detail, "sub"));
+  if (detail) box.append(linked("p", detail, "sub"));
   const close = line("button", text("close"), "button small ghost");
   close.type = "button";
   close.addEventListener("click", () => box.remove());
@@ -48,14 +48,41 @@ export function line(tag, content, className = "") {
   return element;
 }
 
+const address = /(?<![\w./:-])(\/docs(?:\/[a-z-]+)+)(#[a-z0-9-]+)?/g;
+const documents = new Set(globalThis.documents.split(" "));
+
+/** Puts a sentence of the service into an element; documents that it names become links. */
+function fillLinked(element, content) {
+  fill(element, content);
+  for (const node of [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE)) {
+    const parts = [];
+    let from = 0;
+    for (const found of node.data.matchAll(address)) {
+      if (!documents.has(found[1])) continue;
+      const link = line("a", found[0]);
+      link.href = document.body.dataset.docs + found[0].slice("/docs".length);
+      parts.push(node.data.slice(from, found.index), link);
+      from = found.index + found[0].length;
+    }
+    if (parts.length) node.replaceWith(...parts, node.data.slice(from));
+  }
+}
+
+/** An element with a sentence of the service. */
+export function linked(tag, content, className = "") {
+  const element = line(tag, "", className);
+  fillLinked(element, content);
+  return element;
+}
+
 /** An element, else a quieter line, with a reason, in the language of the page where that has words for it. */
 export function sentence(reason, tag = "p", className = "sub") {
   const english = reason.text ?? reason;
-  const place = line(tag, english, className);
+  const place = linked(tag, english, className);
   place.lang = "en";
   inWords([reason]).then(([words]) => {
     if (words === english) return;
-    fill(place, words);
+    fillLinked(place, words);
     place.lang = document.documentElement.lang;
   });
   return place;
