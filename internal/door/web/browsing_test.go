@@ -36,7 +36,7 @@ func TestBrowserSignIn(t *testing.T) {
 		browsertest.Type("#name", "mira"), browsertest.Type("#password", "wrong"), browsertest.Click("form[data-api] button"),
 		browsertest.Until(browsertest.Says(".form-error", "Name or password is wrong.")),
 		browsertest.Type("#password", "right and long"), browsertest.Click("form[data-api] button"),
-		browsertest.Until(`location.pathname === "/wm/accounts" && document.readyState === "complete"`),
+		browsertest.Until(`location.pathname === "/wm/people" && document.readyState === "complete"`),
 		browsertest.Until(browsertest.Says("h1", "People")),
 	)
 	want := []apiCall{{"POST", "/api/login", `{"name":"mira","password":"wrong"}`}, {"POST", "/api/login", `{"name":"mira","password":"right and long"}`}}

@@ -165,7 +165,7 @@ func TestBrowserTriesATitleAndRunsIt(t *testing.T) {
 	g := newRig(t, underPath("/wm"))
 	s := g.fill(t)
 	g.answer = func(apiCall) (int, string) { return 202, fmt.Sprintf(`{"record_ids":[%d]}`, s.success) }
-	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/wm/debug"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/wm/settings/tools"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#title", "葬送的芙莉莲"), browsertest.Type("#episode", "26"), browsertest.Type("#user_name", "mira"),
 		browsertest.Click("#probe button"),
 		browsertest.Until(browsertest.Says(".probe-result .verdict", "This would be marked")), browsertest.Until(browsertest.Says(".probe-result .story", "Search on Bangumi")), browsertest.Until(browsertest.Listening),

@@ -18,10 +18,11 @@ type Inbox struct {
 	Accounts *account.Store
 }
 
-// attention is how many unread notices need a person.
+// attention is how many unread notices need a person, without those about records: a record that failed, and a question,
+// are counted at their own doors.
 func (g Inbox) attention(ctx context.Context) (int, error) {
 	unread, err := g.Notices.Unread(ctx)
-	return unread.Attention, err
+	return unread.NoRecord, err
 }
 
 // inboxView selects the notices that the list shows.

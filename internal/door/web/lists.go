@@ -32,6 +32,12 @@ type tab struct {
 	Current bool
 }
 
+// row is a row of tabs, with the text key of what they are.
+type row struct {
+	Label string
+	Tabs  []tab
+}
+
 // tile counts the things in a state and leads to them.
 type tile struct {
 	display

@@ -107,7 +107,7 @@ func TestBrowserAddsAndRemovesAMapping(t *testing.T) {
 		}
 		return 200, "{}"
 	}
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/wm/mappings/new"), browsertest.Until(browsertest.Listening),
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/wm/titles/new"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#trial-of", "灯塔物语"), browsertest.Type("#trial-season", "3"),
 		browsertest.Type("#title", "("), browsertest.Click("[name=is_regex]"),
 		browsertest.Until(browsertest.Says(".trial .tried", "not a regular expression: missing )")), browsertest.Until(`!document.querySelector("[aria-invalid]")`),
@@ -115,7 +115,7 @@ func TestBrowserAddsAndRemovesAMapping(t *testing.T) {
 		browsertest.Type("#subject", "灯塔"), chromedp.Focus("#subject"), chromedp.KeyEvent(kb.Enter), browsertest.Until(browsertest.Says("#subject-found", "灯台守のうた")), browsertest.Click("[data-pick]"),
 		browsertest.Until(browsertest.Says(".trial .tried", "This mapping applies.")), browsertest.Until(browsertest.Says(".trial .tried", "Leads to 灯塔守望者 · chapter 1 第七夜.")),
 		browsertest.Type("#offset", "-12"), browsertest.Click("#mapping-form button.primary"),
-		browsertest.Until(`location.pathname === "/wm/mappings" && document.readyState === "complete"`), browsertest.Until(browsertest.Says(".rules", "^灯塔")),
+		browsertest.Until(`location.pathname === "/wm/titles" && document.readyState === "complete"`), browsertest.Until(browsertest.Says(".rules", "^灯塔")),
 		browsertest.Until(browsertest.Listening), browsertest.Click(".rules form button"), browsertest.Until(browsertest.Says("#confirm", "Delete the mapping of “^灯塔”?")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(browsertest.Says("#toasts", "The mapping is deleted.")), browsertest.Until(browsertest.Says("main", "No mappings yet")),
 	)

@@ -155,6 +155,7 @@ var moved = map[string]string{
 // toMoved redirects from the path old, and those below it, to where its page is now.
 func (s *site) toMoved(old string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache") // who goes back to an older version needs the old address
 		to := *r.URL
 		to.Path, to.RawPath = s.BasePath+moved[old]+strings.TrimPrefix(r.URL.Path, old), ""
 		http.Redirect(w, r, to.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // the path begins with that of a page
@@ -193,7 +194,7 @@ func pages(doors []door) []page {
 type location struct {
 	Door string // its key
 	// Tabs are the rows of tabs above it.
-	Tabs [][]tab
+	Tabs []row
 	// Up is the page that it is below; nil for one that the menu or a tab leads to.
 	Up *page
 }
@@ -209,25 +210,25 @@ func (d door) locationOf(p page) location {
 		}
 		return at
 	}
-	var row, below []tab
+	var tabs, below []tab
 	group := ""
 	for _, other := range d.Pages {
 		switch {
 		case !other.Tab:
 			continue
 		case other.Group == "":
-			row = append(row, tab{Path: other.Path, Key: other.Title, Current: other.Path == p.Path})
+			tabs = append(tabs, tab{Path: other.Path, Key: other.Title, Current: other.Path == p.Path})
 		case other.Group != group:
 			group = other.Group
-			row = append(row, tab{Path: other.Path, Key: group, Current: group == p.Group})
+			tabs = append(tabs, tab{Path: other.Path, Key: group, Current: group == p.Group})
 		}
 		if other.Group != "" && other.Group == p.Group {
 			below = append(below, tab{Path: other.Path, Key: other.Title, Current: other.Path == p.Path})
 		}
 	}
-	at.Tabs = append(at.Tabs, row)
+	at.Tabs = []row{{d.Key, tabs}}
 	if below != nil {
-		at.Tabs = append(at.Tabs, below)
+		at.Tabs = append(at.Tabs, row{p.Group, below})
 	}
 	return at
 }

@@ -299,7 +299,7 @@ func TestBrowserSteersTheQueue(t *testing.T) {
 		browsertest.Click("form[data-url$='/probe'] button"), browsertest.Until(browsertest.Says("#toasts .bad", "Bangumi still does not answer.")), browsertest.Click("#toasts button"),
 		browsertest.Click("#queue-head form button"), browsertest.Until(browsertest.Says("#toasts .bad", "nothing was sent, and nothing is lost")),
 		browsertest.Click(fmt.Sprintf("#waits-%d form[data-api=DELETE] button", waiting)), browsertest.Until(browsertest.Says("#confirm", "Take “迷宫饭” out of the queue?")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(fmt.Sprintf(`!document.getElementById("waits-%d")`, waiting)), browsertest.Until(browsertest.Says("#queue .choices-of [aria-current] .count", "1")),
+		browsertest.Until(fmt.Sprintf(`!document.getElementById("waits-%d")`, waiting)), browsertest.Until(browsertest.Says("#queue .tabs [aria-current] .count", "1")),
 	)
 	// It hears of what changes by itself: the outage ends without any record changing.
 	g.down = time.Time{}

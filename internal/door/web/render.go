@@ -90,13 +90,7 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"spans":     spans,
 		"reading":   w.reading,
 		"page_name": func(path string) (string, error) { return s.pageName(w, path) },
-		// row passes tabs to the template "tabs", with the text key of what they are.
-		"row": func(label string, tabs []tab) any {
-			return struct {
-				Label string
-				Tabs  []tab
-			}{label, tabs}
-		},
+		"row":       func(label string, tabs []tab) row { return row{label, tabs} },
 		// pair passes a question and one of its choices to a template.
 		"pair": func(id int64, c candidateView) any {
 			return struct {

@@ -52,8 +52,12 @@ type Filter struct {
 	Limit int
 }
 
-// Unread is how much nobody has read. Neither counts further than unreadMost, nor what is routine.
-type Unread struct{ All, Attention int }
+// Unread is how much nobody has read. Nothing counts further than unreadMost, nor what is routine.
+type Unread struct {
+	All, Attention int
+	// NoRecord is Attention without the notices about a record, which is itself counted among what failed or is asked.
+	NoRecord int
+}
 
 // unreadMost is as far as unread notices are counted.
 const unreadMost = 1000
@@ -146,7 +150,8 @@ func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
 func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
 	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS some),
-		(SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 AND severity >= 2 LIMIT ?) AS some)`, unreadMost, unreadMost).Scan(&u.All, &u.Attention)
+		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE unread = 1 AND severity >= 2 ORDER BY id DESC LIMIT ?) AS some`,
+		unreadMost, unreadMost).Scan(&u.All, &u.Attention, &u.NoRecord)
 	if err != nil {
 		return Unread{}, fmt.Errorf("count unread notices: %w", err)
 	}

@@ -20,7 +20,7 @@ func TestTheInbox(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	notices := []notify.Notice{
 		{Kind: notify.Marked, At: at, User: "mira", Account: "alex", AccountID: 7, RecordID: 12, Facts: map[string]string{"title": `100% "葬送"`, "empty": "", "bad": "a\xffb\x00c"}},
-		{Kind: notify.MarkFailed, User: "mira", Facts: map[string]string{"title": "Frieren"}},
+		{Kind: notify.MarkFailed, User: "mira", RecordID: 13, Facts: map[string]string{"title": "Frieren"}},
 		{Kind: notify.TokenExpiring, Account: "bench"},
 		{Kind: notify.ArchiveImported},
 	}
@@ -68,21 +68,21 @@ func TestTheInbox(t *testing.T) {
 			}
 		})
 	}
-	unread := func(all, attention int) {
+	unread := func(all, attention, noRecord int) {
 		t.Helper()
 		got, err := r.Unread(t.Context())
 		must(t, err)
-		if got != (notify.Unread{All: all, Attention: attention}) {
-			t.Errorf("%+v unread, want %d and %d", got, all, attention)
+		if got != (notify.Unread{All: all, Attention: attention, NoRecord: noRecord}) {
+			t.Errorf("%+v unread, want %d, %d and %d", got, all, attention, noRecord)
 		}
 	}
-	unread(3, 2)
+	unread(3, 2, 1)
 	must(t, r.MarkRead(t.Context(), 2, 99))
-	unread(2, 1)
+	unread(2, 1, 1)
 	must(t, r.MarkAllRead(t.Context(), 3))
-	unread(1, 0)
+	unread(1, 0, 0)
 	must(t, r.Delete(t.Context(), 4, 5, 99))
-	unread(0, 0)
+	unread(0, 0, 0)
 	if len(r.newest()) != 7 {
 		t.Errorf("%d are left", len(r.newest()))
 	}
