@@ -76,11 +76,65 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 		}
 		s.explained(id)
 	}
+	s.undoesTheCorrection(ids)
 	s.api(http.MethodPost, path+"/unmark", "", http.StatusOK, nil)
-	if diff := cmp.Diff(map[string]bool{"mira/90000103": true}, s.marked()); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"mira/90000203": true}, s.marked()); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 	s.api(http.MethodPost, path+"/unmark", "", http.StatusConflict, nil)
+}
+
+// undoesTheCorrection takes back the correction of the first of some records, and all of their title, which went on after it failed.
+func (s *service) undoesTheCorrection(ids []int64) {
+	s.t.Helper()
+	path := fmt.Sprintf("/api/records/%d/correction", ids[0])
+	var preview struct {
+		Corrected bool `json:"corrected"`
+	}
+	if s.api(http.MethodGet, path, "", http.StatusOK, &preview); !preview.Corrected {
+		s.t.Error("there is nothing to undo")
+	}
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusInternalServerError, Paths: catalogtest.Writes}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusServiceUnavailable, nil)
+	if diff := cmp.Diff(map[string]bool{"mira/90000102": true, "mira/90000103": true}, s.marked()); diff != "" {
+		s.t.Errorf("while the catalog fails the marks are (-want +got):\n%s", diff)
+	}
+	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.api(http.MethodPost, "/api/catalog_replay/probe", "", http.StatusOK, nil)
+	var undone struct {
+		RecordIDs []int64 `json:"record_ids"`
+		Unmarked  []int64 `json:"unmarked_record_ids"`
+		Kept      bool    `json:"rule_kept"`
+		TaskID    int64   `json:"task_id"`
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusAccepted, &undone)
+	if diff := cmp.Diff(ids, undone.RecordIDs); diff != "" || len(undone.Unmarked) != 2 || undone.Kept {
+		s.t.Errorf("undone is %+v (-want +got):\n%s", undone, diff)
+	}
+	if got := s.taskEnds(undone.TaskID).body; !strings.Contains(got, `"state":"done"`) {
+		s.t.Errorf("the task is %s", got)
+	}
+	for _, id := range ids {
+		if r := s.settled(id); r.Status != "success" || r.SubjectID != 900002 {
+			s.t.Errorf("the record is %+v", r)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"mira/90000202": true, "mira/90000203": true}, s.marked()); diff != "" {
+		s.t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	var mappings struct {
+		Items []struct {
+			SubjectID int `json:"subject_id"`
+		} `json:"items"`
+	}
+	if s.api(http.MethodGet, "/api/mappings", "", http.StatusOK, &mappings); len(mappings.Items) != 1 || mappings.Items[0].SubjectID != 900002 {
+		s.t.Errorf("the mappings are %+v", mappings)
+	}
+	s.api(http.MethodPost, path+"/undo", "", http.StatusConflict, nil)
 }
 
 // correct leads a record, and all of its title, to season 1 and waits until that is done. It answers the task.
@@ -127,6 +181,12 @@ func TestBrowserCorrects(t *testing.T) {
 	picture(t, tab, "correct-done.png")
 	if diff := cmp.Diff(map[string]bool{"mira/90000102": true, "mira/90000103": true}, s.marked()); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	browsertest.Run(t, tab, browsertest.Click("form[data-url$='/correction/undo'] button"), browsertest.Until(`document.getElementById("confirm").open`),
+		browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#toasts", "Correction undone.")),
+		browsertest.Until(browsertest.Says("#record", "#900002")), browsertest.Until(`!document.querySelector("form[data-url$='/correction/undo']")`))
+	if diff := cmp.Diff(map[string]bool{"mira/90000202": true, "mira/90000203": true}, s.marked()); diff != "" {
+		t.Errorf("marks after the undo (-want +got):\n%s", diff)
 	}
 	browsertest.Run(t, tab, browsertest.Click("form[data-url$='/unmark'] button"), browsertest.Until(`document.getElementById("confirm").open`),
 		browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#record .verdict", "taken back by a person")))

@@ -22,7 +22,7 @@ var owners = map[string]string{
 	"notices": "tell/notify", "notice_states": "tell/notify", "notification_channels": "tell/notify", "notification_rules": "tell/notify",
 	"notification_cooldowns": "tell/notify", "deliveries": "tell/notify",
 	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary",
-	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
+	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
 	"admins": "door/auth", "sessions": "door/auth", "api_keys": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
 	"settings": "platform/settings", "jobs": "platform/schedule", "write_trials": "platform/db",
 }

@@ -23,8 +23,13 @@ type confirmInput struct {
 // AnsweredCandidate is what every answer to a question tells.
 type AnsweredCandidate struct {
 	Candidate review.Question `json:"pending_candidate"`
-	RecordIDs []int64         `json:"record_ids" doc:"The records that are run again." example:"[42]"`
-	TaskID    int64           `json:"task_id" doc:"The id of the task that follows them; 0 when there are none." example:"7"`
+	Rerun
+}
+
+// Rerun is what runs again because of a decision.
+type Rerun struct {
+	RecordIDs []int64 `json:"record_ids" doc:"The records that are run again." example:"[42]"`
+	TaskID    int64   `json:"task_id" doc:"The id of the task that follows them; 0 when there are none." example:"7"`
 }
 
 // confirmedCandidate is what confirming did.
@@ -42,6 +47,11 @@ type rejectedCandidate struct {
 // undoneCandidate is what undoing did.
 type undoneCandidate struct {
 	AnsweredCandidate
+	Undone
+}
+
+// Undone is what taking a decision back did.
+type Undone struct {
 	UnmarkedIDs []int64 `json:"unmarked_record_ids" doc:"The records whose marks were taken back: what they themselves had written to a list."`
 	Left        int     `json:"marks_left" doc:"How many marks stay: a record of another title relies on them, or they are older than those of the newest 500 records."`
 	Kept        bool    `json:"rule_kept" doc:"Whether the mapping or blocked keyword was left alone, because somebody changed or made it otherwise."`
@@ -104,11 +114,19 @@ func (c Candidates) register(s *server) {
 }
 
 func answerView(a review.Answered) AnsweredCandidate {
-	view := AnsweredCandidate{Candidate: a.Question, RecordIDs: append([]int64{}, a.RecordIDs...)}
+	return AnsweredCandidate{a.Question, rerunOf(a)}
+}
+
+func rerunOf(a review.Answered) Rerun {
+	again := Rerun{RecordIDs: append([]int64{}, a.RecordIDs...)}
 	if a.Task != nil {
-		view.TaskID = a.Task.Status().ID
+		again.TaskID = a.Task.Status().ID
 	}
-	return view
+	return again
+}
+
+func undoneOf(a review.Answered) Undone {
+	return Undone{append([]int64{}, a.Unmarked...), a.Shared + a.Left, a.Kept}
 }
 
 func (c Candidates) confirmCandidate(ctx context.Context, in *struct {
@@ -165,5 +183,5 @@ func (c Candidates) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCa
 	if errors.Is(err, catalog.ErrUnreachable) {
 		return nil, later(undoLater)
 	}
-	return answer(undoneCandidate{answerView(a), append([]int64{}, a.Unmarked...), a.Shared + a.Left, a.Kept}, err)
+	return answer(undoneCandidate{answerView(a), undoneOf(a)}, err)
 }

@@ -34,6 +34,7 @@ type startedCorrection struct {
 
 // correctionPreview is what there is to correct, and what a correction would do.
 type correctionPreview struct {
+	Corrected    bool            `json:"corrected" doc:"Whether the record has a correction that can be undone."`
 	Marks        []markedEntry   `json:"marks" doc:"What the record itself wrote to a list. What it found there is not among it."`
 	Others       int             `json:"others" doc:"How many other records all_of_title would correct."`
 	OthersMarked int             `json:"others_marked" doc:"How many of them wrote a mark."`
@@ -85,6 +86,14 @@ func (c Corrections) register(s *server) {
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, c.correctRecord)
 	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/records/{id}/correction/undo", OperationID: "undo-correction", Tags: []string{tag},
+		Summary: "Undo the correction of a record",
+		Description: "Takes the newest correction of the record back. First the marks that its mapping led to: those of the records that it changed, and of the newest 500 that the mapping led later, as far as the service itself wrote them. " +
+			"Then it removes the mapping, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they come out as before. When the catalog cannot be reached the correction stays: undo it again later. " +
+			"409 when there is nothing to undo.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+	}, c.undoCorrection)
+	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/unmark", OperationID: "unmark-record", Tags: []string{tag},
 		Summary:     "Take back what a record marked",
 		Description: "Removes the mark that the record itself wrote; the record becomes ignored, and a retry marks again. 409 when it wrote nothing.",
@@ -109,6 +118,20 @@ func (c Corrections) correctRecord(ctx context.Context, in *struct {
 	return answer(startedCorrection{started.Mapping, started.RecordIDs, started.Task.Status().ID}, nil)
 }
 
+// undoneCorrection is what undoing a correction did.
+type undoneCorrection struct {
+	Rerun
+	Undone
+}
+
+func (c Corrections) undoCorrection(ctx context.Context, in *ByID) (*JSON[undoneCorrection], error) {
+	a, err := c.Decisions.UndoCorrection(ctx, in.ID)
+	if errors.Is(err, catalog.ErrUnreachable) {
+		return nil, later(undoLater)
+	}
+	return answer(undoneCorrection{rerunOf(a), undoneOf(a)}, err)
+}
+
 func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	ByID
 	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right subject; left out, only what there is to correct is told."`
@@ -126,7 +149,7 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	preview := correctionPreview{Marks: []markedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
+	preview := correctionPreview{Corrected: p.Corrected, Marks: []markedEntry{}, Others: p.Others, OthersMarked: p.OthersMarked, OthersChange: p.OthersChange, OthersStay: p.OthersStay, OthersUntold: p.OthersUntold, Same: p.Same}
 	for _, m := range p.Marks {
 		preview.Marks = append(preview.Marks, markedEntry{m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created})
 	}

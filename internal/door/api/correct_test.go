@@ -18,7 +18,8 @@ func TestCorrections(t *testing.T) {
 	path := "/api/records/" + strconv.FormatInt(tested.ID, 10)
 	other := r.record("a", record.Review, true)
 
-	r.do("GET", path+"/correction", nil).want(200, `"others":1`, `"others_marked":0`, `"subject_id":265,"episode_id":1027`)
+	r.do("POST", path+"/correction/undo", nil).want(409, "no correction")
+	r.do("GET", path+"/correction", nil).want(200, `"corrected":false`, `"others":1`, `"others_marked":0`, `"subject_id":265,"episode_id":1027`)
 	r.do("GET", path+"/correction?subject_id=266", nil).want(200, `"subject_id":266`, `"episode_name":"the title"`, `"same":false`)
 	r.do("GET", path+"/correction?subject_id=265", nil).want(200, `"same":true`)
 	r.do("GET", path+"/correction?subject_id=9", nil).want(422, `"location":"query.subject_id"`)
@@ -49,6 +50,13 @@ func TestCorrections(t *testing.T) {
 		}
 	}
 	r.do("GET", "/api/tasks/"+strconv.FormatInt(started.TaskID, 10), nil).want(200, `"state":"done"`, `"taken_back":1`)
+
+	r.do("GET", path+"/correction", nil).want(200, `"corrected":true`)
+	r.anonymous("POST", path+"/correction/undo", nil).want(401)
+	r.do("POST", path+"/correction/undo", nil).want(202, `"record_ids":[1,2]`, `"unmarked_record_ids":[1]`, `"marks_left":0`, `"rule_kept":false`)
+	r.do("GET", "/api/mappings", nil).want(200, `"items":[]`)
+	must(r.engine.Settled(t.Context(), tested.ID))(t)
+	r.do("POST", path+"/correction/undo", nil).want(409)
 
 	r.do("POST", path+"/unmark", nil).want(200, `"status":"ignored"`, "taken back by a person", `"marked":false`)
 	r.do("POST", path+"/unmark", nil).want(409, "marked nothing")

@@ -133,7 +133,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	mappings := mapping.NewStore(d)
 	r.questions = review.NewStore(d, mappings)
 	r.notices = newNotifier(t, d, box, masker, log)
-	r.engine = r.startEngine(d, log)
+	r.engine = r.startEngine(d, mappings, log)
 	scheduler := queue.New(queue.Config{
 		Queue: queue.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.lists.reachability,
 		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.lists.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
@@ -576,8 +576,7 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 }
 
 // startEngine runs an engine until the test ends.
-func (r *rig) startEngine(d *db.DB, log *slog.Logger) *testEngine {
-	mappings := mapping.NewStore(d)
+func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
 	e := engine.New(engine.Config{
 		DB: d, Records: r.records, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,

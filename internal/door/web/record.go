@@ -31,6 +31,8 @@ type recordPage struct {
 	RunningTask int64
 	// Search finds the right subject for a correction.
 	Search subjectSearch
+	// Corrected is set when the record has a correction that can be undone.
+	Corrected bool
 	// Correctable is set when a correction of the match solves the problem of the record.
 	Correctable bool
 	// Unrouted is its user when no account lists them; nil otherwise.
@@ -95,6 +97,9 @@ func (g Records) record(r *request) (content, error) {
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
 		Polled: !slices.Contains(source.Push, rec.Source), RunningTask: running(g.Tasks, id, retryKind, correctKind),
+	}
+	if page.Corrected, err = g.Questions.IsCorrected(r.Context(), id); err != nil {
+		return content{}, err
 	}
 	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
 		accounts, err := g.Accounts.List(r.Context())

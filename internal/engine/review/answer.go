@@ -87,7 +87,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 
 // moveTx stores the new state of the question, and reads it as it is now.
 func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
-	text, err := d.stored(a.Question.ID)
+	text, err := d.stored()
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,9 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (a
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return engine.Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
 	}
-	d, err := decisionOf(id, decided)
+	d, err := decisionOf(decided)
 	if err != nil {
-		return engine.Asked{}, err
+		return engine.Asked{}, fmt.Errorf("question %d: %w", id, err)
 	}
 	// An answer of the future was given before the clock was set back, so it tells nothing.
 	answered := status == Confirmed || status == Rejected
@@ -92,7 +92,7 @@ func joinTx(ctx context.Context, tx *sql.Tx, id int64, d decision, recordID int6
 		return nil
 	}
 	d.RecordIDs = append(d.RecordIDs, recordID)
-	text, err := d.stored(id)
+	text, err := d.stored()
 	if err != nil {
 		return err
 	}

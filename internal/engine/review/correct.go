@@ -82,12 +82,13 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 			ids = append(ids, id)
 		}
 	}
-	if m, err = s.Mappings.Put(ctx, m); err != nil {
+	m, correction, err := s.Questions.Correct(ctx, id, m)
+	if err != nil {
 		return Corrected{}, err
 	}
 	t, err := s.Engine.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
 		defer s.endCorrecting(id)
-		return (&correcting{Service: s, asked: c, mapping: m, id: id, all: ids, task: t}).run(ctx)
+		return (&correcting{Service: s, asked: c, mapping: m, correction: correction, id: id, all: ids, task: t}).run(ctx)
 	})
 	started = err == nil
 	return Corrected{Mapping: m, RecordIDs: ids, Task: t}, err

@@ -36,6 +36,8 @@ type correcting struct {
 	*Service
 	asked   Correction
 	mapping mapping.Mapping
+	// correction is what is stored of it.
+	correction int64
 	// id is the record that the person corrects, all are those that are corrected with it.
 	id      int64
 	all     []int64
@@ -71,6 +73,13 @@ func (c *correcting) run(ctx context.Context) error {
 	c.task.Progress(0, len(c.all), correctingRecords.With(len(c.all)))
 	plans, err := c.plans(ctx)
 	if err != nil {
+		return err
+	}
+	changed := make([]int64, len(plans))
+	for i, p := range plans {
+		changed[i] = p.record.ID
+	}
+	if err := c.Questions.Corrects(ctx, c.id, c.correction, changed); err != nil {
 		return err
 	}
 	defer c.release(context.WithoutCancel(ctx), plans)

@@ -4,8 +4,8 @@
 //  1. A rule is written: a mapping, or a blocked keyword (rule.go, answer.go).
 //  2. Marks that the rule shows to be wrong are taken back from the lists (takeback.go).
 //  3. The records run again by the new rule, and a task follows them (service.go, correcting.go).
-//  4. The way back: the undo of an answer (undo.go) takes the marks back first, then restores the rule, and runs the records
-//     again, so that they ask anew. A correction is corrected by the next one.
+//  4. The way back: undo (undo.go) takes the marks back first, then restores the rule, and runs the records again: those of
+//     an answer ask anew, those of a correction come out as before.
 //
 // It promises: a title and season is one question, however many episodes wait for it, and of the specials each number; an
 // answer and what it sets going are one transaction; a mark is taken back only where this service wrote it and nobody else

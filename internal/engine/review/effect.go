@@ -15,6 +15,8 @@ import (
 
 // Effect is what a correction would do.
 type Effect struct {
+	// Corrected is set when the record has a correction that can be undone.
+	Corrected bool
 	// Marks is what the record wrote and nobody took back.
 	Marks []record.Mark
 	// Others are the other records that AllOfTitle would take, OthersMarked those of them that hold a mark.
@@ -39,6 +41,9 @@ func (s *Service) PreviewCorrection(ctx context.Context, id int64, c Correction)
 	}
 	var p Effect
 	if p.Marks, err = s.Engine.Records.Marks(ctx, id); err != nil {
+		return Effect{}, err
+	}
+	if p.Corrected, err = s.Questions.IsCorrected(ctx, id); err != nil {
 		return Effect{}, err
 	}
 	others, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)

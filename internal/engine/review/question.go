@@ -150,7 +150,7 @@ type Answer struct {
 	Kept bool
 }
 
-// decision is what an answer did, as it is stored for its undo.
+// decision is what an answer or a correction did, as it is stored for its undo.
 type decision struct {
 	SubjectID     catalog.SubjectID `json:"subject_id,omitempty"`
 	SubjectName   string            `json:"subject_name,omitempty"`
@@ -161,22 +161,22 @@ type decision struct {
 	RecordIDs     []int64           `json:"record_ids,omitempty"`
 }
 
-// decisionOf reads what is stored of the answer of a question; empty before there is one.
-func decisionOf(id int64, stored string) (d decision, err error) {
+// decisionOf reads what is stored of a decision; empty before there is one.
+func decisionOf(stored string) (d decision, err error) {
 	if stored == "" {
 		return d, nil
 	}
 	if err := json.Unmarshal([]byte(stored), &d); err != nil {
-		return decision{}, fmt.Errorf("decode the answer of question %d: %w", id, err)
+		return decision{}, fmt.Errorf("decode a decision: %w", err)
 	}
 	return d, nil
 }
 
 // stored is d as decisionOf reads it.
-func (d decision) stored(id int64) (string, error) {
+func (d decision) stored() (string, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return "", fmt.Errorf("encode the answer of question %d: %w", id, err)
+		return "", fmt.Errorf("encode a decision: %w", err)
 	}
 	return string(text), nil
 }

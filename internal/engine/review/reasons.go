@@ -13,6 +13,8 @@ var (
 	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
 	// whose mark was taken back already.
 	ErrNothingMarked = reason.New("nothing_marked", "this record has marked nothing that could be taken back", "这条记录没有可撤回的标记").For(reason.Conflict)
+	// ErrNotCorrected is returned by the undo of a correction for a record without one.
+	ErrNotCorrected = reason.New("record_not_corrected", "this record has no correction that could be undone", "这条记录没有可撤销的更正").For(reason.Conflict)
 	// ErrCorrecting is returned by Correct while another correction of the record runs.
 	ErrCorrecting = reason.New("record_correcting", "this record is being corrected already", "这条记录正在更正").For(reason.Conflict)
 	// ErrInWork is what an *InWorkError is.
@@ -43,15 +45,16 @@ var (
 	stillUnsure = reason.New("still_unsure",
 		"its title was answered on the page Review, and yet it is not sure: retry it; if that does not help, undo the answer, or correct the match of this record",
 		"此标题已在待确认页面答复，但仍不够确定：请重试；如果没有用，请撤销那次答复，或更正这条记录的匹配")
-	answerUndone  = reason.New("answer_undone", "the answer about this title was undone", "此标题的答复已撤销")
-	correctedTo   = reason.New("corrected", "corrected by a person to subject {subject}", "已手动更正为条目 {subject}")
-	backed        = reason.New("mark_back", "{why}: {what}", "{why}：{what}")
-	markLeft      = reason.New("mark_left", "the mark on the list of {account} stays, for record {record} found it there", "{account} 收藏中的标记保留，因为记录 {record} 也以它为准")
-	entryDropped  = reason.New("entry_dropped", "the entry on the list of {account} is dropped and hidden from others, for the catalog cannot remove it", "{account} 收藏中的该条目已设为“抛弃”并仅自己可见，因为 Bangumi 无法删除收藏")
-	entryStays    = reason.New("entry_stays", "the entry on the list of {account} stays, for it was changed since", "{account} 收藏中的该条目保留，因为之后有过改动")
-	subjectOpened = reason.New("subject_opened", "the subject is not done any more on the list of {account}", "条目在 {account} 的收藏中不再是“看过”")
-	markOpened    = reason.New("mark_opened", "the mark is removed from the list of {account}, and the subject is not done there any more", "标记已从 {account} 的收藏中撤回，条目不再是“看过”")
-	markRemoved   = reason.New("mark_removed", "the mark is removed from the list of {account}", "标记已从 {account} 的收藏中撤回")
+	answerUndone     = reason.New("answer_undone", "the answer about this title was undone", "此标题的答复已撤销")
+	correctionUndone = reason.New("correction_undone", "the correction was undone", "更正已撤销")
+	correctedTo      = reason.New("corrected", "corrected by a person to subject {subject}", "已手动更正为条目 {subject}")
+	backed           = reason.New("mark_back", "{why}: {what}", "{why}：{what}")
+	markLeft         = reason.New("mark_left", "the mark on the list of {account} stays, for record {record} found it there", "{account} 收藏中的标记保留，因为记录 {record} 也以它为准")
+	entryDropped     = reason.New("entry_dropped", "the entry on the list of {account} is dropped and hidden from others, for the catalog cannot remove it", "{account} 收藏中的该条目已设为“抛弃”并仅自己可见，因为 Bangumi 无法删除收藏")
+	entryStays       = reason.New("entry_stays", "the entry on the list of {account} stays, for it was changed since", "{account} 收藏中的该条目保留，因为之后有过改动")
+	subjectOpened    = reason.New("subject_opened", "the subject is not done any more on the list of {account}", "条目在 {account} 的收藏中不再是“看过”")
+	markOpened       = reason.New("mark_opened", "the mark is removed from the list of {account}, and the subject is not done there any more", "标记已从 {account} 的收藏中撤回，条目不再是“看过”")
+	markRemoved      = reason.New("mark_removed", "the mark is removed from the list of {account}", "标记已从 {account} 的收藏中撤回")
 )
 
 // How a correction goes.

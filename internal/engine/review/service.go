@@ -78,27 +78,34 @@ func (s *Service) follow(ctx context.Context, a Answer, err error) (Answered, er
 		return Answered{}, err
 	}
 	s.Engine.Log.InfoContext(ctx, "question answered", "question_id", a.Question.ID, "status", a.Question.Status, "subject_id", a.Question.SubjectID, "records", len(a.RecordIDs))
-	for _, id := range a.RecordIDs {
+	t, err := s.runAgain(AnswerKind, a.Question.ID, a.RecordIDs, func(tally engine.Tally) any { return tally })
+	return Answered{Answer: a, Task: t}, err
+}
+
+// runAgain has records worked on that were given back, and followed by a task with the result that their tally makes: nil when
+// there are none, or the service is stopping, which takes them up at the next start.
+func (s *Service) runAgain(kind string, about int64, ids []int64, result func(engine.Tally) any) (*task.Task, error) {
+	for _, id := range ids {
 		s.Engine.Records.Feed.Publish(id)
 	}
 	defer s.Engine.Wake()
-	if len(a.RecordIDs) == 0 {
-		return Answered{Answer: a}, nil
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	t, err := s.Engine.Tasks.Start(AnswerKind, a.Question.ID, func(ctx context.Context, t *task.Task) error {
-		for _, id := range a.RecordIDs {
+	t, err := s.Engine.Tasks.Start(kind, about, func(ctx context.Context, t *task.Task) error {
+		for _, id := range ids {
 			defer s.Engine.Follow(id, t)()
 		}
 		var tally engine.Tally
-		err := s.Engine.Await(ctx, a.RecordIDs, &tally, func(settled int) { t.Progress(settled, len(a.RecordIDs), tally.Reason()) })
+		err := s.Engine.Await(ctx, ids, &tally, func(settled int) { t.Progress(settled, len(ids), tally.Reason()) })
 		if err != nil {
 			return err
 		}
-		t.SetResult(tally)
+		t.SetResult(result(tally))
 		return nil
 	})
 	if errors.Is(err, task.ErrStopping) {
-		err = nil // the answer is stored, and the records are taken up at the next start
+		return nil, nil
 	}
-	return Answered{Answer: a, Task: t}, err
+	return t, err
 }

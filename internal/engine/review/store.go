@@ -39,8 +39,8 @@ func scan(row db.Row) (q Question, d decision, err error) {
 	if err := json.Unmarshal([]byte(candidates), &q.Candidates); err != nil {
 		return Question{}, decision{}, fmt.Errorf("decode the candidates of question %d: %w", q.ID, err)
 	}
-	if d, err = decisionOf(q.ID, decided); err != nil {
-		return Question{}, decision{}, err
+	if d, err = decisionOf(decided); err != nil {
+		return Question{}, decision{}, fmt.Errorf("question %d: %w", q.ID, err)
 	}
 	q.SubjectID, q.SubjectName, q.EpisodeOffset = d.SubjectID, d.SubjectName, d.EpisodeOffset
 	if d.Mapping != nil {

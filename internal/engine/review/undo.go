@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/engine"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
 
@@ -26,32 +28,57 @@ const undoMost = 500
 // records that are still on their way. Errors are those of Store.Undo but for
 // *MarkedError, and of packages account and catalog.
 func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
+	a, taken, err := s.goBack(ctx, answerUndone.With(), func(ctx context.Context) (Answer, error) { return s.Questions.Undo(ctx, id) })
+	back, err := s.follow(ctx, a, err)
+	back.Unmarked, back.Shared = countTaken(taken)
+	return back, err
+}
+
+// UndoCorrection takes the newest correction of a record back, as Undo does an answer: what its mapping led to is removed from
+// the lists, the rules are as before, and the records run again by them. Errors are ErrCorrecting, those of
+// Store.UndoCorrection but for *MarkedError, and of packages account and catalog.
+func (s *Service) UndoCorrection(ctx context.Context, recordID int64) (Answered, error) {
+	if !s.beginCorrecting(recordID) {
+		return Answered{}, fmt.Errorf("undo the correction of record %d: %w", recordID, ErrCorrecting)
+	}
+	defer s.endCorrecting(recordID)
+	a, taken, err := s.goBack(ctx, correctionUndone.With(), func(ctx context.Context) (Answer, error) { return s.Questions.UndoCorrection(ctx, recordID) })
+	if err != nil {
+		return Answered{}, err
+	}
+	s.Engine.Log.InfoContext(ctx, "correction undone", "record_id", recordID, "records", len(a.RecordIDs))
+	back := Answered{Answer: a}
+	back.Unmarked, back.Shared = countTaken(taken)
+	back.Task, err = s.runAgain(CorrectKind, recordID, a.RecordIDs, func(tally engine.Tally) any { return CorrectTally{TakenBack: len(back.Unmarked), Tally: tally} })
+	return back, err
+}
+
+// goBack takes a decision back by undo, which needs its marks gone, and says why of each. It waits a while for records that are on
+// their way.
+func (s *Service) goBack(ctx context.Context, why reason.Reason, undo func(context.Context) (Answer, error)) (a Answer, taken []takenBack, err error) {
 	waiting, stop := context.WithTimeout(ctx, undoWait)
 	defer stop()
-	var taken []takenBack
 	for {
-		a, err := s.Questions.Undo(ctx, id)
+		a, err = undo(ctx)
 		var marked *MarkedError
 		var busy *InWorkError
 		switch {
 		case errors.As(err, &marked):
 			var some []takenBack
-			some, err = s.takeBackAll(ctx, marked.RecordIDs, answerUndone.With())
+			some, err = s.takeBackAll(ctx, marked.RecordIDs, why)
 			taken = append(taken, some...)
 		case errors.As(err, &busy):
 			if _, err = s.Engine.Settled(waiting, busy.RecordID); waiting.Err() != nil {
-				return Answered{}, busy
+				return Answer{}, taken, busy
 			}
 			if errors.Is(err, record.ErrNotFound) {
 				err = nil
 			}
 		default:
-			back, err := s.follow(ctx, a, err)
-			back.Unmarked, back.Shared = countTaken(taken)
-			return back, err
+			return a, taken, err
 		}
 		if err != nil {
-			return Answered{}, fmt.Errorf("undo the answer to question %d: %w", id, err)
+			return Answer{}, taken, fmt.Errorf("undo a decision: %w", err)
 		}
 	}
 }
@@ -84,41 +111,52 @@ func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
 		if err != nil {
 			return err
 		}
-		a = Answer{Question: q}
 		if q.Status == Pending {
 			return ErrUnanswered
 		}
-		caused, left, err := causedTx(ctx, tx, q, d)
-		if err != nil {
+		var waiting []int64
+		if q.Status != Deferred {
+			if waiting, err = record.AwaitingTx(ctx, tx, q.ID); err != nil {
+				return err
+			}
+		}
+		if a, err = backTx(ctx, tx, d, waiting, q.UpdatedAt); err != nil {
 			return err
 		}
-		a.Left = left
-		held := true
-		switch {
-		case d.Mapping != nil:
-			held, err = mapping.RestoreTx(ctx, tx, *d.Mapping, d.Replaced)
-		case d.Blocked != nil:
-			held, err = mapping.UnblockTx(ctx, tx, *d.Blocked)
-		case q.Status == Rejected:
-			held = false // it was blocked before
-		}
-		if err != nil {
-			return err
-		}
-		a.Kept = !held
-		if a.RecordIDs, err = requeueTx(ctx, tx, caused); err != nil {
-			return err
-		}
+		a.Question = q
+		a.Kept = a.Kept || q.Status == Rejected && d.Blocked == nil // it was blocked before
 		return moveTx(ctx, tx, &a, Pending, decision{})
 	})
 	return a, err
 }
 
-// causedTx lists the records that an answer is to blame for, the oldest first: those that
-// waited for it or came out as review since, and the newest undoMost of those that its mapping led later; left is how many
+// backTx takes back what a decision wrote, and runs the records again that it is to blame for, those that wait with them.
+func backTx(ctx context.Context, tx *sql.Tx, d decision, waiting []int64, since time.Time) (a Answer, err error) {
+	caused, left, err := causedTx(ctx, tx, d, waiting, since)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Left = left
+	held := true
+	switch {
+	case d.Mapping != nil:
+		held, err = mapping.RestoreTx(ctx, tx, *d.Mapping, d.Replaced)
+	case d.Blocked != nil:
+		held, err = mapping.UnblockTx(ctx, tx, *d.Blocked)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Kept = !held
+	a.RecordIDs, err = requeueTx(ctx, tx, caused)
+	return a, err
+}
+
+// causedTx lists the records that a decision is to blame for, the oldest first: those that it set going, those that
+// wait, and the newest undoMost of those that its mapping led since; left is how many
 // more of these hold a mark. It returns a *MarkedError when listed ones do, and *InWorkError
 // while one is on its way that may yet be led by the mapping.
-func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []int64, left int, err error) {
+func causedTx(ctx context.Context, tx *sql.Tx, d decision, waiting []int64, since time.Time) (ids []int64, left int, err error) {
 	for _, id := range d.RecordIDs {
 		r, err := record.GetTx(ctx, tx, id)
 		switch {
@@ -131,13 +169,7 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 		}
 		ids = append(ids, id)
 	}
-	if q.Status != Deferred {
-		waiting, err := record.AwaitingTx(ctx, tx, q.ID)
-		if err != nil {
-			return nil, 0, err
-		}
-		ids = append(ids, waiting...)
-	}
+	ids = append(ids, waiting...)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if d.Mapping == nil {
@@ -155,7 +187,7 @@ func causedTx(ctx context.Context, tx *sql.Tx, q Question, d decision) (ids []in
 	for _, one := range led {
 		if _, known := slices.BinarySearch(ids[:asked], one.ID); !known {
 			switch {
-			case one.UpdatedAt.Before(q.UpdatedAt): // by a mapping that had this id before
+			case one.UpdatedAt.Before(since): // by a mapping that had this id before
 				continue
 			case len(ids) == asked+undoMost:
 				if one.Marked {

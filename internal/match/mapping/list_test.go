@@ -92,7 +92,7 @@ func TestTooManyAreRefusedAndFewerAreNot(t *testing.T) {
 	if _, err := s.Create(t.Context(), one); !errors.Is(err, mapping.ErrFull) {
 		t.Errorf("one mapping more: %v", err)
 	}
-	if _, err := s.Put(t.Context(), one); !errors.Is(err, mapping.ErrFull) {
+	if _, err := put(t, s, one); !errors.Is(err, mapping.ErrFull) {
 		t.Errorf("one answer more: %v", err)
 	}
 	if _, err := s.PlanImport(t.Context(), mapping.Set{Mappings: []mapping.Mapping{one}}); !errors.Is(err, mapping.ErrFull) {

@@ -91,17 +91,6 @@ func (s *Store) Create(ctx context.Context, m Mapping) (Mapping, error) {
 	return created, err
 }
 
-// Put adds a mapping for a title, season, form and episode, or puts it in the place of what is there, as
-// PutTx does. It returns a *reason.FieldError.
-func (s *Store) Put(ctx context.Context, m Mapping) (Mapping, error) {
-	var put Mapping
-	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		put, _, err = PutTx(ctx, tx, m)
-		return err
-	})
-	return put, err
-}
-
 // Update replaces the mapping with m.ID, which is that of m.Origin from now on. Without a
 // SubjectName it keeps the one that is there for the same subject. It returns a *reason.FieldError, ErrTaken or ErrNotFound.
 func (s *Store) Update(ctx context.Context, m Mapping) (Mapping, error) {

@@ -52,10 +52,10 @@ func TestFindPrefersSeasonThenExactThenExpression(t *testing.T) {
 	add(t, s, mapping.Mapping{Title: "双子", Form: mapping.FilmForm, SubjectID: 11})
 	add(t, s, mapping.Mapping{Title: "双子", Form: mapping.ShowForm, Season: season(2), SubjectID: 12})
 	add(t, s, mapping.Mapping{Title: "^港", Regex: true, Form: mapping.FilmForm, SubjectID: 13})
-	if _, err := s.Put(t.Context(), mapping.Mapping{Title: "海图", FirstSeason: true, Form: mapping.ShowForm, SubjectID: 14, Origin: mapping.ByConfirm}); err != nil {
+	if _, err := put(t, s, mapping.Mapping{Title: "海图", FirstSeason: true, Form: mapping.ShowForm, SubjectID: 14, Origin: mapping.ByConfirm}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Put(t.Context(), mapping.Mapping{Title: "海图", FirstSeason: true, Form: mapping.FilmForm, SubjectID: 15, Origin: mapping.ByConfirm}); err != nil {
+	if _, err := put(t, s, mapping.Mapping{Title: "海图", FirstSeason: true, Form: mapping.FilmForm, SubjectID: 15, Origin: mapping.ByConfirm}); err != nil {
 		t.Fatal(err)
 	}
 	number, nine := 9.0, 9.0
@@ -266,7 +266,7 @@ func TestPutReplacesItsFormAlone(t *testing.T) {
 	put := func(m mapping.Mapping) {
 		t.Helper()
 		m.Origin = mapping.ByPerson
-		if _, err := s.Put(t.Context(), m); err != nil {
+		if _, err := put(t, s, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,4 +328,14 @@ func TestRestoreLeavesWhatSomebodyChanged(t *testing.T) {
 			t.Errorf("%s: the old one is not back: %+v", name, m)
 		}
 	}
+}
+
+// put writes a mapping in the place of what it replaces.
+func put(t *testing.T, s *mapping.Store, m mapping.Mapping) (written mapping.Mapping, err error) {
+	t.Helper()
+	err = s.Change(t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+		written, _, err = mapping.PutTx(ctx, tx, m)
+		return err
+	})
+	return written, err
 }
