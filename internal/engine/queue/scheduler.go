@@ -160,7 +160,15 @@ func (s *Scheduler) firstTurn(ctx context.Context) (time.Time, bool) {
 
 // round releases due tasks when the catalog answers, and tells how many.
 func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err error) {
+	again := s.more
 	s.more, s.idle = false, true
+	if again { // what waits was looked at by the round before; that takes time, and is for nothing without room
+		if room, err := s.room(ctx); err != nil {
+			return Failed, 0, err
+		} else if room == 0 {
+			return Busy, 0, nil
+		}
+	}
 	waits, err := s.Queue.waits(ctx)
 	if err != nil {
 		return Failed, 0, err
@@ -202,16 +210,15 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 			return Unreachable, 0, nil
 		}
 	}
-	busy, err := record.CountOnTheWay(ctx, s.Queue.db.Read())
+	room, err := s.room(ctx)
 	if err != nil {
 		return Failed, 0, err
 	}
-	if busy >= roomMost {
-		s.more = true
+	if room == 0 {
 		return Busy, 0, nil
 	}
-	released, err := s.Queue.releaseDue(ctx, roomMost-busy)
-	s.more = len(released) == roomMost-busy
+	released, err := s.Queue.releaseDue(ctx, room)
+	s.more = len(released) == room
 	s.release(ctx, released)
 	switch {
 	case err != nil:
@@ -220,6 +227,15 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 		return NoneDue, 0, nil
 	}
 	return Sent, len(released), nil
+}
+
+// room is how many more records the engine may get. When it has enough before it, the next round comes soon.
+func (s *Scheduler) room(ctx context.Context) (int, error) {
+	busy, err := record.CountOnTheWay(ctx, s.Queue.db.Read())
+	if err == nil && busy >= roomMost {
+		s.more, s.idle = true, false
+	}
+	return max(0, roomMost-busy), err
 }
 
 // probe asks for a sign of life and says in the log how that went.
