@@ -99,10 +99,10 @@ func open(path string) (tab context.Context, cancel func(), err error) {
 // Step is something done in the browser.
 type Step = chromedp.Action[chromedp.Void]
 
-// Run does the steps within a minute, and fails the test when one fails.
+// Run does the steps within some minutes, which is time enough on a busy machine, and fails the test when one fails.
 func Run(t testing.TB, tab context.Context, steps ...Step) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, time.Minute)
+	ctx, cancel := context.WithTimeout(tab, 3*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		t.Fatal(err)
