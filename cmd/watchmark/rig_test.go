@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long anything may take; only a test that fails waits so long.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // What most tests use.
 const (

@@ -43,7 +43,7 @@ func TestJobsOfTheService(t *testing.T) {
 		t.Errorf("a run begins as %+v", begun)
 	}
 	var backup job
-	for deadline := time.Now().Add(20 * time.Second); backup.LastRun == nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); backup.LastRun == nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		all := jobs()
 		backup = all[slices.IndexFunc(all, func(j job) bool { return j.Name == "backup" })]
 	}

@@ -274,7 +274,7 @@ func TestAMissedBackupIsMadeAtTheStart(t *testing.T) {
 // wait waits until something holds.
 func (s *service) wait(what string, holds func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s did not come: %s", what, s.logs)
 		}

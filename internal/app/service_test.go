@@ -221,7 +221,7 @@ func (s *service) until(id int64, is func(recordView) bool) recordView {
 	s.t.Helper()
 	changes, cancel := s.app.Records.Feed.Subscribe()
 	defer cancel()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		var r recordView
 		s.api(http.MethodGet, fmt.Sprintf("/api/records/%d", id), "", http.StatusOK, &r)

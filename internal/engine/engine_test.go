@@ -536,7 +536,7 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 	h.list.fail(fmt.Errorf("store the token: %w", db.ErrStorage))
 	h.run(t)
 	id := h.accept(t, episode("a", "mira", 1))[0]
-	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if _, calls := h.list.marks(); calls > 0 {
 			break
 		}

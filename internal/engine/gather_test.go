@@ -36,7 +36,7 @@ func (h *house) holding(t *testing.T) (begun chan struct{}, let func()) {
 // matched waits until so many events were matched.
 func (h *house) matched(t *testing.T, events int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(time.Millisecond) {
 		h.matcher.mu.Lock()
 		seen := len(h.matcher.seen)
 		h.matcher.mu.Unlock()
@@ -53,7 +53,7 @@ func wait(t *testing.T, what string, until <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-until:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("waited in vain for " + what)
 	}
 }

@@ -351,7 +351,7 @@ func (h *house) settled(t *testing.T, id int64) record.Record {
 	t.Helper()
 	changes, cancel := h.records.Feed.Subscribe()
 	defer cancel()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		r, err := h.records.Get(t.Context(), id)
 		if err != nil {
@@ -372,7 +372,7 @@ func (h *house) settled(t *testing.T, id int64) record.Record {
 // ended waits for the end of a task.
 func ended(t *testing.T, run *task.Task) task.Status {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		status := run.Status()
 		if status.State != task.Running {

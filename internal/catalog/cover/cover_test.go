@@ -105,7 +105,7 @@ func (r *rig) mustGet(t *testing.T, id catalog.SubjectID) cover.Image {
 
 func until(t *testing.T, what string, there func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !there(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !there(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

@@ -142,7 +142,7 @@ func TestTheInboxKeepsEverything(t *testing.T) {
 // soon asks again until the answer holds each text.
 func (r *rig) soon(path string, texts ...string) {
 	r.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		got := r.do("GET", path, nil)
 		missing := slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(got.body, text) })

@@ -93,7 +93,7 @@ func TestAMarkWaitsForItsAccount(t *testing.T) {
 // until waits until a record is in a state.
 func (r *rig) until(id int64, want record.Status) {
 	r.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		got, err := r.records.Get(r.t.Context(), id)
 		if err != nil {
 			r.t.Fatal(err)

@@ -84,7 +84,7 @@ func TestBrowserMakesAndDownloadsABackup(t *testing.T) {
 		t.Errorf("calls: %v", calls)
 	}
 	browsertest.Run(t, tab, browsertest.Click("a[data-confirm]"), browsertest.Until(`document.querySelector("#confirm").open`), browsertest.Click("#confirm [value=yes]"))
-	for deadline := time.Now().Add(20 * time.Second); !slices.Contains(g.asked(), download); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !slices.Contains(g.asked(), download); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is downloaded: %v", g.asked())
 		}

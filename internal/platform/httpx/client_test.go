@@ -24,10 +24,10 @@ import (
 )
 
 // fast is a configuration without a rate limit that a test would notice.
-var fast = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 5 * time.Second}
+var fast = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: time.Minute}
 
 // repeating is fast with retries.
-var repeating = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 5 * time.Second, Retries: 2}
+var repeating = httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: time.Minute, Retries: 2}
 
 func newClient(t *testing.T, cfg httpx.Config) *httpx.Client {
 	t.Helper()

@@ -69,26 +69,28 @@ func TestStreamIsSentOnce(t *testing.T) {
 }
 
 func TestStalledStreamEnds(t *testing.T) {
-	release := make(chan struct{})
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/body" {
-			_, _ = io.WriteString(w, "begin")
-			_ = http.NewResponseController(w).Flush()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		url := serveInBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/body" {
+				_, _ = io.WriteString(w, "begin")
+				_ = http.NewResponseController(w).Flush()
+			}
+			<-release
+		})
+		defer close(release)
+		cfg := fast
+		cfg.Timeout = 100 * time.Millisecond
+		c := newClient(t, cfg)
+		_, body, err := stream(t, c, httpx.Request{URL: url + "/body"})
+		var failure *httpx.Error
+		if body != "begin" || !errors.As(err, &failure) || failure.Kind != httpx.Timeout || !strings.Contains(err.Error(), "nothing came for 100ms") {
+			t.Errorf("%q, %v", body, err)
 		}
-		<-release
+		if _, err := c.Stream(t.Context(), httpx.Request{URL: url + "/head"}); !errors.As(err, &failure) || failure.Kind != httpx.Timeout {
+			t.Error(err)
+		}
 	})
-	t.Cleanup(func() { close(release) })
-	cfg := fast
-	cfg.Timeout = 100 * time.Millisecond
-	c := newClient(t, cfg)
-	_, body, err := stream(t, c, httpx.Request{URL: s.URL + "/body"})
-	var failure *httpx.Error
-	if body != "begin" || !errors.As(err, &failure) || failure.Kind != httpx.Timeout || !strings.Contains(err.Error(), "nothing came for 100ms") {
-		t.Errorf("%q, %v", body, err)
-	}
-	if _, err := c.Stream(t.Context(), httpx.Request{URL: s.URL + "/head"}); !errors.As(err, &failure) || failure.Kind != httpx.Timeout {
-		t.Error(err)
-	}
 }
 
 // The fake clock shows that neither a long transfer nor a slow reader is a stall.

@@ -368,7 +368,7 @@ func TestRunAsksByItself(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { h.Run(ctx); close(ended) }()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for h.Status().Devices[0].Now == nil {
 		select {
 		case <-deadline:

@@ -39,7 +39,7 @@ func newRig(t *testing.T) *rig {
 	var base string
 	r.remote, base = llmtest.Start(t, llmtest.Config{Key: key})
 	r.options = llm.Options{BaseURL: base, APIKey: key, Model: "m-1", MaxTokens: 2000}
-	r.client, r.usage, r.log = newClient(t, httpx.Config{Timeout: 5 * time.Second}, func() llm.Options { return r.options })
+	r.client, r.usage, r.log = newClient(t, httpx.Config{Timeout: time.Minute}, func() llm.Options { return r.options })
 	return r
 }
 

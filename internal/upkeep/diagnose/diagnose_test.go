@@ -225,7 +225,7 @@ func TestWhatWasFoundIsRemembered(t *testing.T) {
 	if s := g.State(); !s[0].Running || s[0].Host != "service.test:"+port {
 		t.Errorf("while it runs: %+v", s[0])
 	}
-	second, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	second, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if _, err := g.Diagnose(second, ""); !errors.Is(err, diagnose.ErrRunning) {
 		t.Errorf("a second one: %v", err)

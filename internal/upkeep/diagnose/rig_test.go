@@ -25,7 +25,7 @@ import (
 
 // A stage waits for patience, and for little where a test wants to see it run out.
 const (
-	patience = 20 * time.Second
+	patience = 2 * time.Minute
 	little   = 150 * time.Millisecond
 )
 

@@ -96,7 +96,7 @@ func TestStallIsResumed(t *testing.T) {
 	dump := content(1)
 	whole := file(dump, "")
 	s := serve(t, inTurn(upTo(half, whole, stall), whole))
-	cfg := configWith(t, httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 300 * time.Millisecond})
+	cfg := configWith(t, httpx.Config{PerMinute: 60000, Burst: 1000, Timeout: 2 * time.Second})
 	got(t, cfg, release(s.URL, dump), dump)
 	if requests := s.requests(); len(requests) < 2 || requests[1] != "/ bytes=524288-" {
 		t.Errorf("%q", requests)

@@ -324,7 +324,7 @@ func TestMailServerThatDoesNotAnswer(t *testing.T) {
 	}
 	cfg := mails(server, channel.STARTTLS)
 	impatient := tools(t)
-	impatient.SetPatience(50 * time.Millisecond)
+	impatient.SetPatience(time.Second)
 	if f := failure(t, open(t, impatient, cfg).Send(t.Context(), message()), channel.Temporary); !strings.Contains(f.Problem.Text, "did not answer in time") || !strings.Contains(f.Advice.Text, "implicit") {
 		t.Error(f)
 	}

@@ -181,7 +181,7 @@ func TestWebhookWithoutAnAnswer(t *testing.T) {
 		}
 	}
 	impatient := tools(t)
-	impatient.SetPatience(50 * time.Millisecond)
+	impatient.SetPatience(200 * time.Millisecond)
 	failure(t, open(t, impatient, channel.Webhook{URL: secret.Text(hanging.URL)}).Send(t.Context(), message()), channel.Temporary)
 	ctx, cancel := context.WithCancel(t.Context())
 	sent := make(chan error)
