@@ -8,7 +8,6 @@ package documents
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"html/template"
 	"image/png"
@@ -28,6 +27,9 @@ const Path = "/docs"
 
 // contents is the name of the document that lists the others; its page is Path.
 const contents = "README"
+
+// reference is the name of the document that is not served: the pages of the API hold the same.
+const reference = "api"
 
 // Reference is the path of the pages of the API, which are another part of the service.
 const Reference = "/api/docs"
@@ -85,9 +87,6 @@ func Load(files fs.FS, language bilingual.Language, o Options) (*Library, error)
 	}
 	for _, name := range names {
 		d, err := parse(files, name, language)
-		if errors.Is(err, fs.ErrNotExist) { // not translated yet
-			d, err = parse(files, name, bilingual.English)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -111,9 +110,6 @@ func Load(files fs.FS, language bilingual.Language, o Options) (*Library, error)
 		if name != contents { // a list of the others, which are found themselves
 			l.sections = append(l.sections, sections...)
 		}
-	}
-	for i, c := range l.Chapters {
-		l.Chapters[i].Pages = slices.DeleteFunc(c.Pages, func(e Entry) bool { return l.byPath[e.Path] == nil })
 	}
 	place := map[string]int{}
 	for i, e := range l.entries() {
@@ -226,7 +222,7 @@ func (d *parsed) address(to string, files fs.FS, base string) string {
 	}
 	file = strings.TrimPrefix(path.Join(path.Dir(d.file), file), string(bilingual.Chinese)+"/")
 	name, isDocument := strings.CutSuffix(file, ".md")
-	if name == "api" || name == "../api" {
+	if name == reference {
 		return base + Reference
 	}
 	if _, err := fs.Stat(files, file); err != nil || !isDocument {
@@ -248,7 +244,11 @@ func (d *parsed) chapters() []Chapter {
 		case *ast.Link:
 			name, isDocument := strings.CutSuffix(string(n.Destination), ".md")
 			if last := len(chapters) - 1; isDocument && last >= 0 && !seen[n.Parent()] {
-				chapters[last].Pages = append(chapters[last].Pages, Entry{pathOf(name), d.text(n)})
+				entry := Entry{pathOf(name), d.text(n)}
+				if path.Base(name) == reference {
+					entry.Path = Reference
+				}
+				chapters[last].Pages = append(chapters[last].Pages, entry)
 			}
 			seen[n.Parent()] = true
 		}

@@ -72,7 +72,7 @@ func TestContents(t *testing.T) {
 	l := load(t, bilingual.English)
 	want := []documents.Chapter{
 		{Title: "Begin", Pages: []documents.Entry{{Path: "/docs/first", Title: "First"}}},
-		{Title: "Sources", Pages: []documents.Entry{{Path: "/docs/sources/plex", Title: "Plex"}}},
+		{Title: "Sources", Pages: []documents.Entry{{Path: "/docs/sources/plex", Title: "Plex"}, {Path: "/api/docs", Title: "API"}}},
 	}
 	if diff := cmp.Diff(want, l.Chapters); diff != "" {
 		t.Errorf("the contents differ (-want +got):\n%s", diff)
@@ -81,7 +81,7 @@ func TestContents(t *testing.T) {
 	if before != nil || behind == nil || behind.Title != "Plex" {
 		t.Errorf("beside the first document stand %v and %v", before, behind)
 	}
-	if before, behind = l.Beside("/docs/sources/plex"); before == nil || before.Title != "First" || behind != nil {
+	if before, behind = l.Beside("/docs/sources/plex"); before == nil || before.Title != "First" || behind == nil || behind.Title != "API" {
 		t.Errorf("beside the last document stand %v and %v", before, behind)
 	}
 	if l.Document("/docs/none") != nil {

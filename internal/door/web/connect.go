@@ -78,7 +78,7 @@ func (g Sources) connect(r *request) (content, error) {
 	}
 	page.Loopback = onLoopback(public)
 	page.Log, err = g.requests(r.Context(), page.Source)
-	return content{Data: page}, err
+	return content{Data: page, Doc: page.Guide.Document}, err
 }
 
 // requests are the newest requests of a source, together with those to an address of no known source.

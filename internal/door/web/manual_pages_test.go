@@ -1,13 +1,18 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/record"
 	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/watch"
 )
 
 func TestDocumentsAreServed(t *testing.T) {
@@ -92,4 +97,25 @@ func TestBrowserFindsADocument(t *testing.T) {
 		browsertest.Type("#q", "webhook"), browsertest.Click("#docs-find .button"), browsertest.Until(browsertest.Says(".docs-found", "Webhooks")),
 		browsertest.Click(".docs-found a"), browsertest.Until(`document.readyState === "complete" && document.querySelector(".docs-list [aria-current=page]") !== null`),
 	)
+}
+
+// TestBrowserLinksDocuments shows problems that name documents: those that exist are links, in what a page holds and in what a
+// script shows.
+func TestBrowserLinksDocuments(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t, underPath("/wm"))
+	const detail = "see /docs/sources/trakt, /docs/access#your-own-certificate, not /docs/nothing or https://a.example/docs/access <b>"
+	g.answer = func(apiCall) (int, string) {
+		return http.StatusConflict, `{"status":409,"detail":"` + detail + `"}`
+	}
+	const links = `[...document.querySelector(%q).querySelectorAll("a")].map((a) => a.getAttribute("href")).join(" ")`
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+"/wm/login"), browsertest.Type("#name", "mira"), browsertest.Type("#password", "right and long"),
+		browsertest.Click("form[data-api] button"), browsertest.Until(browsertest.Says(".form-error", detail)),
+		browsertest.Until(fmt.Sprintf(links, ".form-error")+` === "/wm/docs/sources/trakt /wm/docs/access#your-own-certificate"`),
+		g.signIn(), chromedp.Navigate(g.server.URL+"/wm/settings?q=issuer"), browsertest.Until(`document.readyState === "complete"`),
+		browsertest.Until(fmt.Sprintf(links, "#setting-auth-oidc_issuer-help")+` === "/wm/docs/access#a-sign-in-provider"`))
+	id := g.insert(t, episode(watch.Plex, "mira", "迷宫饭", "", 1, 12, ""), time.Now())
+	g.settle(t, record.Outcome{RecordID: id, Status: record.Failed, ErrorKind: record.Refused, Message: reason.Text(detail)})
+	browsertest.Run(t, tab, chromedp.Navigate(fmt.Sprintf("%s/wm/records/%d", g.server.URL, id)), browsertest.Until(browsertest.Says(".verdict", detail)),
+		browsertest.Until(fmt.Sprintf(links, ".verdict .said")+` === "/wm/docs/sources/trakt /wm/docs/access#your-own-certificate"`))
 }

@@ -14,13 +14,10 @@ import (
 	"watchmark/docs"
 	"watchmark/internal/door/documents"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/source"
 )
-
-// unfinished are the documents that are being written: nothing holds for them yet.
-var unfinished = []string{
-	"performance",
-}
 
 var (
 	manualHeading = regexp.MustCompile(`(?m)^(#+) +\S.*$`)
@@ -32,7 +29,7 @@ var (
 	codeTag       = regexp.MustCompile(`(?s)<code>.*?</code>`)
 )
 
-// manual are the finished documents by name, English and Chinese.
+// manual are the documents by name, English and Chinese.
 func manual(t *testing.T) map[string][2]string {
 	t.Helper()
 	all := map[string][2]string{}
@@ -43,9 +40,6 @@ func manual(t *testing.T) map[string][2]string {
 		}
 		text, err := docs.Files.ReadFile(file)
 		name, chinese := strings.CutPrefix(name, string(bilingual.Chinese)+"/")
-		if slices.Contains(unfinished, name) {
-			return err
-		}
 		pair := all[name]
 		if chinese {
 			pair[1] = string(text)
@@ -184,10 +178,6 @@ func leads(library *documents.Library, from, to string) string {
 	if page == "" {
 		page = from
 	}
-	if file, waits := strings.CutSuffix(page, ".md"); waits && slices.ContainsFunc(unfinished, func(name string) bool { return strings.HasSuffix("/"+file, "/"+name) }) ||
-		slices.Contains(unfinished, strings.TrimPrefix(page, documents.Path+"/")) {
-		return ""
-	}
 	d := library.Document(page)
 	if d == nil {
 		return "that is no document of the service"
@@ -227,4 +217,85 @@ func TestPicturesAreSmall(t *testing.T) {
 		t.Errorf("the documents have %d bytes (%v)", sum, err)
 	}
 	t.Logf("%d bytes of documents", sum)
+}
+
+// textsOf are the texts of pages, settings and reasons, by where they stand.
+func textsOf(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, language := range []string{"en", "zh-CN"} {
+		for key, text := range catalogueOf(t, language) {
+			all[language+" "+key] = text
+		}
+	}
+	for _, kind := range reason.Kinds() {
+		all["the reason "+kind.Code()] = kind.Texts().English + " " + kind.Texts().Chinese
+	}
+	for _, section := range settings.Describe() {
+		all["the section "+section.Name] = section.Help + " " + section.HelpZH
+		for _, key := range section.Keys {
+			all["the setting "+key.Path] = key.Help + " " + key.HelpZH
+		}
+	}
+	for _, adapter := range source.Adapters {
+		all["the guide of "+string(adapter.Source)] = documents.Path + "/" + adapter.Guide.Document
+	}
+	return all
+}
+
+// TestTextsNameDocuments holds that each document a text names exists with its heading, in both languages, and that no text names
+// a file of the repository, which somebody with the program alone cannot open.
+func TestTextsNameDocuments(t *testing.T) {
+	chapter, file, count := regexp.MustCompile(`/docs/[a-z][a-z/-]*(?:#[a-z0-9-]+)?`), regexp.MustCompile(`[\w/-]+\.md\b`), 0
+	for _, language := range []bilingual.Language{bilingual.English, bilingual.Chinese} {
+		library, err := documents.Load(docs.Files, language, documents.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, text := range textsOf(t) {
+			for _, to := range chapter.FindAllString(text, -1) {
+				count++
+				if problem := leads(library, "", to); problem != "" {
+					t.Errorf("%s: %s names %s: %s", language, where, to, problem)
+				}
+			}
+			if name := file.FindString(text); name != "" {
+				t.Errorf("%s names the file %s: name /docs/…", where, name)
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d documents are named: are they written in another way now?", count)
+	}
+}
+
+// TestPagesHaveHelp holds that each page for people who are signed in leads to its chapter of the documents.
+func TestPagesHaveHelp(t *testing.T) {
+	help := regexp.MustCompile(`<a class="page-help" href="([^"]+)"`)
+	libraries := map[bilingual.Language]*documents.Library{}
+	for _, language := range []bilingual.Language{bilingual.English, bilingual.Chinese} {
+		library, err := documents.Load(docs.Files, language, documents.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		libraries[language] = library
+	}
+	for _, s := range shots(t) {
+		if !s.signedIn || strings.HasPrefix(s.path, documents.Path) || s.name == "not-found" {
+			continue
+		}
+		found := help.FindStringSubmatch(s.rig.get(t, s.rig.client(t, true), s.path, "en").body)
+		if found == nil {
+			t.Errorf("%s has no help", s.path)
+			continue
+		}
+		if s.path == "/sources/webhooks?source=custom" && found[1] != "/docs/sources/script" {
+			t.Errorf("the help of the script is %s", found[1])
+		}
+		for language, library := range libraries {
+			if problem := leads(library, "", found[1]); problem != "" {
+				t.Errorf("%s, %s: help is %s: %s", language, s.path, found[1], problem)
+			}
+		}
+	}
 }

@@ -14,7 +14,9 @@ type page struct {
 	// Path is its path without the base path, with {name} for a part that differs.
 	Path string
 	// Title is the text key of its title; empty for a page whose content brings one.
-	Title    string
+	Title string
+	// Doc is the chapter of the documents that its help leads to, such as "access#your-own-certificate".
+	Doc      string
 	template string
 	show     func(*request) (content, error)
 	// scripts are names of files in assets/js that it needs beside the scripts of all pages.
@@ -67,61 +69,61 @@ type Groups struct {
 func (g Groups) doors() []door {
 	return []door{
 		{Key: "dashboard.title", Icon: "layout-dashboard", InBar: true, Pages: []page{
-			{Path: "/", Title: "dashboard.title", template: "dashboard", show: g.Dashboard.show},
+			{Path: "/", Doc: "first-steps", Title: "dashboard.title", template: "dashboard", show: g.Dashboard.show},
 		}},
 		{Key: "records.title", Icon: "history", InBar: true, Badge: "error", count: g.Records.failed, Pages: []page{
-			{Path: "/records", Title: "records.title", template: "records", show: g.Records.list, Tab: true},
-			{Path: "/records/queue", Title: "queue.title", template: "queue", show: g.Queue.list, Tab: true},
-			{Path: "/records/{id}", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
+			{Path: "/records", Doc: "records", Title: "records.title", template: "records", show: g.Records.list, Tab: true},
+			{Path: "/records/queue", Doc: "records#the-queue", Title: "queue.title", template: "queue", show: g.Queue.list, Tab: true},
+			{Path: "/records/{id}", Doc: "records#what-happened-to-an-event", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
 		}},
 		{Key: "review.title", Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open, Pages: []page{
-			{Path: "/review", Title: "review.title", template: "review", show: g.Review.list, scripts: []string{"find", "review"}},
+			{Path: "/review", Doc: "records#review", Title: "review.title", template: "review", show: g.Review.list, scripts: []string{"find", "review"}},
 		}},
 		{Key: "inbox.title", Icon: "bell", InBar: true, Badge: "notice", count: g.Inbox.attention, Pages: []page{
-			{Path: "/inbox", Title: "inbox.title", template: "inbox", show: g.Inbox.list},
-			{Path: "/inbox/{id}", template: "notice", show: g.Inbox.notice, scripts: []string{"notices"}},
+			{Path: "/inbox", Doc: "notifications#the-inbox", Title: "inbox.title", template: "inbox", show: g.Inbox.list},
+			{Path: "/inbox/{id}", Doc: "notifications#the-inbox", template: "notice", show: g.Inbox.notice, scripts: []string{"notices"}},
 		}},
 		{Key: "nav.titles", Icon: "clapperboard", Pages: []page{
-			{Path: "/titles", Title: "mappings.title", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Tab: true},
-			{Path: "/titles/blocked", Title: "blocked.title", template: "blocked", show: g.Mappings.blocked, scripts: []string{"mappings"}, Tab: true},
-			{Path: "/titles/archive", Title: "archive.title", template: "archive", show: g.Archive.show, scripts: []string{"upload"}, Tab: true},
-			{Path: "/titles/new", Title: "mapping.new", template: "mapping", show: g.Mappings.newMapping, scripts: []string{"find", "mappings"}},
-			{Path: "/titles/import", Title: "import_rules.title", template: "import_rules", show: g.Mappings.importRules, scripts: []string{"mappings"}},
-			{Path: "/titles/{id}", Title: "mapping.change", template: "mapping", show: g.Mappings.mapping, scripts: []string{"find", "mappings"}},
+			{Path: "/titles", Doc: "titles#mappings", Title: "mappings.title", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Tab: true},
+			{Path: "/titles/blocked", Doc: "titles#blocked-titles", Title: "blocked.title", template: "blocked", show: g.Mappings.blocked, scripts: []string{"mappings"}, Tab: true},
+			{Path: "/titles/archive", Doc: "archive", Title: "archive.title", template: "archive", show: g.Archive.show, scripts: []string{"upload"}, Tab: true},
+			{Path: "/titles/new", Doc: "titles#mappings", Title: "mapping.new", template: "mapping", show: g.Mappings.newMapping, scripts: []string{"find", "mappings"}},
+			{Path: "/titles/import", Doc: "titles#export-and-import", Title: "import_rules.title", template: "import_rules", show: g.Mappings.importRules, scripts: []string{"mappings"}},
+			{Path: "/titles/{id}", Doc: "titles#mappings", Title: "mapping.change", template: "mapping", show: g.Mappings.mapping, scripts: []string{"find", "mappings"}},
 		}},
 		{Key: "sources.title", Icon: "plug", InBar: true, Pages: []page{
-			{Path: "/sources", Title: "sources.title", template: "sources", show: g.Sources.list},
-			{Path: "/sources/webhooks", Title: "connect.title", template: "connect", show: g.Sources.connect},
-			{Path: "/sources/nas", Title: "nas.title", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}},
-			{Path: "/sources/device", Title: "device.title", template: "device", show: g.Sources.device, scripts: []string{"sources"}},
-			{Path: "/sources/tracker", Title: "tracker.title", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}},
-			{Path: "/sources/import", Title: "import.title", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}},
+			{Path: "/sources", Doc: "best-practice", Title: "sources.title", template: "sources", show: g.Sources.list},
+			{Path: "/sources/webhooks", Doc: "sources/webhooks", Title: "connect.title", template: "connect", show: g.Sources.connect},
+			{Path: "/sources/nas", Doc: "sources/nas", Title: "nas.title", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}},
+			{Path: "/sources/device", Doc: "sources/tv-box", Title: "device.title", template: "device", show: g.Sources.device, scripts: []string{"sources"}},
+			{Path: "/sources/tracker", Doc: "sources/trakt", Title: "tracker.title", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}},
+			{Path: "/sources/import", Doc: "sources/import", Title: "import.title", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}},
 		}},
 		{Key: "accounts.title", Icon: "users", Pages: []page{
-			{Path: "/people", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
+			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
 		}},
 		{Key: "nav.messages", Icon: "send", Pages: []page{
-			{Path: "/messages", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},
-			{Path: "/messages/summaries", Title: "summaries.title", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Tab: true},
-			{Path: "/messages/llm", Title: "llm.title", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Tab: true},
-			{Path: "/messages/channels/new", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
-			{Path: "/messages/channels/{id}", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
-			{Path: "/messages/rules/new", Title: "rule.new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
-			{Path: "/messages/rules/{id}", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},
-			{Path: "/messages/summaries/{name}", template: "summary", show: g.Summaries.job, scripts: []string{"summaries"}},
+			{Path: "/messages", Doc: "notifications", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},
+			{Path: "/messages/summaries", Doc: "summaries", Title: "summaries.title", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Tab: true},
+			{Path: "/messages/llm", Doc: "summaries#a-language-model", Title: "llm.title", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Tab: true},
+			{Path: "/messages/channels/new", Doc: "notifications#for-all-channels", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
+			{Path: "/messages/channels/{id}", Doc: "notifications#for-all-channels", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
+			{Path: "/messages/rules/new", Doc: "notifications#rules", Title: "rule.new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
+			{Path: "/messages/rules/{id}", Doc: "notifications#rules", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},
+			{Path: "/messages/summaries/{name}", Doc: "summaries#a-summary", template: "summary", show: g.Summaries.job, scripts: []string{"summaries"}},
 		}},
 		{Key: "settings.title", Icon: "settings", Pages: []page{
-			{Path: "/settings", Title: "settings.title", template: "settings", show: g.Settings.list, scripts: []string{"settings"}, Tab: true},
-			{Path: "/settings/access", Title: "access.title", template: "access", show: g.Settings.access, scripts: []string{"signin"}, Tab: true},
-			{Path: "/settings/backups", Title: "backups.title", template: "backups", show: g.Settings.backups, Tab: true},
-			{Path: "/settings/tasks", Title: "tasks.title", template: "tasks", show: g.Tasks.list, Tab: true},
-			{Path: "/settings/tasks/{id}", template: "task", show: g.Tasks.task},
-			{Path: "/settings/tools", Title: "debug.tab.trial", template: "debug", show: g.Debug.trial, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
-			{Path: "/settings/tools/webhooks", Title: "debug.tab.webhooks", template: "debug-webhooks", show: g.Debug.webhooks, Tab: true, Group: "debug.title"},
-			{Path: "/settings/tools/network", Title: "debug.tab.network", template: "debug-network", show: g.Debug.network, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
-			{Path: "/settings/tools/notifications", Title: "notifications.title", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}, Tab: true, Group: "debug.title"},
-			{Path: "/settings/tools/log", Title: "debug.tab.log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
-			{Path: "/settings/about", Title: "about.title", template: "about", show: g.About.show, Tab: true},
+			{Path: "/settings", Doc: "settings", Title: "settings.title", template: "settings", show: g.Settings.list, scripts: []string{"settings"}, Tab: true},
+			{Path: "/settings/access", Doc: "access", Title: "access.title", template: "access", show: g.Settings.access, scripts: []string{"signin"}, Tab: true},
+			{Path: "/settings/backups", Doc: "backup", Title: "backups.title", template: "backups", show: g.Settings.backups, Tab: true},
+			{Path: "/settings/tasks", Doc: "operations#what-it-does-by-itself", Title: "tasks.title", template: "tasks", show: g.Tasks.list, Tab: true},
+			{Path: "/settings/tasks/{id}", Doc: "operations#what-it-does-by-itself", template: "task", show: g.Tasks.task},
+			{Path: "/settings/tools", Doc: "matching#try-a-title", Title: "debug.tab.trial", template: "debug", show: g.Debug.trial, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/webhooks", Doc: "sources/webhooks#nothing-arrives", Title: "debug.tab.webhooks", template: "debug-webhooks", show: g.Debug.webhooks, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/network", Doc: "operations#when-something-does-not-work", Title: "debug.tab.network", template: "debug-network", show: g.Debug.network, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/notifications", Doc: "notifications", Title: "notifications.title", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/tools/log", Doc: "operations#log-and-health", Title: "debug.tab.log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
+			{Path: "/settings/about", Doc: "upgrade", Title: "about.title", template: "about", show: g.About.show, Tab: true},
 		}},
 		{Pages: []page{
 			{Path: documents.Path, template: "document", show: document, scripts: []string{"docs"}, Document: true},

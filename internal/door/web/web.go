@@ -148,6 +148,8 @@ type content struct {
 	Title   string
 	Heading string
 	Data    any
+	// Doc is its chapter of the documents, where that is another one than for the page.
+	Doc string
 	// Instead is the address to redirect to; empty to show the page.
 	Instead string
 }
@@ -250,6 +252,14 @@ func (s *site) badges(ctx context.Context) map[string]int {
 		counts[d.Badge] = n
 	}
 	return counts
+}
+
+// Help is the path of the page's chapter of the documents; empty without one.
+func (f frame) Help() string {
+	if doc := cmp.Or(f.Doc, f.Page.Doc); doc != "" {
+		return documents.Path + "/" + doc
+	}
+	return ""
 }
 
 // Scripts are the scripts of this page, without those of all pages.

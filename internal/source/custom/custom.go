@@ -17,6 +17,7 @@ var Adapter = payload.Adapter{
 	Name:   bilingual.Text{English: "Script", Chinese: "自定义脚本"},
 	Parse:  Parse,
 	Guide: payload.Guide{
+		Document: "sources/script",
 		Needs: bilingual.Text{English: "For scripts and players that can send a request.",
 			Chinese: "适用于能发送请求的脚本和播放器。"},
 		Steps: []bilingual.Text{

@@ -15,6 +15,7 @@ var Adapter = payload.Adapter{
 	Name:   bilingual.Text{English: "Emby", Chinese: "Emby"},
 	Parse:  Parse,
 	Guide: payload.Guide{
+		Document: "sources/emby",
 		Needs: bilingual.Text{English: "Needs Emby Premiere.",
 			Chinese: "需要 Emby Premiere。"},
 		Steps: []bilingual.Text{

@@ -18,6 +18,7 @@ var Adapter = payload.Adapter{
 	Name:   bilingual.Text{English: "Jellyfin", Chinese: "Jellyfin"},
 	Parse:  Parse,
 	Guide: payload.Guide{
+		Document: "sources/jellyfin",
 		Needs: bilingual.Text{English: "Needs the plugin Webhook from the official catalogue.",
 			Chinese: "需要官方插件目录中的 Webhook 插件。"},
 		Steps: []bilingual.Text{

@@ -18,6 +18,8 @@ type Adapter struct {
 
 // Guide is what the page Webhooks says of a source. Its texts may hold **bold** and `code`.
 type Guide struct {
+	// Document is its chapter of the documents, such as "sources/plex".
+	Document string
 	// Needs is what somebody must have first.
 	Needs bilingual.Text
 	// Steps are what to click, one after the other.

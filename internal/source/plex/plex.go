@@ -17,6 +17,7 @@ var Adapter = payload.Adapter{
 	Name:   bilingual.Text{English: "Plex", Chinese: "Plex"},
 	Parse:  Parse,
 	Guide: payload.Guide{
+		Document: "sources/plex",
 		Needs: bilingual.Text{English: "Needs Plex Pass.",
 			Chinese: "需要 Plex Pass。"},
 		Steps: []bilingual.Text{

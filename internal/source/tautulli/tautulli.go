@@ -21,6 +21,7 @@ var Adapter = payload.Adapter{
 	Name:   bilingual.Text{English: "Tautulli", Chinese: "Tautulli"},
 	Parse:  Parse,
 	Guide: payload.Guide{
+		Document: "sources/tautulli",
 		Needs: bilingual.Text{English: "Works without Plex Pass. Tautulli must watch your Plex server already.",
 			Chinese: "不需要 Plex Pass。Tautulli 需已连接你的 Plex 服务器。"},
 		Steps: []bilingual.Text{
