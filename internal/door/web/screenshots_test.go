@@ -247,13 +247,15 @@ func TestScreenshots(t *testing.T) {
 	calm := newRig(t)
 	record := calm.calm(t)
 	for _, shot := range []shot{
-		{"readme-dashboard", calm, "/", true, ""},
-		{"readme-record", calm, fmt.Sprintf("/records/%d", record), true, ""},
-		{"readme-review", calm, "/review", true, ""},
+		{"dashboard", calm, "/", true, ""},
+		{"record", calm, fmt.Sprintf("/records/%d", record), true, ""},
+		{"review", calm, "/review", true, ""},
 	} {
-		browsertest.Run(t, tab, append([]browsertest.Step{speak("en"), browsertest.Sized(1280, 900), themed("light")}, shot.open()...)...)
-		picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
-		write(shot.name, picture, err)
+		for lang, name := range map[string]string{"en": "readme-" + shot.name, "zh-CN": "readme-zh-CN-" + shot.name} {
+			browsertest.Run(t, tab, append([]browsertest.Step{speak(lang), browsertest.Sized(1280, 900), themed("light")}, shot.open()...)...)
+			picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+			write(name, picture, err)
+		}
 	}
 	all := shots(t)
 	for _, shot := range all {
