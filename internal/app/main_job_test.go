@@ -254,11 +254,11 @@ func TestUnderABasePath(t *testing.T) {
 	}
 	connect := func() string { return s.get("/sources/webhooks?source=emby").body }
 	if address := s.url + "/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
-		t.Errorf("the connect page does not tell %s", address)
+		t.Errorf("the page Webhooks does not tell %s", address)
 	}
 	s.api(http.MethodPatch, "/api/settings", `{"server":{"public_url":"https://watch.example/wm"}}`, http.StatusOK, nil)
 	if address := "https://watch.example/wm/webhook/emby/" + s.hook; !strings.Contains(connect(), address) {
-		t.Errorf("the connect page does not tell %s", address)
+		t.Errorf("the page Webhooks does not tell %s", address)
 	}
 	if got := s.do(s.request(http.MethodGet, "", "", "")); got.status != http.StatusPermanentRedirect || got.header.Get("Location") != "/wm/" {
 		t.Errorf("without the slash the answer is %d to %q", got.status, got.header.Get("Location"))

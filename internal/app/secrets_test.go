@@ -138,9 +138,9 @@ func TestNoSecretIsSeen(t *testing.T) {
 			}
 		}
 	}
-	// The webhook key stands in the addresses of the connect page, and nowhere else.
+	// The webhook key stands in the addresses of the page Webhooks, and nowhere else.
 	for place, content := range places {
-		if place != "page /connect" && strings.Contains(content, s.hook) {
+		if place != "page /sources/webhooks" && strings.Contains(content, s.hook) {
 			t.Errorf("%s: the webhook key is there in clear", place)
 		}
 	}

@@ -154,18 +154,20 @@ func TestBrowserUsesEverythingBelowAPath(t *testing.T) {
 	card := fmt.Sprintf(".shelf a[href='%s/records/%d']", base, id)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(card, "Marked")), browsertest.Until(`window.notReloaded`), // by the live stream
 		browsertest.Click(card), browsertest.Until(browsertest.Says("#record .verdict", "Marked")))
-	// Every door of the navigation, and every page that these lead to on this host.
-	doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a, .menu-body a")].map((a) => a.href)`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, door := range append(doors, front.URL+base+"/settings/access", front.URL+base+"/messages/channels/new?type=webhook") {
-		if seen[door] {
+	// Every door of the navigation with its tabs, and every page that these lead to on this host.
+	seen, waiting := map[string]bool{}, []string{front.URL + base + "/", front.URL + base + "/messages/channels/new?type=webhook"}
+	for len(waiting) > 0 {
+		door := waiting[0]
+		if waiting = waiting[1:]; seen[door] {
 			continue
 		}
 		seen[door] = true
 		browsertest.Run(t, tab, chromedp.Navigate(door), browsertest.Until(`document.readyState === "complete"`))
+		doors, err := chromedp.Run(tab, chromedp.Evaluate[[]string](`[...document.querySelectorAll("#nav a, .menu-body a, .tabs a, #sources a")].map((a) => a.href)`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, doors...)
 		strays, err := chromedp.Run(tab, chromedp.Evaluate[[]string](fmt.Sprintf(`[...document.querySelectorAll("[href], [src], [action], [data-url], [data-next], [data-live]")].flatMap((e) => [e.getAttribute("href"), e.getAttribute("src"), e.getAttribute("action"), e.dataset.url, e.dataset.next, e.dataset.live])
 			.filter((a) => a?.startsWith("/") && !(a + "/").startsWith(%q))`, base+"/")))
 		if err != nil {

@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/source/nas"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/testkit/browsertest"
 )
 
@@ -56,6 +58,23 @@ func TestBrowserOpensDoorsOnAPhone(t *testing.T) {
 		chromedp.Navigate(g.server.URL+"/mappings/new?title=x"), at("/titles/new?title=x"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`!document.querySelector(".tabs") && document.querySelector('#nav [aria-current="true"], .menu-doors [aria-current="true"]').getAttribute("href") === "/titles"`),
 		browsertest.Click(".crumb a"), at("/titles"))
+}
+
+// TestNoticesLeadToPages opens the page of each kind of notice.
+func TestNoticesLeadToPages(t *testing.T) {
+	g := newRig(t)
+	in := g.client(t, true)
+	for _, kind := range notify.Kinds() {
+		g.notices.Add(t.Context(), notify.Notice{Kind: kind.Kind, About: string(kind.Kind)})
+		path := notify.Entry{Kind: kind.Kind}.Page()
+		if path == "" {
+			continue
+		}
+		if page := g.get(t, in, path, "en"); page.status != http.StatusOK {
+			t.Errorf("%s leads to %s, which answers %d", kind.Kind, path, page.status)
+		}
+	}
+	mustContain(t, g.get(t, in, "/inbox?view=all", "en").body, `href="/sources">Sources`, `href="/people">People`, `href="/titles/archive">Offline data`)
 }
 
 // TestBrowserShowsTheStateOfSources looks at the cards before anything is set up, and at a source that broke.

@@ -124,7 +124,7 @@ func TestNotificationPages(t *testing.T) {
 			[]string{"需要处理的", "免打扰开始"}, ""},
 		{"a new rule", "/messages/rules/new", []string{`value="mark_failed" data-list data-first checked`, `value="10"`, `data-api="POST"`}, []string{"新规则"}, `value="marked" data-list checked`},
 		{"the test of all", "/settings/tools/notifications", []string{"Phone of Mira", "Paused", "Test all", "/api/notification/emails/2/test"}, []string{"全部测试"}, ""},
-		{"the dashboard", "/", []string{"Channel Mail to Alex is paused", "answered 535", "unread notices need attention"}, []string{"渠道 Mail to Alex 已暂停", "条未读通知需要处理"}, "Channel 家庭群"},
+		{"the dashboard", "/", []string{"Channel Mail to Alex is paused", "answered 535", "unread notice needs attention"}, []string{"渠道 Mail to Alex 已暂停", "条未读通知需要处理"}, "Channel 家庭群"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {

@@ -235,9 +235,9 @@ func (d door) locationOf(p page) location {
 	return at
 }
 
-// pageName is the name of the page at a path, such as "Record 5"; empty without one.
+// pageName is the name of the page at a path, such as "Record 5". It returns errNoPage when there is none.
 func (s *site) pageName(w words, path string) (string, error) {
-	if number, isRecord := strings.CutPrefix(path, "/records/"); isRecord && number[0] >= '0' && number[0] <= '9' {
+	if number, below := strings.CutPrefix(path, "/records/"); below && number != "queue" {
 		return w.text("page.record", number)
 	}
 	path, _, _ = strings.Cut(path, "?")
