@@ -14,7 +14,7 @@ type decision struct {
 // review floor and the margin, or at once when the subject is certain because it was named.
 func decide(s *session, proposals []proposal, certain bool) (decision, map[string]any) {
 	if len(proposals) == 0 {
-		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": nobodyProposed.With()}
+		return decision{Result: Result{Status: NotFound, Reason: s.nothing()}}, map[string]any{"because": noEntryFound.With()}
 	}
 	best := &proposals[0]
 	d := decision{proposal: best, Result: Result{
@@ -59,7 +59,7 @@ func (s *session) hides() reason.Reason {
 	if s.viewed {
 		return hiddenFromAccount.With(s.hidden)
 	}
-	return hiddenFromAll.With(s.hidden)
+	return hiddenWithoutSignIn.With(s.hidden)
 }
 
 // nothing says what to do when nothing fits.
@@ -94,7 +94,7 @@ func explain(p parts, date reason.Reason, t target) reason.Reason {
 	why := []reason.Reason{}
 	switch {
 	case p.named:
-		why = append(why, idStandsForIt.With())
+		why = append(why, idFits.With())
 	case p.title >= 0.97:
 		why = append(why, sameTitle.With())
 	case p.title >= 0.8:
@@ -109,7 +109,7 @@ func explain(p parts, date reason.Reason, t target) reason.Reason {
 		why = append(why, countedSeason.With())
 	}
 	if p.kind < 0.7 {
-		why = append(why, otherForm.With())
+		why = append(why, otherMediaType.With())
 	}
 	if !date.IsZero() {
 		why = append(why, date)

@@ -47,7 +47,7 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	if err != nil {
 		return f, err
 	}
-	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: mappingSays.With(m.Title)}}
+	f.proposals = []proposal{{subject: target.subject, target: target, score: 1, reason: byMapping.With(m.Title)}}
 	return f, nil
 }
 

@@ -27,7 +27,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 		case errors.Is(err, catalog.ErrNotFound) && s.look == s.offline:
 			return f, nil // it may be newer than the archive
 		case errors.Is(err, catalog.ErrNotFound):
-			f.output["catalog_episode"] = notInCatalog.With()
+			f.output["catalog_episode"] = notOnBangumi.With()
 		case err != nil:
 			return f, err
 		default:
@@ -46,7 +46,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	}
 	subject, err := s.look.subject(ctx, subjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
-		f.output["catalog_subject"] = notInCatalog.With()
+		f.output["catalog_subject"] = notOnBangumi.With()
 		return f, nil
 	}
 	if err != nil {

@@ -144,7 +144,7 @@ func TestCatalogIDs(t *testing.T) {
 			checkSteps(t, trace)
 		})
 	}
-	if r := m.Match(t.Context(), with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 115 })).Result; !strings.Contains(r.Reason.Text, "subject 115, 灯台の見張り OST, which is neither an anime nor live action") {
+	if r := m.Match(t.Context(), with(movie("?", "", ""), func(e *watch.Event) { e.CatalogSubject = 115 })).Result; !strings.Contains(r.Reason.Text, "entry 115, 灯台の見張り OST, which is neither anime nor live action") {
 		t.Errorf("it is told: %s", r.Reason)
 	}
 }
@@ -173,12 +173,12 @@ func TestArbiterHearsAllLayers(t *testing.T) {
 		want, verdict string
 	}{
 		"both agree":                         {with(episode("灯塔守望者", 2, 3, ""), ofShow("7")), "matched 101/10103", "accept"},
-		"counted along the sequels only":     {episode("灯塔守望者", 2, 3, ""), "review", "ask"},
+		"counted along the sequels only":     {episode("灯塔守望者", 2, 3, ""), "review", "ask a person"},
 		"counted, and the date agrees":       {episode("灯塔守望者", 2, 3, "2021-04-18"), "matched 101/10103", "accept"},
-		"counted on into an unmarked sequel": {episode("旧港", 1, 14, ""), "review", "ask"},
+		"counted on into an unmarked sequel": {episode("旧港", 1, 14, ""), "review", "ask a person"},
 		"an equal title":                     {episode("灯塔守望者", 1, 3, ""), "matched 100/10003", "accept"},
-		"the table against two equal names":  {with(episode("双子港", 1, 3, ""), ofShow("5")), "review", "ask: 121 is near"},
-		"nothing like it":                    {episode("The Office", 1, 3, ""), "not_found", "reject"},
+		"the table against two equal names":  {with(episode("双子港", 1, 3, ""), ofShow("5")), "review", "ask a person: 121 fits almost as well"},
+		"nothing like it":                    {episode("The Office", 1, 3, ""), "not_found", "discard"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := searches(server)

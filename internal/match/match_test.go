@@ -80,7 +80,7 @@ func world(t *testing.T) (*catalogtest.Server, *mapping.Store, *match.Matcher) {
 	tv(171, "古い港 帰り道", "旧港 归途", "2014-04-06")
 	weekly(server, 171, 1, 12, "2014-04-06")
 	sequel(server, 170, 171)
-	tv(180, "風の地図", "风之地图", "2010-01-10") // its second season is not in the catalog
+	tv(180, "風の地図", "风之地图", "2010-01-10") // its second season is not on Bangumi
 	weekly(server, 180, 1, 12, "2010-01-10")
 	tv(181, "風の地図 第3期", "风之地图 第三季", "2014-01-12")
 	weekly(server, 181, 1, 12, "2014-01-12")

@@ -130,7 +130,7 @@ func (s Step) Summary() reason.Reason {
 	case StepBlock:
 		all = append(all, choose(hit, stepStops.With(s.fact("keyword")), stepFree))
 	case StepMapping, StepPayload:
-		all = append(all, choose(hit, stepDecides.With(), stepFinds))
+		all = append(all, choose(hit, stepDecides.With(), stepFindsNothing))
 	case StepEpisode:
 		all = append(all, s.fact("how"))
 	case StepArbiter:

@@ -212,12 +212,12 @@ func TestARefreshThatFailsChangesNothing(t *testing.T) {
 		serve   http.HandlerFunc
 		problem string
 	}{
-		{"cut", text(http.StatusOK, "", good[:len(good)/2]), "it ends early"},
+		{"cut", text(http.StatusOK, "", good[:len(good)/2]), "its end is missing"},
 		{"cut on the way", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
 			_, _ = w.Write([]byte(good[:len(good)/2]))
-		}, "it ends early"},
-		{"much less", text(http.StatusOK, "", document(5000)), "holds much less"},
+		}, "its end is missing"},
+		{"much less", text(http.StatusOK, "", document(5000)), "much smaller than the one in use"},
 		{"a page", text(http.StatusOK, "", "<!doctype html><title>Sign in</title>"), "not the table of bangumi-data"},
 		{"an error", text(http.StatusBadGateway, "", "no"), "502 Bad Gateway"},
 		{"not there", text(http.StatusNotFound, "", "no"), "404 Not Found"},
@@ -310,7 +310,7 @@ func TestAnOlderFileGivesWayToTheSnapshot(t *testing.T) {
 func TestSwitchedOff(t *testing.T) {
 	r := newRig(t)
 	r.enabled.Store(false)
-	if got := r.serves(t); got != "the id table is switched off" {
+	if got := r.serves(t); got != "the ID table is switched off" {
 		t.Errorf("in use is %s", got)
 	}
 	if s := r.Status(); s.Enabled || s.Entries != 0 || s.NextRun != nil {

@@ -36,14 +36,14 @@ func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	t.Progress(0, 0, reason.Text("fetch"))
 	answer, err := k.HTTP.Stream(ctx, request)
 	if err != nil {
-		return Failed, fetching.With(err)
+		return Failed, fetchFailed.With(err)
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read to the end, or given up
 	switch {
 	case answer.Status == http.StatusNotModified && known:
 		return UpToDate, nil
 	case answer.Status != http.StatusOK:
-		return Failed, answered.With(answer.Status, http.StatusText(answer.Status))
+		return Failed, fetchAnswered.With(answer.Status, http.StatusText(answer.Status))
 	}
 	head := Head{FetchedAt: time.Now().UTC().Truncate(time.Second), URL: url, ETag: answer.Header.Get("ETag"), Judged: judgedBy}
 	if m := releaseIn.FindStringSubmatch(answer.URL); m != nil {
@@ -51,7 +51,7 @@ func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	}
 	packed, err := Pack(answer.Body, head)
 	if err != nil {
-		return Failed, reading.With(err)
+		return Failed, tableUnreadable.With(err)
 	}
 	next, err := Read(bytes.NewReader(packed))
 	if err != nil {
@@ -68,7 +68,7 @@ func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	}
 	// What is the same is stored all the same: with its ETag it need not come again.
 	if err := replace(filepath.Join(k.Folder, fileName), packed); err != nil {
-		return Failed, storing.With(err)
+		return Failed, notSaved.With(err)
 	}
 	k.use(next)
 	if next.head.Digest == inUse.head.Digest {
@@ -81,7 +81,7 @@ func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 func judge(next *Table) error {
 	own, err := Snapshot()
 	if err != nil {
-		return readOwn.With(err)
+		return builtInUnreadable.With(err)
 	}
 	return own.Judge(next)
 }

@@ -59,11 +59,11 @@ func TestJudge(t *testing.T) {
 		{"the same", shows(50, single), shows(50, single), "", "", 0},
 		{"nothing in common", shows(50, single), jujutsu, "", "", 0},
 		{"a few first episodes", shows(100, single), but(10, 100, other, single), "", "", 0},
-		{"many first episodes", shows(100, single), but(11, 100, other, single), "11 of 100 seasons begin with another entry, 10 may", idmap.MovedSeason, 11},
+		{"many first episodes", shows(100, single), but(11, 100, other, single), "11 of 100 seasons begin with another entry, at most 10 are accepted", idmap.MovedSeason, 11},
 		{"a few of very many", shows(4000, single), but(20, 4000, other, single), "", "", 0},
-		{"more of very many", shows(4000, single), but(21, 4000, other, single), "21 of 4000 seasons begin with another entry, 20 may", idmap.MovedSeason, 21},
+		{"more of very many", shows(4000, single), but(21, 4000, other, single), "21 of 4000 seasons begin with another entry, at most 20 are accepted", idmap.MovedSeason, 21},
 		{"new entries that go on", shows(50, single), shows(50, divided(13)), "", "", 0},
-		{"another place of the later ones", shows(50, divided(13)), shows(50, divided(12)), "50 of 50 seasons are divided in another way, 10 may", idmap.MovedPart, 50},
+		{"another place of the later ones", shows(50, divided(13)), shows(50, divided(12)), "50 of 50 seasons are divided differently, at most 10 are accepted", idmap.MovedPart, 50},
 		{"undivided, as before", shows(50, func(show int) []string {
 			return []string{fmt.Sprintf("%d tv/%d", show, show), fmt.Sprintf("%d tv/%d", show+500_000, show)}
 		}), shows(50, divided(13)), "", "", 0},
@@ -128,7 +128,7 @@ func elsewhere(t *testing.T, n int) string {
 // A table that leads elsewhere is not used, whoever serves then goes on, and people learn what to do.
 func TestATableThatLeadsElsewhereIsRefused(t *testing.T) {
 	bad := elsewhere(t, 11)
-	const words = "11 of 11 seasons begin with another entry, 10 may"
+	const words = "11 of 11 seasons begin with another entry, at most 10 are accepted"
 	r := newRig(t)
 	r.site.publish(text(http.StatusOK, `"bad"`, bad))
 	s := r.refreshed(t)

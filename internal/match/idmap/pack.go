@@ -76,7 +76,7 @@ func Pack(document io.Reader, head Head) ([]byte, error) {
 		return nil, err
 	}
 	if len(first) >= maxHead {
-		return nil, longAddress
+		return nil, addressTooLong
 	}
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -174,7 +174,7 @@ func (u *unpacker) number(most uint64) uint32 {
 	}
 	n, err := binary.ReadUvarint(u.from)
 	if err == nil && n > most {
-		err = largeNumber.With(n, most)
+		err = numberTooLarge.With(n, most)
 	}
 	if err != nil {
 		u.err = err
@@ -231,7 +231,7 @@ func (u *unpacker) table() (*Table, error) {
 		t.entries[i].titles = titles
 		titles += u.number(maxPacked)
 		if titles > maxPacked {
-			return nil, manyTitles
+			return nil, tooManyTitles
 		}
 	}
 	for at := range sites {
@@ -244,7 +244,7 @@ func (u *unpacker) table() (*Table, error) {
 			break
 		}
 		if end += u.number(maxTitle); end > maxPacked {
-			return nil, manyTitles
+			return nil, tooManyTitles
 		}
 		t.ends = append(t.ends, end)
 	}
@@ -257,7 +257,7 @@ func (u *unpacker) table() (*Table, error) {
 		return nil, err
 	}
 	if text.Len() != int(end) {
-		return nil, otherTitles.With(text.Len(), end)
+		return nil, titlesIncomplete.With(text.Len(), end)
 	}
 	t.text = text.String()
 	return t, nil

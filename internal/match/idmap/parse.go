@@ -66,7 +66,7 @@ func parse(document io.Reader) ([]row, error) {
 			return nil
 		}
 		if len(found) == maxEntries {
-			return reason.Because.With(ErrFormat, manySubjects.With(maxEntries))
+			return reason.Because.With(ErrFormat, tooManyEntries.With(maxEntries))
 		}
 		found[next.subject] = &next
 		return nil
@@ -74,7 +74,7 @@ func parse(document io.Reader) ([]row, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, reason.Because.With(ErrFormat, noSubject)
+		return nil, reason.Because.With(ErrFormat, noEntries)
 	}
 	rows := make([]row, 0, len(found))
 	for _, subject := range slices.Sorted(maps.Keys(found)) {
@@ -110,7 +110,7 @@ func eachItem(decoder *json.Decoder, take func(item) error) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return reason.Because.With(ErrFormat, somethingBehind)
+		return reason.Because.With(ErrFormat, trailingText)
 	}
 	if !seen {
 		return reason.Because.With(ErrFormat, noItems)
@@ -145,7 +145,7 @@ func expect(decoder *json.Decoder, want json.Delim) error {
 		return unreadable(err)
 	}
 	if token != want {
-		return reason.Because.With(ErrFormat, notThere.With(want))
+		return reason.Because.With(ErrFormat, delimiterMissing.With(want))
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func readFile(path string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // opened for reading: nothing can be lost
+	defer func() { _ = file.Close() }() // opened for tableUnreadable: nothing can be lost
 	return Read(file)
 }
 

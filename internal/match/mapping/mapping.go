@@ -137,7 +137,7 @@ func (m Mapping) checkRule() error {
 // CheckSubject returns a *reason.FieldError of subject_id for a number that no subject has.
 func CheckSubject(id catalog.SubjectID) error {
 	if id < 1 || int64(id) > MaxSubject {
-		return reason.At("subject_id", noSubject)
+		return reason.At("subject_id", entryMissing)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (b Blocked) check() error {
 
 func checkPattern(field, text string, isRegex bool) error {
 	if strings.TrimSpace(text) == "" {
-		return reason.At(field, missing)
+		return reason.At(field, fieldMissing)
 	}
 	if err := checkLength(field, text); err != nil || !isRegex {
 		return err
@@ -164,7 +164,7 @@ func checkPattern(field, text string, isRegex bool) error {
 
 func checkLength(field, text string) error {
 	if len(text) > watch.MaxText {
-		return reason.At(field, tooLong.With(watch.MaxText))
+		return reason.At(field, fieldTooLong.With(watch.MaxText))
 	}
 	return nil
 }
@@ -173,11 +173,11 @@ func checkLength(field, text string) error {
 func checkExpression(field, text string) error {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return reason.At(field, noExpression.With(err))
+		return reason.At(field, badExpression.With(err))
 	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		return reason.At(field, noExpression.With(err))
+		return reason.At(field, badExpression.With(err))
 	}
 	if len(prog.Inst) > maxSteps {
 		return reason.At(field, slowExpression.With(len(prog.Inst), maxSteps))
