@@ -26,9 +26,9 @@ func TestTheAccountDecidesOnAdultTitles(t *testing.T) {
 		{"newer than the archive, by its date", `{"title":"夜之果园","season":1,"episode":2,"release_date":"2026-04-14","user_name":"mira TV"}`, "mira/50302", ""},
 		{"a show that the archive lacks", `{"title":"夜之标本","season":1,"episode":1,"user_name":"Mira"}`, "mira/50501", ""},
 		{"a show that only its title leads to", `{"title":"真昼の温室","season":1,"episode":1,"user_name":"Mira"}`, "mira/50601", ""},
-		{"known to the archive, too young", `{"title":"夜之果园","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (too young, or not allowed)"},
-		{"newer than the archive, too young", `{"title":"夜之果园","season":1,"episode":2,"user_name":"alex"}`, "", "this account may not see it (too young, or not allowed)"},
-		{"a show that the archive lacks, too young", `{"title":"夜之标本","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (too young, or not allowed)"},
+		{"known to the archive, too young", `{"title":"夜之果园","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
+		{"newer than the archive, too young", `{"title":"夜之果园","season":1,"episode":2,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
+		{"a show that the archive lacks, too young", `{"title":"夜之标本","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.list.Reset() // a minute after a permitted read the catalog shows it to everybody
@@ -70,7 +70,7 @@ func TestTheAccountFindsAdultTitlesByName(t *testing.T) {
 	}
 	s.list.AddRelation(505, catalog.CodeSequel, 506)
 	s.list.AddRelation(506, catalog.CodePrequel, 505)
-	const nothing = `no entry matched "夜の標本": look for it in the catalog`
+	const nothing = `no entry matches "夜の標本": search for it on Bangumi`
 	for _, c := range []struct {
 		name, event, marked, message string
 		searches                     int
@@ -84,8 +84,8 @@ func TestTheAccountFindsAdultTitlesByName(t *testing.T) {
 		{"a film", `{"media_type":"movie","title":"月下の金魚","release_date":"2025-05-05","user_name":"Mira"}`, "mira/50700", "", 3},
 		{"beside one that is not sure", `{"title":"眠れる庭","season":1,"episode":1,"release_date":"2024-05-05","user_name":"Mira"}`, "mira/50800", "", 3},
 		{"found by all", `{"title":"灯台守のうた","season":1,"episode":1,"release_date":"2024-01-10","user_name":"Mira"}`, "mira/90000101", "", 1},
-		{"found by nobody", `{"title":"The Office","season":1,"episode":1,"user_name":"Mira"}`, "", "no entry matched", 2},
-		{"found by nobody again", `{"title":"The Office","season":1,"episode":2,"user_name":"Mira"}`, "", "no entry matched", 0},
+		{"found by nobody", `{"title":"The Office","season":1,"episode":1,"user_name":"Mira"}`, "", "no entry matches", 2},
+		{"found by nobody again", `{"title":"The Office","season":1,"episode":2,"user_name":"Mira"}`, "", "no entry matches", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.list.Reset()

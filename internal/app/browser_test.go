@@ -59,7 +59,7 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Click("form[data-url$='/retry'] button"),
 		browsertest.Until(browsertest.Says("#run", "Finished.")), browsertest.Until(browsertest.Says("#run .log", "record settled")),
 		// One line a step for people; what the log holds beside it is folded away, as values and not as Go writes them.
-		browsertest.Until(browsertest.Says("#run .log", "none stops it")), browsertest.Until(`!document.querySelector("#run .log").innerText.includes("elapsed_ms")`),
+		browsertest.Until(browsertest.Says("#run .log", "not blocked")), browsertest.Until(`!document.querySelector("#run .log").innerText.includes("elapsed_ms")`),
 		browsertest.Until(`document.querySelector("#run .log").textContent.includes('"season":2') && !/map\[|0x[0-9a-f]{6}/.test(document.querySelector("#run .log").textContent)`),
 		browsertest.Click("#run .log details summary"), browsertest.Until(`document.querySelector("#run .log details[open] pre").checkVisibility()`),
 		browsertest.Until(browsertest.Says("#record .verdict", "already watched")),

@@ -189,5 +189,5 @@ func TestBrowserCorrects(t *testing.T) {
 		t.Errorf("marks after the undo (-want +got):\n%s", diff)
 	}
 	browsertest.Run(t, tab, browsertest.Click("form[data-url$='/unmark'] button"), browsertest.Until(`document.getElementById("confirm").open`),
-		browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#record .verdict", "taken back by a person")))
+		browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#record .verdict", "taken back by hand")))
 }

@@ -46,7 +46,7 @@ func TestBrowserAbout(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("details.menu summary"), browsertest.Click(`.menu-body a[href="/settings/about"]`),
 		browsertest.Until(browsertest.Says("#table", "came with this program")), browsertest.Until(browsertest.Listening),
-		browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Failed: fetch the id table: the address answered 404 Not Found")),
+		browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Failed: the ID table cannot be downloaded: the address answered 404 Not Found")),
 		browsertest.Until(browsertest.Says("#table-state", "In use, but not renewed")),
 	)
 	up.Store(true)

@@ -280,7 +280,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ body, field, says string }{
 		"no such user":          {importBody("plex", remote.URL, "Somebody"), "body.user", "no user of this id or name"},
 		"several users":         {importBody("plex", remote.URL, ""), "body.user", "has several users"},
-		"nobody's account":      {importBody("jellyfin", jellyfin.URL, "nobody"), "body.user", "add the name on the accounts page"},
+		"nobody's account":      {importBody("jellyfin", jellyfin.URL, "nobody"), "body.user", "add the name to an account on the page People"},
 		"no such library":       {importBody("plex", remote.URL, "Mira", "Anime"), "body.libraries", `no library \"Anime\"`},
 		"a library of music":    {importBody("plex", remote.URL, "Mira", "5"), "body.libraries", "that holds episodes or films"},
 		"another product":       {importBody("plex", jellyfin.URL, "Mira"), "body.token", "refuses the token"},

@@ -117,11 +117,11 @@ func TestAnEntryThatWasCreatedIsToldAndTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := s.settled(s.custom(body))
-	if first.Status != "success" || first.Message != "already watched; the subject was not on the list and is now" {
+	if first.Status != "success" || first.Message != "already watched; the entry is now on the list" {
 		t.Errorf("the record is %+v", first)
 	}
 	second := s.settled(s.custom(body))
-	if second.Message != "already watched: nothing written" {
+	if second.Message != "already watched: nothing to do" {
 		t.Errorf("the second record is %+v", second)
 	}
 	if now := s.list.Collections(); len(now) != 1 || now[0].Type != catalog.Doing || s.list.Timeline() != 0 {
@@ -133,7 +133,7 @@ func TestAnEntryThatWasCreatedIsToldAndTakenBack(t *testing.T) {
 	}
 	unmark(second.ID, http.StatusConflict)
 	unmark(first.ID, http.StatusOK)
-	if r := s.settled(first.ID); r.Status != "ignored" || r.Message != "taken back by a person: the entry on the list of mira is dropped and hidden from others, for the catalog cannot remove it" {
+	if r := s.settled(first.ID); r.Status != "ignored" || r.Message != "taken back by hand: the entry is set to dropped and private on the list of mira, because Bangumi cannot remove it from a list" {
 		t.Errorf("taken back, the record is %+v", r)
 	}
 	now := s.list.Collections()
@@ -171,7 +171,7 @@ func TestTheStartOfAFilmIsTakenBack(t *testing.T) {
 		s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/unmark", id), "", http.StatusOK, nil)
 	}
 	began := s.settled(s.custom(film("mark_watching")))
-	if began.Message != "put on the list of what is being watched" || entry() != catalog.Doing || s.list.Timeline() != 0 {
+	if began.Message != "listed as being watched" || entry() != catalog.Doing || s.list.Timeline() != 0 {
 		t.Errorf("the record is %+v, the entry %v, the timeline has %d", began, entry(), s.list.Timeline())
 	}
 	watched := s.settled(s.custom(film("")))

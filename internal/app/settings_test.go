@@ -40,7 +40,7 @@ func TestBrowserSettingsOfTheService(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Click("#section-log [data-back]"), browsertest.Click("#section-log .primary"), browsertest.Until(browsertest.Says("#section-log summary", "1 changed")),
 		chromedp.Navigate(s.url+"/settings/access"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "You sign in as admin.")),
 		browsertest.Click("#password-change summary"), browsertest.Type("#old", "not "+password), browsertest.Type("#new", "as correct as before"), browsertest.Click("#password-change button"),
-		browsertest.Until(browsertest.Says("#password-change .field-error", "not the password until now")),
+		browsertest.Until(browsertest.Says("#password-change .field-error", "the old password is wrong")),
 		browsertest.Type("#old", password), browsertest.Click("#password-change button"), browsertest.Until(browsertest.Says("#toasts", "The password is changed.")),
 		browsertest.Type("#key-name", "home automation"), browsertest.Click(".key-form button"), browsertest.Until(browsertest.Says(".keys-list", "home automation")),
 	)

@@ -83,7 +83,7 @@ func TestBrowserSetsUpCodesAndSignsInWithThem(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900))
 	browsertest.Run(t, tab, append(signedInAs(s.url, "mira", password), browsertest.Until(browsertest.Listening), chromedp.Navigate(s.url+"/settings/access"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#two-factor-start summary"), browsertest.Type("#start-password", "not the password"), browsertest.Click("#two-factor-start .primary"),
-		browsertest.Until(browsertest.Says("#two-factor-start", "this is not the password")),
+		browsertest.Until(browsertest.Says("#two-factor-start", "the password is wrong")),
 		browsertest.Type("#start-password", password), browsertest.Click("#two-factor-start .primary"), browsertest.Until(`!!document.querySelector("svg.qr")`))...)
 	secret := read(t, tab, "#two-factor [data-copy] > code")
 	browsertest.Run(t, tab, browsertest.Type("#first-code", "000000"), browsertest.Click(".enrol .primary"), browsertest.Until(browsertest.Says(".enrol", "the code is wrong")),

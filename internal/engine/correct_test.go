@@ -157,7 +157,7 @@ func TestAMarkIsTakenBack(t *testing.T) {
 		t.Errorf("unmark: %v", err)
 	}
 	_, status := h.correct(t, id, right())
-	if status.State != task.Failed || !strings.Contains(status.Message.Text, "the catalog cannot be reached") {
+	if status.State != task.Failed || !strings.Contains(status.Message.Text, "Bangumi cannot be reached") {
 		t.Errorf("task %+v", status)
 	}
 	if r := h.settled(t, id); !r.Marked || r.Status != record.Success {
@@ -165,7 +165,7 @@ func TestAMarkIsTakenBack(t *testing.T) {
 	}
 	h.list.fail(nil)
 	r, err := h.Unmark(t.Context(), id, reason.Text("taken back"))
-	if err != nil || r.Status != record.Ignored || r.Marked || r.Message.Text != "taken back: the mark is removed from the list of one" {
+	if err != nil || r.Status != record.Ignored || r.Marked || r.Message.Text != "taken back: the mark was taken back from the list of one" {
 		t.Errorf("record is %+v (%v)", r, err)
 	}
 	h.wantMarks(t)
@@ -261,7 +261,7 @@ func TestADryRunMarksNothing(t *testing.T) {
 			t.Errorf("trace %s (%v)", trace, err)
 		}
 	}
-	if r := h.settled(t, ids[0]); r.Message.Text != "dry run: a episode 2 would have been marked for one; switch dry run off at the account and retry the record to mark it" {
+	if r := h.settled(t, ids[0]); r.Message.Text != "dry run: a episode 2 would have been marked for one; to mark it, switch off dry run for the account and retry the record" {
 		t.Errorf("message %q", r.Message.Text)
 	}
 	if marks, calls := h.list.marks(); len(marks) != 0 || calls != before || len(h.list.doing) != 0 {

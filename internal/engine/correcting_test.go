@@ -126,7 +126,7 @@ func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {
 	}
 	_, status := h.correct(t, ids[0], all())
 	tally := status.Result.(review.CorrectTally)
-	if status.State != task.Failed || !strings.Contains(status.Message.Text, "the catalog cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
+	if status.State != task.Failed || !strings.Contains(status.Message.Text, "Bangumi cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/8/802", "one/8/803", "one/8/804", "one/9/913", "one/9/917")

@@ -15,7 +15,7 @@ func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
 	r := s.trace.Result
 	var what any = r.SubjectName
 	if r.SubjectName == "" {
-		what = subjectNumber.With(r.SubjectID)
+		what = entryNumber.With(r.SubjectID)
 	}
 	if r.EpisodeSort != nil {
 		what = episodeOf.With(what, number(*r.EpisodeSort))

@@ -65,7 +65,7 @@ func TestRoutingSaysWhyNobodyIsMarked(t *testing.T) {
 		"unknown":     {"guest", record.NoAccount, "account not found"},
 		"other case":  {"Mira", record.NoAccount, "account not found"},
 		"space added": {"mira ", record.NoAccount, "account not found"},
-		"disabled":    {"alex", record.NoAccount, "account not found: the account off names"},
+		"disabled":    {"alex", record.NoAccount, "account not found: the account off has"},
 	} {
 		r := h.settled(t, h.accept(t, episode("a", c.user, 1))[0])
 		if r.Status != record.Failed || r.ErrorKind != c.kind || !strings.HasPrefix(r.Message.Text, c.message) {
@@ -123,7 +123,7 @@ func TestEveryAccountThatNamesTheUserGetsItsOwnRecord(t *testing.T) {
 	}
 	// A retry keeps to its own account.
 	h.retry(t, first.ID)
-	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message.Text != "already watched: nothing written" {
+	if again := h.settled(t, first.ID); again.AccountName != "one" || again.Message.Text != "already watched: nothing to do" {
 		t.Errorf("retried record is %+v", again)
 	}
 	if all, _, err := h.records.List(t.Context(), record.Filter{}); err != nil || len(all) != 2 {
@@ -169,7 +169,7 @@ func TestOutcomesOfMatching(t *testing.T) {
 		match.NotFound:        {record.Failed, record.NotMatched, ""},
 		match.EpisodeNotFound: {record.Failed, record.EpisodeNotFound, ""},
 		match.Blocked:         {record.Ignored, "", ""},
-		match.Unreachable:     {record.Queued, record.Unreachable, ": this waits and is repeated by itself"},
+		match.Unreachable:     {record.Queued, record.Unreachable, ": this waits in the queue and is sent again by itself"},
 	}
 	for status := range want {
 		h.matcher.answers[string(status)] = match.Trace{Result: match.Result{Status: status, Reason: reason.Text("because")}, Steps: []match.Step{}}
@@ -196,7 +196,7 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	}{
 		record.Unauthorized: {&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, "enter a new one"},
 		record.Forbidden:    {&catalog.Error{Kind: catalog.ErrForbidden, Status: 403, Description: reason.Text("insufficient token scope")}, "insufficient token scope"},
-		record.Refused:      {&catalog.Error{Kind: catalog.ErrRefused, Status: 400}, "set a mapping"},
+		record.Refused:      {&catalog.Error{Kind: catalog.ErrRefused, Status: 400}, "add a mapping"},
 		record.Internal:     {errors.New("a bug"), "internal error"},
 	} {
 		h.list.fail(c.err)
@@ -207,7 +207,7 @@ func TestRefusalsTellWhatToDoAndDoNotQueue(t *testing.T) {
 	}
 	banned := &catalog.Error{Kind: catalog.ErrForbidden, Status: 403, Description: reason.Text("you are not allowed to do this")}
 	h.list.fail(banned)
-	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message.Text, "may be banned") || strings.Contains(r.Message.Text, "make a new token") {
+	if r := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]); r.ErrorKind != record.Forbidden || !strings.Contains(r.Message.Text, "may be banned") || strings.Contains(r.Message.Text, "create a new token") {
 		t.Errorf("banned: %s %q", r.ErrorKind, r.Message.Text)
 	}
 	h.list.fail(account.ErrNoToken)
@@ -240,7 +240,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
 	for _, id := range ids {
-		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message.Text != "the catalog is out of order (HTTP 503): this waits and is repeated by itself" {
+		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message.Text != "the catalog is out of order (HTTP 503): this waits in the queue and is sent again by itself" {
 			t.Fatalf("record is %s %q", r.Status, r.Message.Text)
 		}
 	}

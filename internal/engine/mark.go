@@ -269,13 +269,13 @@ func markMessage(r catalog.MarkResult, w *record.Written, start bool) *reason.Ki
 	case start:
 		return markedDoing
 	case r.Was == catalog.Done:
-		return subjectWatched
+		return entryWatched
 	case w == nil:
 		return alreadyWatched
 	case w.EntryAlone && r.Completed:
-		return subjectCompleted
+		return entryCompleted
 	case w.EntryAlone:
-		return subjectListed
+		return entryListed
 	case r.Completed:
 		return markedLast
 	case r.NotMoved != nil:
@@ -308,7 +308,7 @@ func markFailure(a account.Account, err error) record.Outcome {
 	case errors.Is(err, catalog.ErrForbidden):
 		return failure(record.Forbidden, accountForbidden.With(a.Username, words))
 	case catalog.Hides(err):
-		return failure(record.Refused, subjectHidden.With(a.Username))
+		return failure(record.Refused, entryHidden.With(a.Username))
 	case errors.Is(err, catalog.ErrNotFound), errors.Is(err, catalog.ErrRefused):
 		return failure(record.Refused, markRefused.With(words))
 	case errors.Is(err, catalog.ErrUnreachable):

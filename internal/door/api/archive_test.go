@@ -36,6 +36,6 @@ func TestArchiveIsSearched(t *testing.T) {
 	r.do("GET", "/api/catalog_archive/search?q=%00%ff&type=anime", nil).want(http.StatusOK, `"items":[]`)
 	r.do("GET", "/api/catalog_archive/search?q=x&type=book", nil).problem(http.StatusUnprocessableEntity)
 	r.do("GET", "/api/catalog_archive/search?q=x&limit=101", nil).problem(http.StatusUnprocessableEntity)
-	r.do("GET", "/api/catalog_archive/subjects/99999999", nil).problem(http.StatusNotFound, "no such subject")
+	r.do("GET", "/api/catalog_archive/subjects/99999999", nil).problem(http.StatusNotFound, "no such entry")
 	r.do("GET", "/api/catalog_archive/status", nil).want(http.StatusOK, `"subjects":130`, `"index_ready":true`)
 }

@@ -78,11 +78,11 @@ func TestConfirmChecksOtherSubjects(t *testing.T) {
 	id, _ := r.ask(show("灯塔守望者", 1, 1))
 	path := fmt.Sprintf("/api/pending-candidates/%d/confirm", id)
 	r.do("POST", path, map[string]any{"subject_id": 404}).problem(422, "body.subject_id", "does not show")
-	r.do("POST", path, map[string]any{"subject_id": 8}).problem(422, "body.subject_id", "neither an anime nor live action")
+	r.do("POST", path, map[string]any{"subject_id": 8}).problem(422, "body.subject_id", "subject_of_other_kind")
 	for _, much := range []int64{1 << 31, 1 << 32, 1 << 40} {
 		r.do("POST", path, map[string]any{"subject_id": much}).problem(422, "body.subject_id")
 	}
-	r.do("POST", path, map[string]any{"subject_id": 503}).problem(503, "cannot be asked")
+	r.do("POST", path, map[string]any{"subject_id": 503}).problem(503, "api_catalog_later")
 	r.do("POST", path, map[string]any{"subject_id": 0}).problem(422, "body.subject_id")
 	r.do("POST", path, map[string]any{"subject_id": 265, "episode_offset": 1 << 20}).problem(422, "body.episode_offset")
 	r.do("POST", "/api/pending-candidates/999/confirm", map[string]any{"subject_id": 265}).problem(404)
@@ -103,7 +103,7 @@ func TestConfirmOfASpecialIsForItsNumber(t *testing.T) {
 	id, _ := r.ask(show("灯塔守望者", 0, 9), match.Candidate{SubjectID: 266, EpisodeSort: &half, Score: .7}, match.Candidate{SubjectID: 265, EpisodeSort: &one, Score: .8})
 	path := fmt.Sprintf("/api/pending-candidates/%d", id)
 	r.do("GET", path, nil).want(200, `"episode":9`)
-	r.do("POST", path+"/confirm", map[string]any{"subject_id": 266}).problem(422, "body.episode_offset", "no whole number")
+	r.do("POST", path+"/confirm", map[string]any{"subject_id": 266}).problem(422, "body.episode_offset", "no_offset")
 	got := r.do("POST", path+"/confirm", map[string]any{"subject_id": 265}).want(202)
 	if got.get("mapping", "subject_id") != 265.0 || got.get("mapping", "episode_offset") != -8.0 || got.get("mapping", "form") != "show" {
 		t.Errorf("the mapping is %s", got.body)

@@ -58,8 +58,8 @@ func TestCorrections(t *testing.T) {
 	must(r.engine.Settled(t.Context(), tested.ID))(t)
 	r.do("POST", path+"/correction/undo", nil).want(409)
 
-	r.do("POST", path+"/unmark", nil).want(200, `"status":"ignored"`, "taken back by a person", `"marked":false`)
-	r.do("POST", path+"/unmark", nil).want(409, "marked nothing")
+	r.do("POST", path+"/unmark", nil).want(200, `"status":"ignored"`, "taken back by hand", `"marked":false`)
+	r.do("POST", path+"/unmark", nil).want(409, "nothing_marked")
 	r.do("POST", "/api/records/999/unmark", nil).want(404)
 }
 

@@ -22,7 +22,7 @@ func TestDatasetStatusAndRefresh(t *testing.T) {
 		`"last_outcome":""`, `"last_error":""`, `"moved":[]`, `"refreshing":false`, `"task_id":0`, `"next_run":"`)
 	r.do("POST", "/api/dataset/refresh", nil).want(http.StatusAccepted, `"task_id":1`)
 	<-asked
-	r.do("POST", "/api/dataset/refresh", nil).problem(http.StatusConflict, "under way already")
+	r.do("POST", "/api/dataset/refresh", nil).problem(http.StatusConflict, "being updated already")
 	r.do("GET", "/api/dataset/status", nil).want(http.StatusOK, `"refreshing":true`, `"task_id":1`)
 	close(hold)
 	if _, all := r.events("/api/tasks/1/stream", "", 1000); len(all) == 0 || !strings.Contains(all[len(all)-1].data, `"outcome":"failed"`) {

@@ -17,7 +17,7 @@ func TestMappingsAreKept(t *testing.T) {
 	r.do("POST", "/api/mappings", map[string]any{"title": "灯塔守望者", "season": 2, "subject_id": 266}).problem(409)
 	r.do("POST", "/api/mappings", map[string]any{"title": "(", "is_regex": true, "subject_id": 265}).problem(422, "body.title")
 	r.do("POST", "/api/mappings", map[string]any{"title": "x", "subject_id": 1}).problem(422, "body.subject_id", "does not exist")
-	r.do("POST", "/api/mappings", map[string]any{"title": "x", "subject_id": 8}).problem(422, "body.subject_id", "neither an anime")
+	r.do("POST", "/api/mappings", map[string]any{"title": "x", "subject_id": 8}).problem(422, "body.subject_id", "subject_of_other_kind")
 	r.do("POST", "/api/mappings", map[string]any{"title": "while the catalog is down", "first_season": true, "subject_id": 503}).want(201, `"subject_name":""`, `"first_season":true`)
 	r.do("PUT", "/api/mappings/1", map[string]any{"title": "灯塔守望者", "season": nil, "subject_id": 266}).want(200, `"season":null`, `"subject_id":266`, `"subject_name":"series"`, `"episode_offset":0`)
 	r.do("GET", "/api/mappings/1", nil).want(200)
@@ -70,11 +70,11 @@ func TestImportIsToldLineByLine(t *testing.T) {
 		`mappings[3] refused "a typo": seson: unexpected property`,
 		`mappings[4] refused "": expected object`,
 		`mappings[5] refused "text": subject_id: expected integer`,
-		`mappings[6] refused "huge": a number is too large, or no whole one`,
+		`mappings[6] refused "huge": a number is too large, or not a whole number`,
 		`mappings[7] added "new": `,
-		`mappings[8] refused "New": title: is in the document twice for the same season, form and episode`,
+		`mappings[8] refused "New": title: is in the file twice for the same season, form and episode`,
 		`blocked_keywords[0] added "[": `,
-		"blocked_keywords[1] refused \"[\": keyword: not a regular expression: error parsing regexp: missing closing ]: `[`",
+		"blocked_keywords[1] refused \"[\": keyword: is not a regular expression: error parsing regexp: missing closing ]: `[`",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
@@ -83,9 +83,9 @@ func TestImportIsToldLineByLine(t *testing.T) {
 		t.Errorf("tally (-want +got):\n%s", diff)
 	}
 	r.do("POST", "/api/mappings/import/preview", `{"mappings":[{"title":"changed","subject_id":266}]}`).want(200, `"was":{"id":1`, `"subject_id":266`)
-	r.do("POST", "/api/mappings/import/preview", "{\n\"mappings\": [\n{]}").problem(400, "look at line 3")
-	r.do("POST", "/api/mappings/import/preview", `[{"title":"a","subject_id":1}]`).problem(400, "as the export makes it")
-	r.do("POST", "/api/mappings/import/preview", `{"mapings":[]}`).problem(400, "as the export makes it")
+	r.do("POST", "/api/mappings/import/preview", "{\n\"mappings\": [\n{]}").problem(400, "see line 3")
+	r.do("POST", "/api/mappings/import/preview", `[{"title":"a","subject_id":1}]`).problem(400, "like the export")
+	r.do("POST", "/api/mappings/import/preview", `{"mapings":[]}`).problem(400, "like the export")
 	r.do("POST", "/api/mappings/import/preview", `{"mappings":[`+strings.Repeat(`7,`, 10_000)+`7]}`).problem(422, "body.mappings")
 	r.do("POST", "/api/mappings/import/preview", `{"blocked_keywords":[`+strings.Repeat(`7,`, 2_000)+`7]}`).problem(422, "body.blocked_keywords")
 	r.do("GET", "/api/mappings", nil).want(200, `"subject_id":265`)

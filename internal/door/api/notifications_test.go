@@ -70,7 +70,7 @@ func TestChannelsOfEachTypeAreKept(t *testing.T) {
 
 func TestATestTellsHowItWentWithEachChannel(t *testing.T) {
 	r := newRig(t)
-	r.do("POST", "/api/notification/test", nil).problem(409, "no channel")
+	r.do("POST", "/api/notification/test", nil).problem(409, "channels_none_on")
 	hook, group := channeltest.NewHook(t), channeltest.NewWeCom(t)
 	works := r.do("POST", "/api/notification/webhooks", map[string]any{"name": "works", "config": map[string]any{"url": hook.URL + "/in"}}).want(201)
 	r.do("POST", "/api/notification/wecoms", map[string]any{"name": "refused", "config": map[string]any{"url": strings.Split(group.Address, "?")[0], "key": "11111111-wrong-key"}}).want(201)
@@ -121,7 +121,7 @@ func TestTheInboxKeepsEverything(t *testing.T) {
 	c := r.do("POST", "/api/notification/webhooks", map[string]any{"name": "phone", "config": map[string]any{"url": hook.URL}}).want(201)
 	r.notices.Add(t.Context(),
 		notify.Notice{Kind: notify.Marked, User: "mira", Account: "mira", Facts: map[string]string{"title": "灯塔守望者", "season": "1", "episode": "3"}},
-		notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", Reason: reason.Text("the catalog refuses the mark"), Facts: map[string]string{"title": "夜航"}, Channels: []int64{int64(c.get("id").(float64))}})
+		notify.Notice{Kind: notify.MarkFailed, User: "mira", Account: "mira", Reason: reason.Text("Bangumi refuses the mark"), Facts: map[string]string{"title": "夜航"}, Channels: []int64{int64(c.get("id").(float64))}})
 	r.do("GET", "/api/notification/inbox", nil).want(200, "灯塔守望者 S1E3 marked · mira", `"severity":"error"`)
 	r.do("GET", "/api/notification/inbox?attention=true", nil).want(200, "夜航")
 	r.do("GET", "/api/notification/inbox?kind=marked", nil).want(200, "灯塔")

@@ -125,7 +125,7 @@ func (p provider) finish(ctx context.Context, in *struct {
 	Dest    string `header:"Sec-Fetch-Dest" hidden:"true"`
 }) (*provided, error) {
 	if in.Mode != "" && (in.Mode != "navigate" || in.Dest != "document") {
-		return nil, notLoaded
+		return nil, oidcReturnOnly
 	}
 	out := &provided{}
 	opened, next, err := p.enter(ctx, oidc.Answer{State: in.State, Code: in.Code, Error: in.Error, Browser: in.Started}, in.visitor(ctx))
@@ -159,7 +159,7 @@ func (p provider) enter(ctx context.Context, a oidc.Answer, v auth.Visitor) (ope
 	if err == nil {
 		opened, err = p.Guard.Store.Enter(ctx, entry, v)
 	}
-	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrStranger) {
+	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrNotAllowed) {
 		p.Guard.Store.Withdraw(v)
 	}
 	return opened, next, err
@@ -175,7 +175,7 @@ func providerReason(err error) string {
 		return "off"
 	case errors.Is(err, oidc.ErrDenied):
 		return "denied"
-	case errors.Is(err, oidc.ErrStranger):
+	case errors.Is(err, oidc.ErrNotAllowed):
 		return "stranger"
 	case errors.Is(err, oidc.ErrRefused):
 		return "refused"

@@ -51,7 +51,7 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 
 	r.lists.err = noAnswer
 	r.do("GET", "/api/catalog_replay/status", nil).want(200, `"state":"open"`, `"since":"`, `"next_trial":"`, `"problem":"no answer"`)
-	r.do("POST", "/api/catalog_replay/replay", nil).problem(502, "could not be reached")
+	r.do("POST", "/api/catalog_replay/replay", nil).problem(502, "api_catalog_unreachable")
 	r.do("POST", fmt.Sprintf("/api/catalog_replay/replay/%d", first), nil).problem(502)
 	r.lists.err = nil
 	r.do("POST", "/api/catalog_replay/replay?limit=1", nil).want(202, fmt.Sprintf(`{"record_ids":[%d]}`, first))
@@ -61,7 +61,7 @@ func TestQueueIsSeenAndSteered(t *testing.T) {
 	for _, id := range []int64{first, second} {
 		r.until(id, record.Success)
 	}
-	r.do("POST", fmt.Sprintf("/api/catalog_replay/replay/%d", first), nil).problem(409, "The task is done")
+	r.do("POST", fmt.Sprintf("/api/catalog_replay/replay/%d", first), nil).problem(409, "queue_done")
 
 	r.do("POST", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), nil).want(204)
 	r.do("POST", fmt.Sprintf("/api/catalog_replay/queue/%d/revive", given), nil).problem(409)
@@ -226,7 +226,7 @@ func TestTasksAreListedAndCancelled(t *testing.T) {
 func TestWhatCannotBeStoredIsNotAccepted(t *testing.T) {
 	r := newRig(t)
 	r.engine.failing(fmt.Errorf("%w: no space", engine.ErrNotStored))
-	got := r.do("POST", "/webhook/custom/"+hookKey, map[string]any{"title": "a", "season": 1, "episode": 1, "user_name": "mira"}).problem(503, "could not be stored")
+	got := r.do("POST", "/webhook/custom/"+hookKey, map[string]any{"title": "a", "season": 1, "episode": 1, "user_name": "mira"}).problem(503, "webhook_not_stored")
 	if got.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}

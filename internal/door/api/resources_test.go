@@ -286,8 +286,8 @@ func TestAccountTestTellsWhatTheCatalogSays(t *testing.T) {
 		err  error
 		text string
 	}{
-		"refused":     {&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, "refused the token"},
-		"unreachable": {&catalog.Error{Kind: catalog.ErrUnreachable}, "could not be reached"},
+		"refused":     {&catalog.Error{Kind: catalog.ErrUnauthorized, Status: 401}, "api_catalog_unauthorized"},
+		"unreachable": {&catalog.Error{Kind: catalog.ErrUnreachable}, "api_catalog_unreachable"},
 		"no token":    {account.ErrNoToken, "no access token"},
 	} {
 		t.Run(name, func(t *testing.T) {

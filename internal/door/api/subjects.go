@@ -70,7 +70,7 @@ func (sub Subjects) register(s *server) {
 	}, func(ctx context.Context, in *ByID) (*JSON[subject], error) {
 		found, err := sub.Catalog.Subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {
-			err = subjectHidden
+			err = entryHidden
 		}
 		return answer(subjectView(found), notAsked(err))
 	})

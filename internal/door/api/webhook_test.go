@@ -152,7 +152,7 @@ func TestEventsThatAreNoWatchAreIgnoredAndNoted(t *testing.T) {
 		t.Errorf("answer %s, log %v", got.body, entry)
 	}
 	contentType, body = plexForm(t, fmt.Sprintf(plexEpisode, "media.play"))
-	r.anonymous("POST", "/webhook/plex/"+hookKey, body, "Content-Type", contentType).want(200, "Playback began")
+	r.anonymous("POST", "/webhook/plex/"+hookKey, body, "Content-Type", contentType).want(200, "Playback started")
 }
 
 func TestTheStartOfAFilmCountsWhenTheSettingSaysSo(t *testing.T) {

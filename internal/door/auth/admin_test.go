@@ -82,9 +82,9 @@ func TestSetupChecksNameAndPassword(t *testing.T) {
 	tests := map[string]struct {
 		name, password, field, says string
 	}{
-		"empty name":            {"", password, "name", "give a name"},
+		"empty name":            {"", password, "name", "enter a name"},
 		"spaces around":         {" mira", password, "name", "spaces"},
-		"line break in name":    {"mi\nra", password, "name", "printed"},
+		"line break in name":    {"mi\nra", password, "name", "cannot be shown"},
 		"long name":             {strings.Repeat("あ", 101), password, "name", "100"},
 		"name not UTF-8":        {"mi\xffra", password, "name", "UTF-8"},
 		"short password":        {admin, "九つの文字です。", "password", "at least 10"},

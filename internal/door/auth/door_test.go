@@ -32,7 +32,7 @@ func TestLockoutByAddress(t *testing.T) {
 		}
 		err := tryLogin(t.Context(), store, admin, password, here)
 		wantLocked(t, err, 15*time.Minute)
-		if want := "too many attempts: try again in 15 minutes"; err.Error() != want {
+		if want := "too many wrong attempts: try again in 15 minutes"; err.Error() != want {
 			t.Errorf("says %q, want %q", err, want)
 		}
 		wantErr(t, tryLogin(t.Context(), store, admin, password, addr(1)), nil)

@@ -83,7 +83,7 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, identityKey{}, id)))
 		case stranger && !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
 			w.Header().Set("Retry-After", "1")
-			refuse(w, r, tooManyStrangers)
+			refuse(w, r, tooManyRequests)
 		case errors.Is(err, errNoSession):
 			next.ServeHTTP(w, r)
 		case stranger:
@@ -97,7 +97,7 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 
 // isStranger reports whether an error of identify says that the caller is not known, and not that nobody could tell.
 func isStranger(err error) bool {
-	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, strangeHost)
+	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, hostNotLocal)
 }
 
 // askAgain ends a request that lasts once its caller is not known any more. While the database cannot tell, it goes on.
@@ -122,12 +122,12 @@ func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Re
 }
 
 // identify is the caller, and notes with touch that the session or key is in use; or errNoSession, keyUnknown,
-// strangeHost, or what is wrong with the database.
+// hostNotLocal, or what is wrong with the database.
 func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.ResponseWriter), err error) {
 	if !g.Enabled() {
 		c := ClientOf(r.Context())
 		if public := g.PublicURL(); !ownHost(c.Host, public) || !ownHost(c.Named, public) {
-			return Identity{}, nil, strangeHost
+			return Identity{}, nil, hostNotLocal
 		}
 		return Identity{Kind: Open}, func(http.ResponseWriter) {}, nil
 	}
@@ -191,7 +191,7 @@ func bearer(r *http.Request) (string, bool) {
 }
 
 // RefuseAPI answers 401 with a problem document.
-func RefuseAPI(w http.ResponseWriter, r *http.Request) { refuse(w, r, noLogin) }
+func RefuseAPI(w http.ResponseWriter, r *http.Request) { refuse(w, r, signInNeeded) }
 
 // ToLogin redirects to BasePath + "/login", with the page asked for in the parameter next
 // (without the base path; read it with LocalPath).

@@ -35,7 +35,7 @@ func TestAPIKeys(t *testing.T) {
 	_, _, err = store.CreateKey(t.Context(), "script")
 	wantErr(t, err, auth.ErrKeyTaken)
 	_, _, err = store.CreateKey(t.Context(), "")
-	wantField(t, err, "name", "give a name")
+	wantField(t, err, "name", "enter a name")
 	other, _, err := store.CreateKey(t.Context(), "backup")
 	if err != nil {
 		t.Fatal(err)

@@ -301,7 +301,7 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 
 	log := slog.New(task.Handler(slog.DiscardHandler))
 	run, err := g.tasks.Start(engine.RetryKind, 1, func(ctx context.Context, _ *task.Task) error {
-		log.InfoContext(ctx, "marked as watched", "problem", "the catalog cannot be reached")
+		log.InfoContext(ctx, "marked as watched", "problem", "Bangumi cannot be reached")
 		return nil
 	})
 	if err != nil {

@@ -167,7 +167,7 @@ func TestBrowserTriesATitle(t *testing.T) {
 	answers := map[string]string{
 		"预告":    `{"draft":"","passed_over":"","blocked":{"id":1,"keyword":"预告","kind":"contains"}}`,
 		"别的":    `{"draft":"","passed_over":""}`,
-		"海图":    `{"draft":"","passed_over":"it leads to a film","mapping":{"id":7,"title":"海图","is_regex":false},"leads":{"status":"not_found","subject_id":0,"subject_name":"","episode_sort":null,"episode_name":"","reason":"no entry matched"}}`,
+		"海图":    `{"draft":"","passed_over":"it leads to a film","mapping":{"id":7,"title":"海图","is_regex":false},"leads":{"status":"not_found","subject_id":0,"subject_name":"","episode_sort":null,"episode_name":"","reason":"no entry matches"}}`,
 		"fails": "",
 	}
 	g.answer = func(c apiCall) (int, string) {
@@ -183,7 +183,7 @@ func TestBrowserTriesATitle(t *testing.T) {
 	}
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#trial summary"), browsertest.Type("#trial-of", "预告"), says("the keyword “预告” blocks it"),
-		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” applies. Open"), says("passed over here"), says("it leads to a film"), says("no entry matched"),
+		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” applies. Open"), says("passed over here"), says("it leads to a film"), says("no entry matches"),
 		browsertest.Type("#trial-of", "fails"), says("cannot be asked at the moment"),
 		browsertest.Type("#trial-of", "别的"), browsertest.Type("#trial-season", "4"), says("No mapping applies: the title is searched for. Add one for it"),
 		browsertest.Until(`!document.querySelector(".trial .tried a").search.includes("season=1")`),

@@ -56,7 +56,7 @@ func shots(t *testing.T) []shot {
 	full.answer = sourceAnswers
 	since := time.Now().Add(-50 * time.Hour)
 	full.twoFactor = auth.TwoFactor{On: true, Since: &since, RecoveryCodes: 2}
-	clocks := reason.Reason{Code: "oidc_other_time", Text: "the token is of another time: check the clocks of this machine and of the provider"}
+	clocks := reason.Reason{Code: "oidc_other_time", Text: "the time of the token is wrong: check the clocks of this machine and of the provider"}
 	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: oidc.ErrRefused.With(clocks), Last: &oidc.Attempt{
 		At: time.Now().Add(-5 * time.Minute), Person: oidc.Person{Subject: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30", Email: "mira@example.org"}, Item: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30"}}
 	coded := newRig(t, asDemo)

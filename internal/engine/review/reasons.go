@@ -9,69 +9,69 @@ var (
 	// ErrAnswered is returned for an answer to a question that has one.
 	ErrAnswered = reason.New("question_answered", "this question was answered already: undo that answer first", "此项已经答复：请先撤销那次答复").For(reason.Conflict)
 	// ErrUnanswered is returned by Undo for a question that waits for its answer.
-	ErrUnanswered = reason.New("question_unanswered", "this question was not answered yet: there is nothing to undo", "此项尚未答复，没有可撤销的").For(reason.Conflict)
+	ErrUnanswered = reason.New("question_unanswered", "this question has no answer yet, so there is nothing to undo", "此项尚未答复，没有可撤销的").For(reason.Conflict)
 	// ErrNothingMarked is returned by Unmark for a record that wrote nothing to a list, or
 	// whose mark was taken back already.
-	ErrNothingMarked = reason.New("nothing_marked", "this record has marked nothing that could be taken back", "这条记录没有可撤回的标记").For(reason.Conflict)
+	ErrNothingMarked = reason.New("nothing_marked", "this record has no mark that could be taken back", "这条记录没有可撤回的标记").For(reason.Conflict)
 	// ErrNotCorrected is returned by the undo of a correction for a record without one.
 	ErrNotCorrected = reason.New("record_not_corrected", "this record has no correction that could be undone", "这条记录没有可撤销的更正").For(reason.Conflict)
 	// ErrCorrecting is returned by Correct while another correction of the record runs.
 	ErrCorrecting = reason.New("record_correcting", "this record is being corrected already", "这条记录正在更正").For(reason.Conflict)
 	// ErrInWork is what an *InWorkError is.
-	ErrInWork = reason.New("answer_in_work", "records of this answer are being worked on: try again in a moment", "相关记录正在处理：请稍后再试").For(reason.Conflict)
+	ErrInWork = reason.New("answer_in_work", "records of this answer are being processed: try again in a moment", "相关记录正在处理：请稍后再试").For(reason.Conflict)
 )
 
 // What is wrong with an answer or a correction.
 var (
-	answerMarked = reason.New("answer_marked", "{count} records hold marks that this answer led to: take them back first",
-		"有 {count} 条记录的标记来自这次答复：请先撤回标记")
+	answerMarked = reason.New("answer_marked", "{count} records have marks because of this answer: take them back first",
+		"有 {count} 条记录因这次答复做了标记：请先撤回")
 	noOffset = reason.New("no_offset",
-		"no whole number leads from special {special} to episode {episode} of the subject: mark it in the catalog, and put the question off",
+		"special {special} and episode {episode} of the entry are not a whole number apart: mark the episode on Bangumi, and decide later here",
 		"特别篇 {special} 与条目第 {episode} 集之差不是整数：请到 Bangumi 上标记，并在这里选择以后再说")
-	episodeMapped = reason.New("episode_mapped", "the mapping of {title:q} for this very episode goes first: remove that mapping",
+	episodeMapped = reason.New("episode_mapped", "{title:q} has a mapping for this very episode, which takes precedence: remove that mapping",
 		"{title:q}已有专门针对这一集的映射，它优先：请删除那条映射")
 	seasonMapped = reason.New("season_mapped",
-		"the mapping of {title:q} for this very season goes first: leave every_season off, or remove that mapping",
+		"{title:q} has a mapping for this very season, which takes precedence: leave every_season off, or remove that mapping",
 		"{title:q}已有专门针对这一季的映射，它优先：请不要选择所有季，或删除那条映射")
-	subjectHidden = reason.New("subject_hidden",
-		"the catalog does not show subject {subject}: it does not exist, or is an adult title, which is hidden from look-ups without a login",
-		"Bangumi 没有显示条目 {subject}：不存在，或是未登录时不可见的成人条目")
-	subjectOfOtherKind = reason.New("subject_of_other_kind", "subject {subject}, {name}, is neither an anime nor live action",
+	entryHidden = reason.New("subject_hidden",
+		"Bangumi does not show entry {subject}: it does not exist, or it is an adult entry, which only a signed-in account may see",
+		"Bangumi 没有显示条目 {subject}：可能不存在，或是登录后才可见的成人条目")
+	entryOfOtherType = reason.New("subject_of_other_kind", "entry {subject}, {name}, is neither anime nor live action",
 		"条目 {subject}（{name}）既不是动画也不是真人作品")
 )
 
-// What became of records and their marks. The reason of a mark that was taken back is a backed, with why and what became of it.
+// What happened to records and their marks. The reason of a mark that was taken back is a takenBackBecause, with why and what happened to it.
 var (
 	stillUnsure = reason.New("still_unsure",
-		"its title was answered on the page Review, and yet it is not sure: retry it; if that does not help, undo the answer, or correct the match of this record",
-		"此标题已在待确认页面答复，但仍不够确定：请重试；如果没有用，请撤销那次答复，或更正这条记录的匹配")
+		"the title was answered on the page Review, but it is still not certain: retry it; if that does not help, undo the answer, or correct this record",
+		"此标题已在“待确认”页面答复，但仍不够确定：请重试；如果没有用，请撤销那次答复，或更正这条记录")
 	answerUndone     = reason.New("answer_undone", "the answer about this title was undone", "此标题的答复已撤销")
 	correctionUndone = reason.New("correction_undone", "the correction was undone", "更正已撤销")
-	correctedTo      = reason.New("corrected", "corrected by a person to subject {subject}", "已手动更正为条目 {subject}")
-	backed           = reason.New("mark_back", "{why}: {what}", "{why}：{what}")
-	markLeft         = reason.New("mark_left", "the mark on the list of {account} stays, for record {record} found it there", "{account} 收藏中的标记保留，因为记录 {record} 也以它为准")
-	entryDropped     = reason.New("entry_dropped", "the entry on the list of {account} is dropped and hidden from others, for the catalog cannot remove it", "{account} 收藏中的该条目已设为“抛弃”并仅自己可见，因为 Bangumi 无法删除收藏")
-	entryStays       = reason.New("entry_stays", "the entry on the list of {account} stays, for it was changed since", "{account} 收藏中的该条目保留，因为之后有过改动")
-	subjectOpened    = reason.New("subject_opened", "the subject is not done any more on the list of {account}", "条目在 {account} 的收藏中不再是“看过”")
-	markOpened       = reason.New("mark_opened", "the mark is removed from the list of {account}, and the subject is not done there any more", "标记已从 {account} 的收藏中撤回，条目不再是“看过”")
-	markRemoved      = reason.New("mark_removed", "the mark is removed from the list of {account}", "标记已从 {account} 的收藏中撤回")
+	correctedTo      = reason.New("corrected", "corrected by hand to entry {subject}", "已手动更正为条目 {subject}")
+	takenBackBecause = reason.New("mark_back", "{why}: {what}", "{why}：{what}")
+	markLeft         = reason.New("mark_left", "the mark on the list of {account} stays, because record {record} needs it, too", "{account} 列表中的标记保留，因为记录 {record} 也需要它")
+	entryDropped     = reason.New("entry_dropped", "the entry is set to dropped and private on the list of {account}, because Bangumi cannot remove it from a list", "{account} 列表中的该条目已设为“抛弃”并仅自己可见，因为 Bangumi 无法把它从列表中删除")
+	entryStays       = reason.New("entry_stays", "the entry stays on the list of {account}, because it was changed since", "{account} 列表中的该条目保留，因为之后有过改动")
+	entryOpened      = reason.New("subject_opened", "the entry is no longer completed on the list of {account}", "条目在 {account} 的列表中不再是“看过”")
+	markOpened       = reason.New("mark_opened", "the mark was taken back from the list of {account}, and the entry is no longer completed there", "标记已从 {account} 的列表中撤回，条目不再是“看过”")
+	markRemoved      = reason.New("mark_removed", "the mark was taken back from the list of {account}", "标记已从 {account} 的列表中撤回")
 )
 
 // How a correction goes.
 var (
 	correctingRecords = reason.New("correcting", "correcting {count} records", "正在更正 {count} 条记录")
-	correctedSoFar    = reason.New("corrected_so_far", "{back} marks taken back, {kept} left as they were, {tally}", "撤回 {back} 个标记，{kept} 个保持不变，{tally}")
+	correctedSoFar    = reason.New("corrected_so_far", "{back} marks taken back, {kept} kept, {tally}", "撤回 {back} 个标记，保留 {kept} 个，{tally}")
 	correctStuck      = reason.New("correct_stuck",
-		"the mapping is written; {stuck} of {count} records keep their mark and stay as they were: {problem}. Correct them again later",
+		"the mapping is saved; the marks of {stuck} of {count} records could not be taken back and stay as they were: {problem}. Correct these records again later",
 		"映射已保存；{count} 条记录中有 {stuck} 条的标记没能撤回，保持原样：{problem}。请稍后再更正一次")
 	correctNowhere = reason.New("correct_nowhere",
-		"the mapping is written; record {record} stays as it was, because the mapping leads it nowhere: {reason}",
-		"映射已保存；但按此映射找不到对应的章节，记录 {record} 保持原样：{reason}")
-	unreachable     = reason.New("back_unreachable", "the catalog cannot be reached", "无法连接 Bangumi")
+		"the mapping is saved; record {record} stays as it was, because the mapping leads to no episode for it: {reason}",
+		"映射已保存；但按此映射找不到对应的集，记录 {record} 保持原样：{reason}")
+	unreachable     = reason.New("back_unreachable", "Bangumi cannot be reached", "无法连接 Bangumi")
 	accountDeleted  = reason.New("back_account_deleted", "its account was deleted", "对应的账号已被删除")
-	tokenMissing    = reason.New("back_token_missing", "its account has no access token", "对应的账号没有令牌")
-	tokenRefused    = reason.New("back_token_refused", "the catalog refuses the token of its account: enter a new one on the accounts page", "Bangumi 拒绝了对应账号的令牌：请到账号页面填写新令牌")
-	writesForbidden = reason.New("back_forbidden", "the catalog forbids its account to write", "Bangumi 不允许对应的账号写入")
-	refused         = reason.New("back_refused", "the catalog refuses it", "Bangumi 拒绝了")
-	internalError   = reason.New("back_internal_error", "internal error, see the service's log", "服务内部出错，请查看服务日志")
+	tokenMissing    = reason.New("back_token_missing", "its account has no access token: enter one on the page People", "对应的账号没有令牌：请到“成员”页面填写")
+	tokenRefused    = reason.New("back_token_refused", "Bangumi refuses the token of its account: enter a new one on the page People", "Bangumi 拒绝了对应账号的令牌：请到“成员”页面填写新令牌")
+	writesForbidden = reason.New("back_forbidden", "Bangumi does not let its account write", "Bangumi 不允许对应的账号写入")
+	refused         = reason.New("back_refused", "Bangumi refuses it", "Bangumi 拒绝了")
+	internalError   = reason.New("back_internal_error", "internal error: see the log of Watchmark", "服务内部出错：请查看服务日志")
 )

@@ -52,13 +52,13 @@ func (s *Service) Chosen(ctx context.Context, id catalog.SubjectID) (catalog.Sub
 	}
 	subject, err := s.Catalog.Subject(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return catalog.Subject{}, reason.At("subject_id", subjectHidden.With(id))
+		return catalog.Subject{}, reason.At("subject_id", entryHidden.With(id))
 	}
 	if err != nil {
 		return catalog.Subject{}, err
 	}
 	if subject.Type != catalog.Anime && subject.Type != catalog.Real {
-		return catalog.Subject{}, reason.At("subject_id", subjectOfOtherKind.With(id, subject.DisplayName()))
+		return catalog.Subject{}, reason.At("subject_id", entryOfOtherType.With(id, subject.DisplayName()))
 	}
 	return subject, nil
 }

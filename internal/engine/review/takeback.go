@@ -138,7 +138,7 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	for i := range taken {
 		t := &taken[i]
 		t.reopened, t.left = result.Reopened, result.Left
-		t.message = backed.With(message, t.words(a.Username))
+		t.message = takenBackBecause.With(message, t.words(a.Username))
 	}
 	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
 		for _, t := range taken {
@@ -236,7 +236,7 @@ func (t takenBack) words(username string) reason.Reason {
 	case t.Created:
 		return entryStays.With(username)
 	case t.reopened && t.EpisodeID == 0:
-		return subjectOpened.With(username)
+		return entryOpened.With(username)
 	case t.reopened:
 		return markOpened.With(username)
 	}

@@ -20,10 +20,10 @@ var _ engine.Engine // whose kinds are declared then, and those of all that it u
 func TestTextsOfBeforeBecomeReasons(t *testing.T) {
 	for _, c := range []struct{ name, text, chinese string }{
 		{"a text", "marked as watched", "已标记为看过"},
-		{"a text within a text", "the catalog cannot be reached: this waits and is repeated by itself", "无法连接 Bangumi：正在等待，会自动重试"},
+		{"a text within a text", "the catalog cannot be reached: this waits and is repeated by itself", "无法连接 Bangumi：在等待队列中，会自动重试"},
 		{"a quoted title", `no entry matched "Nowhere" season 3: look for it in the catalog and add a mapping for the title, or block it if it does not belong there`,
 			"没有与“Nowhere” 第 3 季匹配的条目：请在 Bangumi 上查找，并为该标题添加映射；如果它不该被标记，就屏蔽它"},
-		{"reasons in a row", "perhaps 灯塔, but not sure (the title is similar, it began or aired in 2019): confirm it on the page Review", "可能是《灯塔》，但不够确定（标题相似，2019 年开播或放送）：请在待确认页面确认"},
+		{"reasons in a row", "perhaps 灯塔, but not sure (the title is similar, it began or aired in 2019): confirm it on the page Review", "可能是《灯塔》，但不够确定（标题相似，2019 年开播或放送）：请在“待确认”页面确认"},
 		{"what nobody knows", "something else: entirely", "something else: entirely"},
 		{"a value", `{"code":"later","text":"of a later version"}`, "of a later version"},
 	} {

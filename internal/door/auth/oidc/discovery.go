@@ -90,7 +90,7 @@ func DiscoveryURL(issuer string) string {
 func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, DiscoveryURL(e.asked), nil)
 	if err != nil {
-		return ErrRefused.With(issuerNoAddress)
+		return ErrRefused.With(issuerInvalid)
 	}
 	answer, err := p.http.Do(req)
 	if failure := reach(err); failure != nil {

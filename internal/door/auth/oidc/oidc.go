@@ -194,7 +194,7 @@ type Answer struct {
 }
 
 // Finish checks what the provider sent back. entry is what the session is to be noted by, next where
-// to go. It returns ErrOff, ErrState, ErrDenied, ErrStranger, or an error that wraps ErrRefused or ErrUnreachable. admit is asked after
+// to go. It returns ErrOff, ErrState, ErrDenied, ErrNotAllowed, or an error that wraps ErrRefused or ErrUnreachable. admit is asked after
 // the first two, when the answer belongs to a sign-in that this browser began; its error comes back.
 func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (entry, next string, err error) {
 	if !p.settings().on() {
@@ -226,7 +226,7 @@ func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (en
 	p.last = &Attempt{At: time.Now(), Person: person, Allowed: allowed, Item: person.Item()}
 	p.mu.Unlock()
 	if !allowed {
-		return "", "", ErrStranger
+		return "", "", ErrNotAllowed
 	}
 	return now.entry(item), f.next, nil
 }

@@ -134,7 +134,7 @@ func TestOnlyWhoIsAllowedComesIn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, oidctest.Config{Account: c.account})
 			r.settings.Allowed = c.allowed
-			if err := r.signIn(); c.in && err != nil || !c.in && !errors.Is(err, oidc.ErrStranger) {
+			if err := r.signIn(); c.in && err != nil || !c.in && !errors.Is(err, oidc.ErrNotAllowed) {
 				t.Errorf("it ends with %v", err)
 			}
 			if last := r.Status().Last; last == nil || last.Allowed != c.in || last.Item != c.item {
@@ -167,8 +167,8 @@ func TestTokensThatCannotBeTrustedAreRefused(t *testing.T) {
 		token func(map[string]any) string
 		says  string // empty where it must be taken
 	}{
-		{"wrong nonce", set("nonce", "another"), "of another sign-in"},
-		{"no nonce", set("nonce", nil), "of another sign-in"},
+		{"wrong nonce", set("nonce", "another"), "token belongs to another sign-in"},
+		{"no nonce", set("nonce", nil), "token belongs to another sign-in"},
 		{"another audience", set("aud", "someone"), "for another client"},
 		{"several audiences, ours authorized", func(c map[string]any) string {
 			c["aud"], c["azp"] = []string{"watchmark", "other"}, "watchmark"
@@ -179,12 +179,12 @@ func TestTokensThatCannotBeTrustedAreRefused(t *testing.T) {
 		{"expired within the skew", set("exp", ago(time.Minute)), ""},
 		{"not valid yet", set("nbf", ago(-time.Hour)), "check the clocks"},
 		{"not valid yet within the skew", set("nbf", ago(-time.Minute)), ""},
-		{"not valid yet, as no number", set("nbf", "tomorrow"), "not signed as it should be"},
-		{"another issuer", set("iss", "https://elsewhere.example"), "of another issuer"},
-		{"no subject", set("sub", ""), "names nobody"},
-		{"not signed", how("none"), "not signed as it should be"},
-		{"signed with the public key as a secret", how("HS256"), "not signed as it should be"},
-		{"signed with a strange key", how("strange"), "not signed as it should be"},
+		{"not valid yet, as no number", set("nbf", "tomorrow"), "signature of the token is wrong"},
+		{"another issuer", set("iss", "https://elsewhere.example"), "from another issuer"},
+		{"no subject", set("sub", ""), "names no user"},
+		{"not signed", how("none"), "signature of the token is wrong"},
+		{"signed with the public key as a secret", how("HS256"), "signature of the token is wrong"},
+		{"signed with a strange key", how("strange"), "signature of the token is wrong"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, oidctest.Config{Token: c.token})
@@ -299,7 +299,7 @@ func TestDiscoveryIsHeldAgainstTheIssuer(t *testing.T) {
 	}{
 		{"a slash too many in the setting", true, nil, ""},
 		{"another issuer", false, func(d map[string]any) int { d["issuer"] = "https://elsewhere.example"; return 200 }, "https://elsewhere.example"},
-		{"no issuer", false, func(d map[string]any) int { delete(d, "issuer"); return 200 }, "calls itself"},
+		{"no issuer", false, func(d map[string]any) int { delete(d, "issuer"); return 200 }, "its issuer is"},
 		{"no token endpoint", false, func(d map[string]any) int { delete(d, "token_endpoint"); return 200 }, "no usable addresses"},
 		{"userinfo that is no address", false, func(d map[string]any) int { d["userinfo_endpoint"] = "/userinfo"; return 200 }, "no usable addresses"},
 		{"not there", false, func(map[string]any) int { return 404 }, "check auth.oidc_issuer"},
@@ -372,7 +372,7 @@ func TestSettingsCountAsTheyAre(t *testing.T) {
 	r := newRig(t, oidctest.Config{})
 	back := r.begin()
 	r.settings.Allowed = nil
-	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrStranger) {
+	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrNotAllowed) {
 		t.Errorf("not allowed any more, it ends with %v", err)
 	}
 	back = r.begin()

@@ -5,15 +5,15 @@ import "watchmark/internal/platform/reason"
 // The errors a caller branches on.
 var (
 	// ErrOff is returned while the settings name no provider.
-	ErrOff = reason.New("oidc_off", "signing in by a provider is not set up: set auth.oidc_issuer and auth.oidc_client_id",
+	ErrOff = reason.New("oidc_off", "sign-in with a provider is not set up: set auth.oidc_issuer and auth.oidc_client_id",
 		"尚未配置登录服务：请设置 auth.oidc_issuer 和 auth.oidc_client_id").For(reason.Conflict)
 	// ErrState is returned for a sign-in that was not begun by this browser, is over, or too old.
-	ErrState = reason.New("oidc_state", "this sign-in was not begun in this browser, or too long ago: begin again",
-		"本次登录不是在此浏览器中发起的，或已过期，请重新开始").For(reason.Conflict)
+	ErrState = reason.New("oidc_state", "this sign-in was not started in this browser, or too long ago: start again",
+		"本次登录不是在此浏览器中开始的，或已过期：请重新开始").For(reason.Conflict)
 	// ErrDenied is returned when the person, or the provider's own rules, said no.
-	ErrDenied = reason.New("oidc_denied", "the provider did not let this account sign in here", "登录服务不允许该账号登录此处").For(reason.Forbidden)
+	ErrDenied = reason.New("oidc_denied", "the provider does not let this account sign in here", "登录服务不允许该账号在此登录").For(reason.Forbidden)
 	// ErrStranger is returned for an account that auth.oidc_allowed does not name.
-	ErrStranger = reason.New("oidc_stranger", "this account of the provider is not in auth.oidc_allowed", "登录服务的该账号不在 auth.oidc_allowed 中").For(reason.Forbidden)
+	ErrNotAllowed = reason.New("oidc_not_allowed", "this account of the provider is not in auth.oidc_allowed", "登录服务的该账号不在 auth.oidc_allowed 中").Was("oidc_stranger").For(reason.Forbidden)
 	// ErrRefused is the kind of what is returned when what the provider sent cannot be trusted or used.
 	ErrRefused = reason.New("oidc_refused", "the provider's answer cannot be used: {why}", "登录服务返回的结果无法使用：{why}").For(reason.Upstream)
 	// ErrUnreachable is the kind of what is returned when the provider does not answer. It wraps the *httpx.Error that says
@@ -23,28 +23,28 @@ var (
 
 // Why what the provider sent cannot be used.
 var (
-	issuerNoAddress = reason.New("oidc_issuer_no_address", "auth.oidc_issuer is no address", "auth.oidc_issuer 不是有效地址")
-	issuerAnswered  = reason.New("oidc_issuer_answered", "it answered {status} when it was asked for its addresses: check auth.oidc_issuer",
+	issuerInvalid  = reason.New("oidc_issuer_no_address", "auth.oidc_issuer is not an address", "auth.oidc_issuer 不是有效地址")
+	issuerAnswered = reason.New("oidc_issuer_answered", "it answered {status} to the request for its addresses: check auth.oidc_issuer",
 		"查询其地址时返回 {status}：请检查 auth.oidc_issuer")
 	issuerNoProvider = reason.New("oidc_issuer_no_provider", "there is no OpenID Connect provider at auth.oidc_issuer", "auth.oidc_issuer 处没有 OpenID Connect 服务")
-	issuerNamed      = reason.New("oidc_issuer_named", "it calls itself {issuer:q}: set auth.oidc_issuer to that if it is yours",
-		"它自称{issuer:q}：如果这就是你的登录服务，请将 auth.oidc_issuer 改为该值")
-	noAddresses  = reason.New("oidc_no_addresses", "it names no usable addresses for signing in", "它没有提供可用的登录地址")
-	errorNamed   = reason.New("oidc_error", "it says {code}", "它返回 {code}")
-	errorStrange = reason.New("oidc_error_strange", "it says what it should not", "它返回了无法识别的错误")
-	noIDToken    = reason.New("oidc_no_id_token", "it sent no ID token; let the client use the scope openid", "它没有返回 ID Token；请允许该客户端使用 openid scope")
-	notSigned    = reason.New("oidc_not_signed", "the token is not signed as it should be", "令牌签名不正确")
-	noClaims     = reason.New("oidc_no_claims", "its claims cannot be read", "其中的 claims 无法读取")
-	otherIssuer  = reason.New("oidc_other_issuer", "the token is of another issuer: set auth.oidc_issuer to the one that the provider calls itself",
+	issuerNamed      = reason.New("oidc_issuer_named", "its issuer is {issuer:q}: if this is your provider, set auth.oidc_issuer to that",
+		"它的 issuer 是{issuer:q}：如果这就是你的登录服务，请将 auth.oidc_issuer 改为该值")
+	noAddresses  = reason.New("oidc_no_addresses", "it offers no usable addresses for sign-in", "它没有提供可用的登录地址")
+	errorCode    = reason.New("oidc_error", "it says {code}", "它返回 {code}")
+	errorUnknown = reason.New("oidc_error_unknown", "it sent an error that is not known", "它返回了无法识别的错误").Was("oidc_error_strange")
+	noIDToken    = reason.New("oidc_no_id_token", "it sent no ID token: allow the scope openid for the client", "它没有返回 ID Token：请允许该客户端使用 openid scope")
+	notSigned    = reason.New("oidc_not_signed", "the signature of the token is wrong", "令牌签名不正确")
+	noClaims     = reason.New("oidc_no_claims", "the claims of the token cannot be read", "令牌中的 claims 无法读取")
+	otherIssuer  = reason.New("oidc_other_issuer", "the token is from another issuer: set auth.oidc_issuer to the issuer of the provider",
 		"令牌来自另一个 issuer：请将 auth.oidc_issuer 设为登录服务自己的 issuer")
 	otherClient = reason.New("oidc_other_client", "the token is for another client", "令牌属于另一个客户端")
-	otherTime   = reason.New("oidc_other_time", "the token is of another time: check the clocks of this machine and of the provider",
+	otherTime   = reason.New("oidc_other_time", "the time of the token is wrong: check the clocks of this machine and of the provider",
 		"令牌的时间不符：请检查本机与登录服务的时钟")
-	otherSignIn   = reason.New("oidc_other_sign_in", "the token is of another sign-in", "令牌属于另一次登录")
-	nobody        = reason.New("oidc_nobody", "the token names nobody", "令牌中没有用户")
-	otherAccount  = reason.New("oidc_other_account", "it tells of another account than the one that signed in", "它返回的账号与登录的账号不一致")
+	otherSignIn   = reason.New("oidc_other_sign_in", "the token belongs to another sign-in", "令牌属于另一次登录")
+	noUser        = reason.New("oidc_no_user", "the token names no user", "令牌中没有用户").Was("oidc_nobody")
+	otherAccount  = reason.New("oidc_other_account", "it answered for another account than the one that signed in", "它返回的账号与登录的账号不一致")
 	clientUnknown = reason.New("oidc_client_unknown", "it does not know the client: check auth.oidc_client_id and auth.oidc_client_secret",
 		"它不认识该客户端：请检查 auth.oidc_client_id 和 auth.oidc_client_secret")
-	codeAnswered = reason.New("oidc_code_answered", "it answered {status} to the code", "换取令牌时它返回了 {status}")
-	noTokens     = reason.New("oidc_no_tokens", "it sent no tokens for the code", "它没有返回令牌")
+	codeAnswered = reason.New("oidc_code_answered", "it answered {status} to the request for tokens", "换取令牌时它返回了 {status}")
+	noTokens     = reason.New("oidc_no_tokens", "it sent no tokens", "它没有返回令牌")
 )

@@ -78,7 +78,7 @@ func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error)
 	case len(token.Audience) > 1 && claims.Authorized != f.settings.ClientID:
 		return Person{}, ErrRefused.With(otherClient)
 	case token.Subject == "":
-		return Person{}, ErrRefused.With(nobody)
+		return Person{}, ErrRefused.With(noUser)
 	}
 	person := Person{Subject: token.Subject, Email: claims.Email, EmailVerified: bool(claims.EmailVerified)}
 	if person.Email == "" && e.UserInfoURL != "" {
@@ -162,7 +162,7 @@ func exchangeError(err error) error {
 func says(code string) reason.Reason {
 	const longest = 60
 	if len(code) > longest || strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }) {
-		return errorStrange.With()
+		return errorUnknown.With()
 	}
-	return errorNamed.With(code)
+	return errorCode.With(code)
 }
