@@ -94,6 +94,8 @@ type Data struct {
 	jobs *schedule.Registry
 	// Dataset is the id table, whether it is switched on or not.
 	Dataset *idmap.Dataset
+	// Lists are how other sites number seasons, whether they are switched on or not.
+	Lists *idmap.Lists
 	// Archive is the offline archive, whether it is switched on or not.
 	Archive *archive.Archive
 	// Archiver imports it.
@@ -169,10 +171,18 @@ func (d *Data) build(ctx context.Context, o Options) error {
 		Folder: o.DataDir, HTTP: d.http, Schedule: d.jobs, Log: d.log, Plan: d.plan("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },
 		URL:     func() string { return d.Settings.Current().Matching.DatasetURL },
+		Lists:   func() []*idmap.Seasons { return d.Lists.InUse() },
+	})
+	d.Lists = idmap.NewLists(idmap.ListsConfig{
+		Folder: o.DataDir, HTTP: d.http, Schedule: d.jobs, Dataset: d.Dataset, Log: d.log,
+		Enabled:    func() bool { return d.Settings.Current().IDMap.Enabled },
+		AnimeLists: func() string { return d.Settings.Current().IDMap.AnimeListsURL },
+		Shinkro:    func() string { return d.Settings.Current().IDMap.ShinkroURL },
+		Plan:       d.plan("idmap.update_cron", func(s settings.Settings) string { return s.IDMap.UpdateCron }),
 	})
 	d.Archiver = d.newArchiver()
 	d.backups = d.newBackups(o)
-	d.jobs.Add(d.backups.Job(), d.Archiver.Job(), d.Dataset.Job())
+	d.jobs.Add(d.backups.Job(), d.Archiver.Job(), d.Dataset.Job(), d.Lists.Job())
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)

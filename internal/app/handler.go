@@ -77,6 +77,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Accounts{Store: a.Accounts, Client: a.clients, Engine: a.engine, Notices: a.Notices, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
 		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},
 		api.Dataset{Table: a.Dataset},
+		api.IDMap{Lists: a.Lists},
 		api.NAS{Reader: a.nas},
 		api.Device{Watcher: a.device, Engine: a.engine, Records: a.Records},
 		api.Tracker{Service: a.tracker},

@@ -116,7 +116,7 @@ func serviceAt(s settings.Settings, host string) string {
 	}{
 		{"catalog", []string{s.Catalog.APIURL, s.Catalog.WebURL}},
 		{"tracker", []string{s.Tracker.AuthURL, s.Tracker.APIURL, s.Tracker.AppAPIURL}},
-		{"id_table", []string{s.Matching.DatasetURL}},
+		{"id_table", []string{s.Matching.DatasetURL, s.IDMap.AnimeListsURL, s.IDMap.ShinkroURL}},
 		{"archive", append([]string{s.CatalogArchive.PointerURL}, s.CatalogArchive.Mirrors...)},
 		{"updates", []string{s.Server.UpdateURL}},
 	} {

@@ -86,7 +86,7 @@ func (s *service) run(environ []string) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
-	if s.app, err = app.New(ctx, app.Options{DataDir: s.dir, Environ: environ, Logs: s.logs, LocalDevices: true}); err != nil {
+	if s.app, err = app.New(ctx, app.Options{DataDir: s.dir, Environ: append([]string{"WATCHMARK_IDMAP_ENABLED=false"}, environ...), Logs: s.logs, LocalDevices: true}); err != nil {
 		s.t.Fatal(err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")

@@ -38,6 +38,8 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 		d.Status, d.Reason = Review, perhapsBut.With(best.subject.DisplayName(), s.doubt)
 	case !certain && s.hidden != 0:
 		d.Status, d.Reason = Review, perhapsBut.With(best.subject.DisplayName(), s.hides())
+	case !certain && !s.dispute.IsZero():
+		d.Status, d.Reason = Review, perhapsBut.With(best.subject.DisplayName(), s.dispute)
 	case !certain && (best.score < s.limit.Accept || rival != ""):
 		d.Status, d.Reason = Review, s.asks(best, rival)
 	case !best.target.found():

@@ -249,12 +249,14 @@ func span(through float64, rows []catalog.EpisodeInfo) float64 {
 func wholeOnes(rows []catalog.EpisodeInfo) int {
 	n := 0
 	for _, r := range rows {
-		if r.Sort >= 1 && r.Sort == math.Trunc(r.Sort) {
+		if isWholeOne(r) {
 			n++
 		}
 	}
 	return n
 }
+
+func isWholeOne(r catalog.EpisodeInfo) bool { return r.Sort >= 1 && r.Sort == math.Trunc(r.Sort) }
 
 // countOn finds number in the list of a sequel when the lists before it reached through.
 func countOn(rows []catalog.EpisodeInfo, number, through float64) (*catalog.EpisodeInfo, reason.Reason) {

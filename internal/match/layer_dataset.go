@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
+	"watchmark/internal/watch/title"
 )
 
 // noDataset is why the layer is passed over.
@@ -27,7 +29,7 @@ func noDataset(s *session) reason.Reason {
 // than the catalog.
 func findByDataset(ctx context.Context, s *session) (finding, error) {
 	f := finding{input: map[string]any{"ids": s.providerIDs()}, output: map[string]any{}}
-	s.hidden = 0 // what the archive lacks, the catalog may show
+	s.hidden, s.dispute = 0, reason.Reason{} // what the archive lacks, the catalog may show
 	named := s.readings()
 	f.spare = len(named) == 0
 	f.output["by_id"] = subjectsOf(named)
@@ -45,11 +47,20 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 		if found {
 			f.proposals = []proposal{p}
 		}
-		if s.isClear(f.proposals) || found && !s.date.IsFull() && p.score >= s.limit.Accept {
+	}
+	others, err := s.numberedByID(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.tell(others)
+	f.proposals = s.weighNumbered(f.proposals, others)
+	if len(f.proposals) > 0 {
+		p := f.proposals[0]
+		if s.isClear(f.proposals) || !s.date.IsFull() && p.score >= s.limit.Accept {
 			return f, nil
 		}
 	}
-	hits, hidden, err := s.titledSubjects(ctx)
+	hits, titled, hidden, err := s.titledSubjects(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -64,7 +75,11 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 		return f, err
 	}
 	f.proposals = merge(proposals, f.proposals)
-	return f, nil
+	if len(others) > 0 {
+		return f, nil
+	}
+	s.mapped = titled
+	return f, s.withNumberings(ctx, &f, titled)
 }
 
 // meansSeason reports whether a title stands for the very season asked for: the mere name of a
@@ -73,16 +88,27 @@ func (s *session) meansSeason(text string) bool {
 	return s.event.IsFilm() || s.season == 1 || s.season > 1 && slices.ContainsFunc(s.names, func(n name) bool { return n.Full == text && n.Season == s.season })
 }
 
+// standsForShow reports whether a title of the event is that of its show, with or without the season's mark: what is
+// left of "Show OVA" or "Show: Final Season" is another thing than the title meant.
+func (s *session) standsForShow(text string) bool {
+	return slices.ContainsFunc(s.names, func(n name) bool {
+		return n.Full == text || (n.Base == text || n.Outer == text) && n.Kind == title.Unmarked && !n.Final && !n.Yearly && n.Part < 2
+	})
+}
+
 // titledSubjects are the subjects that the table knows by a title of the event, and one that
 // it has for the season asked for and the catalog does not show, 0 when there is none. What the table calls them counts
 // like their titles in the catalog.
-func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, hidden catalog.SubjectID, err error) {
+func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, titled []idmap.Entry, hidden catalog.SubjectID, err error) {
 	var texts []string
 	for _, n := range s.names {
 		texts = appendNew(appendNew(appendNew(texts, n.Full), n.Outer), n.Base)
 	}
 	for _, text := range texts {
-		for _, e := range s.table.ByTitle(text) {
+		for _, e := range s.table.Titled(text) {
+			if s.standsForShow(text) {
+				titled = append(titled, e)
+			}
 			if has(hits, e.Subject) {
 				continue
 			}
@@ -94,12 +120,12 @@ func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, h
 				continue
 			}
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
 			s.look.call(subject.ID, e.Titles)
 			hits = append(hits, subject)
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b catalog.Subject) int { return cmp.Compare(a.ID, b.ID) })
-	return hits, hidden, nil
+	return hits, titled, hidden, nil
 }

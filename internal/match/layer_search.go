@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/watch"
 )
@@ -60,7 +61,21 @@ func findBySearch(ctx context.Context, s *session) (finding, error) {
 		}
 	}
 	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
-	return f, nil
+	return f, s.withNumberings(ctx, &f, s.newlyTitled(hits))
+}
+
+// newlyTitled are the entries of the id table for hits that bear the title of the event, which the table itself has by other titles.
+func (s *session) newlyTitled(hits []catalog.Subject) []idmap.Entry {
+	if !s.isMapped() {
+		return nil
+	}
+	var titled []idmap.Entry
+	for _, hit := range hits {
+		if e, ok := s.table.Entry(hit.ID); ok && s.likeness(hit).exact && !slices.ContainsFunc(s.mapped, func(known idmap.Entry) bool { return known.Subject == e.Subject }) {
+			titled = append(titled, e)
+		}
+	}
+	return titled
 }
 
 // plan is one round of searches.

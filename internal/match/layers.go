@@ -84,6 +84,10 @@ type session struct {
 	// doubt is why an id of the catalog that the media server named cannot be what was watched; empty when there is
 	// no such id. Nothing else is marked in its place, for one of the two is wrong.
 	doubt reason.Reason
+	// dispute is why what the layers found is not marked: two numberings lead to different episodes, and no day decides.
+	dispute reason.Reason
+	// mapped are the entries of the id table whose series at other sites were asked for.
+	mapped []idmap.Entry
 	// elsewhere are the subjects of the show that the event's id names, true for those that the id table has for
 	// other episodes than the one asked for: no count leads into these, unless the date agrees.
 	elsewhere map[catalog.SubjectID]bool

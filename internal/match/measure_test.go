@@ -40,6 +40,7 @@ type labelled struct {
 		Season      *int        `json:"season"`
 		Episode     *float64    `json:"episode"`
 		ReleaseDate string      `json:"release_date"`
+		IDs         watch.IDs   `json:"ids"`
 	} `json:"request"`
 	Expect struct {
 		SubjectID   catalog.SubjectID `json:"subject_id"`
@@ -55,6 +56,9 @@ func (c labelled) event() watch.Event {
 		Season: r.Season, Episode: r.Episode, AirDate: watch.ParseDate(r.ReleaseDate), UserName: "bench"}
 	if e.IsFilm() {
 		e.Season, e.Episode = nil, nil
+	}
+	if len(c.Request.IDs) > 0 {
+		e.SeriesIDs = c.Request.IDs
 	}
 	switch kind, id, _ := strings.Cut(c.TMDB, "/"); {
 	case kind == "movie" && e.IsFilm():

@@ -170,7 +170,9 @@ func (s *session) sideStory(ctx context.Context, story catalog.Subject) (proposa
 	case s.sameDay(story.Date) && len(main) > 0:
 		// What is dated on the day a side story began is its first episode, unless the number says which of that day it is.
 		t.row, t.fit, t.how = &main[0], 0.9, storyBegan.With()
-		if row := bySort(main, s.number); row != nil && s.sameDay(row.AirDate) {
+		if row := bySort(main, s.number); s.isMapped() && len(main) > 1 && s.sameDay(main[1].AirDate) {
+			t.fit = ambiguous // the day is that of several episodes, and the map does not know the number
+		} else if row != nil && s.sameDay(row.AirDate) {
 			t.row = row
 		}
 	case named && len(main) == 1:

@@ -70,9 +70,10 @@ func Run(ctx context.Context, o Options) (err error) {
 
 	service, err := app.New(ctx, app.Options{
 		DataDir: folder,
-		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + catalog, "WATCHMARK_CATALOG_WEB_URL=" + catalog, "WATCHMARK_CATALOG_IMAGE_URL=" + catalog},
-		Logs:    o.Logs,
-		Demo:    app.DemoLogin{Name: adminName, Password: adminPassword},
+		Environ: []string{"WATCHMARK_CATALOG_API_URL=" + catalog, "WATCHMARK_CATALOG_WEB_URL=" + catalog, "WATCHMARK_CATALOG_IMAGE_URL=" + catalog,
+			"WATCHMARK_IDMAP_ENABLED=false"}, // it asks nobody else
+		Logs: o.Logs,
+		Demo: app.DemoLogin{Name: adminName, Password: adminPassword},
 	})
 	if err != nil {
 		return err

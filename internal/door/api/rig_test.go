@@ -83,6 +83,7 @@ type rig struct {
 	jobs      *schedule.Registry
 	archive   *archive.Archive
 	dataset   *idmap.Dataset
+	seasons   *idmap.Lists
 	log       *logtest.Buffer
 	slog      *slog.Logger
 	lines     *logs.Ring
@@ -150,7 +151,13 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Schedule: r.jobs, Log: log,
 		Enabled: func() bool { return manager.Current().Matching.DatasetEnabled },
 		URL:     func() string { return manager.Current().Matching.DatasetURL },
-		Plan:    hourly,
+		Plan:    hourly, Lists: func() []*idmap.Seasons { return r.seasons.InUse() },
+	})
+	r.seasons = idmap.NewLists(idmap.ListsConfig{
+		Folder: dir, HTTP: must(httpx.New(httpx.Config{}, masker, log))(t), Schedule: r.jobs, Dataset: r.dataset, Log: log, Plan: hourly,
+		Enabled:    func() bool { return manager.Current().IDMap.Enabled },
+		AnimeLists: func() string { return manager.Current().IDMap.AnimeListsURL },
+		Shinkro:    func() string { return manager.Current().IDMap.ShinkroURL },
 	})
 	library := nas.NewReader(nas.Config{
 		DB: d, Folder: dir, Take: r.engine.Take, Schedule: r.jobs, Plan: hourly, Log: log,
@@ -172,7 +179,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Schedule: r.jobs, Log: log,
 		Keep: func() int { return manager.Current().Backup.Keep }, Plan: hourly,
 	})
-	r.jobs.Add(r.backups.Job(), archiver.Job(), r.dataset.Job(), library.Job())
+	r.jobs.Add(r.backups.Job(), archiver.Job(), r.dataset.Job(), r.seasons.Job(), library.Job())
 	subjects := api.Subjects{Catalog: subjects{}, Archive: r.archive, Settings: manager}
 	stats := api.Stats{Records: r.records, Queue: queue.NewQueue(d), Webhooks: webhooklog.NewLog(d)}
 	p := parts{
@@ -248,6 +255,7 @@ func (p *parts) resources() []api.Resource {
 		api.Accounts{Store: r.accounts, Client: r.lists, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
 		api.Dataset{Table: r.dataset},
+		api.IDMap{Lists: r.seasons},
 		api.NAS{Reader: p.nas},
 		api.Device{Watcher: p.device, Engine: e, Records: r.records},
 		api.Tracker{Service: p.tracker},

@@ -66,7 +66,9 @@ type Config struct {
 	Enabled func() bool
 	URL     func() string
 	Plan    func() schedule.Plan
-	Log     *slog.Logger
+	// Lists are asked for with the table.
+	Lists func() []*Seasons
+	Log   *slog.Logger
 }
 
 // Dataset gives out the table in use and keeps it up to date: by schedule, and an hour
@@ -77,6 +79,9 @@ type Dataset struct {
 	// loading is held while the table in use is made or changed.
 	loading sync.Mutex
 	table   *Table // nil while it was not asked for, or is switched off
+
+	// refreshing is held while it is updated, by its own job or with the lists.
+	refreshing sync.Mutex
 
 	mu   sync.Mutex
 	last attempt
@@ -92,6 +97,17 @@ func NewDataset(c Config) *Dataset {
 // Table is the table in use; nil, and why, when there is none to ask. The first call loads
 // it, which takes some 50 ms. Whoever asks several things of it keeps it meanwhile, so that they are of one state.
 func (k *Dataset) Table() (*Table, reason.Reason) {
+	table, why := k.ownTable()
+	if table == nil {
+		return nil, why
+	}
+	joined := *table
+	joined.Lists = k.Lists()
+	return &joined, reason.Reason{}
+}
+
+// ownTable is the table in use without the lists.
+func (k *Dataset) ownTable() (*Table, reason.Reason) {
 	k.loading.Lock()
 	defer k.loading.Unlock()
 	if !k.Enabled() {
@@ -166,14 +182,22 @@ func (k *Dataset) refresh(ctx context.Context, run *schedule.Run) error {
 	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
 	defer cancel()
 	defer debug.FreeOSMemory() // as after loading
-	outcome, err := k.fetch(bounded, run.Task)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		outcome = Stopped
-	case outcome == Failed:
+	err := k.update(bounded, ctx, run.Task)
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(*Refusal)) {
 		run.Again(retryAfter)
 	}
-	k.end(ctx, run.Task, outcome, err)
+	return err
+}
+
+// update fetches the newest table within bounded and keeps how that ended. An end of ctx means that it was cancelled.
+func (k *Dataset) update(bounded, ctx context.Context, t *task.Task) error {
+	k.refreshing.Lock()
+	defer k.refreshing.Unlock()
+	outcome, err := k.fetch(bounded, t)
+	if err != nil && ctx.Err() != nil {
+		outcome = Stopped
+	}
+	k.end(ctx, t, outcome, err)
 	return err
 }
 

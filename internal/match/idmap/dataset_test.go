@@ -87,6 +87,7 @@ type rig struct {
 	tasks   *task.Registry
 	jobs    *schedule.Registry
 	logs    *bytes.Buffer // read while nothing runs
+	log     *slog.Logger
 	enabled atomic.Bool
 }
 
@@ -106,6 +107,7 @@ func (r *rig) restart(t *testing.T) {
 	t.Helper()
 	r.logs = &bytes.Buffer{}
 	log := slog.New(slog.NewTextHandler(r.logs, nil))
+	r.log = log
 	client, err := httpx.New(httpx.Config{Burst: 100}, &secret.Masker{}, log)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +120,7 @@ func (r *rig) restart(t *testing.T) {
 	r.Dataset = idmap.NewDataset(idmap.Config{
 		Folder: r.folder, HTTP: client, Schedule: r.jobs, Log: log,
 		Enabled: r.enabled.Load, URL: func() string { return r.url },
-		Plan: func() schedule.Plan { return schedule.Every(7 * 24 * time.Hour) },
+		Plan: func() schedule.Plan { return schedule.Every(7 * 24 * time.Hour) }, Lists: func() []*idmap.Seasons { return nil },
 	})
 	r.jobs.Add(r.Job())
 }

@@ -3,6 +3,7 @@ package idmap
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -21,30 +22,59 @@ const leastShare = 0.9
 // such as @0.3 to a release.
 var releaseIn = regexp.MustCompile(`/bangumi-data@(\d+\.\d+\.\d+)/`)
 
+// download asks for a document, with the ETag of the one that is known; the answer is nil when that is still the newest.
+func download(ctx context.Context, client *httpx.Client, url, etag string) (document []byte, newTag string, err error) {
+	answer, err := stream(ctx, client, url, etag)
+	if err != nil || answer == nil {
+		return nil, "", err
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read to the end, or given up
+	document, err = io.ReadAll(&bounded{from: answer.Body, left: maxList})
+	if err != nil {
+		return nil, "", fetchFailed.With(err)
+	}
+	return document, answer.Header.Get("ETag"), nil
+}
+
+// stream begins to fetch a document; the answer is nil when the known one is still the newest.
+func stream(ctx context.Context, client *httpx.Client, url, etag string) (*httpx.Stream, error) {
+	request := httpx.Request{URL: url, Header: http.Header{}}
+	if etag != "" {
+		request.Header.Set("If-None-Match", etag)
+	}
+	answer, err := client.Stream(ctx, request)
+	switch {
+	case err != nil:
+		return nil, fetchFailed.With(err)
+	case answer.Status == http.StatusOK:
+		return answer, nil
+	}
+	_ = answer.Body.Close()
+	if answer.Status == http.StatusNotModified && etag != "" {
+		return nil, nil
+	}
+	return nil, fetchAnswered.With(answer.Status, http.StatusText(answer.Status))
+}
+
 // fetch asks for the table, and takes it into use when it is a new one.
 func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 	inUse, why := k.Table()
 	if inUse == nil {
 		return Failed, why
 	}
-	url := k.URL()
-	request := httpx.Request{URL: url, Header: http.Header{"Accept": {"application/json"}}}
-	known := inUse.head.ETag != "" && inUse.head.URL == url
-	if known {
-		request.Header.Set("If-None-Match", inUse.head.ETag)
+	url, etag := k.URL(), ""
+	if inUse.head.URL == url {
+		etag = inUse.head.ETag
 	}
 	t.Progress(0, 0, reason.Text("fetch"))
-	answer, err := k.HTTP.Stream(ctx, request)
+	answer, err := stream(ctx, k.HTTP, url, etag)
 	if err != nil {
-		return Failed, fetchFailed.With(err)
+		return Failed, err
+	}
+	if answer == nil {
+		return UpToDate, nil
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read to the end, or given up
-	switch {
-	case answer.Status == http.StatusNotModified && known:
-		return UpToDate, nil
-	case answer.Status != http.StatusOK:
-		return Failed, fetchAnswered.With(answer.Status, http.StatusText(answer.Status))
-	}
 	head := Head{FetchedAt: time.Now().UTC().Truncate(time.Second), URL: url, ETag: answer.Header.Get("ETag"), Judged: judgedBy}
 	if m := releaseIn.FindStringSubmatch(answer.URL); m != nil {
 		head.Version = m[1]

@@ -50,6 +50,8 @@ type Entry struct {
 	// Episode is the episode of Season that the entry begins with (id-map.md section 0), 0 when
 	// the id names none: then it is the first one. Parts divides a season by it.
 	Episode int
+	// AniDB, MAL and Show are its ids at AniDB, MyAnimeList and, for a show, TMDB; 0 when the table has none.
+	AniDB, MAL, Show uint32
 	// Titles are all that the table has, the original one first. They are not folded.
 	Titles []string
 }

@@ -72,3 +72,13 @@ var (
 	movedIDs = reason.New("dataset_moved_ids", "{meaning} ({count} of {of} IDs of MyAnimeList, AniDB and AniList are another entry, at most {most} are accepted)",
 		"{meaning}（{of} 个 MyAnimeList、AniDB、AniList 的 ID 中有 {count} 个指向别的条目，最多接受 {most}）")
 )
+
+// What is wrong with a list of seasons, and with an update of the lists.
+var (
+	errListsOff   = reason.New("idmap_off", "the ID map is switched off: set idmap.enabled", "ID 映射表已停用：请启用 idmap.enabled").For(reason.Conflict)
+	errListFormat = reason.New("idmap_format", "this is not the list that it should be", "这不是应有的列表文件")
+	readingList   = reason.New("idmap_read", "read the list: {cause}", "读取列表：{cause}")
+	ofList        = reason.New("idmap_list", "{list}: {cause}", "{list}：{cause}")
+	noXML         = reason.New("idmap_no_xml", "it is no XML, at line {line}", "不是 XML，出错位置在第 {line} 行")
+	noYAML        = reason.New("idmap_no_yaml", "it is no YAML: {cause}", "不是 YAML：{cause}")
+)

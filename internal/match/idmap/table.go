@@ -22,7 +22,14 @@ type Table struct {
 	// keys are the folded titles of all entries by their hash.
 	keys []keyed
 	seed maphash.Seed
+	// own are the ids of each entry at the sites that Entry has fields for.
+	own []ownIDs
+	// Lists are how other sites number seasons, the one that is believed first; empty while there is no list.
+	Lists []*Seasons
 }
+
+// ownIDs are the ids of an entry, 0 where it has none.
+type ownIDs struct{ aniDB, mal, show uint32 }
 
 // entry is a subject; its titles go from number titles to that of the next entry.
 type entry struct {
@@ -45,6 +52,16 @@ func (t *Table) index() {
 		slices.SortFunc(links, func(a, b link) int {
 			return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.season, b.season), cmp.Compare(a.episode, b.episode), cmp.Compare(a.entry, b.entry))
 		})
+	}
+	t.own = make([]ownIDs, len(t.entries))
+	for _, l := range slices.Backward(t.sites[aniDB]) {
+		t.own[l.entry].aniDB = l.id
+	}
+	for _, l := range slices.Backward(t.sites[mal]) {
+		t.own[l.entry].mal = l.id
+	}
+	for _, l := range slices.Backward(t.sites[tmdbShow]) {
+		t.own[l.entry].show = l.id
 	}
 	// Titles are folded here and not in the packed table, which so outlives a change of the folding.
 	t.seed = maphash.MakeSeed()
@@ -106,13 +123,48 @@ func (t *Table) ByTitle(text string) []Entry {
 	return found
 }
 
+// Titled gives the entries that have a title whose title.Key is that of text, or whose main title at AniDB has.
+func (t *Table) Titled(text string) []Entry {
+	found := t.ByTitle(text)
+	for _, list := range t.Lists {
+		for _, id := range list.byTitle(text) {
+			for _, e := range t.EntriesOf(list, id) {
+				if !hasSubject(found, []Entry{e}) {
+					e.Titles = append(e.Titles, list.entry(id).name)
+					found = append(found, e)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// EntriesOf gives the entries that an entry of a list is, the earliest first.
+func (t *Table) EntriesOf(list *Seasons, id uint32) []Entry {
+	entries := t.entriesOf(list.of, id)
+	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Begin.Time().Compare(b.Begin.Time()) })
+	return entries
+}
+
+// IDOf is the id of an entry at the site that a list is of; 0 when the table has none.
+func (e Entry) IDOf(list *Seasons) uint32 {
+	if list.of == mal {
+		return e.MAL
+	}
+	return e.AniDB
+}
+
 func (t *Table) find(at site, text string) []Entry {
 	wanted, ok := parseID(text)
 	if !ok {
 		return nil
 	}
+	return t.entriesOf(at, wanted.id)
+}
+
+func (t *Table) entriesOf(at site, id uint32) []Entry {
 	var found []Entry
-	for _, l := range t.linksOf(at, wanted.id) {
+	for _, l := range t.linksOf(at, id) {
 		found = append(found, t.entry(l))
 	}
 	return found
@@ -148,7 +200,7 @@ func (t *Table) plainEntry(l link) Entry {
 	e := t.entries[l.entry]
 	return Entry{
 		Subject: catalog.SubjectID(e.subject), Kind: kinds[e.kind], Begin: unpackDate(e.begin),
-		Season: int(l.season), Episode: int(l.episode),
+		Season: int(l.season), Episode: int(l.episode), AniDB: t.own[l.entry].aniDB, MAL: t.own[l.entry].mal, Show: t.own[l.entry].show,
 	}
 }
 
@@ -160,10 +212,24 @@ func (t *Table) plainEntries(links []link) []Entry {
 	return entries
 }
 
+// Entry gives the entry of a subject, without its titles.
+func (t *Table) Entry(subject catalog.SubjectID) (e Entry, ok bool) {
+	at, ok := t.place(subject)
+	if !ok {
+		return Entry{}, false
+	}
+	return t.plainEntry(link{entry: uint32(at), reference: reference{season: AnySeason}}), true
+}
+
 // has reports whether the table has a subject.
 func (t *Table) has(subject catalog.SubjectID) bool {
-	_, found := slices.BinarySearchFunc(t.entries, uint32(subject), func(e entry, id uint32) int { return cmp.Compare(e.subject, id) })
+	_, found := t.place(subject)
 	return found
+}
+
+// place is where a subject is in entries.
+func (t *Table) place(subject catalog.SubjectID) (at int, found bool) {
+	return slices.BinarySearchFunc(t.entries, uint32(subject), func(e entry, id uint32) int { return cmp.Compare(e.subject, id) })
 }
 
 // titles are those of the entry at a place, parts of the one text.

@@ -85,7 +85,7 @@ func TestLookUps(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	want := idmap.Entry{Subject: 265, Kind: idmap.TV, Begin: watch.Date{Year: 1995, Month: 10, Day: 5}, Season: whole, Titles: []string{
+	want := idmap.Entry{Subject: 265, Kind: idmap.TV, Begin: watch.Date{Year: 1995, Month: 10, Day: 5}, Season: whole, AniDB: 22, MAL: 30, Show: 890, Titles: []string{
 		"新世紀エヴァンゲリオン", "Neon Genesis Evangelion", "新世纪福音战士", "EVA", "新世紀福音戰士"}}
 	if diff := cmp.Diff([]idmap.Entry{want}, table.Show("890")); diff != "" {
 		t.Errorf("the whole entry (-want +got):\n%s", diff)
@@ -156,7 +156,7 @@ func TestItemsOfOneSubjectAreOneEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []idmap.Entry{{Subject: 3, Kind: idmap.TV, Begin: watch.Date{Year: 2025, Month: 1, Day: 3}, Season: idmap.AnySeason, Titles: []string{"second half", "name", "first half"}}}
+	want := []idmap.Entry{{Subject: 3, Kind: idmap.TV, Begin: watch.Date{Year: 2025, Month: 1, Day: 3}, Season: idmap.AnySeason, MAL: 5, Show: 4, Titles: []string{"second half", "name", "first half"}}}
 	for name, got := range map[string][]idmap.Entry{"show": table.Show("4"), "one id": table.ByID("mal", "5"), "the other id": table.ByID("mal", "6"), "title": table.ByTitle("Name")} {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -32,6 +32,7 @@ type Settings struct {
 	Catalog        Catalog
 	Sync           Sync
 	Matching       Matching
+	IDMap          IDMap
 	CatalogArchive CatalogArchive
 	CatalogReplay  CatalogReplay
 	NAS            NAS
@@ -116,6 +117,13 @@ type Matching struct {
 	AcceptScore float64
 	ReviewScore float64
 	Margin      float64
+}
+
+// IDMap is the section [idmap]: the lists of how other sites number seasons.
+type IDMap struct {
+	Enabled                   bool
+	AnimeListsURL, ShinkroURL string // http or https; "" = not used
+	UpdateCron                string // as ParseStandard of go-cron reads it; "" = never
 }
 
 // DefaultArchiveDir is the default of catalog_archive.data_dir, which stands for a

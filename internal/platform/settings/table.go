@@ -60,6 +60,7 @@ func table(s *Settings) []section {
 		catalogSection(&s.Catalog),
 		syncSection(&s.Sync),
 		matchingSection(&s.Matching),
+		idMapSection(&s.IDMap),
 		catalogArchiveSection(&s.CatalogArchive),
 		catalogReplaySection(&s.CatalogReplay),
 		nasSection(&s.NAS),

@@ -173,3 +173,30 @@ func catalogReplaySection(s *CatalogReplay) section {
 		},
 	}
 }
+
+func idMapSection(s *IDMap) section {
+	return section{
+		name:  "idmap",
+		label: "Seasons of other sites", labelZH: "其他站点的分季",
+		help: "Media servers number seasons as TheTVDB or TMDB does. Lists that people keep say which Bangumi entry each of these seasons and episodes is. They are fetched by this service and used with the ID table (matching.dataset_enabled).",
+		zh:   "媒体服务器按 TheTVDB 或 TMDB 的方式编排季与集。社区维护的列表记录了它们对应 Bangumi 的哪个条目、哪一集。列表由本服务自行获取，与 ID 对照表（matching.dataset_enabled）一起使用。",
+		options: []option{
+			{name: "enabled", at: &s.Enabled, standard: true,
+				label: "Use the seasons of other sites", labelZH: "使用其他站点的分季",
+				help: "Use the lists. Off, they are neither asked nor fetched.",
+				zh:   "使用这些列表。关闭后既不查询也不获取。"},
+			{name: "anime_lists_url", at: &s.AnimeListsURL, standard: "https://raw.githubusercontent.com/Anime-Lists/anime-lists/master/anime-list.xml", check: optional(checkURL), form: URL, advanced: true,
+				label: "Address of Anime-Lists", labelZH: "Anime-Lists 地址",
+				help: "Address of anime-list.xml of Anime-Lists, packed by gzip or not. It has no licence, so it is not part of the program: this service fetches it for you. Empty means that it is not used.",
+				zh:   "Anime-Lists 的 anime-list.xml 的地址，可以是 gzip 压缩的。该列表没有许可证，因此不随程序分发，而由本服务为你获取。留空表示不使用。"},
+			{name: "shinkro_url", at: &s.ShinkroURL, standard: "https://raw.githubusercontent.com/varoOP/shinkro-mapping/main/tvdb-mal.yaml", check: optional(checkURL), form: URL, advanced: true,
+				label: "Address of shinkro-mapping", labelZH: "shinkro-mapping 地址",
+				help: "Address of tvdb-mal.yaml of shinkro-mapping (MIT), which is the second opinion. Empty means that it is not used.",
+				zh:   "shinkro-mapping（MIT）的 tvdb-mal.yaml 的地址，作为第二依据。留空表示不使用。"},
+			{name: "update_cron", at: &s.UpdateCron, standard: "50 8 * * *", check: optional(checkCron), form: Cron, advanced: true,
+				label: "Update the lists", labelZH: "列表更新时间",
+				help: "When the lists and the ID table are updated, as a cron expression of five fields in the local time. What has not changed is not fetched again. Empty means never.",
+				zh:   "更新列表和 ID 对照表的时间，五段 cron 表达式，按本地时区。没有变化的不会重新下载。留空表示从不更新。"},
+		},
+	}
+}

@@ -1,0 +1,332 @@
+package match
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/match/idmap"
+	"watchmark/internal/platform/reason"
+)
+
+// Media servers number seasons as TheTVDB or TMDB does, Bangumi has its own entries. What a season and a number mean at these
+// sites stands beside what they mean in the catalog's own order of entries: where all that the day leaves over agree, it is
+// marked; else a person is asked.
+
+// numbered is an episode that the season and the number of the event mean at another site.
+type numbered struct {
+	proposal
+	// site is the one whose numbering it is, list where its row stands, and row is that row, as they are told to people.
+	site, list, row string
+}
+
+// fact is what the trace shows of it.
+func (n numbered) fact() map[string]any {
+	f := map[string]any{"by": n.site, "list": n.list, "row": n.row, "subject": n.subject.ID}
+	if n.target.row != nil {
+		f["sort"] = n.target.row.Sort
+	}
+	return f
+}
+
+// numberings are the sites as they are told to people, and as ids name them.
+var numberings = [...]struct{ name, provider string }{idmap.TVDB: {"TheTVDB", "tvdb"}, idmap.TMDB: {"TMDB", "tmdb"}}
+
+// counts reports whether the event has a number that sites number by.
+func (s *session) counts() bool {
+	return s.table != nil && (s.event.IsFilm() || s.number == math.Trunc(s.number) && s.number < 1<<15)
+}
+
+// numberedByID proposes what the ids of the event stand for: the episode of the series, or the film.
+func (s *session) numberedByID(ctx context.Context) ([]numbered, error) {
+	if !s.counts() {
+		return nil, nil
+	}
+	ids := s.providerIDs()
+	var all []numbered
+	for _, list := range s.table.Lists {
+		if s.event.IsFilm() {
+			for _, provider := range []string{"imdb", "tmdb"} {
+				found, err := s.proposePlaces(ctx, list, provider, list.FilmOf(provider, ids[provider]), true)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, found...)
+			}
+			continue
+		}
+		for site, numbering := range numberings {
+			series, err := strconv.ParseUint(ids[numbering.provider], 10, 32)
+			if err != nil || site == int(idmap.TMDB) && len(s.table.Show(ids[numbering.provider])) > 0 {
+				continue // what the table itself says of a show of TMDB is newer (id-map.md section 10)
+			}
+			found, err := s.proposePlaces(ctx, list, numbering.name, list.Places(idmap.Numbering(site), uint32(series), s.season, int(s.number)), true)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	return all, nil
+}
+
+// numberedByTitle proposes what the event means in the series of entries that bear its title.
+func (s *session) numberedByTitle(ctx context.Context, titled []idmap.Entry) ([]numbered, error) {
+	if s.event.IsFilm() || !s.counts() {
+		return nil, nil
+	}
+	var all []numbered
+	asked := map[string]bool{}
+	isAsked := func(series uint32, by string) bool {
+		key := by + strconv.Itoa(int(series))
+		was := asked[key]
+		asked[key] = true
+		return was || series == 0
+	}
+	for _, e := range titled {
+		for _, list := range s.table.Lists {
+			for site, numbering := range numberings {
+				if site == int(idmap.TMDB) && e.Show != 0 {
+					continue
+				}
+				series, named := list.SeriesOf(idmap.Numbering(site), e.IDOf(list), s.season)
+				if !named || isAsked(series, list.Name+numbering.name) {
+					continue
+				}
+				found, err := s.proposePlaces(ctx, list, numbering.name, list.Places(idmap.Numbering(site), series, s.season, int(s.number)), false)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, found...)
+			}
+		}
+		show := s.table.Show(strconv.Itoa(int(e.Show)))
+		if s.season == 0 || !s.isMapped() || !begins(show, e, 1) && !begins(show, e, s.season) || isAsked(e.Show, "TMDB") {
+			continue // the table has no order of specials
+		}
+		n, found, err := s.numberedInShow(ctx, show)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
+// numberedInShow is what the event means in a show of TMDB, by the entries that the table divides its seasons into.
+func (s *session) numberedInShow(ctx context.Context, show []idmap.Entry) (n numbered, found bool, err error) {
+	part, ok := idmap.PartOf(idmap.Parts(show, s.season), s.number)
+	if !ok {
+		return numbered{}, false, nil
+	}
+	subjects, _, err := s.shown(ctx, part.Entries)
+	if err != nil || len(subjects) == 0 {
+		return numbered{}, false, err
+	}
+	t, err := s.resolveNth(ctx, subjects, int(s.number)-part.First+1, true)
+	if err != nil || !t.found() {
+		return numbered{}, false, err
+	}
+	n, err = s.numbered(ctx, t)
+	n.site, n.list = "TMDB", "bangumi-data"
+	n.row = "season " + strconv.Itoa(s.season) + " from episode " + strconv.Itoa(part.First)
+	return n, true, err
+}
+
+// begins reports whether an entry is the first of a season of a show, so that its title stands for the season there.
+func begins(show []idmap.Entry, e idmap.Entry, season int) bool {
+	parts := idmap.Parts(show, season)
+	return len(parts) > 0 && parts[0].First == 1 && hasAny(parts[0].Entries[:1], []idmap.Entry{e})
+}
+
+// proposePlaces looks the places up in the catalog. An episode that the catalog does not have is left out.
+func (s *session) proposePlaces(ctx context.Context, list *idmap.Seasons, site string, places []idmap.Place, named bool) ([]numbered, error) {
+	var all []numbered
+	for _, place := range places {
+		t, err := s.resolvePlace(ctx, list, place)
+		if err != nil {
+			return nil, err
+		}
+		if !t.found() {
+			continue
+		}
+		if len(places) > 1 && (t.row == nil || !s.sameDay(t.row.AirDate)) {
+			t.fit = min(t.fit, ambiguous)
+		}
+		n, err := s.numbered(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		n.parts.named = named
+		n.site, n.list, n.row = site, list.Name, strconv.Itoa(int(place.ID))+": "+place.Row
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// numbered scores a target that a numbering leads to: it is of the very season, and the titles are those of the series.
+func (s *session) numbered(ctx context.Context, t target) (numbered, error) {
+	p, err := s.scored(ctx, start{subject: t.subject, likeness: likeness{own: 1, family: 1, exact: true}, season: s.season, named: true}, t)
+	p.parts.named = false
+	p.layer = StepDataset
+	return numbered{proposal: p}, err
+}
+
+// resolvePlace finds an episode of a list in the catalog (id-map.md section 8).
+func (s *session) resolvePlace(ctx context.Context, list *idmap.Seasons, place idmap.Place) (target, error) {
+	subjects, _, err := s.shown(ctx, s.table.EntriesOf(list, place.ID))
+	switch {
+	case err != nil:
+		return target{}, err
+	case len(subjects) > 0 && place.Special:
+		return s.resolveSpecialOf(ctx, subjects[0], place.Number)
+	case len(subjects) > 0:
+		return s.resolveNth(ctx, subjects, place.Number, true)
+	}
+	for _, before := range place.Before {
+		subjects, _, err := s.shown(ctx, s.table.EntriesOf(list, before.ID))
+		if err != nil {
+			return target{}, err
+		}
+		if len(subjects) > 0 {
+			return s.resolveNth(ctx, subjects, before.Number, false)
+		}
+	}
+	return target{}, nil
+}
+
+// resolveNth finds the nth main episode of subjects that follow each other. Where goesOn is set, the sequels of a single one go on.
+func (s *session) resolveNth(ctx context.Context, subjects []catalog.Subject, n int, goesOn bool) (target, error) {
+	t := target{start: subjects[0], subject: subjects[0], how: seasonEnds.With()}
+	left := n
+	for _, subject := range subjects {
+		rows, _, err := s.look.chapters(ctx, subject.ID)
+		switch {
+		case err != nil:
+			return t, err
+		case len(rows) == 0 && left == 1:
+			return s.resolveFilm(ctx, subject)
+		case left < 1:
+			return t, nil
+		case left <= len(rows):
+			return s.nthOf(subject, rows, left), nil
+		}
+		left -= wholeOnes(rows)
+	}
+	if !goesOn || len(subjects) > 1 {
+		return t, nil
+	}
+	rows, _, err := s.look.chapters(ctx, subjects[0].ID)
+	if err != nil || len(rows) == 0 {
+		return t, err
+	}
+	return s.walkOn(ctx, target{start: subjects[0], subject: subjects[0]}, rows, float64(n)+max(rows[0].Sort, 1)-1)
+}
+
+// nthOf is the nth of rows. A list may not count an episode 0 or one between two numbers: then the day must tell which it is.
+func (s *session) nthOf(subject catalog.Subject, rows []catalog.EpisodeInfo, n int) target {
+	t := target{start: subject, subject: subject, row: &rows[n-1], fit: 1, how: placeInTable.With()}
+	whole := slices.DeleteFunc(slices.Clone(rows), func(r catalog.EpisodeInfo) bool { return !isWholeOne(r) })
+	if n > len(whole) || whole[n-1].ID == t.row.ID {
+		return t
+	}
+	isThis, isOther := s.sameDay(t.row.AirDate), s.sameDay(whole[n-1].AirDate)
+	if !isThis {
+		t.row = &whole[n-1]
+	}
+	if isThis == isOther {
+		t.fit = ambiguous
+	}
+	return t
+}
+
+// resolveSpecialOf finds what a list counts as a special of an entry: by its day or its title; its number is a guess.
+func (s *session) resolveSpecialOf(ctx context.Context, subject catalog.Subject, n int) (target, error) {
+	main, special, err := s.look.chapters(ctx, subject.ID)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{start: subject, subject: subject, fit: 1}
+	for _, rows := range [][]catalog.EpisodeInfo{special, main} {
+		if t.row, t.how = s.onDay(rows), dayOfEvent.With(); t.row != nil && !s.sameDay(subject.Date) {
+			return t, nil
+		}
+		if t.row, t.how = s.titled(rows), specialTitled.With(); t.row != nil {
+			return t, nil
+		}
+	}
+	t.row, t.fit, t.how = bySort(special, float64(n)), ambiguous, specialNumbered.With()
+	return t, nil
+}
+
+// weighNumbered brings what other numberings say together with what the catalog's own order of seasons says, best first.
+func (s *session) weighNumbered(own []proposal, others []numbered) []proposal {
+	if len(others) == 0 {
+		return own
+	}
+	all := slices.Clone(own)
+	d, _ := decide(s, own, false)
+	for _, n := range others {
+		at := slices.IndexFunc(all, func(p proposal) bool { return p.subject.ID == n.subject.ID })
+		if at < 0 {
+			all = append(all, n.proposal)
+			continue
+		}
+		here, there := all[at].target.row, n.target.row
+		switch {
+		case here == nil || there == nil || here.ID == there.ID:
+			if n.score > all[at].score {
+				all[at] = n.proposal
+			}
+		case s.isDayOf(n.proposal) && !s.isDayOf(all[at]), s.season == 0 && all[at].target.fit < 1:
+			all[at] = n.proposal
+		case s.isDayOf(n.proposal) || !s.isDayOf(all[at]):
+			s.dispute = otherNumbering.With(n.site, there.Sort, here.Sort)
+		}
+	}
+	sortByScore(all)
+	if best := all[0]; d.Status == Matched && best.subject.ID != d.SubjectID && (s.isDayOf(*d.proposal) || !s.isDayOf(best)) {
+		s.dispute = otherEntry.With(d.SubjectName)
+	}
+	return all
+}
+
+// isDayOf reports whether the event has the day of the very episode.
+func (s *session) isDayOf(p proposal) bool {
+	return p.target.row != nil && s.sameDay(p.target.row.AirDate)
+}
+
+// withNumberings puts what other numberings say of the series of titled entries beside the proposals of a layer.
+func (s *session) withNumberings(ctx context.Context, f *finding, titled []idmap.Entry) error {
+	others, err := s.numberedByTitle(ctx, titled)
+	if err != nil {
+		return err
+	}
+	f.tell(others)
+	f.proposals = s.weighNumbered(f.proposals, others)
+	return nil
+}
+
+// tell puts into the trace what other numberings say.
+func (f *finding) tell(others []numbered) {
+	if len(others) == 0 {
+		return
+	}
+	facts := make([]map[string]any, 0, len(others))
+	for _, n := range others {
+		facts = append(facts, n.fact())
+	}
+	f.output["numbering"] = facts
+}
+
+// isMapped reports whether there is a list of how other sites number seasons.
+func (s *session) isMapped() bool { return s.table != nil && len(s.table.Lists) > 0 }
+
+var (
+	otherNumbering = reason.New("other_numbering", "{site} counts it as another episode: {there}, not {here}", "按 {site} 的编号是第 {there} 集，而不是第 {here} 集")
+	otherEntry     = reason.New("other_numbering_entry", "by the order of the entries it is {name}", "按条目的先后顺序应是《{name}》")
+)
