@@ -16,7 +16,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// tableOf is an id table of items of bangumi-data: subject, TMDB id, first day, titles.
+// tableOf is an id table of items of bangumi-data: subject, id at TMDB (or anidb/ID), first day, titles.
 func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, reason.Reason) {
 	t.Helper()
 	var b strings.Builder
@@ -29,8 +29,12 @@ func tableOf(t *testing.T, items ...[]string) func() (*idmap.Table, reason.Reaso
 		for _, title := range item[4:] {
 			translated = append(translated, fmt.Sprintf("%q", title))
 		}
-		fmt.Fprintf(&b, `{"title":%q,"titleTranslate":{"zh-Hans":[%s]},"type":"tv","begin":"%sT10:00:00.000Z","end":"","sites":[{"site":"bangumi","id":%q},{"site":"tmdb","id":%q}]}`,
-			item[3], strings.Join(translated, ","), item[2], item[0], item[1])
+		site, id := "tmdb", item[1]
+		if anidb, is := strings.CutPrefix(id, "anidb/"); is {
+			site, id = "anidb", anidb
+		}
+		fmt.Fprintf(&b, `{"title":%q,"titleTranslate":{"zh-Hans":[%s]},"type":"tv","begin":"%sT10:00:00.000Z","end":"","sites":[{"site":"bangumi","id":%q},{"site":%q,"id":%q}]}`,
+			item[3], strings.Join(translated, ","), item[2], item[0], site, id)
 	}
 	b.WriteString(`]}`)
 	packed, err := idmap.Pack(strings.NewReader(b.String()), idmap.Head{Version: "test"})
