@@ -143,7 +143,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
 		},
 		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
-		About:  web.About{Table: a.Dataset.Status, Update: a.updates.Status, Modules: modules()},
+		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules()},
 		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
 	})
 	if err != nil {

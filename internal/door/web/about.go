@@ -9,8 +9,10 @@ import (
 
 // About is the page of the program itself.
 type About struct {
-	Table  func() idmap.Status // of ids
-	Update func() update.Status
+	Table func() idmap.Status // of ids
+	// Seasons are the lists of how other sites number seasons.
+	Seasons func() idmap.ListsStatus
+	Update  func() update.Status
 	// Modules are the Go modules that are linked into the program; empty where the build does not tell.
 	Modules []Module
 }
@@ -22,7 +24,9 @@ type Module struct{ Path, Version string }
 type aboutPage struct {
 	Table   idmap.Status
 	Display display
-	Go      string // the version
+	Seasons idmap.ListsStatus
+	Lists   []idmap.SourceStatus // those of Seasons beside the table
+	Go      string               // the version
 	Credits []credit
 	Modules []Module
 	Update  update.Status
@@ -34,14 +38,16 @@ type credit struct{ Key, Name, URL, Licence string }
 var credits = []credit{
 	{"catalog", "Bangumi 番组计划", "https://bgm.tv", ""},
 	{"dataset", "bangumi-data", "https://github.com/bangumi-data/bangumi-data", "CC BY 4.0"},
+	{"anime-lists", "Anime-Lists", "https://github.com/Anime-Lists/anime-lists", ""},
+	{"shinkro", "shinkro-mapping", "https://github.com/varoOP/shinkro-mapping", "MIT"},
 	{"opencc", "OpenCC", "https://github.com/BYVoid/OpenCC", "Apache-2.0"},
 	{"lucide", "Lucide", "https://lucide.dev", "ISC"},
 }
 
 func (g About) show(*request) (content, error) {
-	table := g.Table()
+	table, seasons := g.Table(), g.Seasons()
 	return content{Data: aboutPage{
-		Table: table, Display: tableDisplay(table), Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
+		Table: table, Display: tableDisplay(table), Seasons: seasons, Lists: seasons.Sources[min(1, len(seasons.Sources)):], Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
 	}}, nil
 }
 

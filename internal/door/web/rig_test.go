@@ -78,6 +78,7 @@ type rig struct {
 	open      bool // sign-in is turned off
 	archive   archive.Status
 	dataset   idmap.Status
+	seasons   idmap.ListsStatus
 	backups   backup.Status
 	update    update.Status
 	network   []diagnose.Result
@@ -247,7 +248,8 @@ func (g *rig) groups() web.Groups {
 			defer g.mu.Unlock()
 			return slices.Clone(g.network)
 		}},
-		About: web.About{Table: func() idmap.Status { return g.dataset }, Update: func() update.Status { return g.update },
+		About: web.About{Table: func() idmap.Status { return g.dataset }, Seasons: func() idmap.ListsStatus { return g.seasons },
+			Update:  func() update.Status { return g.update },
 			Modules: []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
 		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider},
 	}

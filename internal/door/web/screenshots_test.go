@@ -72,6 +72,9 @@ func shots(t *testing.T) []shot {
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: value("fetch_newest", value("fetch_status", 502, "Bad Gateway")),
 		Info:      archive.Info{Version: "2026-11-17.210306Z", ImportedAt: time.Now().Add(-80 * time.Hour), Counts: archive.Counts{Subjects: 56_512, Episodes: 812_331, Relations: 55_000, Titles: 214_120}}}
+	full.seasons = idmap.ListsStatus{Enabled: true, NextRun: &next, Sources: []idmap.SourceStatus{{Name: "bangumi-data"},
+		{Name: "anime-lists", Enabled: true, Version: "sha256-82fd8eee4416", Rows: 10731, FetchedAt: time.Now().Add(-5 * time.Hour)},
+		{Name: "shinkro", Enabled: true, LastError: reason.Of(idmap.ErrFormat)}}}
 	full.dataset = idmap.Status{Enabled: true, LastOutcome: idmap.Refused, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
 		LastError: value("dataset_moved_seasons", value("dataset_other_meaning", "0.3.208"), 123, 5464, 27),
 		Moved: []idmap.Moved{

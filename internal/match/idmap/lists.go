@@ -209,7 +209,7 @@ func (l *Lists) update(ctx context.Context, run *schedule.Run) error {
 		if url == "" || bounded.Err() != nil {
 			continue
 		}
-		run.Task.Progress(i+1, len(l.kept)+1, reason.Text("fetch"))
+		run.Progress(i+1, len(l.kept)+1, reason.Text("fetch"))
 		state, err := l.fetch(bounded, k, url)
 		if ctx.Err() != nil {
 			return ctx.Err() // a service that was stopped in the middle begins anew
@@ -225,7 +225,7 @@ func (l *Lists) update(ctx context.Context, run *schedule.Run) error {
 			l.Log.Warn("the state of the lists of seasons cannot be kept", "error", err)
 		}
 	}
-	run.Task.SetResult(l.Status())
+	run.SetResult(l.Status())
 	if err := errors.Join(failed...); err != nil {
 		run.Again(retryAfter)
 		return cmp.Or(failed...)

@@ -56,7 +56,7 @@ func (l *listsRig) again(t *testing.T) {
 		Enabled: func() bool { return true }, Plan: func() schedule.Plan { return schedule.Every(24 * time.Hour) },
 		AnimeLists: func() string { return urls[0] }, Shinkro: func() string { return urls[1] },
 	})
-	l.jobs.Add(l.Lists.Job())
+	l.jobs.Add(l.Job())
 }
 
 // updated runs an update to its end and tells where Anime-Lists stand.
