@@ -142,9 +142,9 @@ func TestTheLastGoodListServes(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(listed)))
 			_, _ = w.Write([]byte(listed[:100]))
 		}, ""},
-		{"empty", text(200, "", ""), "ends early"},
+		{"empty", text(200, "", ""), "its end is missing"},
 		{"without entries", text(200, "", "<anime-list></anime-list>"), "no items"},
-		{"much smaller", text(200, "", `<anime-list><anime anidbid="5" tvdbid="6" defaulttvdbseason="1"/></anime-list>`), "truncated"},
+		{"much smaller", text(200, "", `<anime-list><anime anidbid="5" tvdbid="6" defaulttvdbseason="1"/></anime-list>`), "smaller"},
 		{"another document", text(200, "", `<html><body>Sign in to the hotel</body></html>`), "anime-list"},
 		{"no XML", text(200, "", `{"items":[]}`), ""},
 		{"an entity", text(200, "", `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><anime-list><anime anidbid="1"><name>&x;</name></anime></anime-list>`), "no XML"},

@@ -26,6 +26,8 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Network: settings.Network{Timeout: 15 * time.Second},
 		Catalog: settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", ImageURL: "https://lain.bgm.tv", RequestsPerMinute: 100, Burst: 800},
 		Sync:    settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4},
+		IDMap: settings.IDMap{Enabled: true, AnimeListsURL: "https://raw.githubusercontent.com/Anime-Lists/anime-lists/master/anime-list.xml",
+			ShinkroURL: "https://raw.githubusercontent.com/varoOP/shinkro-mapping/main/tvdb-mal.yaml", UpdateCron: "50 8 * * *"},
 		Matching: settings.Matching{DatasetEnabled: true, DatasetURL: "https://unpkg.com/bangumi-data@0.3/dist/data.json", DatasetCron: "30 8 * * 3",
 			AcceptScore: 0.85, ReviewScore: 0.5, Margin: 0.04},
 		CatalogArchive: settings.CatalogArchive{DataDir: "./data/archive", UpdateCron: "0 8 * * 3", Mirrors: []string{}, MinFreeMB: 3000,
