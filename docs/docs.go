@@ -5,7 +5,7 @@ package docs
 import "embed"
 
 // Files are the documents in English, those in Chinese below zh-CN, and their pictures. The documents for builders are
-// not in it; their names begin with a or d.
+// not in it: api.md, architecture.md, and the folders design and decisions.
 //
-//go:embed [^ad]* ac*.md archive.md
+//go:embed [^a]*.md ac*.md archive.md install sources zh-CN pictures
 var Files embed.FS

@@ -42,6 +42,17 @@ func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		_, err := w.WriteString(tag)
 		return ast.WalkContinue, err
 	})
+	r.Register(tables.KindTableCell, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		tag := "td" // an empty cell heads nothing
+		if n.Parent().Kind() == tables.KindTableHeader && n.HasChildren() {
+			tag = "th"
+		}
+		if !entering {
+			tag = "/" + tag
+		}
+		_, err := w.WriteString("<" + tag + ">")
+		return ast.WalkContinue, err
+	})
 }
 
 func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {

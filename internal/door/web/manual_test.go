@@ -88,6 +88,7 @@ func TestDocumentsAreInBothLanguages(t *testing.T) {
 					return unique(append(named, variable.FindAllString(text, -1)...))
 				},
 				"commands": commands,
+				"pictures": func(text string) []string { return regexp.MustCompile(`pictures/\w+\.png`).FindAllString(text, -1) },
 			} {
 				if diff := cmp.Diff(of(pair[0]), of(pair[1])); diff != "" {
 					t.Errorf("the Chinese document has other %s (-English +Chinese):\n%s", what, diff)
