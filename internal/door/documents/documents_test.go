@@ -18,7 +18,7 @@ var small = fstest.MapFS{
 	"sources/plex.md":       {Data: []byte("# Plex\n\n## Step 1: webhook\n\n[back](../first.md) ![the page](../pictures/a.png) [none](../none.md)\n\n| a | |\n| --- | ---: |\n| Proxy | 2 |\n")},
 	"zh-CN/README.md":       {Data: []byte("# 文档\n\n## 入门\n\n- [第一步](first.md)\n- [Plex](sources/plex.md)\n")},
 	"zh-CN/first.md":        {Data: []byte("# 第一步\n\n写给所有人。\n\n## 反向代理（nginx）\n\n设置地址，\n离线可用。\n\n## 再看\n\n见 [Plex](sources/plex.md#第-1-步)。\n")},
-	"zh-CN/sources/plex.md": {Data: []byte("# Plex\n\n## 第 1 步\n\n![图](../pictures/a.png) 离线时也会标记，离线数据在本机。\n")},
+	"zh-CN/sources/plex.md": {Data: []byte("# Plex\n\n## 第 1 步\n\n![图](../pictures/a.png) 离线时也会标记，离线数据在本机。\n\n| 现象 | 办法 |\n| --- | --- |\n| 没有记录 | 查看来源 |\n")},
 }
 
 func load(t *testing.T, language bilingual.Language) *documents.Library {
@@ -123,7 +123,7 @@ func TestSearch(t *testing.T) {
 
 func TestSearchMarksHits(t *testing.T) {
 	found := load(t, bilingual.Chinese).Search("离线")[1]
-	want := []documents.Piece{{Text: "图 "}, {Text: "离线", Hit: true}, {Text: "时也会标记，"}, {Text: "离线", Hit: true}, {Text: "数据在本机。"}}
+	want := []documents.Piece{{Text: "图 "}, {Text: "离线", Hit: true}, {Text: "时也会标记，"}, {Text: "离线", Hit: true}, {Text: "数据在本机。 现象 办法 没有记录 查看来源"}}
 	if diff := cmp.Diff(want, found.Snippet); diff != "" || !found.Within {
 		t.Errorf("the snippet differs (-want +got):\n%s", diff)
 	}

@@ -159,7 +159,7 @@ func (d *parsed) text(n ast.Node) string {
 			}
 		default:
 			if !entering && n.Type() == ast.TypeBlock {
-				out.WriteByte('\n')
+				out.WriteString("\n\n")
 			}
 		}
 		return ast.WalkContinue, nil
@@ -170,19 +170,23 @@ func (d *parsed) text(n ast.Node) string {
 // firstWide is the first of the characters that stand without spaces between them, Chinese ones and their punctuation.
 const firstWide = '\u2e80'
 
-// oneLine puts a space for what parts the lines of a text, but none between two Chinese characters.
+// oneLine puts a space for what parts the lines of a text, but none between two Chinese characters, unless an empty line
+// stands between them.
 func oneLine(text string) string {
 	var out strings.Builder
+	apart := false
 	for line := range strings.Lines(text) {
 		line = strings.Join(strings.Fields(line), " ")
 		if line == "" {
+			apart = true
 			continue
 		}
 		before, _ := utf8.DecodeLastRuneInString(out.String())
 		next, _ := utf8.DecodeRuneInString(line)
-		if out.Len() > 0 && (before < firstWide || next < firstWide) {
+		if out.Len() > 0 && (apart || before < firstWide || next < firstWide) {
 			out.WriteByte(' ')
 		}
+		apart = false
 		out.WriteString(line)
 	}
 	return out.String()

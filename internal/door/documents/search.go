@@ -52,7 +52,7 @@ func (d *parsed) sections() []section {
 		s.title = title
 		var text strings.Builder
 		for n := h.node.NextSibling(); n != nil && n.Kind() != ast.KindHeading; n = n.NextSibling() {
-			text.WriteString(d.text(n) + "\n")
+			text.WriteString(d.text(n) + "\n\n")
 		}
 		s.text = oneLine(text.String())
 		s.foldedTitle, s.foldedHeading, s.foldedText = fold(s.title), fold(s.heading), fold(s.text)

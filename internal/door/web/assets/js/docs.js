@@ -1,6 +1,11 @@
 // The search of the documents, which finds as one types.
 import { refresh } from "./live.js";
 
+// The list of all documents is longer than a low window.
+const list = document.querySelector(".docs-list");
+const current = list.querySelector("[aria-current]");
+if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+
 let due = 0;
 
 document.addEventListener("input", ({ target }) => {
