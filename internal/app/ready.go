@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/disk"
 )
 
@@ -56,7 +57,7 @@ func (r *readiness) problems(ctx context.Context) []string {
 // look asks database and disk. The caller holds mu.
 func (r *readiness) look(ctx context.Context) string {
 	if r.sound() != nil {
-		return "the database is damaged: stop the service and put a backup in its place with watchmark restore FILE"
+		return db.ErrDamaged.Error()
 	}
 	if r.asked == nil {
 		asked := make(chan error, 1)

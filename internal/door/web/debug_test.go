@@ -287,15 +287,15 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 		return `(document.querySelector(".log li:last-child ` + part + `")?.textContent + " " + document.querySelector(".log li:last-child ` + part + `")?.lang)`
 	}
 	browsertest.Run(t, tab, g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/settings/tools/log"), browsertest.Until(browsertest.Listening))
-	lines <- `{"id":1,"time":"2026-11-21T10:11:13Z","level":"WARN","message":"marked as watched","facts":{"error":"task not found"}}`
-	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "没有这个任务 zh-CN"`))
+	lines <- `{"id":1,"time":"2026-11-21T10:11:13Z","level":"WARN","message":"marked as watched","facts":{"error":"there is no such task, or it ended long ago"}}`
+	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "已标记为看过 zh-CN"`), browsertest.Until(last("bdi.muted")+` === "没有这个后台任务，或它早已结束 zh-CN"`))
 	// Many at once, one of which nobody translated, and one too long to ask for.
 	for i := range 40 {
 		lines <- fmt.Sprintf(`{"id":%d,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"marked as watched","facts":{"reason":"%s"}}`, i+2, strings.Repeat("影", 300))
 	}
 	lines <- fmt.Sprintf(`{"id":50,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"who knows","facts":{"reason":"%s"}}`, strings.Repeat("x", 70_000))
 	lines <- `{"id":51,"time":"2026-11-21T10:11:15Z","level":"INFO","message":"task not found","facts":{}}`
-	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "没有这个任务 zh-CN"`),
+	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "没有这个后台任务，或它早已结束 zh-CN"`),
 		browsertest.Until(`[...document.querySelectorAll(".log strong")].filter((e) => e.textContent === "已标记为看过").length === 41`),
 		browsertest.Until(`[...document.querySelectorAll(".log strong bdi")].some((e) => e.textContent === "who knows" && e.lang === "en")`))
 

@@ -5,7 +5,7 @@ import "watchmark/internal/platform/reason"
 // The errors a caller branches on.
 var (
 	// ErrDamaged is returned for a database file that SQLite cannot read.
-	ErrDamaged = reason.New("database_damaged", "the database is damaged: stop the service and put a backup in its place with watchmark restore FILE",
+	ErrDamaged = reason.New("database_damaged", "the database is damaged: stop the service and restore a backup with watchmark restore FILE",
 		"数据库已损坏：请停止服务，并用 watchmark restore FILE 恢复备份")
 	// ErrStorage is returned when the file system fails under the database. Trying again
 	// later may help.
@@ -16,5 +16,5 @@ var (
 )
 
 // errShared is returned by Write when a write that shared its commit broke it.
-var errShared = reason.New("database_shared", "nothing was written, because another write at the same time failed: try again",
-	"未写入任何内容，因为同时进行的另一次写入失败：请重试")
+var errShared = reason.New("database_shared", "nothing was stored, because another write at the same time failed: try again",
+	"未保存任何内容，因为同时进行的另一次写入失败：请重试")

@@ -44,7 +44,7 @@ func (x *call) admit(ctx context.Context) error {
 		} else { // Wait foresees that the deadline would pass
 			err = context.DeadlineExceeded
 		}
-		return x.client.failure(ctx, x.target, waitingRateLimit.With(err))
+		return x.client.failure(ctx, x.target, waitForRate.With(err))
 	}
 	if x.req.Before != nil {
 		return x.req.Before()

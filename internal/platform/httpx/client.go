@@ -221,7 +221,7 @@ func ParseProxy(text string) (*url.URL, error) {
 	case "http", "https", "socks5", "socks5h":
 		return u, nil
 	}
-	return nil, proxyScheme.With(u.Scheme)
+	return nil, badProxyScheme.With(u.Scheme)
 }
 
 // checkRedirect stops at a step from https to http, which then is the answer, and
@@ -326,7 +326,7 @@ func (x *call) read(ctx context.Context) (*Response, error) {
 	defer func() { _ = resp.Body.Close() }() // it was read to the end, or given up
 	body, err := io.ReadAll(io.LimitReader(resp.Body, x.now.MaxBody+1))
 	if err != nil {
-		return nil, readingAnswer.With(err)
+		return nil, readAnswer.With(err)
 	}
 	if int64(len(body)) > x.now.MaxBody {
 		return nil, answerTooLong.With(ErrTooLarge, x.now.MaxBody)

@@ -47,7 +47,10 @@ func (e *Error) Error() string {
 
 // Reason is a sentence that says what failed and what to look at.
 func (e *Error) Reason() reason.Reason {
-	if e.Detail.IsZero() {
+	switch {
+	case e.Host == "": // nothing was sent
+		return e.Detail
+	case e.Detail.IsZero():
 		return e.Kind.Explain(e.Host)
 	}
 	return reason.WithDetail.With(e.Kind.Explain(e.Host), e.Detail)
@@ -58,9 +61,6 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Explain says in plain words what a failure of this kind with host means.
 func (k Kind) Explain(host string) reason.Reason {
-	if host == "" {
-		return requestFailed.With(theService)
-	}
 	if kind := explained[k]; kind != nil {
 		return kind.With(host)
 	}

@@ -66,7 +66,7 @@ type patience struct {
 
 // startPatience has its clock running.
 func startPatience(ctx context.Context, limit time.Duration) *patience {
-	p := &patience{limit: limit, spent: nothingCame.With(limit, context.DeadlineExceeded)}
+	p := &patience{limit: limit, spent: noDataFor.With(limit, context.DeadlineExceeded)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	p.timer = time.AfterFunc(limit, func() { p.cancel(p.spent) })
 	return p
@@ -112,7 +112,7 @@ func (b *body) Read(buf []byte) (int, error) {
 	if err == nil || err == io.EOF { //nolint:errorlint // a wrapped EOF would be a failure below HTTP, not the end
 		return n, err
 	}
-	err = readingAnswer.With(b.patience.explain(b.ctx, err))
+	err = readAnswer.With(b.patience.explain(b.ctx, err))
 	b.failed = b.call.failed(b.ctx, b.start, err)
 	return n, b.failed
 }

@@ -84,7 +84,7 @@ func TestStalledStreamEnds(t *testing.T) {
 		c := newClient(t, cfg)
 		_, body, err := stream(t, c, httpx.Request{URL: url + "/body"})
 		var failure *httpx.Error
-		if body != "begin" || !errors.As(err, &failure) || failure.Kind != httpx.Timeout || !strings.Contains(err.Error(), "nothing came for 100ms") {
+		if body != "begin" || !errors.As(err, &failure) || failure.Kind != httpx.Timeout || !strings.Contains(err.Error(), "no data for 100ms") {
 			t.Errorf("%q, %v", body, err)
 		}
 		if _, err := c.Stream(t.Context(), httpx.Request{URL: url + "/head"}); !errors.As(err, &failure) || failure.Kind != httpx.Timeout {

@@ -45,19 +45,19 @@ func Check(addr netip.Addr) error {
 	what := publicAddress.With()
 	switch {
 	case !addr.IsValid() || addr.Zone() != "":
-		what = addressZone.With()
+		what = zonedAddress.With()
 	case IsMetadata(addr):
-		what = addressWhereHostsVirtualMachines.With()
+		what = metadataAddress.With()
 	case addr.IsPrivate() || shared.Contains(addr):
 		return nil
 	case addr.IsLoopback():
-		what = machineItself.With()
+		what = loopbackAddress.With()
 	case addr.IsLinkLocalUnicast(), addr.IsLinkLocalMulticast():
 		what = linkLocalAddress.With()
 	case addr.IsMulticast(), addr.IsUnspecified():
-		what = noAddressSingleMachine.With()
+		what = notOneMachine.With()
 	}
-	return privateOnes1000.With(addr, ErrNotPrivate, what)
+	return notPrivate.With(addr, ErrNotPrivate, what)
 }
 
 // homeDomains end the names that only a home network gives out. Anybody may register a name below
@@ -90,7 +90,7 @@ func ParseHost(text string) (host string, port uint16, err error) {
 	if h, p, err := net.SplitHostPort(host); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return "", 0, portNotBetween165535.With(short(given))
+			return "", 0, badPort.With(short(given))
 		}
 		host, port = h, uint16(n)
 	}
@@ -100,7 +100,7 @@ func ParseHost(text string) (host string, port uint16, err error) {
 	}
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 	if host == "" || len(host) > 253 || strings.Trim(host, allowed) != "" || strings.Trim(host, "-._") == "" {
-		return "", 0, notHostOrHostPort.With(short(given))
+		return "", 0, badHost.With(short(given))
 	}
 	return strings.ToLower(host), port, nil
 }
@@ -114,11 +114,11 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	given := strings.TrimSpace(text)
 	network, err := netip.ParsePrefix(given)
 	if err != nil || !network.Addr().Is4() {
-		return netip.Prefix{}, notIpv4NetworkSuch192.With(short(given))
+		return netip.Prefix{}, badNetwork.With(short(given))
 	}
 	network = network.Masked()
 	if network.Bits() < widest {
-		return netip.Prefix{}, tooWideWhichAddressesMost.With(network, widest, 1<<(32-widest))
+		return netip.Prefix{}, networkTooWide.With(network, widest, 1<<(32-widest))
 	}
 	return network, Check(network.Addr())
 }

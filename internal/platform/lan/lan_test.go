@@ -56,8 +56,8 @@ func TestNetworksArePrivateAndSmall(t *testing.T) {
 			t.Errorf("%s is %v, %v", text, got, err)
 		}
 	}
-	for text, why := range map[string]string{"10.0.0.0/8": "too wide", "10.0.0.0/21": "too wide", "8.8.8.0/24": "public", "127.0.0.0/24": "this machine", "192.168.1": "not an IPv4 network",
-		"fd00::/120": "not an IPv4 network", "169.254.0.0/24": "link-local", "::ffff:10.0.0.0/120": "not an IPv4 network", "0.0.0.0/0": "too wide", "192.168.1.0/33": "not an"} {
+	for text, why := range map[string]string{"10.0.0.0/8": "too large", "10.0.0.0/21": "too large", "8.8.8.0/24": "public", "127.0.0.0/24": "this machine", "192.168.1": "not an IPv4 network",
+		"fd00::/120": "not an IPv4 network", "169.254.0.0/24": "link-local", "::ffff:10.0.0.0/120": "not an IPv4 network", "0.0.0.0/0": "too large", "192.168.1.0/33": "not an"} {
 		if got, err := lan.ParseNetwork(text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s is %v, %v; want %q", text, got, err, why)
 		}

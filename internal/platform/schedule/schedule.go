@@ -40,12 +40,12 @@ const (
 // Reasons that callers branch on, or that are kept.
 var (
 	// ErrNotFound is returned for a job that nobody has registered.
-	ErrNotFound = reason.New("job_not_found", "there is no such job: GET /api/jobs lists them", "没有这个计划任务：GET /api/jobs 会列出全部任务").For(reason.NotFound)
+	ErrNotFound = reason.New("job_not_found", "there is no such job: GET /api/jobs lists them", "没有这个定时任务：GET /api/jobs 会列出所有定时任务").For(reason.NotFound)
 	// ErrRunning is returned while the job runs, here or in another process.
-	ErrRunning = reason.New("job_running", "this job is running already", "该计划任务正在运行").For(reason.Conflict)
+	ErrRunning = reason.New("job_running", "this job is running already", "该定时任务正在运行").For(reason.Conflict)
 
-	errLost     = reason.New("job_lease_lost", "another process has taken the job over", "另一个进程已接手该任务")
-	errPanicked = reason.New("job_panicked", "internal error: look at the log of this service", "内部错误：请查看本服务的日志")
+	errLost     = reason.New("job_lease_lost", "another process has taken over the job", "另一个进程已接手该定时任务")
+	errPanicked = reason.New("job_panicked", "internal error: the log of the service has the details", "服务内部出错：详情见服务日志")
 )
 
 // Registry has the jobs of a process. It may be used by several goroutines.

@@ -323,7 +323,7 @@ func TestHowARunEnds(t *testing.T) {
 		"it fails":              {run: func(context.Context, *schedule.Run) error { return broken }, outcome: schedule.Failed, problem: "the disk is on fire", next: time.Hour, logged: "a job failed"},
 		"it asks for a retry":   {run: func(_ context.Context, run *schedule.Run) error { run.Again(time.Minute); return broken }, outcome: schedule.Failed, problem: "the disk is on fire", next: time.Minute, logged: "a job failed"},
 		"it asks for more time": {run: func(_ context.Context, run *schedule.Run) error { run.Again(48 * time.Hour); return nil }, outcome: schedule.Done, next: 48 * time.Hour},
-		"it panics":             {run: func(context.Context, *schedule.Run) error { panic("a bug") }, outcome: schedule.Failed, problem: "internal error: look at the log of this service", next: time.Hour, logged: "a bug"},
+		"it panics":             {run: func(context.Context, *schedule.Run) error { panic("a bug") }, outcome: schedule.Failed, problem: "internal error: the log of the service has the details", next: time.Hour, logged: "a bug"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -40,18 +40,18 @@ const (
 // The errors a caller branches on.
 var (
 	// ErrWrongKey is returned for a value that another key sealed.
-	ErrWrongKey = reason.New("secret_wrong_key", "sealed with another key: put the old secret.key back into the data folder (or the old key into WATCHMARK_SECRET_KEY) and start again, "+
-		"or enter the credential anew", "用另一个密钥加密：请把旧的 secret.key 放回数据目录（或把旧密钥写入 WATCHMARK_SECRET_KEY）后重启，或重新填写凭据")
+	ErrWrongKey = reason.New("secret_wrong_key", "encrypted with another key: put the old secret.key back into the data folder (or the old key into WATCHMARK_SECRET_KEY) and start again, "+
+		"or enter the password or key again", "内容是用另一个密钥加密的：请把旧的 secret.key 放回数据目录（或把旧密钥写入 WATCHMARK_SECRET_KEY）后重启，或重新填写密码或密钥")
 	// ErrDamaged is returned for a value that was changed, cut, moved from another place, or never sealed.
-	ErrDamaged = reason.New("secret_sealed_value_damaged_or_belongs", "the sealed value is damaged or belongs elsewhere: restore the database from a backup, or enter the credential anew",
-		"加密的内容已损坏或不属于这里：请从备份恢复数据库，或重新填写凭据")
+	ErrDamaged = reason.New("secret_damaged", "the encrypted value is damaged or belongs elsewhere: restore the database from a backup, or enter the password or key again",
+		"加密的内容已损坏或不属于这里：请从备份恢复数据库，或重新填写密码或密钥").Was("secret_sealed_value_damaged_or_belongs")
 	// ErrNoKey is returned when there is no key although values were sealed with one.
-	ErrNoKey = reason.New("secret_no_key", "there is no key for what is sealed in the database: put the old secret.key back into the data folder; if it is lost, "+
-		"put 32 random bytes in hex into WATCHMARK_SECRET_KEY and enter every credential anew",
-		"缺少数据库中加密内容的密钥：请把旧的 secret.key 放回数据目录；如已丢失，请把 32 个随机字节以十六进制写入 WATCHMARK_SECRET_KEY，并重新填写所有凭据")
+	ErrNoKey = reason.New("secret_no_key", "the key for what is encrypted in the database is missing: put the old secret.key back into the data folder; if it is lost, "+
+		"put 32 random bytes in hex into WATCHMARK_SECRET_KEY and enter all passwords and keys again",
+		"缺少数据库中加密内容的密钥：请把旧的 secret.key 放回数据目录；如已丢失，请把 32 个随机字节以十六进制写入 WATCHMARK_SECRET_KEY，并重新填写所有密码和密钥")
 	// ErrBadKey is returned for key material that is not 32 bytes in base64 or hex.
-	ErrBadKey = reason.New("secret_key_32_bytes_written_hex", "a key is 32 bytes, written in hex (64 characters) or base64 (44 characters)",
-		"密钥为 32 字节，以十六进制（64 个字符）或 base64（44 个字符）书写")
+	ErrBadKey = reason.New("secret_bad_key", "a key must be 32 bytes, written in hex (64 characters) or base64 (44 characters)",
+		"密钥应为 32 字节，以十六进制（64 个字符）或 base64（44 个字符）书写").Was("secret_key_32_bytes_written_hex")
 )
 
 // Box seals and opens credentials with one key. It may be used by several goroutines.

@@ -47,7 +47,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 		}
 	}
 	if !found {
-		return nil, holdsNoCertificateNameFile
+		return nil, noCertificate
 	}
 	return pool, nil
 }
@@ -59,7 +59,7 @@ func filesIn(folder string) ([]string, error) {
 		return nil, cannotRead.With(err)
 	}
 	if len(entries) > mostAuthorities {
-		return nil, moreFilesNameFolderHolds.With(mostAuthorities)
+		return nil, tooManyFiles.With(mostAuthorities)
 	}
 	var files []string
 	for _, entry := range entries {

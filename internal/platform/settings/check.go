@@ -26,13 +26,13 @@ func optional(check func(string) (string, error)) func(string) (string, error) {
 func checkListen(text string) (string, error) {
 	host, port, err := net.SplitHostPort(strings.TrimSpace(text))
 	if err != nil {
-		return "", notHostPortSuch127.With(shown(text))
+		return "", notListenAddress.With(shown(text))
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "", portNotBetween065535.With(shown(port))
+		return "", badListenPort.With(shown(port))
 	}
 	if _, err := netip.ParseAddr(host); err != nil && !isHostName(host) {
-		return "", neitherAddressNorHostName.With(shown(host))
+		return "", badListenHost.With(shown(host))
 	}
 	return net.JoinHostPort(host, port), nil
 }
@@ -54,7 +54,7 @@ func checkBasePath(text string) (string, error) {
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "" || part == "." || part == ".." || !isUnreserved(part) {
-			return "", notPathSuchWatchmarkLetters.With(shown(text))
+			return "", notBasePath.With(shown(text))
 		}
 	}
 	return "/" + path, nil
@@ -74,14 +74,14 @@ func checkURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
-		return "", notAbsoluteHTTPOrHTTPS
+		return "", notURL
 	case u.User != nil:
-		return "", mustNotCarryUserName
+		return "", urlWithUser
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", mustNotCarryQueryOr
+		return "", urlWithQuery
 	}
 	if !validPort(u) {
-		return "", portNotBetween165535
+		return "", badURLPort
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -95,7 +95,7 @@ func checkIssuer(text string) (string, error) {
 	}
 	u, err := url.Parse(plain)
 	if err == nil && u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
-		return "", mustStartHTTPSPlainHTTP
+		return "", issuerWithoutTLS
 	}
 	return strings.TrimSpace(text), nil
 }
@@ -105,7 +105,7 @@ func checkPerson(text string) (string, error) {
 	const longest = 255 // of a subject (OpenID Connect Core, section 2)
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", neitherSubjectNorEMail
+		return "", notOIDCPerson
 	}
 	if strings.Contains(text, "@") {
 		text = strings.ToLower(text)
@@ -118,7 +118,7 @@ func checkLine(text string) (string, error) {
 	const longest = 40
 	text = strings.TrimSpace(text)
 	if len([]rune(text)) > longest {
-		return "", longerCharacters.With(longest)
+		return "", tooManyLetters.With(longest)
 	}
 	return text, nil
 }
@@ -140,7 +140,7 @@ func checkMirror(text string) (string, error) {
 func checkAPIKey(text string) (string, error) {
 	key := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", notAPIKeySpacesOr
+		return "", notAPIKey
 	}
 	return key, nil
 }
@@ -149,7 +149,7 @@ func checkAPIKey(text string) (string, error) {
 func checkTemperature(text string) (string, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0 && n <= 2) {
-		return "", notNumberFrom02
+		return "", notTemperature
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64), nil
 }
@@ -165,7 +165,7 @@ func checkFolder(text string) (string, error) {
 // checkFile takes the path of a file.
 func checkFile(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
-		return "", notPathFile
+		return "", notFilePath
 	}
 	return text, nil
 }
@@ -175,7 +175,7 @@ func checkGUID(text string) (string, error) {
 	const longest = 64
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > longest || !madeOf(text, alphanumeric+"-_") {
-		return "", neitherAllNorGUIDUser
+		return "", notNASUser
 	}
 	return text, nil
 }
@@ -193,10 +193,10 @@ func checkProxy(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	schemes := []string{"http", "https", "socks5", "socks5h"}
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || !validPort(u) {
-		return "", notProxyAddressOneThen.With(strings.Join(schemes, ", "))
+		return "", notProxy.With(strings.Join(schemes, ", "))
 	}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", notProxyAddressNothingMay
+		return "", proxyWithPath
 	}
 	u.Path, u.RawPath = "", ""
 	return u.String(), nil
@@ -207,7 +207,7 @@ func checkWebhookKey(text string) (string, error) {
 	const longest = 128
 	text = strings.TrimSpace(text)
 	if len(text) > longest || !isUnreserved(text) || strings.Trim(text, ".") == "" {
-		return "", mayHoldLettersDigitsOnly.With(longest)
+		return "", badKeyCharacters.With(longest)
 	}
 	return text, nil
 }
@@ -220,7 +220,7 @@ func StrongKey(key string) bool { return len(key) >= shortestKey }
 
 func strongKey(text string) error {
 	if !StrongKey(text) {
-		return fewerCharactersSoCanGuessed.With(shortestKey)
+		return keyTooShort.With(shortestKey)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func checkNetwork(text string) (string, error) {
 		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
 	}
 	if err != nil || !prefix.IsValid() {
-		return "", notNetworkSuch17216.With(shown(text))
+		return "", notNetwork.With(shown(text))
 	}
 	return prefix.Masked().String(), nil
 }
@@ -270,10 +270,10 @@ const (
 func check(s Settings) Errors {
 	var errs Errors
 	if !s.Auth.Enabled && !staysPrivate(s.Server.Listen) {
-		errs = append(errs, &reason.FieldError{Field: "auth.enabled", What: falseAllowedOnlyWhileServer.With(s.Server.Listen)})
+		errs = append(errs, &reason.FieldError{Field: "auth.enabled", What: openToInternet.With(s.Server.Listen)})
 	}
 	if s.Server.UpdateCheck && s.Server.UpdateURL == "" {
-		errs = append(errs, &reason.FieldError{Field: "server.update_url", What: neededServerUpdateCheckGive.With()})
+		errs = append(errs, &reason.FieldError{Field: "server.update_url", What: updateURLMissing.With()})
 	}
 	if (s.Server.TLSCert == "") != (s.Server.TLSKey == "") {
 		missing, other := "server.tls_cert", "server.tls_key"
@@ -283,11 +283,11 @@ func check(s Settings) Errors {
 		errs = append(errs, &reason.FieldError{Field: missing, What: neededTogether.With(other)})
 	}
 	if s.Matching.ReviewScore > s.Matching.AcceptScore {
-		errs = append(errs, &reason.FieldError{Field: "matching.review_score", What: aboveMatchingAcceptScoreWhich.With(s.Matching.ReviewScore, s.Matching.AcceptScore)})
+		errs = append(errs, &reason.FieldError{Field: "matching.review_score", What: aboveAcceptScore.With(s.Matching.ReviewScore, s.Matching.AcceptScore)})
 	}
 	if u, err := url.Parse(s.Catalog.APIURL); err == nil && strings.EqualFold(u.Hostname(), publicCatalog) {
 		if most := 10*s.Catalog.RequestsPerMinute + s.Catalog.Burst; most > publicCatalogMost {
-			errs = append(errs, &reason.FieldError{Field: "catalog.requests_per_minute", What: catalogBurstAllowsRequestsTen.With(most, publicCatalog, publicCatalogMost)})
+			errs = append(errs, &reason.FieldError{Field: "catalog.requests_per_minute", What: tooManyRequests.With(most, publicCatalog, publicCatalogMost)})
 		}
 	}
 	return errs

@@ -170,7 +170,7 @@ func (m *Manager) readStored(ctx context.Context) (map[string]any, error) {
 		}
 		value, err := m.decode(&o, text)
 		if err != nil {
-			errs = append(errs, &reason.FieldError{Field: path, Where: "database", What: orSetKeyWatchmarkToml.With(err, o.env())})
+			errs = append(errs, &reason.FieldError{Field: path, Where: "database", What: orSetElsewhere.With(err, o.env())})
 			continue
 		}
 		values[path] = value

@@ -53,25 +53,25 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 		{"unknown key", `{"log":{"leve":"debug","level":"debug"}}`, []string{"log.leve: unknown key; did you mean log.level?"}},
 		{"unknown section", `{"logg":{"level":"debug"},"log":{"level":"debug"}}`, []string{"logg: unknown section; did you mean [log]?"}},
 		{"locked keys, whatever the value", `{"catalog":{"api_url":null,"burst":10},"log":{"level":"debug"}}`, []string{
-			"catalog.api_url: is locked: it is set by environment variable WATCHMARK_CATALOG_API_URL; change it there",
-			"catalog.burst: is locked: it is set by watchmark.toml; change it there"}},
+			"catalog.api_url: is locked, because it is set by environment variable WATCHMARK_CATALOG_API_URL: change it there",
+			"catalog.burst: is locked, because it is set by watchmark.toml: change it there"}},
 		{"wrong types", `{"auth":{"enabled":"false","lockout_attempts":1.5},"log":{"level":{"a":1}},"server":{"trusted_proxies":[1]}}`, []string{
-			"auth.enabled: text is given, true or false is needed",
-			"auth.lockout_attempts: a number with a fraction is given, a whole number is needed",
-			"log.level: a section is given, text in quotes is needed",
-			"server.trusted_proxies: item 1: a number is given, text in quotes is needed"}},
+			"auth.enabled: text is given, but true or false is needed",
+			"auth.lockout_attempts: a number with a fraction is given, but a whole number is needed",
+			"log.level: a section is given, but text in quotes is needed",
+			"server.trusted_proxies: item 1: a number is given, but text in quotes is needed"}},
 		{"a NAS of nobody, nowhere", `{"nas":{"database_path":" ","user":"' OR 1","range":"ever"}}`, []string{
-			"nas.database_path: is not the path of a file", "nas.range: ever is not one of all, 1day, 1week, 1month", "nas.user: is neither all nor the guid of a user, which is made of letters and digits"}},
+			"nas.database_path: is not the path of a file", "nas.range: ever is not one of all, 1day, 1week, 1month", "nas.user: is neither all nor the guid of a user, which has only letters and digits"}},
 		{"table nowhere and never", `{"matching":{"dataset_url":"data.json","dataset_cron":"0 0 30 2 *"}}`, []string{
-			"matching.dataset_cron: never comes: there is no such day", "matching.dataset_url: is not an absolute http:// or https:// address"}},
+			"matching.dataset_cron: never comes: there is no such day", "matching.dataset_url: is not a full address that begins with http:// or https://"}},
 		{"boxes that are not at home", `{"device":{"addresses":["192.168.1.5","8.8.8.8:9978"],"subnets":["10.0.0.0/8"],"min_percent":10}}`, []string{
-			"device.addresses: item 2: 8.8.8.8 is not an address of a home network: it is a public address; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7",
+			"device.addresses: item 2: 8.8.8.8 is not an address of a home network: it is a public address; addresses of home networks are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7",
 			"device.min_percent: 10 is not between 50 and 99",
-			"device.subnets: item 1: 10.0.0.0/8 is too wide: a /22, which has 1024 addresses, is the most"}},
+			"device.subnets: item 1: 10.0.0.0/8 is too large: use at most a /22, which has 1024 addresses"}},
 		{"a public network", `{"device":{"subnets":["8.8.8.0/24"]}}`, []string{
-			"device.subnets: item 1: 8.8.8.0 is not an address of a home network: it is a public address; private ones are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7"}},
+			"device.subnets: item 1: 8.8.8.0 is not an address of a home network: it is a public address; addresses of home networks are 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 and fc00::/7"}},
 		{"rule between a changed and an unchanged key", `{"matching":{"accept_score":0.4},"log":{"level":"debug"}}`, []string{
-			"matching.review_score: 0.5 is above matching.accept_score, which is 0.4"}},
+			"matching.review_score: 0.5 is higher than matching.accept_score, which is 0.4"}},
 		{"line break in a text", `{"catalog":{"oauth_client_id":"a\r\nX-B: c"},"log":{"level":"debug"}}`, []string{
 			"catalog.oauth_client_id: holds a line break or another control character"}},
 		{"foreign text in a name", `{"log":{"a\nb":1}}`, []string{`log."a\nb": unknown key; the keys of [log] are level, format, file`}},
@@ -160,7 +160,7 @@ func TestLoginStaysOnUntilThePrivateAddressIsInForce(t *testing.T) {
 	h := newHouse(t)
 	h.put(t, map[string]string{"server.listen": `"0.0.0.0:80"`})
 	patch := map[string]map[string]any{"server": {"listen": "127.0.0.1:80"}, "auth": {"enabled": false}}
-	want := []string{"auth.enabled: false is allowed only while server.listen is a loopback or private address, and it is 0.0.0.0:80 until the service is restarted"}
+	want := []string{"auth.enabled: can be false only while server.listen is a loopback or private address; it is 0.0.0.0:80 until the service is restarted"}
 	m := h.start(t)
 	if diff := cmp.Diff(want, h.problems(t, m.Patch(t.Context(), patch))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

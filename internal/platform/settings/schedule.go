@@ -18,7 +18,7 @@ func NextRuns(path, expression string, t time.Time, n int) ([]time.Time, error) 
 	if path != "" {
 		var known bool
 		if o, known = options()[path]; !known || o.form != Cron {
-			return nil, &reason.FieldError{What: notASchedule.With(shown(path))}
+			return nil, &reason.FieldError{What: notAScheduleOption.With(shown(path))}
 		}
 	}
 	value, err := o.parse(expression)
@@ -62,10 +62,10 @@ func NextRun(expression string, t time.Time) (time.Time, error) {
 func parseCron(expression string) (cron.Schedule, error) {
 	schedule, err := cron.ParseStandard(expression)
 	if err != nil {
-		return nil, notCronExpressionFiveFields
+		return nil, notCron
 	}
 	if schedule.Next(time.Now()).IsZero() {
-		return nil, neverComesNoSuchDay
+		return nil, cronNeverDue
 	}
 	return schedule, nil
 }

@@ -31,8 +31,8 @@ func TestNextRuns(t *testing.T) {
 		{"a day that is not there", "nas.cron", "0 0 30 2 *", nil, "nas.cron: never comes: there is no such day"},
 		{"of no key", "", "0 8 * * *", []string{"2026-03-28T08:00:00+01:00", "2026-03-29T08:00:00+02:00"}, ""},
 		{"never, of no key", "", "", nil, ": is not a cron expression of five fields, such as */5 * * * * (every five minutes) or 0 8 * * 3 (Wednesdays at 8)"},
-		{"a key that is no schedule", "nas.user", "* * * * *", nil, ": \"nas.user\" is no key that holds a cron expression"},
-		{"no key", "nas\n", "* * * * *", nil, `: "nas\n" is no key that holds a cron expression`},
+		{"a key that is no schedule", "nas.user", "* * * * *", nil, ": \"nas.user\" is not a setting that holds a cron expression"},
+		{"no key", "nas\n", "* * * * *", nil, `: "nas\n" is not a setting that holds a cron expression`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runs, err := settings.NextRuns(c.key, c.cron, from, 2)

@@ -64,11 +64,11 @@ func (o *option) parse(raw any) (any, error) {
 		if b, ok := raw.(bool); ok {
 			return b, nil
 		}
-		return nil, wrongType(raw, trueOrFalse)
+		return nil, wrongType(raw, aBoolean)
 	case Integer:
 		n, ok := wholeNumber(raw)
 		if !ok {
-			return nil, wrongType(raw, wholeNumber2)
+			return nil, wrongType(raw, aWholeNumber)
 		}
 		return n, o.within(float64(n))
 	case Number:
@@ -76,7 +76,7 @@ func (o *option) parse(raw any) (any, error) {
 		if !ok {
 			var whole int64
 			if whole, ok = wholeNumber(raw); !ok {
-				return nil, wrongType(raw, numberReason)
+				return nil, wrongType(raw, aNumber)
 			}
 			n = float64(whole)
 		}
@@ -86,7 +86,7 @@ func (o *option) parse(raw any) (any, error) {
 	default:
 		text, ok := raw.(string)
 		if !ok {
-			return nil, wrongType(raw, textQuotes)
+			return nil, wrongType(raw, quotedText)
 		}
 		return o.parseString(text)
 	}
@@ -99,19 +99,19 @@ func (o *option) parseText(text string) (any, error) {
 	case Boolean:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, notTrueOrFalse.With(shown(text))
+			return nil, notBoolean.With(shown(text))
 		}
 		return b, nil
 	case Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, notWholeNumberBetween.With(shown(text), o.min, o.max)
+			return nil, notWholeNumber.With(shown(text), o.min, o.max)
 		}
 		return o.parse(n)
 	case Number:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, notNumberBetween.With(shown(text), o.min, o.max)
+			return nil, notNumber.With(shown(text), o.min, o.max)
 		}
 		return o.parse(n)
 	case List:
@@ -139,9 +139,9 @@ func (o *option) within(n float64) error {
 func (o *option) parseString(text string) (any, error) {
 	switch {
 	case len(text) > longestText:
-		return nil, longerBytes.With(longestText)
+		return nil, tooManyBytes.With(longestText)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return nil, holdsLineBreakOrAnother
+		return nil, hasControl
 	case o.choices != nil:
 		var allowed []string
 		for _, choice := range o.choices {
@@ -150,7 +150,7 @@ func (o *option) parseString(text string) (any, error) {
 			}
 			allowed = append(allowed, choice.Value)
 		}
-		return nil, notOne.With(shown(text), strings.Join(allowed, ", "))
+		return nil, notAChoice.With(shown(text), strings.Join(allowed, ", "))
 	case o.check != nil:
 		return o.check(text)
 	}
@@ -168,20 +168,20 @@ func (o *option) parseList(raw any) (any, error) {
 			items = append(items, item)
 		}
 	default:
-		return nil, wrongType(raw, listTexts)
+		return nil, wrongType(raw, aListOfTexts)
 	}
 	if len(items) > mostItems {
-		return nil, moreItems.With(mostItems)
+		return nil, tooManyItems.With(mostItems)
 	}
 	checked := make([]string, len(items))
 	for i, item := range items {
 		text, ok := item.(string)
 		if !ok {
-			return nil, itemReason.With(i+1, wrongType(item, textQuotes))
+			return nil, inItem.With(i+1, wrongType(item, quotedText))
 		}
 		value, err := o.parseString(text)
 		if err != nil {
-			return nil, itemReason2.With(i+1, err)
+			return nil, inItem.With(i+1, err)
 		}
 		checked[i] = value.(string)
 	}
@@ -249,25 +249,25 @@ func wholeNumber(raw any) (int64, bool) {
 
 // wrongType says what was given and what is needed, without the value itself.
 func wrongType(raw any, needed *reason.Kind) error {
-	given := dateOrTime
+	given := aDate
 	switch raw.(type) {
 	case nil:
 		given = nothing
 	case string:
-		given = someText
+		given = aText
 	case bool:
-		given = trueOrFalse
+		given = aBoolean
 	case int64, int:
-		given = numberReason
+		given = aNumber
 	case float64:
-		given = numberReason
-		if needed == wholeNumber2 {
-			given = numberFraction
+		given = aNumber
+		if needed == aWholeNumber {
+			given = aFraction
 		}
 	case []any, []string:
-		given = listReason
+		given = aList
 	case map[string]any, []map[string]any:
-		given = sectionReason
+		given = aSection
 	}
-	return givenNeeded.With(given, needed)
+	return otherTypeGiven.With(given, needed)
 }

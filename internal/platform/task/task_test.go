@@ -41,7 +41,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 			return nil
 		}, task.Done, "two marked"},
 		"failed":   {func(context.Context, *task.Task) error { return errors.New("no disk") }, task.Failed, "no disk"},
-		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: look at the log of this service"},
+		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: the log of the service has the details"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r task.Registry
