@@ -16,8 +16,8 @@ import (
 
 type archiveCommand struct {
 	Import archiveImport `cmd:"" help:"Import a dump: a file, an address, or the newest one. A running service switches to it by itself."`
-	Status archiveStatus `cmd:"" help:"Show what the offline archive holds."`
-	Search archiveSearch `cmd:"" help:"Find a title in the offline archive."`
+	Status archiveStatus `cmd:"" help:"Show what the offline data holds."`
+	Search archiveSearch `cmd:"" help:"Find a title in the offline data."`
 }
 
 type archiveImport struct {

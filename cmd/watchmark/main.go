@@ -22,7 +22,7 @@ type cli struct {
 	Demo     demoCommand     `cmd:"" help:"Try the service: an embedded catalog, webhooks of every source, the page open."`
 	Simulate simulateCommand `cmd:"" help:"Run a catalog that behaves like the real one, to try things without touching a real list."`
 	Match    matchCommand    `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
-	Archive  archiveCommand  `cmd:"" help:"Import, show and search the offline archive: a local copy of the catalog."`
+	Archive  archiveCommand  `cmd:"" help:"Import, show and search the offline data: a local copy of Bangumi."`
 	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
 	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
 	Codes    codesCommand    `cmd:"" name:"two-factor" help:"Turn the code at sign-in off."`

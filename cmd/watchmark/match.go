@@ -28,7 +28,7 @@ type matchCommand struct {
 }
 
 // errUnreachable ends a match that could not be finished.
-var errUnreachable = errors.New("the catalog could not be asked: check catalog.api_url and network.proxy in the settings, or try later")
+var errUnreachable = errors.New("Bangumi could not be asked: check catalog.api_url and network.proxy in the settings, or try later")
 
 // Run matches the title against the catalog that the settings name and prints the trace.
 func (c matchCommand) Run(ctx context.Context, std standard) error {

@@ -24,15 +24,15 @@ func TestAnswersThatAreNotTheCatalogsOwn(t *testing.T) {
 		status  string // of the record, while the fault is in force
 		message string
 	}{
-		{"a mark answered with 200", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Pattern: mark}, "queued", "the catalog's answer is not one of those it gives (HTTP 200)"},
+		{"a mark answered with 200", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Pattern: mark}, "queued", "the answer is not one that Bangumi gives (HTTP 200)"},
 		{"a mark answered with an error and 200", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `{"title":"Bad Request"}`, Pattern: mark}, "queued", "(HTTP 200)"},
 		{"a mark answered with 202 and a text", catalogtest.Fault{Mode: catalogtest.Say, Status: 202, Body: "ok", ContentType: "text/plain", Pattern: mark}, "queued", "(HTTP 202)"},
 		{"an entry that is null", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `null`, Pattern: entryOf}, "queued", "(HTTP 200)"},
-		{"an episode list that is empty", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `{"data":[],"total":0}`, Pattern: episodes}, "queued", "the catalog shows no episodes of a subject that should have some"},
+		{"an episode list that is empty", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `{"data":[],"total":0}`, Pattern: episodes}, "queued", "Bangumi shows no episodes of an entry that should have some"},
 		{"an episode list that is empty once", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `{"data":[],"total":0}`, Pattern: episodes, Times: 1}, "success", ""},
 		{"an episode list that lacks its rows", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: `{"data":null,"total":99}`, Pattern: episodes}, "queued", "(HTTP 200)"},
-		{"a search that is switched off", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: "search is not enable", ContentType: "text/plain; charset=UTF-8", Pattern: search}, "queued", "the catalog's search is switched off"},
-		{"a rate ban", catalogtest.Fault{Mode: catalogtest.Status, Status: 429}, "queued", "too many came (HTTP 429)"},
+		{"a search that is switched off", catalogtest.Fault{Mode: catalogtest.Say, Status: 200, Body: "search is not enable", ContentType: "text/plain; charset=UTF-8", Pattern: search}, "queued", "the search of Bangumi is switched off"},
+		{"a rate ban", catalogtest.Fault{Mode: catalogtest.Status, Status: 429}, "queued", "too many (HTTP 429)"},
 		{"a server error", catalogtest.Fault{Mode: catalogtest.Status, Status: 500}, "queued", "out of order (HTTP 500)"},
 		{"a refused connection", catalogtest.Fault{Mode: catalogtest.Refuse}, "queued", "refused or cut"},
 	} {

@@ -12,8 +12,8 @@ import (
 
 // Why the offline archive is not asked.
 var (
-	archiveOff     = reason.New("archive_off", "the offline archive is switched off", "离线数据未启用")
-	archiveMissing = reason.New("archive_missing", "the offline archive is not imported yet", "离线数据尚未导入")
+	archiveOff     = reason.New("archive_off", "the offline data is switched off", "离线数据未启用")
+	archiveMissing = reason.New("archive_missing", "the offline data is not imported yet", "离线数据尚未导入")
 )
 
 // archive is the offline archive for the matcher; nil, and why, when it is not to be asked.

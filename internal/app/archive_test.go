@@ -190,7 +190,7 @@ func TestBrowserArchive(t *testing.T) {
 		browsertest.Until(browsertest.Says("#archive .verdict", "Switched off")),
 		browsertest.Click("#archive .verdict button"),
 		browsertest.Until(browsertest.Says("#run [role=status]", "Imported.")),
-		browsertest.Until(browsertest.Says("#run .log", "the offline archive was imported")),
+		browsertest.Until(browsertest.Says("#run .log", "the offline data was imported")),
 		browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
 		browsertest.Until(browsertest.Says("#archive .facts", "2026-11-17.210306Z")),
 		browsertest.Until(browsertest.Says("#archive-search", "Look for a title")),
@@ -199,7 +199,7 @@ func TestBrowserArchive(t *testing.T) {
 	picture(t, tab, "archive-run.png")
 	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}),
-		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "taken for a truncated one")),
+		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "probably incomplete")),
 		browsertest.Until(browsertest.Says("#archive .verdict", "In use, but not renewed")),
 	)
 	picture(t, tab, "archive-refused.png")

@@ -163,7 +163,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.cached = catalog.NewCached(d.catalog)
 	d.Archive = archive.New(archiveDir(o.DataDir, now), d.log)
 	if err := d.Archive.Refresh(ctx); err != nil {
-		d.log.Warn("the offline archive cannot be used", "error", err)
+		d.log.Warn("the offline data cannot be used", "error", err)
 	}
 	d.tasks = &task.Registry{Log: d.log}
 	d.jobs = schedule.New(d.db, d.tasks, d.log)
@@ -211,7 +211,7 @@ func (d *Data) apply(_, now settings.Settings) {
 		d.log.Error("the proxy cannot be used; requests go the old way", "error", err)
 	}
 	if err := d.catalog.Apply(catalogConfig(now)); err != nil {
-		d.log.Error("the catalog's address cannot be used; requests go to the old one", "error", err)
+		d.log.Error("the address of Bangumi cannot be used: requests go to the old one", "error", err)
 	}
 	d.cached.Forget()
 }

@@ -131,7 +131,7 @@ func TestEightHoursWithoutTheCatalogLoseNothing(t *testing.T) {
 			}
 		}
 		text := b.logs.String()
-		if starts, ends := strings.Count(text, "the catalog cannot be reached: it is asked again"), strings.Count(text, "catalog reachable again"); starts != 1 || ends != 1 {
+		if starts, ends := strings.Count(text, "Bangumi cannot be reached: it is asked again"), strings.Count(text, "Bangumi can be reached again"); starts != 1 || ends != 1 {
 			t.Errorf("%d notices of the start and %d of the end, want one each", starts, ends)
 		}
 		most, total := asked.most(10)

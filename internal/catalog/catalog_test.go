@@ -83,14 +83,14 @@ func TestErrorKinds(t *testing.T) {
 		{"page that lies about its type", say(200, asJSON, ` <!DOCTYPE html>`), catalog.ErrUnreachable, "web page"},
 		{"page with 403", say(403, asPage, `<html>challenge`), catalog.ErrUnreachable, "web page"},
 		{"broken JSON", say(200, asJSON, `{"id":`), catalog.ErrUnreachable, "JSON"},
-		{"something else", say(200, asJSON, `{}`), catalog.ErrUnreachable, "not the JSON that was due"},
+		{"something else", say(200, asJSON, `{}`), catalog.ErrUnreachable, "not the expected JSON"},
 		{"a redirect that goes round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, catalog.ErrUnreachable, "redirects"},
 		{"a cut answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, catalog.ErrUnreachable, "no connection"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := answering(t, c.answer).Subject(t.Context(), 8)
 			var failure *catalog.Error
-			if !errors.Is(err, c.want) || !errors.As(err, &failure) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "read subject 8") {
+			if !errors.Is(err, c.want) || !errors.As(err, &failure) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "read entry 8") {
 				t.Errorf("%v", err)
 			}
 		})

@@ -76,11 +76,11 @@ func TestOutagesAreToldApart(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"rate ban":        {status(429, ""), "the catalog takes no requests for a while, for too many came (HTTP 429)"},
-		"server error":    {status(502, "9"), "the catalog is out of order (HTTP 502)"},
-		"cut":             {nil, "the catalog cannot be reached, the connection was refused or cut"},
-		"no answer":       {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "the catalog cannot be reached, it did not answer in time"},
-		"somebody else's": {say(200, asJSON, `{}`), "the catalog's answer is not one of those it gives (HTTP 200)"},
+		"rate ban":        {status(429, ""), "Bangumi accepts no requests for a while, because there were too many (HTTP 429)"},
+		"server error":    {status(502, "9"), "Bangumi is out of order (HTTP 502)"},
+		"cut":             {nil, "Bangumi cannot be reached (the connection was refused or cut)"},
+		"no answer":       {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "Bangumi cannot be reached (it did not answer in time)"},
+		"somebody else's": {say(200, asJSON, `{}`), "the answer is not one that Bangumi gives (HTTP 200)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *site) {

@@ -17,7 +17,7 @@ func LacksScope(err error) bool {
 
 // Error is what every failed call of this package returns.
 type Error struct {
-	// Op says what was being done, such as "mark subject 8".
+	// Op says what was being done, such as "mark entry 8".
 	Op reason.Reason
 	// Kind is one of the kinds of failure.
 	Kind *reason.Kind

@@ -125,7 +125,7 @@ func (r *reach) failed(failure *Error) {
 	now := time.Now()
 	if !r.open {
 		r.open, r.since = true, now
-		r.log.Warn("the catalog cannot be reached: it is asked again by and by", "host", r.host, "error", failure, "next_trial_in", wait)
+		r.log.Warn("Bangumi cannot be reached: it is asked again from time to time", "host", r.host, "error", failure, "next_trial_in", wait)
 	}
 	r.trials++
 	r.nextTrial = now.Add(wait)
@@ -136,7 +136,7 @@ func (r *reach) failed(failure *Error) {
 func (r *reach) answered() bool {
 	ended := r.open
 	if ended {
-		r.log.Info("catalog reachable again", "host", r.host, "after", time.Since(r.since).Round(time.Millisecond))
+		r.log.Info("Bangumi can be reached again", "host", r.host, "after", time.Since(r.since).Round(time.Millisecond))
 	}
 	r.reset()
 	r.answeredAt = time.Now()

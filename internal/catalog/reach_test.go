@@ -134,7 +134,7 @@ func TestOpenBreakerSendsNothingUntilItsTrial(t *testing.T) {
 			t.Fatalf("known is %+v", known)
 		}
 		sent, err := s.ask(t.Context())
-		if sent || !errors.Is(err, catalog.ErrUnreachable) || catalog.Asked(err) || !strings.Contains(err.Error(), "read subject 8") {
+		if sent || !errors.Is(err, catalog.ErrUnreachable) || catalog.Asked(err) || !strings.Contains(err.Error(), "read entry 8") {
 			t.Fatalf("sent is %v, the error %v", sent, err)
 		}
 		// The waits double up to a minute, with a quarter of jitter.

@@ -10,7 +10,7 @@ import (
 	"watchmark/internal/watch"
 )
 
-// While the catalog's search is switched off the old one may find the entry; what it does not find waits.
+// While the search of Bangumi is switched off the old one may find the entry; what it does not find waits.
 func TestSearchSwitchedOff(t *testing.T) {
 	server, base := catalogtest.Start(t, catalogtest.Config{SearchOff: true})
 	server.AddSubject(

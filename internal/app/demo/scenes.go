@@ -51,12 +51,12 @@ const plexEpisode = `{"event":"media.scrobble","user":true,"owner":true,"Account
 
 var scenes = []scene{
 	{
-		what: "episode 7 of season 2; the catalog counts on from season 1", source: watch.Plex, contentType: formType,
+		what: "episode 7 of season 2; Bangumi counts on from season 1", source: watch.Plex, contentType: formType,
 		body: multipart("payload", plexEpisode),
 		want: []outcome{{record.Success, 900002, 19}},
 	},
 	{
-		what: "episode 14 of one long season that the catalog splits in two", source: watch.Tautulli, contentType: jsonType,
+		what: "episode 14 of one long season that Bangumi splits in two", source: watch.Tautulli, contentType: jsonType,
 		body: `{"event":"watched","media_type":"episode","title":"沙漏之城","season":"1","episode":"14","release_date":"2024-10-12","year":"2024",
 			"user_name":"Mira","user_id":"101","tmdb_id":"","tvdb_id":"","imdb_id":"","rating_key":"77","progress":"93","server":"attic"}`,
 		want: []outcome{{record.Success, 900005, 14}},

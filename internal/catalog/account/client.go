@@ -404,6 +404,6 @@ func (k *Client) rename(ctx context.Context, a Account, username string) {
 		return
 	}
 	if err := k.Store.SetOwner(ctx, a.ID, catalog.User{ID: a.CatalogUserID, Username: username, Nickname: a.Nickname}); err != nil {
-		k.Log.WarnContext(ctx, "cannot store the catalog's name of an account", "account", a.Username, "username", username, "error", err)
+		k.Log.WarnContext(ctx, "cannot store Bangumi's name of an account", "account", a.Username, "username", username, "error", err)
 	}
 }

@@ -92,9 +92,9 @@ func TestHostileDumps(t *testing.T) {
 		make func(testing.TB) []byte
 		want string
 	}{
-		{"nothing", func(testing.TB) []byte { return nil }, "not a whole zip"},
-		{"no zip", func(testing.TB) []byte { return []byte(strings.Repeat("<html>", 1000)) }, "not a whole zip"},
-		{"the first half of a zip", func(testing.TB) []byte { return whole[:len(whole)/2] }, "not a whole zip"},
+		{"nothing", func(testing.TB) []byte { return nil }, "not a complete zip"},
+		{"no zip", func(testing.TB) []byte { return []byte(strings.Repeat("<html>", 1000)) }, "not a complete zip"},
+		{"the first half of a zip", func(testing.TB) []byte { return whole[:len(whole)/2] }, "not a complete zip"},
 		{"a hole in the middle", func(testing.TB) []byte {
 			return slices.Concat(whole[:len(whole)/3], make([]byte, len(whole)/3), whole[len(whole)/3*2:])
 		}, "subject.jsonlines: "}, // what is unpacked of the hole may be seen before that it is one
@@ -110,13 +110,13 @@ func TestHostileDumps(t *testing.T) {
 				members[fmt.Sprint(i, strings.Repeat("x", 1000))] = ""
 			}
 			return zipped(t, members, zip.Store)
-		}, "table of contents"},
+		}, "its list of files"},
 		{"a member is missing", made(without), "episode.jsonlines: it is missing"},
 		{"a member in a folder", made(map[string]string{"../../subject.jsonlines": "", "x/episode.jsonlines": "", "/subject-relations.jsonlines": ""}), "missing"},
-		{"a bomb that tells its size", made(with("subject.jsonlines", strings.Repeat("\n", 20<<20))), "as no text does"},
-		{"a bomb that lies", patched(with("subject.jsonlines", strings.Repeat("\n", 20<<20)), size("subject.jsonlines", 4000)), "not what the zip says"},
+		{"a bomb that tells its size", made(with("subject.jsonlines", strings.Repeat("\n", 20<<20))), "which no text does"},
+		{"a bomb that lies", patched(with("subject.jsonlines", strings.Repeat("\n", 20<<20)), size("subject.jsonlines", 4000)), "differs from what the zip says"},
 		{"a size that is too large", patched(with("subject.jsonlines", text), size("subject.jsonlines", uint32(len(text)+10))), "breaks off"},
-		{"a size that is too small", patched(with("subject.jsonlines", text), size("subject.jsonlines", 100)), "not what the zip says"},
+		{"a size that is too small", patched(with("subject.jsonlines", text), size("subject.jsonlines", 100)), "differs from what the zip says"},
 		{"a wrong checksum", patched(small(), func(z []byte) { directory(z, "episode.jsonlines")[16] ^= 1 }), "episode.jsonlines"},
 		{"encrypted", patched(small(), func(z []byte) { directory(z, "episode.jsonlines")[8] |= 1 }), "encrypted"},
 		{"an unknown method", patched(small(), func(z []byte) { directory(z, "episode.jsonlines")[10] = 97 }), "cannot be unpacked"},
@@ -129,7 +129,7 @@ func TestHostileDumps(t *testing.T) {
 		}, "subject.jsonlines: line 1: it is longer than"},
 		{"a line of many parts", func(t testing.TB) []byte {
 			return zipped(t, with("subject.jsonlines", `{"id":1,"type":2,"x":[`+strings.Repeat("0,", 100_000)+"0]}\n"), zip.Store)
-		}, "more parts than a row can have"},
+		}, "more fields than a row may have"},
 		{"too many bytes of titles", func(t testing.TB) []byte {
 			var rows strings.Builder
 			for id := range 1400 {
@@ -144,13 +144,13 @@ func TestHostileDumps(t *testing.T) {
 		{"deep nesting", made(with("subject.jsonlines", `{"id":1,"type":2,"x":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n")), "not JSON"},
 		{"UTF-16", made(with("subject.jsonlines", "\xff\xfe{\x00\"\x00i\x00")), "not UTF-8"},
 		{"Latin-1", made(with("subject.jsonlines", `{"id":1,"type":2,"name":"Am`+"\xe9"+`lie"}`+"\n")), "not UTF-8"},
-		{"a subject twice", made(with("subject.jsonlines", lines(`{"id":1,"type":2,"name":"a"}`, `{"id":1,"type":2,"name":"b"}`))), "subject 1 is there twice"},
-		{"an episode twice", made(with("episode.jsonlines", lines(`{"id":11,"subject_id":1,"sort":1}`, `{"id":11,"subject_id":3,"sort":1}`))), "episode 11 is there twice"},
+		{"a subject twice", made(with("subject.jsonlines", lines(`{"id":1,"type":2,"name":"a"}`, `{"id":1,"type":2,"name":"b"}`))), "entry 1 is in it twice"},
+		{"an episode twice", made(with("episode.jsonlines", lines(`{"id":11,"subject_id":1,"sort":1}`, `{"id":11,"subject_id":3,"sort":1}`))), "episode 11 is in it twice"},
 		{"no id", made(with("episode.jsonlines", lines(`{"subject_id":1,"sort":1}`))), "no id"},
 		{"an id beyond all", made(with("subject.jsonlines", lines(`{"id":99999999999,"type":2,"name":"a"}`))), "no id"},
-		{"nothing but books", made(with("subject.jsonlines", lines(`{"id":2,"type":1,"name":"Book"}`))), "holds no anime"},
-		{"no lines at all", made(map[string]string{"subject.jsonlines": "", "episode.jsonlines": "", "subject-relations.jsonlines": ""}), "holds no anime"},
-		{"much smaller than before", made(small()), "taken for a truncated one"},
+		{"nothing but books", made(with("subject.jsonlines", lines(`{"id":2,"type":1,"name":"Book"}`))), "has no anime"},
+		{"no lines at all", made(map[string]string{"subject.jsonlines": "", "episode.jsonlines": "", "subject-relations.jsonlines": ""}), "has no anime"},
+		{"much smaller than before", made(small()), "probably incomplete"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -150,11 +150,11 @@ func (k *Importer) refresh(ctx context.Context, said string) string {
 	switch {
 	case err != nil:
 		if err.Error() != said && ctx.Err() == nil {
-			k.Log.Warn("the offline archive cannot be used", "error", err)
+			k.Log.Warn("the offline data cannot be used", "error", err)
 		}
 		return err.Error()
 	case ok && info.Version != said:
-		k.Log.Info("the offline archive is ready", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes)
+		k.Log.Info("the offline data is ready", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes)
 	}
 	return info.Version
 }
@@ -171,7 +171,7 @@ type Status struct {
 	TaskID           int64         `json:"task_id" doc:"The import that runs, or ran last; 0 when there was none since the start."`
 	Info
 	Size       int64 `json:"size" doc:"Bytes that the archive takes on the disk."`
-	IndexReady bool  `json:"index_ready" doc:"Whether titles can be looked up; until then the catalog is asked."`
+	IndexReady bool  `json:"index_ready" doc:"Whether titles can be looked up; until then Bangumi is asked."`
 	// NextRun is nil while nothing is planned.
 	NextRun *time.Time `json:"next_run"`
 }
@@ -239,13 +239,13 @@ func (k *Importer) end(ctx context.Context, t *task.Task, outcome Outcome, err e
 	info, _ := k.Archive.Info()
 	switch outcome {
 	case Imported:
-		k.Log.InfoContext(ctx, "the offline archive was imported", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes, "relations", info.Relations, "titles", info.Titles)
+		k.Log.InfoContext(ctx, "the offline data was imported", "version", info.Version, "subjects", info.Subjects, "episodes", info.Episodes, "relations", info.Relations, "titles", info.Titles)
 	case UpToDate:
 		k.Log.InfoContext(ctx, "there is no newer dump", "version", info.Version)
 	case Skipped:
-		k.Log.WarnContext(ctx, "the import of the offline archive is skipped", "reason", last.Error)
+		k.Log.WarnContext(ctx, "the import of the offline data is skipped", "reason", last.Error)
 	case Stopped:
-		k.Log.InfoContext(ctx, "the import of the offline archive was cancelled")
+		k.Log.InfoContext(ctx, "the import of the offline data was cancelled")
 	}
 	t.SetResult(struct {
 		Outcome Outcome       `json:"outcome"`

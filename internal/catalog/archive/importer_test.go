@@ -64,12 +64,12 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 		want  string
 		times int64
 	}{
-		{"it is fetched", false, false, false, "not a whole zip file", 1},
-		{"it is not fetched again", false, false, false, "not a whole zip file", 1},
+		{"it is fetched", false, false, false, "not a complete zip file", 1},
+		{"it is not fetched again", false, false, false, "not a complete zip file", 1},
 		{"nothing answers", true, false, false, "502 Bad Gateway", 1},
-		{"it is not fetched after that either", false, false, false, "not a whole zip file", 1},
-		{"nor by the next start", false, false, true, "not a whole zip file", 1},
-		{"a person insists", false, true, false, "not a whole zip file", 2},
+		{"it is not fetched after that either", false, false, false, "not a complete zip file", 1},
+		{"nor by the next start", false, false, true, "not a complete zip file", 1},
+		{"a person insists", false, true, false, "not a complete zip file", 2},
 	} {
 		down.Store(c.down)
 		if c.fresh {

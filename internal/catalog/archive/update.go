@@ -195,7 +195,7 @@ func (k *Importer) take(ctx context.Context, tell func(Progress), do func(contex
 	_, err := do(ctx, d, func(p Progress) {
 		if p.Phase != phase {
 			phase = p.Phase
-			k.Log.InfoContext(ctx, "import of the offline archive", "phase", phase)
+			k.Log.InfoContext(ctx, "import of the offline data", "phase", phase)
 		}
 		tell(p)
 	})

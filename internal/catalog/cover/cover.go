@@ -263,7 +263,7 @@ func (k *Cache) handle(ctx context.Context, id catalog.SubjectID) {
 }
 
 // errNotAsked is the error of a fetch that did not come to its first request.
-var errNotAsked = errors.New("not asked: the catalog does not answer, or too much was looked up lately")
+var errNotAsked = errors.New("not asked: Bangumi does not answer, or too much was looked up lately")
 
 // failure is an error that other covers would meet too: nothing is fetched for a while.
 type failure struct {

@@ -12,7 +12,7 @@ import (
 func TestArchiveBeforeTheFirstImport(t *testing.T) {
 	r := newRig(t)
 	r.do("GET", "/api/catalog_archive/status", nil).want(http.StatusOK, `"enabled":false`, `"last_error":""`, `"import_in_progress":false`, `"current_progress":null`, `"index_ready":false`, `"next_run":null`, `"subjects":0`, `"size":0`)
-	r.do("GET", "/api/catalog_archive/search?q=x", nil).problem(http.StatusConflict, "no offline archive yet")
+	r.do("GET", "/api/catalog_archive/search?q=x", nil).problem(http.StatusConflict, "no offline data yet")
 	r.do("GET", "/api/catalog_archive/search", nil).problem(http.StatusUnprocessableEntity)
 	r.do("GET", "/api/catalog_archive/subjects/1", nil).problem(http.StatusConflict)
 	r.do("GET", "/api/catalog_archive/airing?from=2026-01-05", nil).problem(http.StatusConflict)

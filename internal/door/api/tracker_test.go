@@ -54,7 +54,7 @@ func TestTrackerLoginByMail(t *testing.T) {
 	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": "mira"}).problem(http.StatusUnprocessableEntity, "body.email")
 	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"otp": "123456"}).problem(http.StatusConflict, "request a new code")
 	r.do("POST", "/api/tracker/email-login/start", mail).want(http.StatusOK, `"expires_in":`, `"retry_after":60`)
-	soon := r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "asked for just now")
+	soon := r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "sent just now")
 	if wait, _ := soon.get("retry_after").(float64); wait < 50 || wait > 60 || soon.header.Get("Retry-After") == "" {
 		t.Errorf("retry after %v, header %q", wait, soon.header.Get("Retry-After"))
 	}
@@ -67,8 +67,8 @@ func TestTrackerLoginByMail(t *testing.T) {
 		t.Errorf("a new code can be had in %v", wait)
 	}
 	r.do("POST", "/api/tracker/email-login/complete", map[string]any{"email": trackerMail, "otp": "000000"}).problem(http.StatusConflict, "request a new code")
-	r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "body.email", "ask again in")
-	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": "alex@home.example"}).problem(http.StatusTooManyRequests, "body.email", "ask again in")
+	r.do("POST", "/api/tracker/email-login/start", mail).problem(http.StatusTooManyRequests, "body.email", "request another one in")
+	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": "alex@home.example"}).problem(http.StatusTooManyRequests, "body.email", "request another one in")
 	if n := remote.Requests()["POST /auth/magic"]; n != 1 {
 		t.Errorf("%d mails", n)
 	}
@@ -166,7 +166,7 @@ func TestTrackerSyncByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.mira()
-	r.do("POST", "/api/tracker/sync/manual", nil).problem(http.StatusConflict, "No tracker user")
+	r.do("POST", "/api/tracker/sync/manual", nil).problem(http.StatusConflict, "No Trakt user")
 	remote.AddTitle(trackertest.Title{Kind: "show", ID: 1, Name: "Lighthouse", Genres: []string{"anime"}})
 	remote.AddPlays(trackerMail, trackertest.Play{ID: 1, WatchedAt: time.Now().Add(-time.Hour), Kind: "show", Title: 1, Season: 1, Episode: 1})
 	r.do("POST", "/api/tracker/email-login/start", map[string]any{"email": trackerMail}).want(http.StatusOK)

@@ -182,7 +182,7 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 		browsertest.Until(`/good for another 4:(40|3\d)\. Another mail can be sent in 0:(40|3\d)\./.test(document.getElementById("mail-code").innerText)`))
 	// That mail was for another address, or its code is used up: there is no code to enter.
 	g.answer = func(apiCall) (int, string) {
-		return 429, `{"status":429,"errors":[{"location":"body.email","message":"a mail was sent less than a minute ago: ask again in 40 seconds"}]}`
+		return 429, `{"status":429,"errors":[{"location":"body.email","message":"an e-mail was sent less than a minute ago: request another one in 40 seconds"}]}`
 	}
 	browsertest.Run(t, tab, browsertest.Click("[data-mail-other]"),
 		browsertest.Type("#mail-email", "alex@home.example"), browsertest.Click("#mail-start button"),

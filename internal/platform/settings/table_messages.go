@@ -4,7 +4,7 @@ func notificationSection(s *Notification) section {
 	return section{
 		name:  "notification",
 		label: "Notifications", labelZH: "通知",
-		help: "What people are told, and in which language.",
+		help: "What messages say, and in which language.",
 		zh:   "通知的内容与语言。",
 		options: []option{
 			{name: "language", at: &s.Language, standard: "en", choices: []Choice{{"en", "English", "English"}, {"zh-CN", "简体中文", "简体中文"}},
@@ -13,9 +13,9 @@ func notificationSection(s *Notification) section {
 				zh:   "通知和总结使用的语言。"},
 			{name: "airing_cron", at: &s.AiringCron, standard: "0 9 * * *", check: optional(checkCron), form: Cron,
 				label: "Tell what airs today", labelZH: "今日放送的时间",
-				help: "When people are told which episodes of what they are watching air today, as a cron expression of five fields in the local " +
-					"time. It is taken from the offline archive, so that must be switched on. Empty means never.",
-				zh: "通知“在看”的条目今天有哪些章节放送的时间，五段 cron 表达式，按本地时区。数据来自离线数据，需先启用。留空表示从不通知。"},
+				help: "When a message says which episodes of what you are watching air today, as a cron expression of five fields in the local " +
+					"time. It is taken from the offline data, so that must be switched on. Empty means never.",
+				zh: "通知“在看”的条目今天放送哪几集的时间，五段 cron 表达式，按本地时区。数据来自离线数据，需先启用。留空表示从不通知。"},
 			{name: "silent_days", at: &s.SilentAfter, unit: days, standard: 14, min: 0, max: 365,
 				label: "A source is silent after", labelZH: "来源静默的天数",
 				help: "Days without an event after which a source that used to send some counts as silent. 0 means never.",
@@ -36,8 +36,8 @@ func llmSection(s *LLM) section {
 				label: "Address", labelZH: "接口地址",
 				help: "Address of the service up to its version, for example https://api.openai.com/v1, or that of a server of your own: " +
 					"http://192.168.1.5:11434/v1 (Ollama), http://192.168.1.5:1234/v1 (LM Studio), http://192.168.1.5:8080/v1 (llama.cpp). " +
-					"Nothing leaves the house with one of these. In a container 127.0.0.1 is the container itself. Empty means off: " +
-					"summaries are plain figures then.",
+					"With one of these nothing leaves your network. In a container 127.0.0.1 is the container itself. Empty means off: " +
+					"summaries then have figures only.",
 				zh: "服务的接口地址，写到版本号为止，例如 https://api.openai.com/v1；也可以是自己的服务器：" +
 					"http://192.168.1.5:11434/v1（Ollama）、http://192.168.1.5:1234/v1（LM Studio）、http://192.168.1.5:8080/v1（llama.cpp），此时数据不会离开家庭网络。在容器中，127.0.0.1 指容器本身。留空表示不使用，总结只含统计数字。"},
 			{name: "api_key", at: &s.APIKey, standard: "", check: optional(checkAPIKey),
@@ -47,7 +47,7 @@ func llmSection(s *LLM) section {
 			{name: "model", at: &s.Model, standard: "",
 				label: "Model", labelZH: "模型",
 				help: "Name of the model as the service calls it. Empty leaves it to a server that has only one.",
-				zh:   "模型名称，以服务提供的名称为准。只有一个模型的服务可以留空。"},
+				zh:   "模型名称，以服务给出的名称为准。只有一个模型的服务可以留空。"},
 			{name: "timeout", at: &s.Timeout, unit: seconds, standard: 60, min: 5, max: 270,
 				label: "Timeout", labelZH: "请求超时",
 				help: "Seconds after which a request is given up. Models on a machine of your own may need more.",

@@ -18,7 +18,7 @@ func serverSection(s *Server) section {
 			{name: "public_url", at: &s.PublicURL, standard: "", check: optional(checkURL), form: URL,
 				label: "Public address", labelZH: "对外地址",
 				help: "Address at which people and media servers reach Watchmark, base path included. " +
-					"It is used for the sign-in redirect of the catalog and in the webhook addresses shown. Empty means: taken from the request.",
+					"It is used for the sign-in redirect of Bangumi and in the webhook addresses shown. Empty means: taken from the request.",
 				zh: "用户和媒体服务器访问 Watchmark 的完整地址（含访问路径），用于 Bangumi 授权回调和页面上显示的 Webhook 地址。留空则根据请求自动判断。"},
 			{name: "max_body_mb", at: &s.MaxBody, unit: mebibytes, standard: 4, min: 1, max: 64, advanced: true,
 				label: "Largest webhook", labelZH: "Webhook 大小上限",
@@ -30,7 +30,7 @@ func serverSection(s *Server) section {
 				zh:   "受信任的反向代理网段，例如 172.16.0.0/12；只有来自这些网段的 X-Forwarded 请求头才会被采信。"},
 			{name: "tls_cert", at: &s.TLSCert, standard: "", check: optional(checkFile), restart: true, advanced: true,
 				label: "Certificate", labelZH: "TLS 证书",
-				help: "File with your own certificate and its chain (PEM), for HTTPS without a reverse proxy; together with server.tls_key. A renewed file is read by itself.",
+				help: "File with your own certificate and its chain (PEM), for HTTPS without a reverse proxy; together with server.tls_key. A renewed file is read automatically.",
 				zh:   "自有证书及证书链文件（PEM），用于在没有反向代理时直接提供 HTTPS；须与 server.tls_key 同时设置。证书文件更新后会自动读取。"},
 			{name: "tls_key", at: &s.TLSKey, standard: "", check: optional(checkFile), restart: true, advanced: true,
 				label: "Private key of the certificate", labelZH: "TLS 私钥",
@@ -46,27 +46,27 @@ func serverSection(s *Server) section {
 				zh:   "记录的保留天数。0 表示永久保留。"},
 			{name: "legacy_paths", at: &s.LegacyPaths, standard: false, advanced: true,
 				label: "Addresses of Bangumi-syncer", labelZH: "Bangumi-syncer 的 Webhook 地址",
-				help: "Answer the webhook addresses of Bangumi-syncer too, /Plex, /Emby, /Jellyfin and /Custom, " +
-					"so that media servers that report there need no change. They ask for no key but legacy_key: while that is empty, " +
+				help: "Answer at the webhook addresses of Bangumi-syncer, too (/Plex, /Emby, /Jellyfin and /Custom), " +
+					"so that media servers that report there need no change. They check legacy_key only: while that is empty, " +
 					"whoever can reach the port can report watches.",
 				zh: "同时响应 Bangumi-syncer 的 Webhook 地址（/Plex、/Emby、/Jellyfin、/Custom），媒体服务器无需修改。这些地址只校验 legacy_key；留空时，任何能访问该端口的人都可以上报观看记录。"},
 			{name: "legacy_key", at: &s.LegacyKey, standard: "", check: optional(checkWebhookKey), fresh: strongKey, advanced: true,
 				label: "Key of these addresses", labelZH: "上述地址的密钥",
-				help: "Key that the addresses of Bangumi-syncer end in, when it asked for one, 12 characters at least. " +
-					"A shorter one that was set before still works, within the bounds of addresses without a key. " +
-					"Empty asks for none and passes over what they end in.",
+				help: "Key at the end of the addresses of Bangumi-syncer, if it used one: at least 12 characters. " +
+					"A shorter one that was set before still works, within the limits of addresses without a key. " +
+					"If empty, no key is checked and the end of the address is ignored.",
 				zh: "Bangumi-syncer 启用 Webhook 认证时地址末尾的密钥，至少 12 个字符。以前设置的较短密钥仍然有效，但与不校验密钥的地址受同样的限制。留空则不校验，地址末尾的内容会被忽略。"},
 			{name: "metrics", at: &s.Metrics, standard: false,
 				label: "Metrics for Prometheus", labelZH: "Prometheus 指标",
-				help: "Answer GET /metrics with figures for Prometheus: counts and times, no titles and no names of people. It needs an API key or a login, as everything else does.",
+				help: "Answer GET /metrics with figures for Prometheus: counts and times, no titles and no names of people. It needs an API key or a sign-in, as everything else does.",
 				zh:   "在 GET /metrics 提供 Prometheus 指标：只有数量和耗时，不含标题和用户名。与其他接口一样需要 API 密钥或登录。"},
 			{name: "update_check", at: &s.UpdateCheck, standard: false,
 				label: "Look for new versions", labelZH: "检查新版本",
-				help: "Ask server.update_url once a day whether there is a newer version, and tell of it; that address has to be set first. Nothing is ever downloaded.",
+				help: "Ask server.update_url once a day whether there is a newer version, and say so. Set that address first. Nothing is ever downloaded.",
 				zh:   "每天向 server.update_url 查询一次是否有新版本，有则通知；需先填写该地址。不会下载任何内容。"},
 			{name: "update_url", at: &s.UpdateURL, standard: "", check: optional(checkURL), form: URL, advanced: true,
 				label: "Where versions are announced", labelZH: "版本发布地址",
-				help: "Address of the newest release as the GitHub API tells it (tag_name, html_url), for example https://api.github.com/repos/OWNER/NAME/releases/latest.",
+				help: "Address of the newest release as the GitHub API gives it (tag_name, html_url), for example https://api.github.com/repos/OWNER/NAME/releases/latest.",
 				zh:   "以 GitHub API 格式（tag_name、html_url）返回最新版本的地址，例如 https://api.github.com/repos/OWNER/NAME/releases/latest。"},
 		},
 	}
@@ -80,8 +80,8 @@ func authSection(s *Auth) section {
 		zh:   "页面、API 与 Webhook 的访问控制。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: true,
-				label: "Ask for a login", labelZH: "需要登录",
-				help: "Ask for a login on the page and in the API. It can be switched off only while server.listen is a loopback or private " +
+				label: "Ask for a sign-in", labelZH: "需要登录",
+				help: "Ask for a sign-in on the page and in the API. It can be switched off only while server.listen is a loopback or private " +
 					"address; the service then answers only at addresses and names of a home network, and at server.public_url.",
 				zh: "页面与 API 是否需要登录。仅当 server.listen 为本机或内网地址时才能关闭；关闭后只响应内网地址、内网主机名及 server.public_url。"},
 			{name: "webhook_auth_enabled", at: &s.WebhookAuthEnabled, standard: true,
@@ -90,19 +90,19 @@ func authSection(s *Auth) section {
 				zh:   "接收 Webhook 时是否校验密钥。"},
 			{name: "webhook_key", at: &s.WebhookKey, standard: "", check: optional(checkWebhookKey), fresh: strongKey,
 				label: "Webhook key", labelZH: "Webhook 密钥",
-				help: "Key that media servers send with a webhook, 12 characters at least. One is generated at the first start.",
+				help: "Key that media servers send with a webhook, at least 12 characters. One is generated at the first start.",
 				zh:   "媒体服务器发送 Webhook 时携带的密钥，至少 12 个字符。首次启动时自动生成。"},
 			{name: "session_days", at: &s.Session, unit: days, standard: 30, min: 1, max: 365,
 				label: "Stay signed in", labelZH: "登录有效期",
-				help: "Days without use after which a login on the page ends.",
+				help: "Days without use after which you are signed out.",
 				zh:   "登录在多少天未使用后失效。"},
 			{name: "lockout_attempts", at: &s.LockoutAttempts, standard: 5, min: 1, max: 100, advanced: true,
-				label: "Failed logins before a lock", labelZH: "锁定前的失败次数",
-				help: "Failed logins after which further ones are refused for a while.",
+				label: "Failed sign-ins before a lock", labelZH: "锁定前的失败次数",
+				help: "Failed sign-ins after which further ones are refused for a while.",
 				zh:   "登录连续失败多少次后暂时锁定。"},
 			{name: "lockout_minutes", at: &s.Lockout, unit: minutes, standard: 15, min: 1, max: 1440, advanced: true,
 				label: "Length of the lock", labelZH: "锁定时长",
-				help: "Minutes for which logins are refused then.",
+				help: "Minutes for which sign-ins are refused then.",
 				zh:   "锁定的分钟数。"},
 			{name: "oidc_name", at: &s.OIDCName, standard: "", check: optional(checkLine),
 				label: "Name of the sign-in provider", labelZH: "登录服务名称",
@@ -110,8 +110,8 @@ func authSection(s *Auth) section {
 				zh:   "登录页按钮上显示的 OpenID Connect 登录服务名称，例如 Authelia。留空则显示其主机名。"},
 			{name: "oidc_issuer", at: &s.OIDCIssuer, standard: "", check: optional(checkIssuer), form: URL,
 				label: "Issuer of the provider", labelZH: "Issuer 地址",
-				help: "Address (issuer) of an OpenID Connect provider that may sign you in beside the password, " +
-					"for example https://auth.example.org. /docs/access#a-sign-in-provider has examples. Empty means: the password alone.",
+				help: "Address (issuer) of an OpenID Connect provider that may sign you in besides the password, " +
+					"for example https://auth.example.org. /docs/access#a-sign-in-provider has examples. Empty means: the password only.",
 				zh: "可在密码之外用于登录的 OpenID Connect 服务的 Issuer 地址，例如 https://auth.example.org。示例见 /docs/access#a-sign-in-provider。留空表示只能用密码登录。"},
 			{name: "oidc_client_id", at: &s.OIDCClientID, standard: "",
 				label: "Client ID", labelZH: "Client ID",
@@ -123,10 +123,10 @@ func authSection(s *Auth) section {
 				zh:   "对应的 Client Secret。公开客户端（public client）留空。"},
 			{name: "oidc_allowed", at: &s.OIDCAllowed, standard: []string{}, check: checkPerson,
 				label: "Who may sign in with it", labelZH: "允许登录的用户",
-				help: "Accounts of the provider that sign in as the administrator: a subject (sub), or an e-mail address, " +
+				help: "Accounts of the provider that sign in as the administrator: a user ID (sub) or an e-mail address, " +
 					"which counts only when the provider says that it is verified. Empty lets nobody in. " +
-					"Settings → Access names the account that tried last.",
-				zh: "可通过登录服务以管理员身份登录的用户：填写 subject（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
+					"Settings → Access shows the account that tried last.",
+				zh: "可通过登录服务以管理员身份登录的用户：填写用户 ID（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
 		},
 	}
 }
@@ -149,10 +149,10 @@ func networkSection(s *Network) section {
 				zh:   "对外请求的超时秒数。"},
 			{name: "ca_certificates", at: &s.CACertificates, standard: "", check: optional(checkAuthorities), advanced: true,
 				label: "Certificates of your own authority", labelZH: "自建 CA 证书",
-				help: "File, or folder of files, with certificates (PEM or DER) that are trusted besides those of the system, " +
-					"for everything the service connects to: mail, sign-in provider, language model, proxy, media servers, catalog, tracker. " +
+				help: "File, or folder of files, with certificates (PEM or DER) that are trusted in addition to those of the system, " +
+					"for all connections of the service: mail, sign-in provider, language model, proxy, media servers, Bangumi, Trakt. " +
 					"Read at the start and when settings are saved.",
-				zh: "除系统证书外额外信任的证书文件（PEM 或 DER），或存放这些文件的文件夹；对所有对外连接有效：邮件、登录服务、大语言模型、代理、媒体服务器、条目库、Trakt。启动时和保存设置时读取。"},
+				zh: "除系统证书外额外信任的证书文件（PEM 或 DER），或存放这些文件的文件夹；对所有对外连接有效：邮件、登录服务、大模型、代理、媒体服务器、Bangumi、Trakt。启动时和保存设置时读取。"},
 		},
 	}
 }

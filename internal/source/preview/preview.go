@@ -48,7 +48,7 @@ type Row struct {
 	Film        bool              `json:"film"`
 	Episodes    []float64         `json:"episodes" doc:"In ascending order; empty for films."`
 	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
-	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The catalog's entry; 0 for none."`
+	SubjectID   catalog.SubjectID `json:"subject_id" doc:"Bangumi's entry; 0 for none."`
 	SubjectName string            `json:"subject_name"`
 	Reason      reason.Reason     `json:"reason_value" doc:"Why, in one sentence; that of the first episode."`
 }

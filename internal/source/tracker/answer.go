@@ -13,15 +13,15 @@ import (
 
 // The kinds of *Error: what the tracker has against a request (upstreams/tracker.md section 5).
 var (
-	ErrUnreachable  = errors.New("the tracker cannot be reached")
-	ErrBusy         = errors.New("the tracker asks for patience")
-	ErrUnauthorized = errors.New("the tracker does not accept the token")
-	ErrForbidden    = errors.New("the tracker does not accept the client")
-	ErrGone         = errors.New("the tracker does not know what was asked for")
-	ErrLimit        = errors.New("a limit of the tracker account is reached")
-	ErrLocked       = errors.New("the tracker account is locked")
-	ErrVIP          = errors.New("the tracker keeps this for paying members")
-	ErrRefused      = errors.New("the tracker refused the request")
+	ErrUnreachable  = errors.New("Trakt cannot be reached")
+	ErrBusy         = errors.New("Trakt asks for patience")
+	ErrUnauthorized = errors.New("Trakt does not accept the token")
+	ErrForbidden    = errors.New("Trakt does not accept the client")
+	ErrGone         = errors.New("Trakt does not know what was asked for")
+	ErrLimit        = errors.New("a limit of the Trakt account is reached")
+	ErrLocked       = errors.New("the Trakt account is locked")
+	ErrVIP          = errors.New("Trakt keeps this for paying members")
+	ErrRefused      = errors.New("Trakt refused the request")
 
 	// ErrGrantInvalid: the code or refresh token is used up, expired or revoked.
 	ErrGrantInvalid = errors.New("the authorisation is no longer valid")

@@ -44,7 +44,7 @@ func (k *Service) patiently(ctx context.Context, op *reason.Kind, userID int64, 
 		if wait > longestWait {
 			return nil, err
 		}
-		k.Log.InfoContext(ctx, "the tracker does not answer; it is asked again", "wait", wait, "error", err)
+		k.Log.InfoContext(ctx, "Trakt does not answer; it is asked again", "wait", wait, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -140,10 +140,10 @@ func TestARefusedSignInSaysWhatToDo(t *testing.T) {
 	}{
 		"no such address":        {trackertest.Fault{Path: "/auth/magic", Status: 400}, "check it"},
 		"a browser is wanted":    {trackertest.Fault{Path: "/auth/magic", Status: 403}, "browser"},
-		"the code is not taken":  {trackertest.Fault{Path: "/auth/magic/submit", Status: 400}, "new mail"},
+		"the code is not taken":  {trackertest.Fault{Path: "/auth/magic/submit", Status: 400}, "new e-mail"},
 		"a client nobody knows":  {trackertest.Fault{Path: "/api/auth/", Status: 400}, "tracker.client_id"},
-		"the client is refused":  {trackertest.Fault{Path: "/oauth/token", Status: 401}, "client id"},
-		"the client was deleted": {trackertest.Fault{Path: "/oauth/token", Status: 400}, "client id"},
+		"the client is refused":  {trackertest.Fault{Path: "/oauth/token", Status: 401}, "client ID"},
+		"the client was deleted": {trackertest.Fault{Path: "/oauth/token", Status: 400}, "client ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -185,7 +185,7 @@ func TestWrongCodesVoidTheSignIn(t *testing.T) {
 			t.Errorf("with %d left: %v", left, err)
 		}
 	}
-	if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrTooManyCodes) || !strings.Contains(err.Error(), "MAX_OTP_ATTEMPTS") {
+	if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrTooManyCodes) {
 		t.Errorf("one too many: %v", err)
 	}
 	if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, right); !errors.Is(err, tracker.ErrNoLogin) {
@@ -530,14 +530,14 @@ func TestSigningInByDeviceCode(t *testing.T) {
 	}{
 		"approved":                  {nil, alex, 5, task.Done, "alex"},
 		"refused":                   {nil, "no", 5, task.Failed, "refused"},
-		"nobody comes":              {nil, "", 12, task.Failed, "nobody typed"},
+		"nobody comes":              {nil, "", 12, task.Failed, "expired before"},
 		"asked too often":           {&trackertest.Fault{Status: 429, Times: 2}, alex, 3, task.Done, "alex"}, // after 5, 15 and 35 s
 		"cut":                       {&trackertest.Fault{Times: 3}, alex, 5, task.Done, "alex"},
 		"overloaded":                {&trackertest.Fault{Status: 503, Times: 3}, alex, 5, task.Done, "alex"},
 		"the code has ended":        {&trackertest.Fault{Status: 410}, alex, 1, task.Failed, "start again"},
 		"the code was used":         {&trackertest.Fault{Status: 409}, alex, 1, task.Failed, "start again"},
 		"the code is not known":     {&trackertest.Fault{Status: 404}, alex, 1, task.Failed, "start again"},
-		"the secret is not the one": {&trackertest.Fault{Status: 401}, alex, 1, task.Failed, "client id or its secret"},
+		"the secret is not the one": {&trackertest.Fault{Status: 401}, alex, 1, task.Failed, "client ID or its secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

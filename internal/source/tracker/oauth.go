@@ -179,7 +179,7 @@ func (k *Service) awaitDevice(ctx context.Context, o Options, code secret.Text, 
 			if !passing(err) {
 				return User{}, err
 			}
-			k.Log.DebugContext(ctx, "the tracker does not tell about a device code", "error", err)
+			k.Log.DebugContext(ctx, "Trakt does not tell about a device code", "error", err)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (k *Service) credential(ctx context.Context, id int64, early time.Duration,
 			}
 			old := fresh
 			if freshUser, fresh, err = k.renew(whole, freshUser, old); err != nil && old.Access != refused && time.Until(old.ExpiresAt) > 0 && passing(err) {
-				k.Log.WarnContext(ctx, "cannot renew the sign-in at the tracker now; the old one is still good", "tracker_user", freshUser.Name, "error", err)
+				k.Log.WarnContext(ctx, "cannot renew the sign-in at Trakt now; the old one is still good", "tracker_user", freshUser.Name, "error", err)
 				return nil
 			}
 			return err
@@ -124,7 +124,7 @@ func (k *Service) renew(ctx context.Context, u User, c Credential) (User, Creden
 	if errors.Is(err, ErrGrantInvalid) {
 		first, killed := k.store.kill(ctx, u.ID, u.version, ErrDead.With())
 		if first {
-			k.Log.WarnContext(ctx, "the tracker does not renew a sign-in any more: sign in again", "tracker_user", u.Name)
+			k.Log.WarnContext(ctx, "Trakt does not renew a sign-in any more: sign in again", "tracker_user", u.Name)
 		} else if now, c, gone := k.load(ctx, u.ID); gone == nil && now.version != u.version {
 			return now, c, nil // what was refused is not what is stored any more
 		}
@@ -193,7 +193,7 @@ func (k *Service) get(ctx context.Context, op *reason.Kind, id int64, path strin
 func (k *Service) renewTokens(ctx context.Context, _ *schedule.Run) error {
 	users, err := k.store.users(ctx)
 	if err != nil {
-		return fmt.Errorf("list the tracker users: %w", err)
+		return fmt.Errorf("list Trakt users: %w", err)
 	}
 	var problems []error
 	for _, u := range users {
@@ -240,7 +240,7 @@ func (k *Service) Disconnect(ctx context.Context, id int64) (revoked bool, err e
 		if _, c, err := k.store.get(ctx, u.ID); err == nil {
 			err = k.revoke(ctx, u, c)
 			if revoked = err == nil; !revoked {
-				k.Log.WarnContext(ctx, "the tracker did not revoke a sign-in; it is forgotten here all the same", "tracker_user", u.Name, "error", err)
+				k.Log.WarnContext(ctx, "Trakt did not revoke a sign-in; it is forgotten here all the same", "tracker_user", u.Name, "error", err)
 			}
 		}
 		return k.store.clear(context.WithoutCancel(ctx), u.ID)
@@ -276,13 +276,13 @@ func (k *Service) connect(ctx context.Context, m Method, clientID, redirectURI s
 		return User{}, err
 	}
 	if kept, err := k.identify(ctx, id); err != nil {
-		k.Log.WarnContext(ctx, "the tracker did not tell who signed in; it is asked again later", "error", err)
+		k.Log.WarnContext(ctx, "Trakt did not tell who signed in; it is asked again later", "error", err)
 	} else {
 		id = kept
 	}
 	u, _, err := k.store.get(ctx, id)
 	if err != nil {
-		return User{}, fmt.Errorf("read who signed in at the tracker: %w", err)
+		return User{}, fmt.Errorf("read who signed in at Trakt: %w", err)
 	}
 	return u, nil
 }

@@ -427,12 +427,12 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 		words string
 	}{
 		"400":                 {trackertest.Fault{Status: 400}, tracker.ErrRefused, "Bad Request"},
-		"403":                 {trackertest.Fault{Status: 403}, tracker.ErrForbidden, "deleted in July 2026"},
+		"403":                 {trackertest.Fault{Status: 403}, tracker.ErrForbidden, "without VIP in July 2026"},
 		"403 of the firewall": {trackertest.Fault{Status: 403, HTML: true}, tracker.ErrForbidden, "firewall"},
-		"404":                 {trackertest.Fault{Status: 404}, tracker.ErrGone, "does not know"},
+		"404":                 {trackertest.Fault{Status: 404}, tracker.ErrGone, "does not have"},
 		"409":                 {trackertest.Fault{Status: 409}, tracker.ErrRefused, "Conflict"},
-		"412":                 {trackertest.Fault{Status: 412}, tracker.ErrRefused, "fault of this service"},
-		"420":                 {trackertest.Fault{Status: 420}, tracker.ErrLimit, "limit of the tracker account"},
+		"412":                 {trackertest.Fault{Status: 412}, tracker.ErrRefused, "fault of Watchmark"},
+		"420":                 {trackertest.Fault{Status: 420}, tracker.ErrLimit, "limit of the Trakt account"},
 		"422":                 {trackertest.Fault{Status: 422}, tracker.ErrRefused, "Unprocessable"},
 		"423":                 {trackertest.Fault{Status: 423}, tracker.ErrLocked, "is locked"},
 		"423 deactivated":     {trackertest.Fault{Status: 423, Header: map[string]string{"X-Account-Deactivated": "true"}}, tracker.ErrLocked, "deactivated"},
@@ -443,7 +443,7 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 		"500":                 {trackertest.Fault{Status: 500}, tracker.ErrUnreachable, "overloaded or broken (500)"},
 		"521":                 {trackertest.Fault{Status: 521, HTML: true}, tracker.ErrUnreachable, "overloaded or broken (521)"},
 		"what nobody foresaw": {trackertest.Fault{Status: 451}, tracker.ErrRefused, "451"},
-		"a page":              {trackertest.Fault{Status: 200, HTML: true}, tracker.ErrUnreachable, "a page came"},
+		"a page":              {trackertest.Fault{Status: 200, HTML: true}, tracker.ErrUnreachable, "a web page came"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

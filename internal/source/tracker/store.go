@@ -38,9 +38,9 @@ const (
 // User is a person whose tracker account was connected.
 type User struct {
 	ID          int64         `json:"id"`
-	Name        string        `json:"name" doc:"What the tracker calls them; accounts list it as a media-server user. Empty until the tracker told."`
+	Name        string        `json:"name" doc:"What Trakt calls them; accounts list it as a media-server user. Empty until Trakt told."`
 	Method      Method        `json:"method" enum:"email,code,device" doc:"How they signed in."`
-	State       State         `json:"state" enum:"connected,refused,dead,disconnected" doc:"refused: the tracker refuses the sign-in although it was renewed. dead: it does not renew the sign-in any more, sign in again."`
+	State       State         `json:"state" enum:"connected,refused,dead,disconnected" doc:"refused: Trakt refuses the sign-in although it was renewed. dead: it does not renew the sign-in any more, sign in again."`
 	Problem     reason.Reason `json:"problem_value,omitzero" doc:"What is wrong with the sign-in and what to do, in plain words; empty when nothing is."`
 	ExpiresAt   *time.Time    `json:"expires_at" doc:"When the access token ends; it is renewed before. null when there is none."`
 	ConnectedAt time.Time     `json:"connected_at"`
@@ -101,7 +101,7 @@ func timeOrNil(ms int64) *time.Time {
 // users lists everybody, the first connected first. A credential that cannot be opened is the
 // user's problem for as long as that lasts.
 func (s store) users(ctx context.Context) ([]User, error) {
-	return db.All(ctx, s.db.Read(), "list the tracker users", func(row db.Row) (User, error) {
+	return db.All(ctx, s.db.Read(), "list Trakt users", func(row db.Row) (User, error) {
 		var text string
 		u, err := scanUser(row, &text)
 		if err == nil && text != "" {
@@ -154,7 +154,7 @@ func (s store) add(ctx context.Context, m Method, clientID, redirectURI string, 
 		}
 		// The seal is bound to the id, which is known only now.
 		if _, err = tx.ExecContext(ctx, `UPDATE tracker_users SET credential = ? WHERE id = ?`, s.seal(c, id), id); err != nil {
-			return fmt.Errorf("store a credential of the tracker: %w", err)
+			return fmt.Errorf("store a credential of Trakt: %w", err)
 		}
 		return nil
 	})
@@ -275,7 +275,7 @@ func (s store) take(ctx context.Context, id, version int64, problem reason.Reaso
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("store whether the tracker takes the credential of tracker user %d: %w", id, err)
+		return fmt.Errorf("store whether Trakt takes the credential of tracker user %d: %w", id, err)
 	}
 	return nil
 }

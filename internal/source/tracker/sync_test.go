@@ -157,7 +157,7 @@ func TestAPlayRemovedWhilePagesAreReadHidesNoOther(t *testing.T) {
 	started, goOn := r.readTo(1)
 	r.remote.RemovePlay(mira, 1_000_600) // of the first page: the second one moves up
 	goOn()
-	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message.Text, "read again") {
+	if s := r.wait(started); s.State != task.Failed || !strings.Contains(s.Message.Text, "read it again") {
 		t.Errorf("ended as %+v", s)
 	}
 	if got, _ := r.sync(true); got.Outcome != tracker.Taken || got.Known+got.Taken != 599 {
@@ -222,7 +222,7 @@ func TestEverybodyIsRead(t *testing.T) {
 	}
 	sync, err := r.service.SyncStatus(t.Context())
 	must(t, err)
-	if !strings.Contains(sync.Users[0].Error.Text, "client id") || !sync.Users[1].Error.IsZero() {
+	if !strings.Contains(sync.Users[0].Error.Text, "client ID") || !sync.Users[1].Error.IsZero() {
 		t.Errorf("told %+v", sync.Users)
 	}
 	_, err = r.service.PreviewSync(t.Context(), 0)

@@ -128,7 +128,7 @@ func (k *Service) Prune(ctx context.Context, limit int) (int64, error) {
 		result, err := tx.ExecContext(ctx, `DELETE FROM tracker_titles WHERE (kind, tracker_id) IN
 			(SELECT kind, tracker_id FROM tracker_titles WHERE fetched_at < ? LIMIT ?)`, time.Now().Add(-titlesFresh).UnixMilli(), limit)
 		if err != nil {
-			return fmt.Errorf("prune the titles of the tracker: %w", err)
+			return fmt.Errorf("prune the titles of Trakt: %w", err)
 		}
 		n, err = result.RowsAffected()
 		return err

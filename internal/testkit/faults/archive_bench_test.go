@@ -111,7 +111,7 @@ func matchMany(s *service, titles []dumptest.Title, senders, n int) []time.Durat
 				s.call(http.StatusOK, http.MethodPost, "/api/test-match", body, &trace)
 				times[i] = time.Since(start)
 				if !slices.Contains(trace.Steps, struct{ Name, Status string }{"archive", "hit"}) {
-					s.tb.Errorf("%q is not found in the archive: %+v", title.Name, trace)
+					s.tb.Errorf("%q is not found in the offline data: %+v", title.Name, trace)
 				}
 			}
 		})

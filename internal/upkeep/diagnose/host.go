@@ -86,7 +86,7 @@ var ErrProxy = reason.New("diagnosis_proxy", "the proxy must be an address such 
 
 // ProxyTest is how a proxy was found.
 type ProxyTest struct {
-	OK bool `json:"ok" doc:"Whether the catalog can be reached through the proxy."`
+	OK bool `json:"ok" doc:"Whether Bangumi can be reached through the proxy."`
 	// Proxy shows neither user nor password.
 	Proxy     string        `json:"proxy" doc:"The proxy, without user and password; empty when there is none." example:"socks5://proxy.example:1080"`
 	Message   reason.Reason `json:"message_value,omitzero" doc:"How it came out, in plain words."`

@@ -4,15 +4,15 @@ import "watchmark/internal/platform/reason"
 
 // What people are told.
 var (
-	readAddressCatalog = reason.New("diagnose_read_address_catalog", "read the address of the catalog: {cause}",
+	readAddressCatalog = reason.New("diagnose_read_address_catalog", "read the address of Bangumi: {cause}",
 		"读取 Bangumi 地址：{cause}")
 	noProxySetRequestsGo = reason.New("diagnose_no_proxy_set_requests_go", "No proxy is set: requests go directly.",
 		"没有设置代理：请求直接发送。")
-	catalogAnswersThroughProxyMs = reason.New("diagnose_catalog_answers_through_proxy_ms", "The catalog answers through the proxy in {elapsed_ms} ms, directly in {elapsed_ms2} ms.",
+	catalogAnswersThroughProxyMs = reason.New("diagnose_catalog_answers_through_proxy_ms", "Bangumi answers through the proxy in {elapsed_ms} ms, directly in {elapsed_ms2} ms.",
 		"通过代理访问 Bangumi 用时 {elapsed_ms} 毫秒，直连 {elapsed_ms2} 毫秒。")
-	catalogAnswersThroughProxyMs2 = reason.New("diagnose_catalog_answers_through_proxy_ms_2", "The catalog answers through the proxy in {elapsed_ms} ms; directly it cannot be reached.",
+	catalogAnswersThroughProxyMs2 = reason.New("diagnose_catalog_answers_through_proxy_ms_2", "Bangumi answers through the proxy in {elapsed_ms} ms; directly it cannot be reached.",
 		"通过代理访问 Bangumi 用时 {elapsed_ms} 毫秒；直连无法访问。")
-	catalogCannotReachedThroughProxy = reason.New("diagnose_catalog_cannot_reached_through_proxy", "The catalog cannot be reached through the proxy, but directly in {elapsed_ms} ms. {advice}",
+	catalogCannotReachedThroughProxy = reason.New("diagnose_catalog_cannot_reached_through_proxy", "Bangumi cannot be reached through the proxy, but directly in {elapsed_ms} ms. {advice}",
 		"通过代理无法访问 Bangumi，直连用时 {elapsed_ms} 毫秒。{advice}")
 	generalFailure          = reason.New("diagnose_general_failure", "general failure", "代理故障")
 	connectionNotAllowed    = reason.New("diagnose_connection_not_allowed", "connection not allowed", "不允许此连接")
@@ -30,6 +30,6 @@ var (
 		"代理不接受任何可用的认证方式")
 	nameHostTooLong        = reason.New("diagnose_name_host_too_long", "the name of the host is too long", "主机名过长")
 	issuedReason           = reason.New("diagnose_issued", "{tlsversion}, issued by {issuer}", "{tlsversion}，签发者 {issuer}")
-	catalogCannotBeReached = reason.New("diagnose_catalog_cannot_be_reached", "The catalog cannot be reached, neither through the proxy nor directly. {advice}", "通过代理和直连都无法访问 Bangumi。{advice}")
+	catalogCannotBeReached = reason.New("diagnose_catalog_cannot_be_reached", "Bangumi cannot be reached, neither through the proxy nor directly. {advice}", "通过代理和直连都无法访问 Bangumi。{advice}")
 	validByServersClock    = reason.New("diagnose_valid_by_servers_clock", "{detail}; by the clock of the server, which differs by {seconds} s, it is valid", "{detail}；按服务器的时钟（相差 {seconds} 秒）则有效")
 )

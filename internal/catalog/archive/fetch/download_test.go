@@ -318,8 +318,8 @@ func TestAllSourcesFail(t *testing.T) {
 	begin(t, cfg, r, half)
 	_, err := fetch.Download(t.Context(), cfg, r, silent)
 	has(t, err, "download the dump "+version, "direct: it answered 404 Not Found",
-		strings.TrimPrefix(short.URL, "http://")+": its file has 524293 bytes instead of the announced 1048576",
-		strings.TrimPrefix(page.URL, "http://")+": it answered with a page", strings.TrimPrefix(packed.URL, "http://")+": it answered with a compressed file",
+		strings.TrimPrefix(short.URL, "http://")+": its file has 524293 bytes, and 1048576",
+		strings.TrimPrefix(page.URL, "http://")+": it answered with a web page", strings.TrimPrefix(packed.URL, "http://")+": it answered with a compressed file",
 		"mirror nowhere.invalid: the name nowhere.invalid cannot be resolved")
 	direct.requests()
 	got(t, cfg, r, dump)
@@ -333,12 +333,12 @@ func TestWrongFilesLeaveNothing(t *testing.T) {
 		body http.HandlerFunc
 		want string
 	}{
-		{"another digest", file(content(2), ""), "not the announced one: its digest is sha256:"},
+		{"another digest", file(content(2), ""), "not the one that was announced: its checksum is sha256:"},
 		{"more bytes than announced", func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			_, _ = w.Write(append(bytes.Clone(dump), 0))
-		}, "not the announced one: more than 1048576 bytes came"},
-		{"more bytes than announced, by its length", file(append(bytes.Clone(dump), 0), ""), "1048577 bytes instead of the announced 1048576"},
+		}, "not the one that was announced: more than 1048576 bytes came"},
+		{"more bytes than announced, by its length", file(append(bytes.Clone(dump), 0), ""), "1048577 bytes, and 1048576"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			s := serve(t, c.body)
@@ -361,7 +361,7 @@ func TestBadReleaseIsRefused(t *testing.T) {
 	for want, change := range map[string]func(*fetch.Release){
 		"version":                func(r *fetch.Release) { r.Version = "../" + version },
 		"size of 2097153 bytes":  func(r *fetch.Release) { r.Size = 2*size + 1 },
-		"digest":                 func(r *fetch.Release) { r.Digest = "sha256:abc" },
+		"checksum":               func(r *fetch.Release) { r.Digest = "sha256:abc" },
 		"usable http or https":   func(r *fetch.Release) { r.URL = "ftp://files.example/x" },
 		"size of 0 bytes is not": func(r *fetch.Release) { r.Size = 0 },
 	} {

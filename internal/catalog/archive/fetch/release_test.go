@@ -106,8 +106,8 @@ func TestPointerNowhere(t *testing.T) {
 	cfg.PointerURL = serve(t, status(http.StatusTooManyRequests)).URL
 	cfg.Mirrors = []string{page.URL + "/", "http://nowhere.invalid/", "not an address"}
 	_, err := fetch.Latest(t.Context(), cfg)
-	has(t, err, "direct: it answered 429 Too Many Requests", "mirror "+strings.TrimPrefix(page.URL, "http://")+": the pointer cannot be read",
-		"mirror nowhere.invalid: the name nowhere.invalid cannot be resolved", "mirror: the request to the service failed")
+	has(t, err, "direct: it answered 429 Too Many Requests", "mirror "+strings.TrimPrefix(page.URL, "http://")+": the index cannot be read",
+		"mirror nowhere.invalid: the name nowhere.invalid cannot be resolved", "mirror: the address is not a usable")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
