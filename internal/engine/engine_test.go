@@ -240,7 +240,7 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	h.run(t)
 	ids := h.accept(t, episode("a", "mira", 1), episode("a", "mira", 2))
 	for _, id := range ids {
-		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message.Text != "the catalog is out of order (HTTP 503): this waits in the queue and is sent again by itself" {
+		if r := h.settled(t, id); r.Status != record.Queued || r.SubjectID != 8 || r.Message.Text != "Bangumi is out of order (HTTP 503): this waits in the queue and is sent again by itself" {
 			t.Fatalf("record is %s %q", r.Status, r.Message.Text)
 		}
 	}
