@@ -11,7 +11,7 @@ import (
 
 type apiKeyCommand struct {
 	Create apiKeyCreate `cmd:"" help:"Make a key and print it, once."`
-	List   apiKeyList   `cmd:"" help:"List the keys there are."`
+	List   apiKeyList   `cmd:"" help:"List the keys."`
 	Delete apiKeyDelete `cmd:"" help:"Remove a key; it stops working at once."`
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 type archiveCommand struct {
-	Import archiveImport `cmd:"" help:"Import a dump: a file, an address, or the newest one. A running service switches to it by itself."`
+	Import archiveImport `cmd:"" help:"Import a dump: a file, an address, or the newest one. A running service switches to it automatically."`
 	Status archiveStatus `cmd:"" help:"Show what the offline data holds."`
 	Search archiveSearch `cmd:"" help:"Find a title in the offline data."`
 }
@@ -23,7 +23,7 @@ type archiveCommand struct {
 type archiveImport struct {
 	dataFlags
 	Dump  string `arg:"" optional:"" help:"A zip file, or its http address; left out, the newest published dump." placeholder:"FILE|URL"`
-	Force bool   `help:"Import it even if it is in use already; a file also if it holds much less than the archive in use."`
+	Force bool   `help:"Import it even if it is in use already; a file also if it holds much less than the offline data in use."`
 }
 
 // Run imports and prints each phase with its time, what was imported, and the peak of memory.
@@ -149,8 +149,8 @@ func (c archiveStatus) Run(ctx context.Context, std standard) error {
 type archiveSearch struct {
 	dataFlags
 	Title string `arg:"" help:"The title, or a part of it."`
-	Limit int    `help:"How many subjects to show at most." default:"10" placeholder:"N"`
-	JSON  bool   `name:"json" help:"Print the subjects as JSON."`
+	Limit int    `help:"How many entries to show at most." default:"10" placeholder:"N"`
+	JSON  bool   `name:"json" help:"Print the entries as JSON."`
 }
 
 // searchHit is a found subject as JSON.

@@ -204,11 +204,11 @@ func TestArchiveCommands(t *testing.T) {
 	}
 	ok("Nothing is imported yet", "archive", "status")
 	refused("run watchmark archive import", "archive", "search", "x")
-	refused("not a whole zip file", "archive", "import", filepath.Join(data, "watchmark.db"))
+	refused("not a complete zip file", "archive", "import", filepath.Join(data, "watchmark.db"))
 	refused("no such file", "archive", "import", filepath.Join(data, "none.zip"))
 	ok("Imported sha256-", "archive", "import", whole)
 	ok("650 subjects", "archive", "status")
-	refused("taken for a truncated one", "archive", "import", small)
+	refused("probably incomplete", "archive", "import", small)
 	ok("650 subjects", "archive", "status")
 	ok("130 subjects", "archive", "import", small, "--force")
 	ok("650 subjects", "archive", "import", r.url+"/files/dump-2026-01-06.210306Z.zip")
@@ -275,7 +275,7 @@ func TestArchiveOfAService(t *testing.T) {
 	mustHold(t, stream.header.Get("Content-Type"), "text/event-stream")
 	mustHold(t, stream.body, "event: log", "event: result", `"outcome":"imported"`)
 	log := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/progress_log?task_id=", s.TaskID), "", "", nil)
-	mustHold(t, log.body, `"state":"done"`, "a dump is fetched", "the offline archive was imported")
+	mustHold(t, log.body, `"state":"done"`, "a dump is fetched", "the offline data was imported")
 	wants(t, http.StatusNotFound, http.MethodGet, api+"/progress_log?task_id=99", "", "", nil)
 	detail := wants(t, http.StatusOK, http.MethodGet, fmt.Sprint(api, "/subjects/", title.Subject), "", "", nil)
 	mustHold(t, detail.body, `"seasons":[{`, `"episodes":[`)
@@ -301,7 +301,7 @@ func TestArchiveOfAService(t *testing.T) {
 	r.change(func(r *releases) { r.version, r.zip = "2026-01-13.210306Z", zip[:len(zip)/3] })
 	trigger("?force=true")
 	s = service.archiveUntil("refused", ended("failed"))
-	mustHold(t, s.LastError, "taken for a truncated one")
+	mustHold(t, s.LastError, "probably incomplete")
 	if wait := time.Until(*s.NextRun); wait < 59*time.Minute || wait > time.Hour || !s.IndexReady {
 		t.Errorf("after a failure it is tried again in %v (%+v)", wait, s)
 	}
@@ -417,10 +417,10 @@ func TestArchiveUpload(t *testing.T) {
 		zip  []byte
 		want string
 	}{
-		"no zip":  {[]byte("hello"), "not a whole zip file"},
+		"no zip":  {[]byte("hello"), "not a complete zip file"},
 		"cut":     {zip[:len(zip)/2], ""},
 		"nothing": {nil, ""},
-		"smaller": {func() []byte { z, _ := syntheticDump(t, 0.001, 2); return z }(), "taken for a truncated one"},
+		"smaller": {func() []byte { z, _ := syntheticDump(t, 0.001, 2); return z }(), "probably incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := uploadDump(t, service.url, "application/octet-stream", bytes.NewReader(c.zip)); got.status != http.StatusAccepted {

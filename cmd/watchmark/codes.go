@@ -8,7 +8,7 @@ import (
 )
 
 type codesCommand struct {
-	Off codesOffCommand `cmd:"" help:"Ask for no code at sign-in any more, for who lost the phone and the recovery codes."`
+	Off codesOffCommand `cmd:"" help:"Stop asking for a code at sign-in, for somebody who lost the phone and the recovery codes."`
 }
 
 type codesOffCommand struct {

@@ -9,7 +9,7 @@ import (
 
 type demoCommand struct {
 	Listen  string `help:"Address of the page; a free port of this machine when not given." placeholder:"HOST:PORT"`
-	Once    bool   `help:"End after the webhooks: exit code 0 when all came out right."`
+	Once    bool   `help:"End after the webhooks: exit code 0 when all results are right."`
 	Verbose bool   `help:"Show the service's log, too."`
 }
 

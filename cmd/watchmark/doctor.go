@@ -14,7 +14,7 @@ import (
 
 type doctorCommand struct {
 	dataFlags
-	JSON bool `name:"json" help:"Print everything that was seen as JSON."`
+	JSON bool `name:"json" help:"Print the whole result as JSON."`
 }
 
 // The ends of a diagnosis that found something.

@@ -59,7 +59,7 @@ func TestOwnAuthorityIsTrusted(t *testing.T) {
 		return finish(t, command(t, append(environ, "WATCHMARK_CATALOG_API_URL="+secured.URL), "match", "灯塔守望者", "--data", t.TempDir()), "")
 	}
 	unknown := match()
-	mustHold(t, unknown.out, "unreachable", "one of your own authority is trusted by network.ca_certificates")
+	mustHold(t, unknown.out, "unreachable", "for certificates of your own authority set network.ca_certificates")
 	mustHold(t, match("WATCHMARK_NETWORK_CA_CERTIFICATES="+own).out, "matched: 900001")
 	missing := match("WATCHMARK_NETWORK_CA_CERTIFICATES=" + own + ".old")
 	if missing.code != 1 {
@@ -102,7 +102,7 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 		t.Errorf("exit %d: %s", ill.code, ill.out)
 	}
 	mustHold(t, ill.out, "FAILED  permissions       others may read secret.key (mode 644): run chmod 600 "+key)
-	mustHold(t, ill.out, "what answers there is no watchmark")
+	mustHold(t, ill.out, "what answers there is not watchmark")
 	mustHold(t, ill.out, "FAILED  backups           the newest in "+filepath.Dir(old)+" is of 2024-01-01 04:17:00")
 	mustHold(t, ill.err, "something on this machine needs mending")
 	service.kill()

@@ -20,7 +20,7 @@ type importFromCommand struct {
 
 type importFromSyncer struct {
 	dataFlags
-	DryRun bool   `help:"Only show what would be taken; leaves nothing behind, and may be run beside the service."`
+	DryRun bool   `help:"Only show what would be taken. It changes nothing, and the service may be running."`
 	Yes    bool   `help:"Take it without asking."`
 	Dir    string `arg:"" help:"The folder of Bangumi-syncer, or the one that its container mounts config and data from. Nothing is written there." type:"path"`
 }

@@ -24,7 +24,7 @@ type matchCommand struct {
 	Date     string    `help:"Air date of the episode, such as 2024-05-19, or what is known of it, such as 2024." placeholder:"DATE"`
 	Movie    bool      `help:"The title is a film."`
 	ID       watch.IDs `name:"id" help:"Id of the show, or of the film, on another site, such as tmdb=1429; may be given several times." placeholder:"SITE=ID"`
-	JSON     bool      `name:"json" help:"Print the trace as JSON."`
+	JSON     bool      `name:"json" help:"Print the steps as JSON."`
 }
 
 // errUnreachable ends a match that could not be finished.

@@ -10,8 +10,8 @@ import (
 )
 
 type serviceCommand struct {
-	Install   serviceInstallCommand   `cmd:"" help:"Have systemd or launchd start the service, or bring it up to this version."`
-	Uninstall serviceUninstallCommand `cmd:"" help:"Stop the service and have the system forget it. The data stays."`
+	Install   serviceInstallCommand   `cmd:"" help:"Let systemd or launchd start the service, or update it to this version."`
+	Uninstall serviceUninstallCommand `cmd:"" help:"Stop the service and remove it from the system. The data stays."`
 }
 
 type serviceInstallCommand struct {

@@ -14,10 +14,10 @@ import (
 type simulateCommand struct {
 	Listen string   `help:"Address to listen on." default:"127.0.0.1:8788" placeholder:"HOST:PORT"`
 	Dump   string   `help:"Weekly dump to load; the embedded sample when not given." type:"existingfile" placeholder:"FILE.zip"`
-	Token  []string `help:"An access token and whose it is; may be given several times." required:"" placeholder:"TOKEN:USERNAME"`
+	Token  []string `help:"An access token and its user; may be given several times." required:"" placeholder:"TOKEN:USERNAME"`
 
-	Tracker     string   `help:"Address for a simulated tracker to listen on; it does not run when not given." placeholder:"HOST:PORT"`
-	TrackerUser []string `help:"Somebody with an account there; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
+	Tracker     string   `help:"Address for a simulated Trakt to listen on; it does not run when not given." placeholder:"HOST:PORT"`
+	TrackerUser []string `help:"A user of the simulated Trakt; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
 
 	LLM string `name:"llm" help:"Address for a simulated language model to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 }

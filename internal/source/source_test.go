@@ -283,7 +283,7 @@ func TestWordsForTheKind(t *testing.T) {
 	}
 	// Of a media server it is an item that is not marked, and a series without numbers is all of its episodes.
 	for _, d := range []string{"podcast", "show"} {
-		if got, err := parse(watch.Tautulli, d, ""); err != nil || !strings.Contains(got.Ignored.Text, "nothing is expanded") {
+		if got, err := parse(watch.Tautulli, d, ""); err != nil || !strings.Contains(got.Ignored.Text, "only single episodes and films are marked") {
 			t.Errorf("%s: %+v (%v)", d, got, err)
 		}
 	}

@@ -52,7 +52,7 @@ func networkSample(now time.Time) []diagnose.Result {
 		return diagnose.Stage{Name: name, OK: true, ElapsedMS: ms, Detail: reason.Text(detail)}
 	}
 	good := diagnose.Route{Via: diagnose.ByProxy, Used: true, OK: true, ElapsedMS: 143, TLSVersion: "TLS 1.3", Status: 200, Stages: []diagnose.Stage{
-		stage(diagnose.DNS, .4, "192.168.1.2"), stage(diagnose.TCP, 1.2, "192.168.1.2:1080"), stage(diagnose.Proxy, 38, ""), {Name: diagnose.TLS, ElapsedMS: 61, Detail: value("diagnose_issued", "TLS 1.3", "CN=R11")}, stage(diagnose.HTTP, 42, "200 OK")}}
+		stage(diagnose.DNS, .4, "192.168.1.2"), stage(diagnose.TCP, 1.2, "192.168.1.2:1080"), stage(diagnose.Proxy, 38, ""), {Name: diagnose.TLS, ElapsedMS: 61, Detail: value("diagnosis_issued_by", "TLS 1.3", "CN=R11")}, stage(diagnose.HTTP, 42, "200 OK")}}
 	cut := diagnose.Route{Via: diagnose.Direct, Failed: diagnose.TLS, Problem: diagnose.TLSCut, ElapsedMS: 80, Stages: []diagnose.Stage{
 		stage(diagnose.DNS, 12, "203.0.113.7"), stage(diagnose.TCP, 31, "203.0.113.7:443"), {Name: diagnose.TLS, ElapsedMS: 36, Problem: diagnose.TLSCut, Detail: reason.Text("read tcp: connection reset by peer")}}}
 	strange := diagnose.Route{Via: diagnose.Direct, Used: true, Failed: diagnose.TLS, Problem: diagnose.WrongName, ElapsedMS: 95, Chain: chain, TLSVersion: "TLS 1.2", Stages: []diagnose.Stage{

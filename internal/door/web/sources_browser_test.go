@@ -53,7 +53,7 @@ func TestBrowserReadsTheNAS(t *testing.T) {
 		browsertest.Until(browsertest.Says(".field-error", "is not the path of a file")), browsertest.Until(`document.activeElement.id === "nas-path"`),
 		browsertest.Type("#nas-path", "/nas/trimmedia.db"), browsertest.Click("form[data-api=PATCH] button.primary"),
 		browsertest.Until(browsertest.Says("#nas .verdict", "Read regularly")),
-		browsertest.Click("#nas-scan button"), browsertest.Until(browsertest.Says("#nas-told", "6 taken in, 4 known before, 20 passed over.")),
+		browsertest.Click("#nas-scan button"), browsertest.Until(browsertest.Says("#nas-told", "6 imported, 4 known before, 20 passed over.")),
 		browsertest.Until(`document.querySelector("#nas-told a").getAttribute("href") === "/records?source=nas"`),
 		browsertest.Click("#nas-users form button"), browsertest.Until(browsertest.Says("#nas-users", "mira")),
 		browsertest.Click("#nas-earlier summary"), chromedp.Evaluate[chromedp.Void](`document.getElementById("earlier-range").value = "1month"`),

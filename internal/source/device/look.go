@@ -223,7 +223,7 @@ func (k *Watcher) end(pl *player, p *playback, at time.Time, id, user string) {
 	case share >= threshold:
 		k.skip(pl, p, at, jumpedToEnd.With())
 	default:
-		k.skip(pl, p, at, endedCountsFrom.With(fmt.Sprintf("%.0f", math.Floor(100*share)), fmt.Sprintf("%.0f", 100*threshold)))
+		k.skip(pl, p, at, endedEarly.With(fmt.Sprintf("%.0f", math.Floor(100*share)), fmt.Sprintf("%.0f", 100*threshold)))
 	}
 }
 
@@ -250,11 +250,11 @@ func (k *Watcher) demand(ctx context.Context, pl *player) (why reason.Reason) {
 	k.mu.Unlock()
 	switch {
 	case p == nil:
-		return boxPlaysNothing.With()
+		return nothingPlays.With()
 	case !p.reading.Problem.IsZero():
 		return p.reading.Problem
 	case p.live() || p.growing:
-		return liveStreamWhichNeverCounts.With()
+		return isLive.With()
 	case p.settled && last != nil && last.Outcome == Skipped:
 		return last.Reason
 	case p.settled && len(pl.owed) == 0:
@@ -262,9 +262,9 @@ func (k *Watcher) demand(ctx context.Context, pl *player) (why reason.Reason) {
 	case p.settled:
 		return errOwed.With()
 	case p.last.state != Playing && p.last.state != Paused:
-		return neitherPlaysNorPausesStart.With()
+		return notPlaying.With()
 	case p.last.share() < threshold:
-		return countsFrom.With(fmt.Sprintf("%.0f", math.Floor(100*p.last.share())), fmt.Sprintf("%.0f", 100*threshold))
+		return notFarEnough.With(fmt.Sprintf("%.0f", math.Floor(100*p.last.share())), fmt.Sprintf("%.0f", 100*threshold))
 	}
 	p.highest = max(p.highest, p.last.share())
 	k.decide(pl, p, p.last.at, id, user)

@@ -296,7 +296,7 @@ func TestSeasonsAndNewVersionsCountForThemselves(t *testing.T) {
 
 func TestWhatIsNotAnEpisodeIsSkippedWithAReason(t *testing.T) {
 	r := newReel(t)
-	for label, want := range map[string]string{"全12集": "counts episodes", "第03集预告": "extra", "线路一": "nothing tells"} {
+	for label, want := range map[string]string{"全12集": "counts episodes", "第03集预告": "extra", "线路一": "not clear which episode"} {
 		if e := r.watches("灯塔守望者", label); e == nil || e.Outcome != Skipped || e.Label != label || !strings.Contains(e.Reason.Text, want) {
 			t.Errorf("%s: %+v", label, e)
 		}

@@ -56,11 +56,11 @@ func countTx(ctx context.Context, tx *sql.Tx, p play, again bool, at time.Time) 
 		WHERE ? = 1 AND (device_plays.armed = 1 OR device_plays.counted_at <= ? OR device_plays.counted_at > excluded.counted_at)`,
 		p.device, p.title, p.season, p.episode, at.UnixMilli(), again, at.Add(-rearmAfter).UnixMilli())
 	if err != nil {
-		return countWhatDevicePlayed.With(err)
+		return countPlay.With(err)
 	}
 	changed, err := result.RowsAffected()
 	if err != nil {
-		return countWhatDevicePlayed.With(err)
+		return countPlay.With(err)
 	}
 	if changed == 0 {
 		return errCounted
@@ -76,7 +76,7 @@ func (s *Store) begin(ctx context.Context, p play) error {
 		return err
 	})
 	if err != nil {
-		return noteWhatDevicePlays.With(err)
+		return storePlay.With(err)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (s *Store) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, 
 		return err
 	})
 	if err != nil {
-		return 0, forgetWhatDevicesPlayedLong.With(err)
+		return 0, removeOldPlays.With(err)
 	}
 	return n, nil
 }

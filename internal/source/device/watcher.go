@@ -257,7 +257,7 @@ func (k *Watcher) syncAll(ctx context.Context, t *task.Task) error {
 		k.mu.Unlock()
 	}()
 	k.reconcile()
-	t.Progress(0, 0, lookingBoxes.With())
+	t.Progress(0, 0, scanningNow.With())
 	if _, err := k.scan(ctx); err != nil && !errors.Is(err, ErrScanning) {
 		return err
 	}

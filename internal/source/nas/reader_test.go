@@ -403,7 +403,7 @@ func TestMissingColumnsAreTold(t *testing.T) {
 	older.Exec(`ALTER TABLE item RENAME COLUMN episode_number TO episode_index`)
 	r := newRig(t, older.Path)
 	r.round()
-	if got := strings.Join(r.status().Missing, "; "); got != "item_user_play.visible: hidden rows are read too; user.status: users who were switched off are read too" {
+	if got := strings.Join(r.status().Missing, "; "); got != "item_user_play.visible: hidden rows are read too; user.status: disabled users are read too" {
 		t.Errorf("missing is %s", got)
 	}
 }

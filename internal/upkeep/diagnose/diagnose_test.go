@@ -323,10 +323,10 @@ func TestProxyIsTested(t *testing.T) {
 		routes           int
 	}{
 		{"the one in use", working, "", service, true, "through the proxy in", 2},
-		{"another one", refusing, working, service, true, "directly in", 2},
-		{"only by the proxy", working, "", strings.Replace(service, "https://service.test", "http://hidden.test", 1), true, "directly it cannot", 2},
+		{"another one", refusing, working, service, true, "ms directly", 2},
+		{"only by the proxy", working, "", strings.Replace(service, "https://service.test", "http://hidden.test", 1), true, "cannot be reached directly", 2},
 		{"neither", refusing, "", "https://nowhere.test", false, "neither through", 2},
-		{"it refuses", working, refusing, service, false, "but directly in", 2},
+		{"it refuses", working, refusing, service, false, "and answers in", 2},
 		{"none", "", "", service, false, "No proxy is set", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	catalog := d.Targets()[0]
 	target, err := url.Parse(catalog.URL)
 	if err != nil {
-		return ProxyTest{}, readAddressCatalog.With(err)
+		return ProxyTest{}, readAddress.With(err)
 	}
 	var proxy *url.URL
 	if text == "" {
@@ -119,7 +119,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 		return ProxyTest{}, ErrProxy
 	}
 	if proxy == nil {
-		return ProxyTest{Message: noProxySetRequestsGo.With(), Routes: []Route{d.walk(ctx, trip{target: target, json: catalog.JSON})}}, nil
+		return ProxyTest{Message: noProxy.With(), Routes: []Route{d.walk(ctx, trip{target: target, json: catalog.JSON})}}, nil
 	}
 	if password, has := proxy.User.Password(); has {
 		d.Masker.Add(password)
@@ -128,13 +128,13 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	test := ProxyTest{OK: routes[0].OK, Proxy: (&url.URL{Scheme: proxy.Scheme, Host: proxy.Host}).String(), LatencyMS: routes[0].ElapsedMS, Routes: routes}
 	switch {
 	case routes[0].OK && routes[1].OK:
-		test.Message = catalogAnswersThroughProxyMs.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS), fmt.Sprintf("%.0f", routes[1].ElapsedMS))
+		test.Message = bothWays.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS), fmt.Sprintf("%.0f", routes[1].ElapsedMS))
 	case routes[0].OK:
-		test.Message = catalogAnswersThroughProxyMs2.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS))
+		test.Message = onlyByProxy.With(fmt.Sprintf("%.0f", routes[0].ElapsedMS))
 	case routes[1].OK:
-		test.Message = catalogCannotReachedThroughProxy.With(fmt.Sprintf("%.0f", routes[1].ElapsedMS), routes[0].Advice)
+		test.Message = onlyDirectly.With(fmt.Sprintf("%.0f", routes[1].ElapsedMS), routes[0].Advice)
 	default:
-		test.Message = catalogCannotBeReached.With(routes[0].Advice)
+		test.Message = neitherWay.With(routes[0].Advice)
 	}
 	return test, nil
 }

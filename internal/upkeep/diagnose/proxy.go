@@ -91,18 +91,18 @@ var socksReplies = map[byte]struct {
 	problem Problem
 	text    reason.Reason
 }{
-	1: {ProxyNoWay, generalFailure.With()},
-	2: {ProxyForbids, connectionNotAllowed.With()},
-	3: {ProxyNoWay, networkUnreachable.With()},
-	4: {ProxyNoWay, hostUnreachable.With()},
-	5: {ProxyNoWay, connectionRefusedHost.With()},
-	6: {ProxyNoWay, timeLiveExpired.With()},
-	7: {ProxyForbids, commandNotSupported.With()},
-	8: {ProxyNoWay, addressTypeNotSupported.With()},
+	1: {ProxyNoWay, socksFailure.With()},
+	2: {ProxyForbids, socksNotAllowed.With()},
+	3: {ProxyNoWay, socksNoNetwork.With()},
+	4: {ProxyNoWay, socksNoHost.With()},
+	5: {ProxyNoWay, socksRefused.With()},
+	6: {ProxyNoWay, socksTTLExpired.With()},
+	7: {ProxyForbids, socksNoCommand.With()},
+	8: {ProxyNoWay, socksNoAddressType.With()},
 }
 
-var errNoSocks = reason.New("diagnose_answer_not_socks5_proxy", "the answer is not that of a SOCKS5 proxy",
-	"返回的不是 SOCKS5 代理的应答")
+var errNoSocks = reason.New("socks_other_answer", "the answer is not that of a SOCKS5 proxy",
+	"返回的不是 SOCKS5 代理的应答").Was("diagnose_answer_not_socks5_proxy")
 
 // socks asks a SOCKS5 proxy for a connection (RFC 1928), with name and password where the proxy's address has them (RFC 1929).
 // Names are resolved by the proxy.
@@ -122,17 +122,17 @@ func socks(conn net.Conn, proxy *url.URL, to string) (Problem, error) {
 		password, _ := proxy.User.Password()
 		name := proxy.User.Username()
 		if len(name) > 255 || len(password) > 255 {
-			return ProxyLogin, nameOrPasswordProxyToo
+			return ProxyLogin, loginTooLong
 		}
 		text := append([]byte{1, byte(len(name))}, name...)
 		text = append(append(text, byte(len(password))), password...)
 		if answer, err := exchange(conn, text, 2); err != nil {
 			return "", err
 		} else if answer[1] != 0 {
-			return ProxyLogin, proxyRefusesNamePassword
+			return ProxyLogin, loginRefused
 		}
 	case chosen[1] != none:
-		return ProxyLogin, proxyTakesNoneWaysSign
+		return ProxyLogin, noLoginMethod
 	}
 	request, err := socksRequest(to)
 	if err != nil {
@@ -173,7 +173,7 @@ func socksRequest(to string) ([]byte, error) {
 		request = append(append(request, kind), ip.WithZone("").AsSlice()...)
 	} else {
 		if len(host) > 255 {
-			return nil, nameHostTooLong
+			return nil, hostNameTooLong
 		}
 		request = append(append(request, 3, byte(len(host))), host...)
 	}

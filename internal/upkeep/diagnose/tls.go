@@ -35,7 +35,7 @@ func (d *Doctor) secure(ctx context.Context, r *Route, conn net.Conn, host strin
 		r.Chain = chain(state.PeerCertificates)
 		var err error
 		verdict, err = d.trust(state.PeerCertificates, host)
-		return issuedReason.With(r.TLSVersion, r.Chain[0].Issuer), verdict, err
+		return issuedBy.With(r.TLSVersion, r.Chain[0].Issuer), verdict, err
 	})
 	return client, verdict
 }

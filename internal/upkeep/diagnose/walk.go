@@ -350,6 +350,6 @@ func (d *Doctor) judgeByClock(ctx context.Context, r *Route, conn net.Conn, t tr
 	}
 	last := &r.Stages[len(r.Stages)-1]
 	last.Problem = ClockWrong
-	last.Detail = validByServersClock.With(last.Detail, fmt.Sprintf("%.0f", *difference))
+	last.Detail = validByServers.With(last.Detail, fmt.Sprintf("%.0f", *difference))
 	r.Problem, r.Advice = ClockWrong, ClockWrong.Advice()
 }

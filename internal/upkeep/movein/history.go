@@ -245,7 +245,7 @@ func (r watchRow) outcome(e watch.Event) record.Outcome {
 		o.Confidence = r.score
 	}
 	result := match.Result{Status: match.Matched, SubjectID: o.SubjectID, SubjectName: o.SubjectName, EpisodeID: o.EpisodeID, Film: e.IsFilm(),
-		Method: o.Method, Confidence: o.Confidence, Reason: cameOutSoBangumiSyncer.With()}
+		Method: o.Method, Confidence: o.Confidence, Reason: fromBangumiSyncer.With()}
 	switch r.status {
 	case "success", "retried":
 		o.Status = record.Success

@@ -4,12 +4,12 @@ import "watchmark/internal/platform/reason"
 
 var (
 	// ErrOff is returned while nobody is to be asked.
-	ErrOff = reason.New("update_check_off", "looking for newer versions is switched off: set server.update_check",
+	ErrOff = reason.New("update_check_off", "the check for new versions is switched off: set server.update_check",
 		"检查新版本已关闭：请开启 server.update_check").For(reason.Conflict)
-	answers = reason.New("update_check_answers", "the address of server.update_url answers with status {status}",
+	answers = reason.New("update_check_answers", "server.update_url answered with status {status}",
 		"server.update_url 的地址返回状态码 {status}")
-	notJSON = reason.New("update_check_not_json", "what is at server.update_url is no release: it is not JSON",
+	notJSON = reason.New("update_check_not_json", "what server.update_url answers is not a release: it is not JSON",
 		"server.update_url 返回的不是版本信息：不是 JSON")
-	noVersion = reason.New("update_check_no_version", "what is at server.update_url is no release: its tag_name is no version such as v1.2.3",
+	noVersion = reason.New("update_check_no_version", "what server.update_url answers is not a release: its tag_name is not a version such as v1.2.3",
 		"server.update_url 返回的不是版本信息：tag_name 不是 v1.2.3 这样的版本号")
 )

@@ -87,7 +87,7 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		"the same":       {`{"tag_name":"v1.2.3","html_url":"https://git.example/"}`, 200, "", "", ""},
 		"a script":       {`{"tag_name":"v1.3.0","html_url":"javascript:alert(1)"}`, 200, "1.3.0", "", ""},
 		"a page":         {`<html>`, 200, "", "", "it is not JSON"},
-		"no version":     {`{"tag_name":"nightly <b>"}`, 200, "", "", "its tag_name is no version such as v1.2.3"},
+		"no version":     {`{"tag_name":"nightly <b>"}`, 200, "", "", "its tag_name is not a version such as v1.2.3"},
 		"nothing":        {`{"message":"Not Found"}`, 404, "", "", "status 404"},
 		"too many, 403 ": {`{}`, 403, "", "", "status 403"},
 	} {
