@@ -322,7 +322,7 @@ func TestProxyIsTested(t *testing.T) {
 		says             string
 		routes           int
 	}{
-		{"the one in use", working, "", service, true, "through the proxy in", 2},
+		{"the one in use", working, "", service, true, "ms through the proxy", 2},
 		{"another one", refusing, working, service, true, "ms directly", 2},
 		{"only by the proxy", working, "", strings.Replace(service, "https://service.test", "http://hidden.test", 1), true, "cannot be reached directly", 2},
 		{"neither", refusing, "", "https://nowhere.test", false, "neither through", 2},
