@@ -20,8 +20,8 @@ import (
 
 // accountInput is a new account.
 type accountInput struct {
-	Username       string      `json:"username" doc:"The catalog's user name, as it stands in the address of the person's page." example:"mira"`
-	AccessToken    secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on the catalog's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
+	Username       string      `json:"username" doc:"Bangumi's user name, as it stands in the address of the person's page." example:"mira"`
+	AccessToken    secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on Bangumi's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
 	MediaUserNames []string    `json:"media_user_names,omitempty" doc:"The media-server users whose events go to this account; compared exactly, case and spaces included." example:"[\"mira\",\"Mira TV\"]"`
 	Enabled        *bool       `json:"enabled,omitempty" doc:"Whether events are marked; true when left out."`
 	Preferred      bool        `json:"preferred,omitempty" doc:"Whether test runs for unknown users use it. The first account always is preferred."`
@@ -33,7 +33,7 @@ type accountInput struct {
 
 // accountChange is a change of an account. What is left out stays.
 type accountChange struct {
-	Username       *string      `json:"username,omitempty" doc:"The catalog's user name."`
+	Username       *string      `json:"username,omitempty" doc:"Bangumi's user name."`
 	AccessToken    *secret.Text `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
 	MediaUserNames *[]string    `json:"media_user_names,omitempty" doc:"The whole new list."`
 	Enabled        *bool        `json:"enabled,omitempty"`
@@ -50,7 +50,7 @@ type mediaUserName struct {
 
 // accountCheck is how asking the catalog with an account's token came out.
 type accountCheck struct {
-	OK      bool            `json:"ok" doc:"Whether the catalog accepts the token."`
+	OK      bool            `json:"ok" doc:"Whether Bangumi accepts the token."`
 	Message string          `json:"message" doc:"What is wrong and what to do about it, in plain words." example:"The catalog accepts the token of mira."`
 	Value   reason.Reason   `json:"message_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
 	Account account.Account `json:"account"`
@@ -76,14 +76,14 @@ func (as Accounts) register(s *server) {
 	const tag = "Accounts"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
-		Summary: "List accounts", Description: "The catalog accounts, the preferred one first.",
+		Summary: "List accounts", Description: "Bangumi accounts, the preferred one first.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
 		all, err := as.Store.List(ctx)
 		return paged(in.PageQuery, all, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
-		Summary: "Add an account", Description: "The catalog is asked whose token it is; what is wrong with it is told in problem. While the catalog does not answer, the token is kept unchecked.",
+		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, as.createAccount)
 	register(s, huma.Operation{
@@ -117,7 +117,7 @@ func (as Accounts) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/{id}/test", OperationID: "test-account", Tags: []string{tag},
-		Summary: "Test an account", Description: "Asks the catalog whose token it is, and keeps the answer with the account.",
+		Summary: "Test an account", Description: "Asks Bangumi whose token it is, and keeps the answer with the account.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, as.testAccount)
 	register(s, huma.Operation{

@@ -74,7 +74,7 @@ type archiveDetail struct {
 	ArchiveSubject
 	Episodes  []ArchiveEpisode  `json:"episodes"`
 	Relations []archiveRelation `json:"relations"`
-	Seasons   []ArchiveSubject  `json:"seasons" doc:"What prequels and sequels lead to, the subject among them, by date."`
+	Seasons   []ArchiveSubject  `json:"seasons" doc:"What prequels and sequels lead to, the entry among them, by date."`
 }
 
 // archiveRelation is a neighbour of a subject.
@@ -83,7 +83,7 @@ type archiveRelation struct {
 	Type      catalog.SubjectType `json:"type"`
 	Name      string              `json:"name"`
 	NameCN    string              `json:"name_cn"`
-	Relation  string              `json:"relation" doc:"What the neighbour is to the subject, in the catalog's words." example:"续集"`
+	Relation  string              `json:"relation" doc:"What the neighbour is to the entry, in Bangumi's words." example:"续集"`
 }
 
 // archiveAiring is an episode with its subject's titles.
@@ -103,7 +103,7 @@ type Archive struct {
 func (a Archive) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/status", OperationID: "get-archive-status", Tags: []string{archiveTag},
-		Summary: "Get the state of the offline archive",
+		Summary: "Get the state of the offline data",
 	}, func(context.Context, *none) (*JSON[archiveStatus], error) {
 		status := a.Importer.Status()
 		return answer(archiveStatus{status, orNull[archive.Progress]{status.CurrentProgress}}, nil)
@@ -169,13 +169,13 @@ func (a Archive) task(id int64) (*task.Task, error) {
 func (a Archive) registerLookUps(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/search", OperationID: "search-archive", Tags: []string{archiveTag},
-		Summary:     "Find titles in the offline archive",
+		Summary:     "Find titles in the offline data",
 		Description: "Equal titles first, then those that begin with the text; when none is equal, those that are similar too.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, in *struct {
 		Text  string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The title."`
 		Type  string `query:"type" enum:"anime,real" doc:"Only anime, or only live action."`
-		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many subjects to answer at most."`
+		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many entries to answer at most."`
 	}) (*JSON[Page[archiveHit]], error) {
 		found, err := a.Archive.Find(ctx, archive.Query{Text: in.Text, Types: typesOf(in.Type), Limit: in.Limit})
 		page := Page[archiveHit]{Items: []archiveHit{}}
@@ -186,7 +186,7 @@ func (a Archive) registerLookUps(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/subjects/{id}", OperationID: "get-archive-subject", Tags: []string{archiveTag},
-		Summary: "Get a subject from the offline archive", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Summary: "Get an entry from the offline data", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*JSON[archiveDetail], error) {
 		return answer(a.detail(ctx, catalog.SubjectID(in.ID)))
 	})

@@ -16,8 +16,8 @@ import (
 
 // confirmInput is the subject that a person confirms.
 type confirmInput struct {
-	SubjectID     catalog.SubjectID `json:"subject_id" minimum:"1" doc:"One of the candidates, or any other subject: the number in the address of the catalog's page." example:"265"`
-	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the subject which the season begins with, and one of a special is led to by the offset from its number; given, also as 0, the mapping leads to subject_id itself."`
+	SubjectID     catalog.SubjectID `json:"subject_id" minimum:"1" doc:"One of the candidates, or any other entry: the number in the address of Bangumi's page." example:"265"`
+	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the entry which the season begins with, and one of a special is led to by the offset from its number; given, also as 0, the mapping leads to subject_id itself."`
 }
 
 // AnsweredCandidate is what every answer to a question tells.
@@ -85,8 +85,8 @@ func (c Candidates) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/confirm", OperationID: "confirm-pending-candidate", Tags: []string{tag},
-		Summary:       "Confirm a subject",
-		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. A subject that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
+		Summary:       "Confirm an entry",
+		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. An entry that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, c.confirmCandidate)
 	register(s, huma.Operation{
@@ -101,7 +101,7 @@ func (c Candidates) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/undo", OperationID: "undo-pending-candidate", Tags: []string{tag},
 		Summary:       "Undo an answer",
-		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When the catalog cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
+		Description:   "Takes back all that the answer caused. First the marks: those of the records that waited, and of the newest 500 that its mapping led later, as far as the service itself wrote them. Then it removes the mapping or blocked keyword, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they ask anew. When Bangumi cannot be reached the answer stays: undo it again later. A question that was deleted comes back, too.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, c.undoCandidate)
 	registerOther(s, huma.Operation{

@@ -17,8 +17,8 @@ import (
 
 // correctionInput is what a record should have led to.
 type correctionInput struct {
-	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The right subject: the number in the address of the catalog's page." example:"265"`
-	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
+	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The right entry: the number in the address of Bangumi's page." example:"265"`
+	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and Bangumi starts anew."`
 	EverySeason   bool              `json:"every_season,omitempty" doc:"Whether the mapping is for every season of the title, not that of the record alone."`
 	Unmark        *bool             `json:"unmark,omitempty" doc:"Whether what was marked and is not right is taken back; true when left out."`
 	Mark          *bool             `json:"mark,omitempty" doc:"Whether the records are run again, so that the right episode is marked; true when left out."`
@@ -40,8 +40,8 @@ type correctionPreview struct {
 	OthersMarked int             `json:"others_marked" doc:"How many of them wrote a mark."`
 	OthersChange int             `json:"others_change" doc:"With all_of_title, how many of them would be run again."`
 	OthersStay   int             `json:"others_stay" doc:"How many would stay as they are: they came out right, or the mapping leads them to no episode."`
-	OthersUntold int             `json:"others_untold" doc:"How many it cannot be told of now: the catalog cannot be asked, they are being worked on, or there are too many to look at."`
-	Leads        *correctionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no subject."`
+	OthersUntold int             `json:"others_untold" doc:"How many it cannot be told of now: Bangumi cannot be asked, they are being worked on, or there are too many to look at."`
+	Leads        *correctionGoal `json:"leads,omitempty" doc:"Where the record would come out; left out when the query names no entry."`
 	Same         bool            `json:"same" doc:"Whether that is what the record marked already: then nothing is taken back."`
 }
 
@@ -49,15 +49,15 @@ type correctionPreview struct {
 type markedEntry struct {
 	AccountID int64             `json:"account_id"`
 	SubjectID catalog.SubjectID `json:"subject_id"`
-	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for a subject without episodes, which was set done, and for the entry of the list alone."`
-	Completed bool              `json:"completed" doc:"Whether the subject was set done with it."`
+	EpisodeID catalog.EpisodeID `json:"episode_id" doc:"0 for an entry without episodes, which was set done, and for the entry of the list alone."`
+	Completed bool              `json:"completed" doc:"Whether the entry was set done with it."`
 	Created   bool              `json:"created" doc:"Whether it is the entry of the list, which was missing."`
 }
 
 // correctionGoal is where a record would come out.
 type correctionGoal struct {
 	Status      match.Status      `json:"status" enum:"matched,review,not_found,episode_not_found,blocked,no_account,unreachable"`
-	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The subject; a sequel of the one asked for when the episode is counted on into it."`
+	SubjectID   catalog.SubjectID `json:"subject_id" doc:"The entry; a sequel of the one asked for when the episode is counted on into it."`
 	SubjectName string            `json:"subject_name"`
 	EpisodeID   catalog.EpisodeID `json:"episode_id"`
 	EpisodeSort *float64          `json:"episode_sort"`
@@ -80,8 +80,8 @@ func (c Corrections) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/correct", OperationID: "correct-record", Tags: []string{tag},
 		Summary: "Correct the match of a record",
-		Description: "Writes the mapping of the title and season to the right subject in the place of the one there is, then starts a task that takes back what the record marked where the mapping does not lead, and runs it again. " +
-			"Taken back is only what the record itself wrote: its episode, and \"done\" of the subject where this service set that; the entry stays on the list. " +
+		Description: "Writes the mapping of the title and season to the right entry in the place of the one there is, then starts a task that takes back what the record marked where the mapping does not lead, and runs it again. " +
+			"Taken back is only what the record itself wrote: its episode, and \"done\" of the entry where this service set that; the entry stays on the list. " +
 			"A record whose mark cannot be taken back keeps it, and the task fails; correct it again later.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, c.correctRecord)
@@ -89,7 +89,7 @@ func (c Corrections) register(s *server) {
 		Method: http.MethodPost, Path: "/api/records/{id}/correction/undo", OperationID: "undo-correction", Tags: []string{tag},
 		Summary: "Undo the correction of a record",
 		Description: "Takes the newest correction of the record back. First the marks that its mapping led to: those of the records that it changed, and of the newest 500 that the mapping led later, as far as the service itself wrote them. " +
-			"Then it removes the mapping, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they come out as before. When the catalog cannot be reached the correction stays: undo it again later. " +
+			"Then it removes the mapping, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they come out as before. When Bangumi cannot be reached the correction stays: undo it again later. " +
 			"409 when there is nothing to undo.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, c.undoCorrection)
@@ -134,7 +134,7 @@ func (c Corrections) undoCorrection(ctx context.Context, in *ByID) (*JSON[undone
 
 func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	ByID
-	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right subject; left out, only what there is to correct is told."`
+	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right entry; left out, only what there is to correct is told."`
 	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
 	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`

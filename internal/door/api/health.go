@@ -40,7 +40,7 @@ func (h HealthChecks) register(s *server) {
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/health", OperationID: "health", Tags: []string{"Service"}, Responses: notReady,
 		Summary: "Ask whether the service takes webhooks",
-		Description: "For probes of containers and proxies; needs no login. It says that the database can be read and written and that there is room on the disk, not that the catalog answers: " +
+		Description: "For probes of containers and proxies; needs no login. It says that the database can be read and written and that there is room on the disk, not that Bangumi answers: " +
 			"while that is down, webhooks are taken and wait. Asked more often than once a second, it answers what it found last.",
 	}, ready)
 	registerOther(s, huma.Operation{

@@ -20,7 +20,7 @@ import (
 // documentMapping is a mapping in a document.
 type documentMapping struct {
 	MappingInput
-	SubjectName string `json:"subject_name,omitempty" maxLength:"500" doc:"The subject's, for people. The offline archive, where there is one, knows better."`
+	SubjectName string `json:"subject_name,omitempty" maxLength:"500" doc:"The entry's, for people. The offline data, where there is one, knows better."`
 }
 
 // mappingDocument is what export answers and import takes.
@@ -69,7 +69,7 @@ func (ms Mappings) registerImport(s *server) {
 		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
 		Summary: "Import mappings and blocked keywords",
 		Description: "Adds the mappings of a document, or puts them in the place of those for the same title, season, form and episode, and adds its blocked keywords. All or nothing; the preview tells beforehand what is wrong. " +
-			"What is written has the origin \"import\". Subjects are not looked up.",
+			"What is written has the origin \"import\". Entries are not looked up.",
 		MaxBodyBytes: importBytes, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[mappingDocument]) (*JSON[mapping.Tally], error) {
 		set, err := ms.setOf(ctx, in.Body)

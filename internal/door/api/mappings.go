@@ -19,10 +19,10 @@ type MappingInput struct {
 	Regex         bool              `json:"is_regex,omitempty" doc:"Whether title is a regular expression."`
 	Season        *int              `json:"season,omitempty" nullable:"true" doc:"The season this holds for; leave it out or give null for every season." example:"2"`
 	FirstSeason   bool              `json:"first_season,omitempty" doc:"Without a season: holds for events that tell none, and for season 1, alone; not for specials and later seasons."`
-	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its subject."`
+	Form          mapping.Form      `json:"form,omitempty" enum:",film,show" doc:"Whether this holds for films or for shows alone. Left out or empty it holds for both, but a mapping for every season passes over what is of the other kind than its entry."`
 	Episode       *float64          `json:"episode,omitempty" nullable:"true" doc:"The episode number this holds for alone; leave it out or give null for all. One for a single episode goes first."`
-	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of the catalog's page." example:"265"`
-	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and the catalog starts anew."`
+	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The number in the address of Bangumi's page." example:"265"`
+	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and Bangumi starts anew."`
 	Note          string            `json:"note,omitempty" doc:"For people."`
 }
 
@@ -56,10 +56,10 @@ func (ms Mappings) register(s *server) {
 	const tag = "Mappings"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
-		Summary: "List mappings", Description: "What a person decided beforehand: which title is which subject. The newest first.",
+		Summary: "List mappings", Description: "What a person decided beforehand: which title is which entry. The newest first.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
-		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the subject or the note, or with this number as the subject."`
+		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the entry or the note, or with this number as the entry."`
 	}) (*JSON[Page[mapping.Mapping]], error) {
 		mappings, next, err := ms.Store.List(ctx, mapping.Filter{Text: in.Text, Before: in.seen, Limit: in.Limit})
 		return answer(Page[mapping.Mapping]{mappings, cursorOf(next)}, err)
@@ -67,7 +67,7 @@ func (ms Mappings) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings", OperationID: "create-mapping", Tags: []string{tag},
 		Summary: "Add a mapping", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-		Description: "The subject is looked up; while the catalog does not answer it is taken as it is.",
+		Description: "The entry is looked up; while Bangumi does not answer it is taken as it is.",
 	}, func(ctx context.Context, in *JSON[MappingInput]) (*JSON[mapping.Mapping], error) {
 		m, err := ms.named(ctx, in.Body.mapping(0, mapping.ByPerson))
 		if err != nil {

@@ -47,7 +47,7 @@ type mappingTrialResult struct {
 	PassedOver string           `json:"passed_over" doc:"Why the mapping is not obeyed for this event; empty when it is."`
 	// PassedOverValue is the same as a value.
 	PassedOverValue reason.Reason   `json:"passed_over_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
-	Leads           *correctionGoal `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no subject yet."`
+	Leads           *correctionGoal `json:"leads,omitempty" doc:"Where the event comes out by the mapping; left out when none applies, or the draft names no entry yet."`
 }
 
 func (ms Mappings) registerTest(s *server) {

@@ -47,7 +47,7 @@ func (n Network) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/network/diagnose", OperationID: "diagnose-network", Tags: []string{tag},
 		Summary: "Find out what cannot be reached",
-		Description: "Goes to every service that the settings name (the catalog's API, website and images, the offline archive with its mirrors, the id table, the tracker), stage by stage: " +
+		Description: "Goes to every service that the settings name (Bangumi's API, website and images, the offline data with its mirrors, the ID table, Trakt), stage by stage: " +
 			"name, connection, proxy, TLS with its certificates, HTTP with the clock. Where a proxy is used, the direct way is gone too. No credentials are sent. " +
 			"Each stage may take network.timeout_seconds. With a url only the way to its host is gone.",
 		RequestBody: &huma.RequestBody{Required: false}, Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
@@ -61,7 +61,7 @@ func (n Network) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/proxy/test", OperationID: "test-proxy", Tags: []string{tag},
 		Summary:     "Find out whether a proxy works",
-		Description: "Goes to the catalog through the proxy, and directly for comparison. Without a body the proxy in use is tested; another one can be tried before it is set.",
+		Description: "Goes to Bangumi through the proxy, and directly for comparison. Without a body the proxy in use is tested; another one can be tried before it is set.",
 		RequestBody: &huma.RequestBody{Required: false}, Errors: []int{http.StatusTooManyRequests},
 	}, net.testProxy)
 }

@@ -27,13 +27,13 @@ type ruleInput struct {
 	Name      string        `json:"name" maxLength:"100" example:"What needs me"`
 	Enabled   *bool         `json:"enabled,omitempty" doc:"Whether it sends; true when left out."`
 	Kinds     []notify.Kind `json:"kinds,omitempty" doc:"What it tells, see GET /api/notification/types; empty is everything." example:"[\"mark_failed\",\"token_dead\"]"`
-	Users     []string      `json:"users,omitempty" doc:"Whom it tells of: names of media-server users or of catalog accounts, compared exactly. Empty is everybody, and what concerns nobody." example:"[\"mira\"]"`
+	Users     []string      `json:"users,omitempty" doc:"Whom it tells of: names of media-server users or of Bangumi accounts, compared exactly. Empty is everybody, and what concerns nobody." example:"[\"mira\"]"`
 	Channels  []int64       `json:"channels,omitempty" doc:"Where to; empty is every channel that is enabled."`
 	Title     string        `json:"title,omitempty" doc:"A title of its own, with {placeholders}; empty takes the standard one."`
 	Text      string        `json:"text,omitempty" doc:"A text of its own, with {placeholders}; empty takes the standard one."`
 	QuietFrom string        `json:"quiet_from,omitempty" doc:"When quiet hours begin, in the local time of the service. What comes in them is told at their end." example:"22:30"`
 	QuietTo   string        `json:"quiet_to,omitempty" doc:"When quiet hours end." example:"07:00"`
-	Cooldown  *int          `json:"cooldown,omitempty" doc:"For how many seconds the same matter is not told again: the same kind, account and subject; 600 when left out."`
+	Cooldown  *int          `json:"cooldown,omitempty" doc:"For how many seconds the same matter is not told again: the same kind, account and entry; 600 when left out."`
 }
 
 // noticeKinds is all that can be told.

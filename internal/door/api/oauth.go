@@ -20,7 +20,7 @@ func (as Accounts) registerOAuth(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/oauth/start", OperationID: "start-oauth", Tags: []string{tag},
 		Summary:     "Connect an account by OAuth",
-		Description: "Answers the address of the catalog where the person agrees; it is good for ten minutes and leads back to the callback.",
+		Description: "Answers the address of Bangumi where the person agrees; it is good for ten minutes and leads back to the callback.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *struct{ Body *oauthStart }) (*JSON[oauthAddress], error) {
 		var id int64
@@ -32,13 +32,13 @@ func (as Accounts) registerOAuth(s *server) {
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
-		Summary: "The way back from the catalog",
-		Description: "Browsers come here from the catalog and are sent on to the page People, with connected=ID, or with oauth_error=" +
+		Summary: "The way back from Bangumi",
+		Description: "Browsers come here from Bangumi and are sent on to the page People, with connected=ID, or with oauth_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, other_user (another person signed in than the account's), taken (another account is this person's) or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, func(ctx context.Context, in *struct {
 		Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
-		State string `query:"state" maxLength:"200" doc:"What start gave the catalog to bring back."`
+		State string `query:"state" maxLength:"200" doc:"What start gave Bangumi to bring back."`
 		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 	}) (*redirect, error) {
 		if in.Error != "" {

@@ -33,7 +33,7 @@ type replayStatus struct {
 	Cron        string               `json:"cron" doc:"The setting catalog_replay.cron." example:"*/5 * * * *"`
 	NextRun     *time.Time           `json:"next_run" doc:"When the next round by cron is due; null while it is switched off. Rounds come sooner when there is something to do."`
 	LastRun     *time.Time           `json:"last_run" doc:"When the last round ended; null before the first one since the start."`
-	LastOutcome queue.Outcome        `json:"last_outcome" enum:",empty,unreachable,busy,none_due,sent,no_account,failed" doc:"How it came out: nothing waited, the catalog did not answer, the service had enough to do, nothing was due, marks were sent, no account could be used, or the database failed."`
+	LastOutcome queue.Outcome        `json:"last_outcome" enum:",empty,unreachable,busy,none_due,sent,no_account,failed" doc:"How it came out: nothing waited, Bangumi did not answer, the service had enough to do, nothing was due, marks were sent, no account could be used, or the database failed."`
 	LastCount   int                  `json:"last_count" doc:"How many marks it sent."`
 	MaxRetries  int                  `json:"max_retries" doc:"The setting catalog_replay.max_retries: after so many failed retries a task is given up."`
 	Counts      map[queue.Status]int `json:"counts" doc:"Tasks by state."`
@@ -42,9 +42,9 @@ type replayStatus struct {
 
 // breaker is what is known of the catalog without asking it.
 type breaker struct {
-	State     string     `json:"state" enum:"closed,open" doc:"open while the catalog is known to be unreachable: marks then wait without a request."`
+	State     string     `json:"state" enum:"closed,open" doc:"open while Bangumi is known to be unreachable: marks then wait without a request."`
 	Since     *time.Time `json:"since" doc:"Since when it is open."`
-	NextTrial *time.Time `json:"next_trial" doc:"When the catalog is asked again at the earliest."`
+	NextTrial *time.Time `json:"next_trial" doc:"When Bangumi is asked again at the earliest."`
 	Problem   string     `json:"problem" doc:"The last failure; empty while it is closed."`
 	// ProblemValue is the same as a value.
 	ProblemValue reason.Reason `json:"problem_value,omitzero" doc:"The same as a value: its code, its arguments, and the text."`
@@ -52,7 +52,7 @@ type breaker struct {
 
 // probe is how a probe went.
 type probe struct {
-	OK      bool   `json:"ok" doc:"Whether the catalog answers and takes the token."`
+	OK      bool   `json:"ok" doc:"Whether Bangumi answers and takes the token."`
 	Reason  string `json:"reason" enum:",no_account,empty_token,unreachable,refused" doc:"Why not; empty when it does."`
 	Message string `json:"message" doc:"The same in plain words."`
 	// Value is the message as a value.
@@ -75,7 +75,7 @@ func (q Queue) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/replay", OperationID: "replay-queue", Tags: []string{tag},
 		Summary:       "Send waiting marks now",
-		Description:   "Sends the oldest pending tasks through the pipeline again, due or not, but for those that wait for their account. While the catalog is known to be unreachable it is probed first, and nothing is sent when it still does not answer.",
+		Description:   "Sends the oldest pending tasks through the pipeline again, due or not, but for those that wait for their account. While Bangumi is known to be unreachable it is probed first, and nothing is sent when it still does not answer.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway},
 	}, q.replayQueue)
 	register(s, huma.Operation{
@@ -88,13 +88,13 @@ func (q Queue) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/probe", OperationID: "probe-catalog", Tags: []string{tag},
-		Summary:     "Ask the catalog for a sign of life",
+		Summary:     "Ask Bangumi for a sign of life",
 		Description: "Checks the token of the preferred account. An answer ends an outage that the service knows of; nothing else is sent by this call.",
 	}, q.probeCatalog)
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/catalog_replay/queue/{record_id}/revive", OperationID: "revive-task", Tags: []string{tag},
 		Summary:       "Revive an abandoned task",
-		Description:   "It waits for the catalog again, with all its tries before it.",
+		Description:   "It waits for Bangumi again, with all its tries before it.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *byRecord) (*none, error) {
 		return nil, q.Scheduler.Revive(ctx, in.ID)

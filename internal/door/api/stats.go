@@ -18,7 +18,7 @@ import (
 // stats are the counts the dashboard shows.
 type stats struct {
 	record.Stats
-	Queue   map[queue.Status]int `json:"queue" doc:"Marks that wait (or waited) for the catalog, by state."`
+	Queue   map[queue.Status]int `json:"queue" doc:"Marks that wait (or waited) for Bangumi, by state."`
 	Sources []sourceSeen         `json:"sources" doc:"Every push source and what last came from it."`
 }
 
@@ -43,7 +43,7 @@ func (st Stats) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/stats", OperationID: "get-stats", Tags: []string{"Records"},
 		Summary:     "Count records",
-		Description: "Records by state since midnight, over the last seven days and in all; what waits for the catalog; what last came from each source.",
+		Description: "Records by state since midnight, over the last seven days and in all; what waits for Bangumi; what last came from each source.",
 	}, func(ctx context.Context, _ *none) (*JSON[stats], error) { return answer(st.count(ctx)) })
 }
 

@@ -31,7 +31,7 @@ type subject struct {
 	NameCN   string              `json:"name_cn"`
 	Date     watch.Date          `json:"date"`
 	Platform string              `json:"platform"`
-	Eps      int                 `json:"eps" doc:"How many episodes the catalog says it has; 0 when it does not say."`
+	Eps      int                 `json:"eps" doc:"How many episodes Bangumi says it has; 0 when it does not say."`
 	Type     catalog.SubjectType `json:"type" doc:"2 anime, 6 live action."`
 }
 
@@ -49,8 +49,8 @@ func (sub Subjects) register(s *server) {
 	const tag = "Subjects"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/subjects", OperationID: "search-subjects", Tags: []string{tag},
-		Summary:     "Find subjects",
-		Description: "By title, or by the number in the address of the catalog's page. The offline archive is asked first, and the catalog when that has no such title. At most 20 are answered, on one page.",
+		Summary:     "Find entries",
+		Description: "By title, or by the number in the address of Bangumi's page. The offline data is asked first, and Bangumi when that has no such title. At most 20 are answered, on one page.",
 		Errors:      []int{http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *struct {
 		Text string `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"A title, or a number." example:"灯塔守望者"`
@@ -65,8 +65,8 @@ func (sub Subjects) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/subjects/{id}", OperationID: "get-subject", Tags: []string{tag},
-		Summary: "Get a subject", Errors: []int{http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable},
-		Description: "From the catalog, or from the offline archive where that does not answer or hides the subject.",
+		Summary: "Get an entry", Errors: []int{http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable},
+		Description: "From Bangumi, or from the offline data where that does not answer or hides the entry.",
 	}, func(ctx context.Context, in *ByID) (*JSON[subject], error) {
 		found, err := sub.Catalog.Subject(ctx, catalog.SubjectID(in.ID))
 		if errors.Is(err, catalog.ErrNotFound) {

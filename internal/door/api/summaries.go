@@ -117,7 +117,7 @@ func (su Summaries) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/summary/airing", OperationID: "get-airing-status", Tags: []string{tag},
 		Summary:     "Get how telling what airs today stands",
-		Description: "At notification.airing_cron, people are told once a day which episodes of what their accounts are watching air, as far as the offline archive knows.",
+		Description: "At notification.airing_cron, people are told once a day which episodes of what their accounts are watching air, as far as the offline data knows.",
 	}, func(ctx context.Context, _ *none) (*JSON[summary.AiringStatus], error) {
 		return answer(su.Airing.Status(ctx))
 	})

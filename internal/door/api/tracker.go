@@ -25,14 +25,14 @@ func (t Tracker) register(s *server) {
 	const tag = "Tracker"
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tracker/status", OperationID: "get-tracker-status", Tags: []string{tag},
-		Summary: "Get who is connected to the tracker",
+		Summary: "Get who is connected to Trakt",
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Status], error) {
 		return answer(t.Service.Status(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/email-login/start", OperationID: "start-tracker-email-login", Tags: []string{tag},
-		Summary: "Sign in at the tracker by e-mail",
-		Description: "The tracker mails a code of six digits, which is good for five minutes; a new mail voids the one before. Asking again within a minute is refused with 429 and retry_after, " +
+		Summary: "Sign in at Trakt by e-mail",
+		Description: "Trakt mails a code of six digits, which is good for five minutes; a new mail voids the one before. Asking again within a minute is refused with 429 and retry_after, " +
 			"whoever asks, for whatever address, and however the sign-in before ended; a restart changes nothing about that. A mail that was not sent starts no wait. " +
 			"Sign-ins of different callers and addresses are kept apart. A restart forgets them.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
@@ -46,7 +46,7 @@ func (t Tracker) register(s *server) {
 	}, t.completeTrackerLogin)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/oauth/start", OperationID: "start-tracker-oauth", Tags: []string{tag},
-		Summary:     "Sign in at the tracker by browser",
+		Summary:     "Sign in at Trakt by browser",
 		Description: "Needs an application of your own, which has the callback below as its redirect address. Answers the address where the person agrees; it is good for ten minutes.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[oauthAddress], error) {
@@ -55,13 +55,13 @@ func (t Tracker) register(s *server) {
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: trackerCallbackPath, OperationID: "finish-tracker-oauth", Tags: []string{tag},
-		Summary: "The way back from the tracker",
-		Description: "Browsers come here from the tracker and are sent on to the tracker page, with tracker_connected=ID, or with tracker_error=" +
+		Summary: "The way back from Trakt",
+		Description: "Browsers come here from Trakt and are sent on to Trakt page, with tracker_connected=ID, or with tracker_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, func(ctx context.Context, in *struct {
 		Code  string `query:"code" maxLength:"2000" doc:"The code to be exchanged for tokens."`
-		State string `query:"state" maxLength:"200" doc:"What start gave the tracker to bring back."`
+		State string `query:"state" maxLength:"200" doc:"What start gave Trakt to bring back."`
 		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 	}) (*redirect, error) {
 		if in.Error != "" {
@@ -77,7 +77,7 @@ func (t Tracker) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tracker/device/start", OperationID: "start-tracker-device", Tags: []string{tag},
-		Summary:     "Sign in at the tracker by device code",
+		Summary:     "Sign in at Trakt by device code",
 		Description: "Needs an application of your own. Show the code and the address; the task waits until the person typed it in there.",
 		Errors:      []int{http.StatusConflict, http.StatusBadGateway},
 	}, func(ctx context.Context, _ *none) (*JSON[tracker.Device], error) {
@@ -85,8 +85,8 @@ func (t Tracker) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodDelete, Path: "/api/tracker/credential", OperationID: "disconnect-tracker", Tags: []string{tag},
-		Summary:     "Disconnect from the tracker",
-		Description: "Revokes the sign-in at the tracker and forgets it. What was taken in stays known, so that nothing is doubled after signing in again.",
+		Summary:     "Disconnect from Trakt",
+		Description: "Revokes the sign-in at Trakt and forgets it. What was taken in stays known, so that nothing is doubled after signing in again.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, t.disconnectTracker)
 	register(s, huma.Operation{
@@ -111,7 +111,7 @@ func caller(ctx context.Context) string {
 }
 
 type trackerMail struct {
-	Email string `json:"email" maxLength:"254" doc:"The address of the tracker account." example:"mira@home.example"`
+	Email string `json:"email" maxLength:"254" doc:"The address of Trakt account." example:"mira@home.example"`
 }
 
 // trackerMailSent says that a mail is on its way.
@@ -152,7 +152,7 @@ func trackerReason(err error) string {
 
 // trackerDisconnected says how disconnecting came out.
 type trackerDisconnected struct {
-	Revoked bool `json:"revoked" doc:"Whether the tracker agreed. If not, end the sign-in on its website too."`
+	Revoked bool `json:"revoked" doc:"Whether Trakt agreed. If not, end the sign-in on its website too."`
 }
 
 func (t Tracker) disconnectTracker(ctx context.Context, in *struct {

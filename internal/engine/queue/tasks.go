@@ -33,7 +33,7 @@ type Entry struct {
 	LastError   reason.Reason       `json:"last_error_value,omitzero"`
 	InWork      bool                `json:"in_work" doc:"Whether its record is on its way right now."`
 	Held        bool                `json:"held" doc:"Whether it waits for its account, which is disabled, deleted or without a token; last_error says which."`
-	NextAttempt time.Time           `json:"next_attempt" doc:"Not before this; a task waits for the catalog's return besides."`
+	NextAttempt time.Time           `json:"next_attempt" doc:"Not before this; a task waits for Bangumi's return besides."`
 	CreatedAt   time.Time           `json:"created_at"`
 	UpdatedAt   time.Time           `json:"updated_at"`
 }

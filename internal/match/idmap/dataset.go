@@ -244,7 +244,7 @@ const (
 // InUse says which table is in use. It is empty while none is.
 type InUse struct {
 	Version   string    `json:"version" doc:"The release of bangumi-data, or the beginning of the document's SHA-256 where that is not known."`
-	Entries   int       `json:"entries" doc:"How many subjects the table has."`
+	Entries   int       `json:"entries" doc:"How many entries the table has."`
 	Made      Made      `json:"made" enum:",snapshot,download" doc:"Whether it came with the program or was fetched."`
 	FetchedAt time.Time `json:"fetched_at,omitzero" doc:"When it was fetched; not there for the one of the program."`
 }

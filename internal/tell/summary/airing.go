@@ -263,7 +263,7 @@ func (a *Airing) lastDays(ctx context.Context) (map[int64]AiringDay, error) {
 
 // AiringStatus is where telling what airs stands.
 type AiringStatus struct {
-	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nothing is listed: notification.airing_cron is empty, the offline archive is switched off, or it is not imported yet. Empty while what airs is listed; whom that reaches is for the notification rules to say."`
+	Reason Reason `json:"reason" enum:",off,archive_off,archive_missing" doc:"Why nothing is listed: notification.airing_cron is empty, the offline data is switched off, or it is not imported yet. Empty while what airs is listed; whom that reaches is for the notification rules to say."`
 	// NextRun is nil while nothing is planned.
 	NextRun *time.Time  `json:"next_run" doc:"When it is listed next; null while it is not."`
 	Told    []AiringDay `json:"told" doc:"When it was last listed for each account."`
