@@ -8,10 +8,10 @@ import (
 	"watchmark/internal/record"
 )
 
-// onlyTold ends a matched record of an account on dry run: it says what would have been
+// asDryRun ends a matched record of an account on dry run: it says what would have been
 // marked. The account is read anew at every run of a record, so what waited in the queue
 // when the switch went on ends here too, and a retry after it went off marks.
-func (e *Engine) onlyTold(ctx context.Context, s settled) settled {
+func (e *Engine) asDryRun(ctx context.Context, s settled) settled {
 	r := s.trace.Result
 	var what any = r.SubjectName
 	if r.SubjectName == "" {

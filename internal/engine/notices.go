@@ -19,15 +19,15 @@ type Notices interface {
 	Wake()
 }
 
-// told is how a settled record stood before, as far as people were told of it.
-type told struct {
+// earlierNews is how a settled record stood before, as far as people were told of it.
+type earlierNews struct {
 	// waited: its task was in the queue. asked: others of its title wait for the same answer.
 	waited, asked bool
 }
 
 // kindOf is what kind of news the outcome of a record is; empty when it is none, since
 // people were told before.
-func (s settled) kindOf(o record.Outcome, before told) notify.Kind {
+func (s settled) kindOf(o record.Outcome, before earlierNews) notify.Kind {
 	switch o.Status {
 	case record.Success:
 		switch {

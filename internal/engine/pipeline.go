@@ -83,7 +83,7 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 	switch result := s.trace.Result; result.Status {
 	case match.Matched:
 		if s.account.DryRun {
-			e.settle(work, []settled{e.onlyTold(ctx, s)})
+			e.settle(work, []settled{e.asDryRun(ctx, s)})
 			return
 		}
 		behind, err := e.Queue.Behind(ctx, s.work.ID, s.account.ID, result.SubjectID, s.work.Attempts <= 1)

@@ -134,7 +134,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort = r.SubjectID, r.SubjectName, r.EpisodeID, r.EpisodeSort
 	o.Method, o.Confidence = r.Method, r.Confidence
 
-	var before told
+	var before earlierNews
 	if o.Status == record.Queued {
 		before.waited, err = s.queueTx(ctx, tx, &o, maxRetries)
 	} else {

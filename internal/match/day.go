@@ -22,12 +22,12 @@ const distantKin = 0.4
 // episode asked for, by its number, aired on the day of the event or the day before or after,
 // or which began then. Only an almanac can tell.
 func (s *session) collectByDay(ctx context.Context, hits []catalog.Subject) ([]catalog.Subject, error) {
-	book, ok := s.look.catalog.(almanac)
+	book, ok := s.cached.catalog.(almanac)
 	if !ok || !s.date.IsFull() || s.event.IsFilm() || s.season == 0 {
 		return hits, nil
 	}
 	day := s.date.Time()
-	s.look.lookUps++
+	s.cached.lookUps++
 	onAir, err := book.OnAir(ctx, watch.DateOf(day.AddDate(0, 0, -1)), watch.DateOf(day.AddDate(0, 0, 1)))
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *session) collectByDay(ctx context.Context, hits []catalog.Subject) ([]c
 		if !slices.Contains(s.types, subject.Type) || s.likeness(subject).own < distantKin {
 			continue
 		}
-		rows, _, err := s.look.chapters(ctx, subject.ID)
+		rows, _, err := s.cached.episodesOf(ctx, subject.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (s *session) resolveNamed(ctx context.Context, subject catalog.Subject, num
 		return s.resolveFilm(ctx, subject)
 	}
 	if s.season == 0 {
-		main, special, err := s.look.chapters(ctx, subject.ID)
+		main, special, err := s.cached.episodesOf(ctx, subject.ID)
 		if err != nil {
 			return target{}, err
 		}
@@ -68,7 +68,7 @@ func (s *session) resolveNamed(ctx context.Context, subject catalog.Subject, num
 	}
 	// The number is not in the list; its place is, but a list that goes on from an earlier part
 	// has another number for that, and the date may say that the episode is of the earlier part.
-	rows, _, err := s.look.chapters(ctx, subject.ID)
+	rows, _, err := s.cached.episodesOf(ctx, subject.ID)
 	if err != nil {
 		return t, err
 	}
@@ -83,14 +83,14 @@ const offAir = 0.1
 
 // resolveFilm takes the main episode numbered 1, or the lowest; a film without rows is marked whole.
 func (s *session) resolveFilm(ctx context.Context, subject catalog.Subject) (target, error) {
-	main, _, err := s.look.chapters(ctx, subject.ID)
+	main, _, err := s.cached.episodesOf(ctx, subject.ID)
 	if err != nil {
 		return target{}, err
 	}
 	t := target{start: subject, subject: subject, fit: 1}
 	switch {
-	case len(main) == 0 && s.look.unseen[subject.ID]:
-		t.how = s.look.noRows(ctx, subject.ID)
+	case len(main) == 0 && s.cached.unseen[subject.ID]:
+		t.how = s.cached.noRows(ctx, subject.ID)
 	case len(main) == 0 && subject.IsFilm():
 		t.whole, t.how = true, filmItself.With()
 	case len(main) == 0:
@@ -121,11 +121,11 @@ func (s *session) resolve(ctx context.Context, start catalog.Subject, number flo
 	if err != nil || t.found() && t.subject.ID == start.ID {
 		return t, err
 	}
-	if s.look.renew(ctx, start) {
+	if s.cached.renew(ctx, start) {
 		return s.resolveListed(ctx, start, number)
 	}
-	if s.look.unseen[start.ID] && !t.found() {
-		t.how = s.look.noRows(ctx, start.ID)
+	if s.cached.unseen[start.ID] && !t.found() {
+		t.how = s.cached.noRows(ctx, start.ID)
 	}
 	return t, nil
 }
@@ -133,12 +133,12 @@ func (s *session) resolve(ctx context.Context, start catalog.Subject, number flo
 // resolveListed is resolve by the lists as they are known.
 func (s *session) resolveListed(ctx context.Context, start catalog.Subject, number float64) (target, error) {
 	t := target{start: start, subject: start}
-	rows, special, err := s.look.chapters(ctx, start.ID)
+	rows, special, err := s.cached.episodesOf(ctx, start.ID)
 	if err != nil {
 		return t, err
 	}
 	if len(rows) == 0 {
-		t.how = s.look.noRows(ctx, start.ID)
+		t.how = s.cached.noRows(ctx, start.ID)
 		return t, nil
 	}
 	t.row, t.fit, t.how = s.inList(rows, number)
@@ -179,7 +179,7 @@ func (s *session) walkOn(ctx context.Context, t target, rows []catalog.EpisodeIn
 		if !found {
 			break
 		}
-		list, _, err := s.look.chapters(ctx, next.ID)
+		list, _, err := s.cached.episodesOf(ctx, next.ID)
 		if err != nil {
 			return t, err
 		}
@@ -301,7 +301,7 @@ func (s *session) fitOfCount(start, next catalog.Subject, rows []catalog.Episode
 // where the number counts in a season that the catalog does not cut there. The day
 // may also be the season's first, so only the first episode, or its title, is sure.
 func (s *session) byDay(ctx context.Context, subject catalog.Subject) (target, error) {
-	rows, _, err := s.look.chapters(ctx, subject.ID)
+	rows, _, err := s.cached.episodesOf(ctx, subject.ID)
 	t := target{start: subject, subject: subject}
 	if err != nil {
 		return t, err

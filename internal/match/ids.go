@@ -160,7 +160,7 @@ func (s *session) proposeNamed(ctx context.Context, readings []reading) (p propo
 // shown are the subjects of entries, and the last one that the catalog does not show; 0 when it shows all.
 func (s *session) shown(ctx context.Context, entries []idmap.Entry) (subjects []catalog.Subject, hidden catalog.SubjectID, err error) {
 	for _, e := range entries {
-		subject, err := s.look.subject(ctx, e.Subject)
+		subject, err := s.cached.subject(ctx, e.Subject)
 		if errors.Is(err, catalog.ErrNotFound) {
 			hidden = e.Subject
 			continue
@@ -210,7 +210,7 @@ func (s *session) resolveSpecial(ctx context.Context, subject catalog.Subject, n
 	if err != nil || number == 1 || !t.found() {
 		return t, err
 	}
-	main, _, err := s.look.chapters(ctx, subject.ID)
+	main, _, err := s.cached.episodesOf(ctx, subject.ID)
 	if err != nil {
 		return target{}, err
 	}
@@ -231,7 +231,7 @@ func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject, 
 	left := number
 	t := target{start: subjects[0], subject: subjects[0], how: seasonEnds.With()}
 	for _, subject := range subjects {
-		rows, _, err := s.look.chapters(ctx, subject.ID)
+		rows, _, err := s.cached.episodesOf(ctx, subject.ID)
 		if err != nil {
 			return t, err
 		}
@@ -257,7 +257,7 @@ func (s *session) countThrough(ctx context.Context, subjects []catalog.Subject, 
 	if len(subjects) > 1 {
 		return t, nil
 	}
-	rows, _, err := s.look.chapters(ctx, subjects[0].ID)
+	rows, _, err := s.cached.episodesOf(ctx, subjects[0].ID)
 	if err != nil || len(rows) == 0 {
 		return t, err
 	}

@@ -23,7 +23,7 @@ func findAdultTitles(ctx context.Context, s *session) (finding, error) {
 	keywords := slices.Concat(plans[0].keywords, plans[1].keywords)
 	hits := []catalog.Subject{}
 	for _, keyword := range keywords[:min(len(keywords), adultMost)] {
-		found, err := s.look.adultTitles(ctx, viewerOf(ctx), catalog.SearchQuery{Keyword: keyword, Types: types, Limit: s.look.most})
+		found, err := s.cached.adultTitles(ctx, viewerOf(ctx), catalog.SearchQuery{Keyword: keyword, Types: types, Limit: s.cached.most})
 		if err != nil {
 			return f, err
 		}
@@ -39,7 +39,7 @@ func findAdultTitles(ctx context.Context, s *session) (finding, error) {
 			break
 		}
 	}
-	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
+	f.output["hits"], f.output["look_ups"] = len(hits), s.cached.lookUps
 	return f, nil
 }
 

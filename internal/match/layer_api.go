@@ -29,13 +29,13 @@ func findInCatalog(ctx context.Context, s *session) (finding, error) {
 			return findBySearch(ctx, s)
 		}
 	}
-	s.look = s.offline
+	s.cached = s.offline
 	f.proposals, err = s.weigh(ctx, hits)
-	s.look = s.online
+	s.cached = s.online
 	if err != nil || s.mayBeStale(merge(s.searched, f.proposals)) {
 		return findBySearch(ctx, s)
 	}
-	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
+	f.output["hits"], f.output["look_ups"] = len(hits), s.cached.lookUps
 	return f, nil
 }
 
@@ -50,9 +50,9 @@ func (s *session) isNews(ctx context.Context, hit catalog.Subject) (bool, error)
 		return false, err
 	}
 	online := s.likeness(hit)
-	s.look = s.offline
+	s.cached = s.offline
 	offline := s.likeness(old)
-	s.look = s.online
+	s.cached = s.online
 	return max(online.own, online.family) > max(offline.own, offline.family), nil
 }
 

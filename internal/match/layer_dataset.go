@@ -112,7 +112,7 @@ func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, t
 			if has(hits, e.Subject) {
 				continue
 			}
-			subject, err := s.look.subject(ctx, e.Subject)
+			subject, err := s.cached.subject(ctx, e.Subject)
 			if errors.Is(err, catalog.ErrNotFound) {
 				if s.meansSeason(text) {
 					hidden = e.Subject
@@ -122,7 +122,7 @@ func (s *session) titledSubjects(ctx context.Context) (hits []catalog.Subject, t
 			if err != nil {
 				return nil, nil, 0, err
 			}
-			s.look.call(subject.ID, e.Titles)
+			s.cached.call(subject.ID, e.Titles)
 			hits = append(hits, subject)
 		}
 	}

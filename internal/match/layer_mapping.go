@@ -19,7 +19,7 @@ func findByMapping(ctx context.Context, s *session) (finding, error) {
 	f.certain = true
 	f.rule = &Rule{MappingID: m.ID, SubjectID: m.SubjectID, EpisodeOffset: m.EpisodeOffset}
 	f.output = map[string]any{"mapping_id": m.ID, "mapping": m.Title, "subject_id": m.SubjectID, "episode_offset": m.EpisodeOffset}
-	subject, err := s.look.subject(ctx, m.SubjectID)
+	subject, err := s.cached.subject(ctx, m.SubjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
 		why := mappingHidden
 		if s.viewed {
@@ -60,6 +60,6 @@ func (s *session) isOtherForm(ctx context.Context, subject catalog.Subject) (boo
 	if !s.event.IsFilm() {
 		return subject.IsFilm(), nil
 	}
-	main, _, err := s.look.chapters(ctx, subject.ID)
+	main, _, err := s.cached.episodesOf(ctx, subject.ID)
 	return !subject.IsFilm() && max(len(main), subject.Eps) > 1, err
 }

@@ -21,17 +21,17 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	}
 	if episodeID != 0 {
 		f.input["catalog_episode"] = episodeID
-		s.look.lookUps++
-		episode, err := s.look.catalog.Episode(ctx, episodeID)
+		s.cached.lookUps++
+		episode, err := s.cached.catalog.Episode(ctx, episodeID)
 		switch {
-		case errors.Is(err, catalog.ErrNotFound) && s.look == s.offline:
+		case errors.Is(err, catalog.ErrNotFound) && s.cached == s.offline:
 			return f, nil // it may be newer than the archive
 		case errors.Is(err, catalog.ErrNotFound):
 			f.output["catalog_episode"] = notOnBangumi.With()
 		case err != nil:
 			return f, err
 		default:
-			subject, err := s.look.subject(ctx, episode.Subject)
+			subject, err := s.cached.subject(ctx, episode.Subject)
 			if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 				return f, err
 			}
@@ -44,7 +44,7 @@ func findByPayload(ctx context.Context, s *session) (finding, error) {
 	if subjectID == 0 {
 		return f, nil
 	}
-	subject, err := s.look.subject(ctx, subjectID)
+	subject, err := s.cached.subject(ctx, subjectID)
 	if errors.Is(err, catalog.ErrNotFound) {
 		f.output["catalog_subject"] = notOnBangumi.With()
 		return f, nil

@@ -60,7 +60,7 @@ func findBySearch(ctx context.Context, s *session) (finding, error) {
 			}
 		}
 	}
-	f.output["hits"], f.output["look_ups"] = len(hits), s.look.lookUps
+	f.output["hits"], f.output["look_ups"] = len(hits), s.cached.lookUps
 	return f, s.withNumberings(ctx, &f, s.newlyTitled(hits))
 }
 
@@ -120,7 +120,7 @@ func appendNew(list []string, text string) []string {
 // collect adds the hits of a plan to those there are, each subject once.
 func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) ([]catalog.Subject, error) {
 	for _, keyword := range p.keywords {
-		found, err := s.look.search(ctx, catalog.SearchQuery{Keyword: keyword, Types: s.types, From: p.from, To: p.to, Limit: s.look.most})
+		found, err := s.cached.search(ctx, catalog.SearchQuery{Keyword: keyword, Types: s.types, From: p.from, To: p.to, Limit: s.cached.most})
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (s *session) collect(ctx context.Context, p plan, hits []catalog.Subject) (
 			}
 			if !isWhole(subject) && incomplete < completeMost {
 				incomplete++
-				subject, err = s.look.subject(ctx, subject.ID)
+				subject, err = s.cached.subject(ctx, subject.ID)
 				if errors.Is(err, catalog.ErrNotFound) {
 					continue // the search engine lags behind, or shows what is hidden
 				}
@@ -221,7 +221,7 @@ func (s *session) propose(ctx context.Context, st start) (proposal, error) {
 
 // scored makes a proposal of a start and the target it leads to.
 func (s *session) scored(ctx context.Context, st start, t target) (proposal, error) {
-	rows, _, err := s.look.chapters(ctx, t.subject.ID)
+	rows, _, err := s.cached.episodesOf(ctx, t.subject.ID)
 	if err != nil {
 		return proposal{}, err
 	}

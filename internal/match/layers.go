@@ -69,9 +69,9 @@ type session struct {
 	limit Thresholds
 	rules *mapping.Rules
 	// look is where the layer at work looks things up: one of offline and online.
-	look *look
+	cached *cachedCatalog
 	// offline is nil when there is no archive; noArchive says why.
-	offline, online *look
+	offline, online *cachedCatalog
 	noArchive       reason.Reason
 	// table is nil when there is none; noTable says why.
 	table   *idmap.Table
@@ -135,7 +135,7 @@ func (s *session) askLayers(ctx context.Context, t *Trace) (certain bool, err er
 		}
 		if len(f.proposals) > 0 {
 			step.Status = Hit
-			s.hear(layer.name, f.proposals)
+			s.addProposals(layer.name, f.proposals)
 		}
 		t.add(step, start)
 		switch {
@@ -159,7 +159,7 @@ func (s *session) isSure(proposals []proposal) bool {
 // the archive is up to a week old and lacks what was merged.
 func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 	if s.offline != nil && l.asks != theCatalog {
-		s.look = s.offline
+		s.cached = s.offline
 		f, err := l.find(ctx, s)
 		if l.asks == theArchive {
 			return f, err
@@ -168,7 +168,7 @@ func (s *session) ask(ctx context.Context, l layer) (finding, error) {
 			return f, nil
 		}
 	}
-	s.look = s.online
+	s.cached = s.online
 	return l.find(ctx, s)
 }
 
@@ -189,9 +189,9 @@ func (s *session) holds(t target) bool {
 // snapshot is a catalog as it was at one time; the offline archive is one.
 type snapshot interface{ Made() time.Time }
 
-// hear takes what a layer proposes up. The id table and the catalog know a subject by
+// addProposals adds what a layer proposes. The id table and the catalog know a subject by
 // different things: the better word of the two counts.
-func (s *session) hear(layer StepName, proposals []proposal) {
+func (s *session) addProposals(layer StepName, proposals []proposal) {
 	if layer == StepDataset {
 		s.tabled = proposals
 	} else {

@@ -89,13 +89,13 @@ func (m *Matcher) MatchOnline(ctx context.Context, event watch.Event) Trace {
 func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog, noArchive reason.Reason) Trace {
 	start := time.Now()
 	s := &session{
-		request: newRequest(event), options: m.Options(), online: newLook(m.Catalog, searchMost),
+		request: newRequest(event), options: m.Options(), online: newCachedCatalog(m.Catalog, searchMost),
 		noArchive: noArchive, viewed: viewerOf(ctx) != nil, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
 	}
 	s.limit = s.options.Thresholds
 	s.table, s.noTable = m.Dataset()
 	if archive != nil {
-		s.offline, s.noArchive = newLook(archive, searchMostOffline), reason.Reason{}
+		s.offline, s.noArchive = newCachedCatalog(archive, searchMostOffline), reason.Reason{}
 		s.offline.archived = true
 	}
 	t := Trace{Steps: []Step{}}

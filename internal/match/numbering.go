@@ -204,7 +204,7 @@ func (s *session) resolveNth(ctx context.Context, subjects []catalog.Subject, n 
 	t := target{start: subjects[0], subject: subjects[0], how: seasonEnds.With()}
 	left := n
 	for _, subject := range subjects {
-		rows, _, err := s.look.chapters(ctx, subject.ID)
+		rows, _, err := s.cached.episodesOf(ctx, subject.ID)
 		switch {
 		case err != nil:
 			return t, err
@@ -220,7 +220,7 @@ func (s *session) resolveNth(ctx context.Context, subjects []catalog.Subject, n 
 	if !goesOn || len(subjects) > 1 {
 		return t, nil
 	}
-	rows, _, err := s.look.chapters(ctx, subjects[0].ID)
+	rows, _, err := s.cached.episodesOf(ctx, subjects[0].ID)
 	if err != nil || len(rows) == 0 {
 		return t, err
 	}
@@ -246,7 +246,7 @@ func (s *session) nthOf(subject catalog.Subject, rows []catalog.EpisodeInfo, n i
 
 // resolveSpecialOf finds what a list counts as a special of an entry: by its day or its title; its number is a guess.
 func (s *session) resolveSpecialOf(ctx context.Context, subject catalog.Subject, n int) (target, error) {
-	main, special, err := s.look.chapters(ctx, subject.ID)
+	main, special, err := s.cached.episodesOf(ctx, subject.ID)
 	if err != nil {
 		return target{}, err
 	}

@@ -118,7 +118,7 @@ type likeness struct {
 func (s *session) likeness(subject catalog.Subject) likeness {
 	var best likeness
 	for _, want := range s.names {
-		for _, have := range s.look.namesOf(subject) {
+		for _, have := range s.cached.namesOf(subject) {
 			l := compare(want, have)
 			if l.own > best.own {
 				best.own, best.exact = l.own, l.exact

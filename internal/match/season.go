@@ -96,7 +96,7 @@ func (s *session) neighbour(ctx context.Context, from catalog.Subject, label str
 	for depth := 0; depth < 3 && len(waiting) > 0; depth++ {
 		var same, other []catalog.Subject
 		for _, w := range waiting {
-			relations, err := s.look.related(ctx, w.ID)
+			relations, err := s.cached.related(ctx, w.ID)
 			if err != nil {
 				return catalog.Subject{}, false, err
 			}
@@ -105,7 +105,7 @@ func (s *session) neighbour(ctx context.Context, from catalog.Subject, label str
 					continue
 				}
 				seen[r.ID] = true
-				subject, err := s.look.subject(ctx, r.ID)
+				subject, err := s.cached.subject(ctx, r.ID)
 				if errors.Is(err, catalog.ErrNotFound) {
 					continue
 				}
@@ -172,7 +172,7 @@ func formOf(s catalog.Subject) form {
 // that a lone number at the end tells, which may belong to the name; 0 when they tell
 // none. The main titles are read before the aliases.
 func (s *session) seasonMarks(subject catalog.Subject) (mark, bare int) {
-	for _, n := range s.look.namesOf(subject) {
+	for _, n := range s.cached.namesOf(subject) {
 		switch {
 		case n.Season > 0 && !n.Bare:
 			return n.Season, 0
@@ -185,7 +185,7 @@ func (s *session) seasonMarks(subject catalog.Subject) (mark, bare int) {
 
 // partMark is the part or cour that the titles of a subject tell, 0 when they tell none.
 func (s *session) partMark(subject catalog.Subject) int {
-	for _, n := range s.look.namesOf(subject) {
+	for _, n := range s.cached.namesOf(subject) {
 		if n.Part > 0 {
 			return n.Part
 		}

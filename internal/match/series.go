@@ -105,7 +105,7 @@ func (s *session) tellEqualsApart(ctx context.Context, starts []start) ([]start,
 		if !st.likeness.exact {
 			continue
 		}
-		relations, err := s.look.related(ctx, st.subject.ID)
+		relations, err := s.cached.related(ctx, st.subject.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (s *session) weighSpecials(ctx context.Context, hits []catalog.Subject) ([]
 
 // sideStories are the related subjects of the same type, whatever the catalog calls the relation.
 func (s *session) sideStories(ctx context.Context, show catalog.Subject) ([]catalog.Subject, error) {
-	relations, err := s.look.related(ctx, show.ID)
+	relations, err := s.cached.related(ctx, show.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *session) sideStories(ctx context.Context, show catalog.Subject) ([]cata
 		if r.Type != show.Type || len(stories) == storiesMost {
 			continue
 		}
-		subject, err := s.look.subject(ctx, r.ID)
+		subject, err := s.cached.subject(ctx, r.ID)
 		if errors.Is(err, catalog.ErrNotFound) {
 			continue
 		}
@@ -103,14 +103,14 @@ func (s *session) sideStories(ctx context.Context, show catalog.Subject) ([]cata
 // isSeason reports whether a series bears the title of the show with the mark of a later
 // season: its episodes are no specials.
 func (s *session) isSeason(subject catalog.Subject) bool {
-	return formOf(subject) == series && slices.ContainsFunc(s.look.namesOf(subject), func(have name) bool {
+	return formOf(subject) == series && slices.ContainsFunc(s.cached.namesOf(subject), func(have name) bool {
 		return have.Season > 1 && slices.ContainsFunc(s.names, func(want name) bool { return want.base == have.base })
 	})
 }
 
 // specialRow looks among the special rows of a show: by air date, by title, and, for a person to confirm, by number.
 func (s *session) specialRow(ctx context.Context, show start) (proposal, bool, error) {
-	_, special, err := s.look.chapters(ctx, show.subject.ID)
+	_, special, err := s.cached.episodesOf(ctx, show.subject.ID)
 	if err != nil {
 		return proposal{}, false, err
 	}
@@ -149,13 +149,13 @@ func (s *session) titled(rows []catalog.EpisodeInfo) *catalog.EpisodeInfo {
 // sideStory proposes a related subject when the air date or the title of the special points at it.
 func (s *session) sideStory(ctx context.Context, story catalog.Subject) (proposal, bool, error) {
 	st := start{subject: story, likeness: likeness{own: 0.9}}
-	named := s.event.EpisodeTitle != "" && slices.ContainsFunc(s.look.namesOf(story), func(n name) bool {
+	named := s.event.EpisodeTitle != "" && slices.ContainsFunc(s.cached.namesOf(story), func(n name) bool {
 		return title.Similarity(n.full, title.Key(s.event.EpisodeTitle)) >= 0.85
 	})
 	if !named && !s.mayHold(story) {
 		return proposal{}, false, nil
 	}
-	main, _, err := s.look.chapters(ctx, story.ID)
+	main, _, err := s.cached.episodesOf(ctx, story.ID)
 	if err != nil {
 		return proposal{}, false, err
 	}

@@ -32,7 +32,7 @@ func viewerOf(ctx context.Context) Viewer {
 
 // orSeen is what a look-up found or, where it is hidden, what the account finds. An account that cannot
 // ask, because its token is refused, sees nothing more, which l remembers.
-func orSeen[T any](ctx context.Context, l *look, found T, err error, ask func(Viewer) (T, error)) (T, error) {
+func orSeen[T any](ctx context.Context, l *cachedCatalog, found T, err error, ask func(Viewer) (T, error)) (T, error) {
 	by := viewerOf(ctx)
 	if by == nil || !errors.Is(err, catalog.ErrNotFound) {
 		return found, err
@@ -46,7 +46,7 @@ func orSeen[T any](ctx context.Context, l *look, found T, err error, ask func(Vi
 }
 
 // noteRefusal remembers that the catalog refused the token of the account that was asked by.
-func (l *look) noteRefusal(failure error) {
+func (l *cachedCatalog) noteRefusal(failure error) {
 	if errors.Is(failure, catalog.ErrUnauthorized) {
 		l.refused = failure
 	}
@@ -59,7 +59,7 @@ func isAway(failure error) bool {
 
 // renew takes the account's own list of episodes for an adult title of the archive, whose list lacks what is
 // looked for: the catalog itself is asked in vain. It reports whether that list has more.
-func (l *look) renew(ctx context.Context, subject catalog.Subject) bool {
+func (l *cachedCatalog) renew(ctx context.Context, subject catalog.Subject) bool {
 	by := viewerOf(ctx)
 	if !l.archived || !subject.NSFW || by == nil || l.renewed[subject.ID] {
 		return false
@@ -77,7 +77,7 @@ func (l *look) renew(ctx context.Context, subject catalog.Subject) bool {
 }
 
 // noRows is why there is no episode list of a subject.
-func (l *look) noRows(ctx context.Context, id catalog.SubjectID) reason.Reason {
+func (l *cachedCatalog) noRows(ctx context.Context, id catalog.SubjectID) reason.Reason {
 	switch {
 	case !l.unseen[id]:
 		return noEpisodeList.With()

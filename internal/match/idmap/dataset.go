@@ -89,100 +89,100 @@ type Dataset struct {
 
 // NewDataset is a Dataset; its Job refreshes the table by schedule.
 func NewDataset(c Config) *Dataset {
-	k := &Dataset{Config: c}
-	k.last = k.readState()
-	return k
+	d := &Dataset{Config: c}
+	d.last = d.readState()
+	return d
 }
 
 // Table is the table in use; nil, and why, when there is none to ask. The first call loads
 // it, which takes some 50 ms. Whoever asks several things of it keeps it meanwhile, so that they are of one state.
-func (k *Dataset) Table() (*Table, reason.Reason) {
-	table, why := k.ownTable()
+func (d *Dataset) Table() (*Table, reason.Reason) {
+	table, why := d.ownTable()
 	if table == nil {
 		return nil, why
 	}
 	joined := *table
-	joined.Lists = k.Lists()
+	joined.Lists = d.Lists()
 	return &joined, reason.Reason{}
 }
 
 // ownTable is the table in use without the lists.
-func (k *Dataset) ownTable() (*Table, reason.Reason) {
-	k.loading.Lock()
-	defer k.loading.Unlock()
-	if !k.Enabled() {
-		k.table = nil // nobody needs its memory
+func (d *Dataset) ownTable() (*Table, reason.Reason) {
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	if !d.Enabled() {
+		d.table = nil // nobody needs its memory
 		return nil, switchedOff.With()
 	}
-	if k.table == nil {
-		table, err := k.load()
+	if d.table == nil {
+		table, err := d.load()
 		if err != nil { // tests hold that the snapshot can be read
-			k.Log.Error("the id table in the program cannot be used", "error", err)
+			d.Log.Error("the id table in the program cannot be used", "error", err)
 			return nil, unusable.With()
 		}
-		k.table = table
+		d.table = table
 		debug.FreeOSMemory() // else the service would keep for long what only the loading needed
 	}
-	return k.table, reason.Reason{}
+	return d.table, reason.Reason{}
 }
 
 // refuse keeps that the table fetched by an earlier version of the program may not serve.
-func (k *Dataset) refuse(err error) {
-	k.Log.Warn("the fetched id table is not used, the one in the program serves", "error", err)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last = k.last.of(Refused, err)
+func (d *Dataset) refuse(err error) {
+	d.Log.Warn("the fetched id table is not used, the one in the program serves", "error", err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = d.last.of(Refused, err)
 }
 
 // use takes a table into use.
-func (k *Dataset) use(table *Table) {
-	k.loading.Lock()
-	defer k.loading.Unlock()
-	k.table = table
+func (d *Dataset) use(table *Table) {
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	d.table = table
 }
 
 // Job fetches the newest table, and loads the one in use before somebody waits for it.
-func (k *Dataset) Job() schedule.Job {
+func (d *Dataset) Job() schedule.Job {
 	return schedule.Job{
-		Name: TaskKind, Run: k.refresh, Busy: ErrRunning,
+		Name: TaskKind, Run: d.refresh, Busy: ErrRunning,
 		Plan: func() schedule.Plan {
-			if !k.Enabled() {
+			if !d.Enabled() {
 				return schedule.Plan{}
 			}
-			return k.Plan()
+			return d.Plan()
 		},
 		Ready: func(context.Context) error {
-			if !k.Enabled() {
+			if !d.Enabled() {
 				return ErrOff
 			}
 			return nil
 		},
 		Look: func(context.Context) (bool, error) {
-			if table, _ := k.Table(); table == nil {
-				k.Schedule.Cancel(TaskKind)
+			if table, _ := d.Table(); table == nil {
+				d.Schedule.Cancel(TaskKind)
 			}
 			return false, nil
 		},
 		Last: func(context.Context) (time.Time, error) {
-			k.mu.Lock()
-			defer k.mu.Unlock()
-			return k.last.At, nil
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.last.At, nil
 		},
 	}
 }
 
 // Refresh starts a task that fetches the newest table. It returns ErrOff while the table
 // is switched off, and ErrRunning while a refresh runs.
-func (k *Dataset) Refresh(ctx context.Context) (*task.Task, error) {
-	return k.Schedule.Start(ctx, TaskKind)
+func (d *Dataset) Refresh(ctx context.Context) (*task.Task, error) {
+	return d.Schedule.Start(ctx, TaskKind)
 }
 
 // refresh is the work of the job.
-func (k *Dataset) refresh(ctx context.Context, run *schedule.Run) error {
+func (d *Dataset) refresh(ctx context.Context, run *schedule.Run) error {
 	bounded, cancel := context.WithTimeout(ctx, longestRefresh)
 	defer cancel()
 	defer debug.FreeOSMemory() // as after loading
-	err := k.update(bounded, ctx, run.Task)
+	err := d.update(bounded, ctx, run.Task)
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(*Refusal)) {
 		run.Again(retryAfter)
 	}
@@ -190,33 +190,33 @@ func (k *Dataset) refresh(ctx context.Context, run *schedule.Run) error {
 }
 
 // update fetches the newest table within bounded and keeps how that ended. An end of ctx means that it was cancelled.
-func (k *Dataset) update(bounded, ctx context.Context, t *task.Task) error {
-	k.refreshing.Lock()
-	defer k.refreshing.Unlock()
-	outcome, err := k.fetch(bounded, t)
+func (d *Dataset) update(bounded, ctx context.Context, t *task.Task) error {
+	d.refreshing.Lock()
+	defer d.refreshing.Unlock()
+	outcome, err := d.fetch(bounded, t)
 	if err != nil && ctx.Err() != nil {
 		outcome = Stopped
 	}
-	k.end(ctx, t, outcome, err)
+	d.end(ctx, t, outcome, err)
 	return err
 }
 
 // end keeps how a refresh ended.
-func (k *Dataset) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
+func (d *Dataset) end(ctx context.Context, t *task.Task, outcome Outcome, err error) {
 	last := attempt{At: time.Now().UTC()}.of(outcome, err)
-	status := k.inUse()
-	k.mu.Lock()
+	status := d.inUse()
+	d.mu.Lock()
 	if outcome != Stopped { // a service that was stopped in the middle begins anew
-		k.last = last
+		d.last = last
 	}
-	k.mu.Unlock()
+	d.mu.Unlock()
 	switch outcome {
 	case Refreshed:
-		k.Log.InfoContext(ctx, "the id table was refreshed", "version", status.Version, "entries", status.Entries)
+		d.Log.InfoContext(ctx, "the id table was refreshed", "version", status.Version, "entries", status.Entries)
 	case UpToDate:
-		k.Log.InfoContext(ctx, "there is no newer id table", "version", status.Version)
+		d.Log.InfoContext(ctx, "there is no newer id table", "version", status.Version)
 	case Stopped:
-		k.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
+		d.Log.InfoContext(ctx, "the refresh of the id table was cancelled")
 	}
 	t.SetResult(struct {
 		Outcome Outcome       `json:"outcome"`
@@ -227,8 +227,8 @@ func (k *Dataset) end(ctx context.Context, t *task.Task, outcome Outcome, err er
 	if outcome == Stopped {
 		return
 	}
-	if err := k.writeState(last); err != nil {
-		k.Log.Warn("the outcome of the refresh cannot be kept", "error", err)
+	if err := d.writeState(last); err != nil {
+		d.Log.Warn("the outcome of the refresh cannot be kept", "error", err)
 	}
 }
 
@@ -250,8 +250,8 @@ type InUse struct {
 }
 
 // inUse says which table is in use now.
-func (k *Dataset) inUse() InUse {
-	table, _ := k.Table()
+func (d *Dataset) inUse() InUse {
+	table, _ := d.Table()
 	if table == nil {
 		return InUse{}
 	}
@@ -283,13 +283,13 @@ func (s Status) MarshalJSON() ([]byte, error) {
 }
 
 // Status is where the id table stands now.
-func (k *Dataset) Status() Status {
-	job := k.Schedule.Now(TaskKind)
-	s := Status{Enabled: k.Enabled(), TaskID: job.TaskID, Refreshing: job.Running, NextRun: job.NextRun}
+func (d *Dataset) Status() Status {
+	job := d.Schedule.Now(TaskKind)
+	s := Status{Enabled: d.Enabled(), TaskID: job.TaskID, Refreshing: job.Running, NextRun: job.NextRun}
 	// In this order, what a refresh that has ended is said to have brought is there.
-	k.mu.Lock()
-	s.LastOutcome, s.LastRun, s.LastError, s.Moved = k.last.Outcome, k.last.At, k.last.Error, append([]Moved{}, k.last.Moved...)
-	k.mu.Unlock()
-	s.InUse = k.inUse()
+	d.mu.Lock()
+	s.LastOutcome, s.LastRun, s.LastError, s.Moved = d.last.Outcome, d.last.At, d.last.Error, append([]Moved{}, d.last.Moved...)
+	d.mu.Unlock()
+	s.InUse = d.inUse()
 	return s
 }

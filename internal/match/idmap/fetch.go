@@ -57,17 +57,17 @@ func stream(ctx context.Context, client *httpx.Client, url, etag string) (*httpx
 }
 
 // fetch asks for the table, and takes it into use when it is a new one.
-func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
-	inUse, why := k.Table()
+func (d *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
+	inUse, why := d.Table()
 	if inUse == nil {
 		return Failed, why
 	}
-	url, etag := k.URL(), ""
+	url, etag := d.URL(), ""
 	if inUse.head.URL == url {
 		etag = inUse.head.ETag
 	}
 	t.Progress(0, 0, reason.Text("fetch"))
-	answer, err := stream(ctx, k.HTTP, url, etag)
+	answer, err := stream(ctx, d.HTTP, url, etag)
 	if err != nil {
 		return Failed, err
 	}
@@ -97,10 +97,10 @@ func (k *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
 		return Failed, err
 	}
 	// What is the same is stored all the same: with its ETag it need not come again.
-	if err := replace(filepath.Join(k.Folder, fileName), packed); err != nil {
+	if err := replace(filepath.Join(d.Folder, fileName), packed); err != nil {
 		return Failed, notSaved.With(err)
 	}
-	k.use(next)
+	d.use(next)
 	if next.head.Digest == inUse.head.Digest {
 		return UpToDate, nil
 	}

@@ -16,21 +16,21 @@ const (
 
 // load gives the table to use: the fetched one, or the snapshot when there is none, when
 // it cannot be used, and when an upgrade of the program brought a newer one.
-func (k *Dataset) load() (*Table, error) {
-	fetched, err := readFile(filepath.Join(k.Folder, fileName))
+func (d *Dataset) load() (*Table, error) {
+	fetched, err := readFile(filepath.Join(d.Folder, fileName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		k.Log.Warn("the fetched id table cannot be used, the one in the program serves", "error", err)
+		d.Log.Warn("the fetched id table cannot be used, the one in the program serves", "error", err)
 	case fetched.head.FetchedAt.Before(released):
-		k.Log.Info("the id table in the program is newer than the fetched one", "version", Version)
+		d.Log.Info("the id table in the program is newer than the fetched one", "version", Version)
 	case fetched.head.Judged == judgedBy:
 		return fetched, nil
 	default: // another version of the program let it serve
 		if err = judge(fetched); err == nil {
 			return fetched, nil
 		}
-		k.refuse(err)
+		d.refuse(err)
 	}
 	return Snapshot()
 }
@@ -66,33 +66,33 @@ func replace(path string, content []byte) (err error) {
 }
 
 // Clean removes what a crash left of replace.
-func (k *Dataset) Clean() {
-	left, err := filepath.Glob(filepath.Join(k.Folder, "dataset.*-*.part"))
+func (d *Dataset) Clean() {
+	left, err := filepath.Glob(filepath.Join(d.Folder, "dataset.*-*.part"))
 	if err != nil {
 		return // a folder whose name is a broken pattern keeps them, which harms nobody
 	}
 	for _, path := range left {
 		if err := os.Remove(path); err != nil {
-			k.Log.Warn("what is left of a broken refresh of the id table cannot be removed", "error", err)
+			d.Log.Warn("what is left of a broken refresh of the id table cannot be removed", "error", err)
 		}
 	}
 }
 
-func (k *Dataset) readState() attempt {
+func (d *Dataset) readState() attempt {
 	var last attempt
-	text, err := os.ReadFile(filepath.Join(k.Folder, stateName))
+	text, err := os.ReadFile(filepath.Join(d.Folder, stateName))
 	if err != nil || json.Unmarshal(text, &last) != nil {
 		return attempt{} // nothing is known of an earlier refresh, which only means another next one
 	}
 	return last
 }
 
-func (k *Dataset) writeState(last attempt) error {
+func (d *Dataset) writeState(last attempt) error {
 	text, err := json.Marshal(last)
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(k.Folder, stateName), text); err != nil {
+	if err := replace(filepath.Join(d.Folder, stateName), text); err != nil {
 		return fmt.Errorf("keep how the refresh of the id table ended: %w", err)
 	}
 	return nil

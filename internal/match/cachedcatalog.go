@@ -10,8 +10,8 @@ import (
 	"watchmark/internal/watch/title"
 )
 
-// look asks the catalog, or the archive, and remembers every answer for the length of one match.
-type look struct {
+// cachedCatalog asks the catalog, or the archive, and remembers every answer for the length of one match.
+type cachedCatalog struct {
 	catalog   Catalog
 	most      int // hits that one search asks for
 	searches  map[string][]catalog.Subject
@@ -31,8 +31,8 @@ type look struct {
 	unseen, renewed map[catalog.SubjectID]bool
 }
 
-func newLook(c Catalog, most int) *look {
-	return &look{
+func newCachedCatalog(c Catalog, most int) *cachedCatalog {
+	return &cachedCatalog{
 		catalog:   c,
 		most:      most,
 		searches:  map[string][]catalog.Subject{},
@@ -47,7 +47,7 @@ func newLook(c Catalog, most int) *look {
 }
 
 // search gives the hits of q that are of a type asked for. A keyword that the catalog refuses finds nothing.
-func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
+func (l *cachedCatalog) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	key := fmt.Sprint(q)
 	if hits, known := l.searches[key]; known {
 		return hits, nil
@@ -73,7 +73,7 @@ func (l *look) search(ctx context.Context, q catalog.SearchQuery) ([]catalog.Sub
 
 // adultTitles gives the hits of q that the catalog shows to the account alone; an account that cannot ask finds none, and
 // a refused token is remembered.
-func (l *look) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery) ([]catalog.Subject, error) {
+func (l *cachedCatalog) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery) ([]catalog.Subject, error) {
 	l.lookUps++
 	hits, err := by.AdultTitles(ctx, q)
 	l.noteRefusal(err)
@@ -94,7 +94,7 @@ func (l *look) adultTitles(ctx context.Context, by Viewer, q catalog.SearchQuery
 // search have neither platform nor aliases (upstreams/catalog.md section 6).
 func isWhole(s catalog.Subject) bool { return s.Platform != "" || len(s.Aliases) > 0 }
 
-func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
+func (l *cachedCatalog) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error) {
 	if s, known := l.subjects[id]; known {
 		return s, nil
 	}
@@ -111,7 +111,7 @@ func (l *look) subject(ctx context.Context, id catalog.SubjectID) (catalog.Subje
 }
 
 // related gives the neighbours of a subject; one that the catalog does not show has none.
-func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error) {
+func (l *cachedCatalog) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Relation, error) {
 	if r, known := l.relations[id]; known {
 		return r, nil
 	}
@@ -127,8 +127,8 @@ func (l *look) related(ctx context.Context, id catalog.SubjectID) ([]catalog.Rel
 	return r, nil
 }
 
-// chapters gives the main episodes and the specials of a subject, each by sort.
-func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, special []catalog.EpisodeInfo, err error) {
+// episodesOf gives the main episodes and the specials of a subject, each by sort.
+func (l *cachedCatalog) episodesOf(ctx context.Context, id catalog.SubjectID) (main, special []catalog.EpisodeInfo, err error) {
 	list, known := l.episodes[id]
 	if !known {
 		l.lookUps++
@@ -165,14 +165,14 @@ func (l *look) chapters(ctx context.Context, id catalog.SubjectID) (main, specia
 }
 
 // call has titles count as those of a subject.
-func (l *look) call(id catalog.SubjectID, titles []string) {
+func (l *cachedCatalog) call(id catalog.SubjectID, titles []string) {
 	l.called[id] = titles
 	delete(l.names, id)
 }
 
 // namesOf is every title of a subject, taken apart: original, Chinese, aliases, and what
 // the id table calls it.
-func (l *look) namesOf(s catalog.Subject) []name {
+func (l *cachedCatalog) namesOf(s catalog.Subject) []name {
 	if names, known := l.names[s.ID]; known {
 		return names
 	}
