@@ -10,12 +10,6 @@ import (
 	"watchmark/internal/platform/settings"
 )
 
-// Why the offline archive is not asked.
-var (
-	archiveOff     = reason.New("archive_off", "the offline data is switched off", "离线数据未启用")
-	archiveMissing = reason.New("archive_missing", "the offline data is not imported yet", "离线数据尚未导入")
-)
-
 // archive is the offline archive for the matcher; nil, and why, when it is not to be asked.
 func (d *Data) archive() (match.Catalog, reason.Reason) {
 	switch {
