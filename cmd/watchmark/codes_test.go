@@ -38,7 +38,7 @@ func TestLostPhoneIsNoEnd(t *testing.T) {
 	}
 	login := fmt.Sprintf(`{"name":"mira","password":%q}`, password)
 	post("/api/login", login)
-	if got := off("mira"); got.code != 1 || !strings.Contains(got.err, "asks for no code") {
+	if got := off("mira"); got.code != 1 || !strings.Contains(got.err, "two-factor sign-in is not on") {
 		t.Errorf("while it is off: exit %d, %s", got.code, got.err)
 	}
 	var made struct{ Secret string }

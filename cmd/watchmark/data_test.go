@@ -17,7 +17,7 @@ func TestAPIKeysWorkWhereverTheyWereMade(t *testing.T) {
 	}
 	wants(t, http.StatusUnauthorized, http.MethodGet, service.url+"/api/records", during[:len(during)-1]+"x", "", nil)
 
-	if got := finish(t, command(t, nil, "api-key", "create", "made before the service", "--data", data), ""); got.code != 1 || got.out != "" || !strings.Contains(got.err, "exists") {
+	if got := finish(t, command(t, nil, "api-key", "create", "made before the service", "--data", data), ""); got.code != 1 || got.out != "" || !strings.Contains(got.err, "with this name already") {
 		t.Errorf("the same name again: exit %d, prints %q and %q", got.code, got.out, got.err)
 	}
 	listed := finish(t, command(t, nil, "api-key", "list", "--data", data), "")

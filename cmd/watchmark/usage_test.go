@@ -84,7 +84,7 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 		"simulate: empty token":    {[]string{"simulate", "--token", ":mira"}, failed, "TOKEN:USERNAME"},
 		"simulate: no such dump":   {[]string{"simulate", "--token", "a:b", "--dump", "none.zip"}, usage, "none.zip"},
 		"simulate: port":           {[]string{"simulate", "--token", "a:b", "--listen", "here"}, failed, "here"},
-		"delete an unknown key":    {[]string{"api-key", "delete", "7", "--data", "."}, failed, "not found"},
+		"delete an unknown key":    {[]string{"api-key", "delete", "7", "--data", "."}, failed, "no such API key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := finish(t, command(t, nil, c.args...), "")

@@ -26,9 +26,9 @@ func TestTheAccountDecidesOnAdultTitles(t *testing.T) {
 		{"newer than the archive, by its date", `{"title":"夜之果园","season":1,"episode":2,"release_date":"2026-04-14","user_name":"mira TV"}`, "mira/50302", ""},
 		{"a show that the archive lacks", `{"title":"夜之标本","season":1,"episode":1,"user_name":"Mira"}`, "mira/50501", ""},
 		{"a show that only its title leads to", `{"title":"真昼の温室","season":1,"episode":1,"user_name":"Mira"}`, "mira/50601", ""},
-		{"known to the archive, too young", `{"title":"夜之果园","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
-		{"newer than the archive, too young", `{"title":"夜之果园","season":1,"episode":2,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
-		{"a show that the archive lacks, too young", `{"title":"夜之标本","season":1,"episode":1,"user_name":"alex"}`, "", "this account may not see it (registered too recently, or not permitted)"},
+		{"known to the archive, too young", `{"title":"夜之果园","season":1,"episode":1,"user_name":"alex"}`, "", "account may not see it (registered too recently, or not permitted)"},
+		{"newer than the archive, too young", `{"title":"夜之果园","season":1,"episode":2,"user_name":"alex"}`, "", "account may not see it (registered too recently, or not permitted)"},
+		{"a show that the archive lacks, too young", `{"title":"夜之标本","season":1,"episode":1,"user_name":"alex"}`, "", "account may not see it (registered too recently, or not permitted)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.list.Reset() // a minute after a permitted read the catalog shows it to everybody
@@ -48,7 +48,7 @@ func TestARefusedTokenIsToldWhereNothingElseMatches(t *testing.T) {
 	s := start(t)
 	s.list.RevokeToken(miraToken)
 	r := s.settled(s.custom(`{"title":"夜の標本","season":1,"episode":1,"user_name":"Mira"}`))
-	if r.Status != "error" || r.ErrorKind != "unauthorized" || !strings.Contains(r.Message, "enter a new one on the accounts page") {
+	if r.Status != "error" || r.ErrorKind != "unauthorized" || !strings.Contains(r.Message, "enter a new one on the page People") {
 		t.Errorf("%s %s %q", r.Status, r.ErrorKind, r.Message)
 	}
 }

@@ -72,7 +72,7 @@ func TestOneFalseNotCollectedChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)); r.Status != "success" || !strings.Contains(r.Message, "the whole subject is done") {
+		if r := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)); r.Status != "success" || !strings.Contains(r.Message, "the whole entry is completed") {
 			t.Errorf("%s %q", r.Status, r.Message)
 		}
 	}

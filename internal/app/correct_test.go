@@ -54,7 +54,7 @@ func TestAWrongMarkIsCorrected(t *testing.T) {
 	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusInternalServerError, Paths: catalogtest.Writes}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.correct(ids[0]); !strings.Contains(got, `"state":"failed"`) || !strings.Contains(got, "keep their mark") {
+	if got := s.correct(ids[0]); !strings.Contains(got, `"state":"failed"`) || !strings.Contains(got, "could not be taken back and stay as they were") {
 		t.Errorf("while the catalog fails the task is %s", got)
 	}
 	if r := s.settled(ids[0]); r.Status != "success" || r.SubjectID != 900002 {

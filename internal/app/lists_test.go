@@ -262,6 +262,8 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 		call{post, "/api/records/{id}/retry", of + "retry", ""})
 	s.wait("retry", func() bool { return !strings.Contains(s.get("/api/tasks").body, `"running"`) })
 	l.calls(call{post, "/api/records/{id}/correct", of + "correct", `{"subject_id":900002}`})
+	s.wait("correct", func() bool { return !strings.Contains(s.get("/api/tasks").body, `"running"`) })
+	l.calls(call{post, "/api/records/{id}/correction/undo", of + "correction/undo", ""})
 
 	// The polled sources and the archive.
 	dump := dumpOf(t, weekOld)

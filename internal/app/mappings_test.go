@@ -26,7 +26,7 @@ func TestMappingsAreTriedAndShown(t *testing.T) {
 	try(`{"title":"灯塔守望者","season":1,"episode":2}`, http.StatusOK, `"status":"matched"`, `"subject_id":900002`, `"episode_id":90000202`)
 	try(`{"title":"灯塔守望者","season":2}`, http.StatusOK, `{"draft":"","passed_over":""}`)
 	try(`{"title":"灯塔守望者","season":1,"episode":99}`, http.StatusOK, `"status":"episode_not_found"`)
-	try(`{"title":"某剧场版","is_film":true,"draft":{"title":"剧场版$","is_regex":true,"subject_id":900001}}`, http.StatusOK, `"draft":"applies"`, `leads to a show, which the event is not`)
+	try(`{"title":"某剧场版","is_film":true,"draft":{"title":"剧场版$","is_regex":true,"subject_id":900001}}`, http.StatusOK, `"draft":"applies"`, `leads to a show, but the event is of the other type`)
 	page := s.get("/titles")
 	if page.status != http.StatusOK || !strings.Contains(page.body, "灯塔守望者 第二季") {
 		t.Errorf("the page answers %d", page.status)

@@ -67,13 +67,15 @@ func replace(path string, content []byte) (err error) {
 
 // Clean removes what a crash left of replace.
 func (d *Dataset) Clean() {
-	left, err := filepath.Glob(filepath.Join(d.Folder, "dataset.*-*.part"))
-	if err != nil {
-		return // a folder whose name is a broken pattern keeps them, which harms nobody
-	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
-			d.Log.Warn("what is left of a broken refresh of the id table cannot be removed", "error", err)
+	for _, name := range []string{"dataset.*", "idmap.json", "anime-lists.gz", "shinkro.gz"} {
+		left, err := filepath.Glob(filepath.Join(d.Folder, name+"-*.part"))
+		if err != nil {
+			return // a folder whose name is a broken pattern keeps them, which harms nobody
+		}
+		for _, path := range left {
+			if err := os.Remove(path); err != nil {
+				d.Log.Warn("what is left of a broken update of the ID table cannot be removed", "error", err)
+			}
 		}
 	}
 }

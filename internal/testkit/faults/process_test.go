@@ -54,7 +54,7 @@ func command(tb testing.TB, environ []string, args ...string) *exec.Cmd {
 	must(tb, err)
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = tb.TempDir()
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") }), environ...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") }), append([]string{"WATCHMARK_IDMAP_ENABLED=false"}, environ...)...)
 	return cmd
 }
 
