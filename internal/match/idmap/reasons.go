@@ -75,7 +75,7 @@ var (
 
 // What is wrong with a list of seasons, and with an update of the lists.
 var (
-	errListsOff   = reason.New("idmap_off", "the ID map is switched off: set idmap.enabled", "ID 映射表已停用：请启用 idmap.enabled").For(reason.Conflict)
+	errListsOff   = reason.New("idmap_off", "the lists of IDs are switched off: set idmap.enabled", "ID 列表已停用：请启用 idmap.enabled").For(reason.Conflict)
 	errListFormat = reason.New("idmap_format", "this is not the list that it should be", "这不是应有的列表文件")
 	readingList   = reason.New("idmap_read", "read the list: {cause}", "读取列表：{cause}")
 	ofList        = reason.New("idmap_list", "{list}: {cause}", "{list}：{cause}")
