@@ -193,14 +193,14 @@ func TestBrowserArchive(t *testing.T) {
 		browsertest.Until(browsertest.Says("#run .log", "the offline data was imported")),
 		browsertest.Until(browsertest.Says("#archive .verdict", "In use")),
 		browsertest.Until(browsertest.Says("#archive .facts", "2026-11-17.210306Z")),
-		browsertest.Until(browsertest.Says("#archive-search", "Look for a title")),
+		browsertest.Until(browsertest.Says("#archive-search", "Search a title")),
 		browsertest.Click("#archive-update button"), browsertest.Until(browsertest.Says("#run [role=status]", "There is no newer dump.")),
 	)
 	picture(t, tab, "archive-run.png")
 	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/titles/archive"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#upload summary"), chromedp.SetUploadFiles("#dump", []string{upload}),
 		browsertest.Click("#upload button"), browsertest.Until(browsertest.Says("#run [role=status]", "probably incomplete")),
-		browsertest.Until(browsertest.Says("#archive .verdict", "In use, but not renewed")),
+		browsertest.Until(browsertest.Says("#archive .verdict", "In use, but the update failed")),
 	)
 	picture(t, tab, "archive-refused.png")
 	browsertest.Run(t, tab,

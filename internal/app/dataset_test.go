@@ -47,7 +47,7 @@ func TestBrowserAbout(t *testing.T) {
 		browsertest.Click("details.menu summary"), browsertest.Click(`.menu-body a[href="/settings/about"]`),
 		browsertest.Until(browsertest.Says("#table", "came with this program")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#table-refresh button"), browsertest.Until(browsertest.Says("#run [role=status]", "Failed: the ID table cannot be downloaded: the address answered 404 Not Found")),
-		browsertest.Until(browsertest.Says("#table-state", "In use, but not renewed")),
+		browsertest.Until(browsertest.Says("#table-state", "In use, update failed")),
 	)
 	up.Store(true)
 	const idle = `!document.querySelector("#table-refresh[data-busy]")` // a form that is under way takes no click
@@ -187,7 +187,7 @@ func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
 		t.Errorf("the status is %+v", got)
 	}
 	leads(5, 29499305)
-	if page := s.get("/settings/about").body; !strings.Contains(page, "In use, newest refused") || !strings.Contains(page, "update Watchmark") {
+	if page := s.get("/settings/about").body; !strings.Contains(page, "In use, new version not accepted") || !strings.Contains(page, "update Watchmark") {
 		t.Error("the page About does not tell it")
 	}
 }

@@ -41,7 +41,7 @@ func TestBrowserSettingsOfTheService(t *testing.T) {
 		chromedp.Navigate(s.url+"/settings/access"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "You sign in as admin.")),
 		browsertest.Click("#password-change summary"), browsertest.Type("#old", "not "+password), browsertest.Type("#new", "as correct as before"), browsertest.Click("#password-change button"),
 		browsertest.Until(browsertest.Says("#password-change .field-error", "the old password is wrong")),
-		browsertest.Type("#old", password), browsertest.Click("#password-change button"), browsertest.Until(browsertest.Says("#toasts", "The password is changed.")),
+		browsertest.Type("#old", password), browsertest.Click("#password-change button"), browsertest.Until(browsertest.Says("#toasts", "Password changed.")),
 		browsertest.Type("#key-name", "home automation"), browsertest.Click(".key-form button"), browsertest.Until(browsertest.Says(".keys-list", "home automation")),
 	)
 	if got := s.app.Settings.Current().Log.Level; got != slog.LevelInfo {

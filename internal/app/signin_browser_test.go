@@ -109,7 +109,7 @@ func TestBrowserSetsUpCodesAndSignsInWithThem(t *testing.T) {
 		browsertest.Type("#code", recovery[0]), browsertest.Click("#login .primary"), browsertest.Until(browsertest.Listening),
 		chromedp.Navigate(s.url+"/settings/access"), browsertest.Until(browsertest.Says("#two-factor", "9 recovery codes left")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#two-factor-off summary"), browsertest.Type("#off-password", password), browsertest.Click("#two-factor-off .danger"),
-		browsertest.Until(browsertest.Says("#toasts", "Signing in no longer asks for a code.")), browsertest.Until(`!!document.querySelector("#two-factor-start")`))...)
+		browsertest.Until(browsertest.Says("#toasts", "Two-step verification is switched off.")), browsertest.Until(`!!document.querySelector("#two-factor-start")`))...)
 }
 
 // TestBrowserUsesEverythingBelowAPath: behind a reverse proxy that serves one path of a host, no page asks for anything outside of it.

@@ -37,9 +37,9 @@ func TestTheRoomsOfTheSourcesShowTheService(t *testing.T) {
 		}
 	}
 	shows("/sources/nas", "Connect the NAS", "Mira", "WATCHMARK_NAS_DATABASE_PATH")
-	shows("/sources/device", "No box is known yet")
+	shows("/sources/device", "No box found yet")
 	shows("/sources/tracker", "Nobody is connected yet", "Send the code")
-	shows("/sources/import", "Ask the server")
+	shows("/sources/import", "Type of server")
 
 	s.api(http.MethodPatch, "/api/settings", `{"nas":{"enabled":true},"tracker":{"enabled":true},"device":{"enabled":true,"addresses":["192.168.255.254"]}}`, http.StatusOK, nil)
 	s.nas(func(n nasStatus) bool { return n.LastScan != nil && n.LastError == "" })
@@ -67,10 +67,10 @@ func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
 	browsertest.Complaints(t, tab)
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/import"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#import .choose:has([value=jellyfin])"), browsertest.Type("#import-url", remote.URL), browsertest.Type("#import-token", importToken), browsertest.Click("[data-ask]"),
-		browsertest.Until(browsertest.Says("#import-user-help", "No account lists the name bench")),
+		browsertest.Until(browsertest.Says("#import-user-help", "No account has the user name bench")),
 		browsertest.Until(`document.querySelector("[data-preview-go]").disabled && document.querySelectorAll("[data-adds] button").length === 1`),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		browsertest.Click("[data-adds] button"), browsertest.Until(browsertest.Says("#import-user-help", "What bench watched is marked on: mira.")),
+		browsertest.Click("[data-adds] button"), browsertest.Until(browsertest.Says("#import-user-help", "What bench watched is marked on the lists of: mira.")),
 		browsertest.Until(`document.querySelector("[data-adds]").hidden && document.activeElement.id === "import-user"`),
 		browsertest.Click("#import-who .checks label"), browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says("#forecast", "Preview: bench on")))
 	if a := must(s.app.Accounts.Get(t.Context(), 1))(t); !slices.Equal(a.MediaUserNames, []string{"Mira", "bench", "mira TV"}) && !slices.Equal(a.MediaUserNames, []string{"Mira", "mira TV", "bench"}) {

@@ -47,7 +47,7 @@ func TestWhatTheTrackerKnowsIsMarked(t *testing.T) {
 	if len(s.marked()) != 1 {
 		t.Errorf("marked %v", s.marked())
 	}
-	const over = "The sign-in at Trakt has ended"
+	const over = "The sign-in at Trakt is no longer valid"
 	dashboard := func() string { return s.api(http.MethodGet, "/", "", http.StatusOK, nil).body }
 	if strings.Contains(dashboard(), over) {
 		t.Error("the dashboard says so while it works")

@@ -28,15 +28,15 @@ func TestBackupsPage(t *testing.T) {
 	in := g.client(t, true)
 	next := time.Now().Add(9 * time.Hour)
 	g.backups = backup.Status{Dir: "/data/backups", Keep: 7, NextRun: &next}
-	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "No backup yet", "the newest 7", "watchmark restore FILE --data DIR", `aria-current="page">Backups`, "None yet")
+	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "No backup yet", "the newest 7", "watchmark restore FILE --data DIR", `aria-current="page">Backups`, "No backup yet")
 	g.backups = someBackups()
-	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "In order", "41 MB", "1.3 MB", "as safe as a password", "/data/backups/watchmark-20260314-041700.backup&#34; --data DIR",
+	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Works", "41 MB", "1.3 MB", "as safe as a password", "/data/backups/watchmark-20260314-041700.backup&#34; --data DIR",
 		`href="/api/backups/watchmark-20260314-041700.backup" download=`, `data-url="/api/backups/watchmark-20260313-041700.backup"`)
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "立即备份", "像密码一样")
 	g.backups.LastError, g.backups.KeyMissing = value("backup_space_lacks", backup.ErrNoSpace, "/data", 12, 300), true
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "上次备份失败", "空间不足", "WATCHMARK_SECRET_KEY")
 	g.backups = backup.Status{Keep: 7}
-	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "not automatically")
+	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "not scheduled")
 }
 
 func TestWhereNobodySignsInNothingIsDownloaded(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAboutTellsOfNewerVersions(t *testing.T) {
 		"Watchmark does not look for newer versions": {},
 		"Version 1.5.0 is available":                 {Enabled: true, Newer: "1.5.0", URL: "https://git.example/1.5.0", CheckedAt: time.Now()},
 		"This is the newest version":                 {Enabled: true, CheckedAt: time.Now()},
-		"First check in a few minutes":               {Enabled: true},
+		"The first check runs in a few minutes":      {Enabled: true},
 		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: value("update_check_answers", 404)},
 	} {
 		g.update = status

@@ -299,8 +299,14 @@ func rank(l sourceLine) int {
 // todayTiles are the counts of today. Received and processing records are one tile.
 func todayTiles(today map[record.Status]int) []tile {
 	var tiles []tile
-	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored} {
-		tiles = append(tiles, tile{displayOf(status), today[status], "/records?status=" + string(status)})
+	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored, record.Processing} {
+		count := today[status]
+		if status == record.Processing {
+			count += today[record.Received]
+		}
+		if count > 0 {
+			tiles = append(tiles, tile{displayOf(status), count, "/records?status=" + string(status)})
+		}
 	}
-	return append(tiles, tile{displayOf(record.Processing), today[record.Received] + today[record.Processing], "/records?status=processing"})
+	return tiles
 }

@@ -40,7 +40,7 @@ func TestSourcesThatWentSilent(t *testing.T) {
 		request time.Time // the newest in the log; zero is none
 		silent  string    // in the words of the page; empty when it is not
 	}{
-		"steady, then nothing for 20 days":     {records: days(30, 27, 24, 20), silent: "Nothing for 20 days"},
+		"steady, then nothing for 20 days":     {records: days(30, 27, 24, 20), silent: "No events for 20 days"},
 		"steady until last week":               {records: days(30, 20, 16, 8)},
 		"came on two days only":                {records: days(30, 20, 20, 20)},
 		"one import of many":                   {records: days(20, 20, 20, 20, 20, 20, 20)},
@@ -79,7 +79,7 @@ func TestPolledSources(t *testing.T) {
 	g.device = device.Status{Enabled: true, Devices: []device.Device{{Problem: reason.Text("switched off")}}}
 	g.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{Name: "mira", State: tracker.Dead, Problem: reason.Text("sign in again")}, {Name: "alex", State: tracker.Connected, Problem: reason.Text("try later")}}}
 	body = g.get(t, in, "/", "en").body
-	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at Trakt has ended", "mira: sign in again", "TV box")
+	mustContain(t, body, "The library of the NAS cannot be read", "no &lt;such&gt; file", "The sign-in at Trakt is no longer valid", "mira: sign in again", "TV box")
 	if n := strings.Count(body, ">Fails<"); n != 2 {
 		t.Errorf("%d sources fail, want 2", n)
 	}
@@ -93,7 +93,7 @@ func TestNeedsBeginWithWhatStopsMarks(t *testing.T) {
 	body := g.get(t, g.client(t, true), "/", "en").body
 	body = body[strings.Index(body, `id="needs-title"`):]
 	at := 0
-	for _, words := range []string{"Account bench", "The library of the NAS", "records failed", "titles wait", "Bangumi stopped answering", "mark waits"} {
+	for _, words := range []string{"Account bench", "The library of the NAS", "records failed", "titles wait", "Bangumi does not answer", "mark waits"} {
 		next := strings.Index(body[at:], words)
 		if next < 0 {
 			t.Fatalf("%q is not there, or too early", words)
@@ -114,7 +114,7 @@ func TestYearAndTrend(t *testing.T) {
 		}
 	}
 	add(0, record.Ignored, 1)
-	mustContain(t, g.get(t, in, "/", "en").body, "Nothing came in the last 30 days.", "One year: nothing was marked yet.")
+	mustContain(t, g.get(t, in, "/", "en").body, "Nothing was marked in the last 30 days.", "Nothing was marked in the last 12 months.")
 	add(5, record.Success, 3)
 	add(5, record.Failed, 1)
 	add(40, record.Success, 1)
@@ -123,7 +123,7 @@ func TestYearAndTrend(t *testing.T) {
 	add(390, record.Success, 9) // before the year
 	body := g.get(t, in, "/", "en").body
 	best := time.Now().AddDate(0, 0, -200).Format("Jan 2, 2006")
-	mustContain(t, body, "75%", "marked without help, of 4", "13 marked", "13 marks on 4 days. Most on "+best+": 7.")
+	mustContain(t, body, "75%", "of 4 marked automatically", "13 marked", "13 marks on 4 days. Most on "+best+": 7.")
 	days := func(drawing string) (first time.Time, counts []string) {
 		m := regexp.MustCompile(`<svg id="` + drawing + `-drawing"[^>]* data-first="([^"]*)" data-days="([^"]*)">`).FindStringSubmatch(body)
 		if m == nil {
@@ -190,7 +190,7 @@ func TestBrowserTellsDaysOfTheDrawings(t *testing.T) {
 	week, row := math.Floor(number/7), math.Mod(number, 7)
 	browsertest.Run(t, tab, browsertest.Sized(1280, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/"), browsertest.Until(browsertest.Listening),
 		pointed("pointermove", "trend-drawing", 20.3/30, .5),
-		browsertest.Until(browsertest.Says("#trend-day", day+": 3 marked, 0 waiting for you, 1 failed")), browsertest.Until("!"+shown("trend-sum")),
+		browsertest.Until(browsertest.Says("#trend-day", day+": 3 marked, 1 failed")), browsertest.Until("!"+shown("trend-sum")),
 		pointed("pointermove", "year-drawing", (week+.4)/weeks, (18+13*(row+.4))/109),
 		browsertest.Until(browsertest.Says("#year-day", day+": 3 marked")), browsertest.Until("!"+shown("year-sum")),
 		browsertest.Until(shown("trend-sum")+` && !`+shown("trend-day")), // which the pointer left
@@ -216,7 +216,7 @@ func TestLatestShowsEachTitleOnce(t *testing.T) {
 	g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Success, SubjectID: 7}, account.Account{})
 	g.insert(t, episode(watch.Plex, "mira", "show", "", 2, 4, ""), time.Now())
 	body := g.get(t, g.client(t, true), "/", "en").body
-	mustContain(t, body, "S2 E4", "S1 E1", "and 3 more episodes lately", `<img src="/cover/8" alt=""`, `<img src="/cover/7"`)
+	mustContain(t, body, "S2 E4", "S1 E1", "and 3 more episodes recently", `<img src="/cover/8" alt=""`, `<img src="/cover/7"`)
 	if strings.Contains(body, "S2 E3") || strings.Count(body, `src="/cover/8"`) != 1 {
 		t.Error("a show stands there twice")
 	}

@@ -90,25 +90,25 @@ func TestToolsPages(t *testing.T) {
 		en, zh     []string
 		never      string
 	}{
-		{"nothing tried", "/settings/tools", []string{"Nothing tried yet", `<option value="Mira TV">`, `name="title"`}, []string{"还没有测试"}, "Run it for real"},
-		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98%", "Marks on the list of mira", "<strong>marked for real</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "Nothing tried"},
+		{"nothing tried", "/settings/tools", []string{"No result yet", `<option value="Mira TV">`, `name="title"`}, []string{"还没有结果"}, "Run it for real"},
+		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98%", "Marks on the list of mira", "<strong>marked for real</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "No result yet"},
 		{"for somebody on dry run", title + "bench", []string{"bench is on dry run"}, []string{"bench 处于试运行"}, "Marks on the list"},
-		{"for nobody", title + "stranger", []string{"No enabled account lists this user"}, []string{"没有已启用的账号"}, "Marks on the list"},
+		{"for nobody", title + "stranger", []string{"No enabled account has this user name"}, []string{"没有已启用的账号"}, "Marks on the list"},
 		{"no match", "/settings/tools?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd><bdi>2.5</bdi></dd>", "<dd><bdi>2024-05</bdi></dd>", "<dd><bdi> alex </bdi></dd>", "<dd><bdi>ova</bdi></dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
 		{"a film has no numbers", "/settings/tools?title=x&media_type=movie&season=7&episode=8", []string{"<dd><bdi>movie</bdi></dd>"}, nil, "<dd><bdi>7</bdi></dd>"},
 		{"a film by another word", "/settings/tools?title=x&media_type=+Film", []string{"<dd><bdi>movie</bdi></dd>", `value="movie" selected`}, nil, "<dd><bdi>episode</bdi></dd>"},
 		{"an episode by another word", "/settings/tools?title=x&media_type=TV", []string{"<dd><bdi>episode</bdi></dd>", `value="episode" selected`}, nil, "<dd><bdi>movie</bdi></dd>"},
-		{"a kind that is none", "/settings/tools?title=x&media_type=podcast", []string{"The address names no kind", `aria-invalid="true"`}, []string{"地址中的类型无法识别"}, "Run it for real"},
+		{"a kind that is none", "/settings/tools?title=x&media_type=podcast", []string{"This type is unknown", `aria-invalid="true"`}, []string{"类型无法识别"}, "Run it for real"},
 		{"wrong fields", "/settings/tools?title=+&season=x&episode=-1&release_date=soon", []string{"Enter a title.", "A whole number from 0", "A number from 0 to 99999", "A date such as", `aria-invalid="true"`}, []string{"请输入标题"}, "Run it for real"},
 		{"webhooks", "/settings/tools/webhooks", []string{"Accepted", "Wrong key", "192.168.1.20", "&#34;grandparentTitle&#34;: &#34;葬送的芙莉莲&#34;", "media.pause is not a finished playback."}, []string{"已接收", "密钥错误"}, "None"},
 		{"webhooks that were refused", "/settings/tools/webhooks?outcome=refused", []string{"Wrong key", "Not understood"}, nil, "media.pause"},
 		{"webhooks with a text", "/settings/tools/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
 		{"webhooks of a source", "/settings/tools/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
-		{"no such webhook", "/settings/tools/webhooks?q=nowhere", []string{"No request passes"}, []string{"没有符合筛选的请求"}, "media.pause"},
-		{"the network", "/settings/tools/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败于：TLS", "证书属于另一个域名"}, `data-again="1"`},
+		{"no such webhook", "/settings/tools/webhooks?q=nowhere", []string{"No request matches"}, []string{"没有符合筛选的请求"}, "media.pause"},
+		{"the network", "/settings/tools/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败的步骤：TLS", "证书属于另一个域名"}, `data-again="1"`},
 		{"the log", "/settings/tools/log", []string{"watchmark is running", "catalog unreachable", "version: 0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
 		{"warnings", "/settings/tools/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
-		{"no line", "/settings/tools/log?q=nowhere", []string{"No line passes this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
+		{"no line", "/settings/tools/log?q=nowhere", []string{"No line matches this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for lang, wanted := range map[string][]string{"en": c.en, "zh-CN": c.zh} {
@@ -124,7 +124,7 @@ func TestToolsPages(t *testing.T) {
 		})
 	}
 	g.network[4].Running = true
-	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "4 of 5 looked at", `data-again="1"`, "Checking")
+	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "4 of 5 checked", `data-again="1"`, "Checking")
 	for _, path := range []string{"/settings/tools", "/settings/tools/webhooks", "/settings/tools/network", "/settings/tools/log"} {
 		if page := g.get(t, g.client(t, false), path, "en"); page.status != http.StatusSeeOther {
 			t.Errorf("%s answers strangers %d", path, page.status)
@@ -136,8 +136,8 @@ func TestToolsEmptyStates(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
 	mustContain(t, g.get(t, in, "/settings/tools/webhooks", "en").body, "Nothing has arrived yet", `href="/sources/webhooks"`)
-	mustContain(t, g.get(t, in, "/settings/tools/log", "en").body, "No line passes this filter yet")
-	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "Diagnose")
+	mustContain(t, g.get(t, in, "/settings/tools/log", "en").body, "No line matches this filter yet")
+	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "Check now")
 }
 
 func TestWebhookLogPages(t *testing.T) {
@@ -169,7 +169,7 @@ func TestBrowserTriesATitleAndRunsIt(t *testing.T) {
 		browsertest.Type("#title", "葬送的芙莉莲"), browsertest.Type("#episode", "26"), browsertest.Type("#user_name", "mira"),
 		browsertest.Click("#probe button"),
 		browsertest.Until(browsertest.Says(".probe-result .verdict", "This would be marked")), browsertest.Until(browsertest.Says(".probe-result .story", "Search on Bangumi")), browsertest.Until(browsertest.Listening),
-		browsertest.Click(".probe-result form button"), browsertest.Until(browsertest.Says("#confirm", "Mark this for real")), browsertest.Click("#confirm [value=no]"),
+		browsertest.Click(".probe-result form button"), browsertest.Until(browsertest.Says("#confirm", "Really mark this")), browsertest.Click("#confirm [value=no]"),
 		browsertest.Until(`!document.getElementById("confirm").open`))
 	if n := len(g.asked()); n != 0 {
 		t.Errorf("saying no makes %d calls", n)
@@ -204,7 +204,7 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 	}
 	g.setRunning(true)
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tools/network"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says("#network .progress", "4 of 5 looked at")))
+		browsertest.Until(browsertest.Says("#network .progress", "4 of 5 checked")))
 	g.setRunning(false)
 	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("#network .progress")`))
 	browsertest.Run(t, tab, browsertest.Click("[data-follows] button"))
@@ -212,7 +212,7 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#network .progress", "4 of 5")))
 	g.setRunning(false)
 	close(release)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#toasts .bad", "Something in use cannot be reached")), browsertest.Until(`!document.querySelector("#network .progress")`),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#toasts .bad", "A service in use cannot be reached")), browsertest.Until(`!document.querySelector("#network .progress")`),
 		browsertest.Type("#proxy", "http://name:pw@127.0.0.1:3128"), browsertest.Click("[data-tries$='/test'] button"),
 		browsertest.Until(browsertest.Says(".tried .bad", "Through the proxy http://127.0.0.1:3128: fails at Connection. The proxy itself cannot be reached.")),
 		browsertest.Until(browsertest.Says(".tried .good", "Directly: works, 82 ms")),

@@ -221,7 +221,7 @@ func TestNumbersArePutApart(t *testing.T) {
 	g := newRig(t)
 	g.archive = archive.Status{Enabled: true, IndexReady: true, Info: archive.Info{Counts: archive.Counts{Subjects: 999, Episodes: 1_000, Titles: 1_234_567}}}
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/titles/archive", "en").body, "999 shows and films, 1,000 episodes, 1,234,567 titles")
+	mustContain(t, g.get(t, in, "/titles/archive", "en").body, "999 entries, 1,000 episodes, 1,234,567 titles")
 	mustContain(t, g.get(t, in, "/titles/archive", "zh-CN").body, "1,234,567")
 	g.ran(t, engine.RetryKind, 12_345, nil, nil)
 	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, `"/records/12345">Record 12345<`)

@@ -30,7 +30,7 @@ func TestDocumentsAreServed(t *testing.T) {
 		"in Chinese":           {false, "/docs/install/docker", "zh-CN", 200, []string{`<html lang="zh-CN"`, "全部文档", "复制"}, []string{"All documents"}},
 		"both anchors":         {false, "/docs/settings", "zh-CN", 200, []string{`id="server"`, "监听地址"}, nil},
 		"the API is elsewhere": {false, "/docs/api", "en", http.StatusSeeOther, nil, nil},
-		"no document":          {false, "/docs/nothing", "en", 404, []string{"There is nothing here"}, nil},
+		"no document":          {false, "/docs/nothing", "en", 404, []string{"Page not found"}, nil},
 		"no way out":           {false, "/docs/..%2f..%2fetc%2fpasswd", "en", 404, nil, nil},
 		"builders' documents":  {false, "/docs/architecture", "en", 404, nil, nil},
 		"found":                {false, "/docs?q=PLEX+webhook", "en", 200, []string{"<mark>Plex</mark>", "<mark>webhook</mark>", `href="/wm/docs/sources/plex`}, nil},

@@ -106,14 +106,14 @@ func TestNotificationPages(t *testing.T) {
 		{"the inbox", "/inbox", []string{"S1E1 not marked", `href="/records/2">Record 2`, ">New<", "Needs attention", "Mark all as read", fmt.Sprintf(`&#34;up_to&#34;:%d`, newest), "Bangumi can be reached again", `href="/review"`, "Best guess"},
 			[]string{"标记失败", "没有对应账号", "Bangumi 已恢复连接", "全部标为已读", ">记录 2<"}, "葬送的芙莉莲 S1E24"},
 		{"what needs attention", "/inbox?view=attention", []string{"not marked", "Mark these as read", `&#34;ids&#34;:[`}, []string{"需要处理"}, "reached again"},
-		{"with routine", "/inbox?view=all", []string{"葬送的芙莉莲 S1E24 marked"}, []string{"《葬送的芙莉莲》 S1E24 已标记"}, "Nothing has happened"},
+		{"with routine", "/inbox?view=all", []string{"葬送的芙莉莲 S1E24 marked"}, []string{"《葬送的芙莉莲》 S1E24 已标记"}, "No notices"},
 		{"one kind", "/inbox?kind=catalog_back", []string{"reached again", "Clear the filter", `value="catalog_back" selected`}, nil, "S1E1 not marked"},
 		{"a text", "/inbox?q=%E7%81%AF%E5%A1%94", []string{"灯塔守望者 S2E7"}, []string{"待确认"}, "S1E1 not marked"},
-		{"nothing found", "/inbox?q=nowhere&kind=x&view=y", []string{"No notice passes this filter"}, []string{"没有符合筛选的通知"}, "S1E1 not marked"},
-		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sent this"},
-		{"a notice that stayed inside", "/inbox/4", []string{"No rule sent this anywhere", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
+		{"nothing found", "/inbox?q=nowhere&kind=x&view=y", []string{"No notice matches this filter"}, []string{"没有符合筛选的通知"}, "S1E1 not marked"},
+		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sends this"},
+		{"a notice that stayed inside", "/inbox/4", []string{"No rule sends this notice", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
 		{"notifications", "/messages", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
-			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
+			"Needs your attention", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
 			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},
 		{"a webhook", "/messages/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
 		{"mail", "/messages/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
@@ -155,9 +155,9 @@ func TestNotificationPages(t *testing.T) {
 func TestNotificationRoomsTeachWhenEmpty(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/inbox", "en").body, "Nothing has happened yet", `href="/messages"`)
-	mustContain(t, g.get(t, in, "/inbox?view=unread", "en").body, "All caught up")
-	mustContain(t, g.get(t, in, "/messages", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
+	mustContain(t, g.get(t, in, "/inbox", "en").body, "No notices yet", `href="/messages"`)
+	mustContain(t, g.get(t, in, "/inbox?view=unread", "en").body, "Nothing to do")
+	mustContain(t, g.get(t, in, "/messages", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "Needs your attention", "No channel is switched on", "type=dingtalk")
 	mustContain(t, g.get(t, in, "/settings/tools/notifications", "en").body, "Nothing is sent out yet")
 	if err := g.notices.DeleteRule(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func TestBrowserReadsTheInbox(t *testing.T) {
 		// Opening it reads it. The four seconds between two looks go by faster here.
 		chromedp.Evaluate[chromedp.Void](`{ const wait = setTimeout; window.setTimeout = (done, ms) => wait(done, ms === 4000 ? 50 : ms); }`),
 		browsertest.Until(`!document.querySelector("[data-reads]")`),
-		browsertest.Click("form[data-url$='/resend'] button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")), browsertest.Until(browsertest.Says("#deliveries", "Waits to be sent")))
+		browsertest.Click("form[data-url$='/resend'] button"), browsertest.Until(browsertest.Says("#toasts", "It is being sent again.")), browsertest.Until(browsertest.Says("#deliveries", "Waiting to be sent")))
 	// What is on its way now is looked at again until it arrived.
 	g.exec(t, `UPDATE deliveries SET state = 'sent' WHERE state = 'waiting' AND notice_id = ?`, newest)
 	browsertest.Run(t, tab, browsertest.Until(`document.querySelectorAll("#deliveries .state.good").length === 2`),

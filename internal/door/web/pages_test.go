@@ -31,7 +31,7 @@ func TestPages(t *testing.T) {
 		name, path string
 		en, zh     []string
 	}{
-		{"dashboard", "/", []string{"What needs you", "Account bench", "3 records failed", "1 mark waits", "3 titles wait for your decision", "葬送的芙莉莲", "Works", "4 marked", `src="/cover/400602"`, "1 mark waits for Bangumi", "Does not answer", "marked without help, of 13", "S1 E28"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "自动标记成功，共 13 条", "最近还有 3 集"}},
+		{"dashboard", "/", []string{"Needs your attention", "Account bench", "3 records failed", "1 mark waits", "3 titles wait for your decision", "葬送的芙莉莲", "Works", "4 marked", `src="/cover/400602"`, "1 mark waits in the queue", "Does not answer", "of 13 marked automatically", "S1 E28"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "自动标记（共 13 条）", "最近还有 3 集"}},
 		{"records", "/records", []string{"S1 E28", "1 user has no account", "Ignore this user", "Film"}, []string{"1 个用户没有账号", "剧场版"}},
 		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98%", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi", "选中"}},
 		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "Ignore this user", `/media_user_names" data-body="{&#34;name&#34;:`}, []string{"请把这个用户名原样添加", "忽略此用户"}},
@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61%", "More candidates", "12 episodes", "#900020",
 			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
 		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
-		{"accounts", "/people", []string{"Token works", "Token has expired", "none: nothing is marked here", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
+		{"accounts", "/people", []string{"Token works", "Token has expired", "no name yet: nothing is marked", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
 		{"connect plex", "/sources/webhooks", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a finished playback.", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
 		{"connect jellyfin", "/sources/webhooks?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
 		{"connect custom", "/sources/webhooks?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
@@ -76,20 +76,20 @@ func TestArchivePage(t *testing.T) {
 		en, zh []string
 		never  string
 	}{
-		{"off", archive.Status{}, "/titles/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Look for a title"},
-		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/titles/archive", []string{"The first import is under way", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Look for a title"},
+		{"off", archive.Status{}, "/titles/archive", []string{"Switched off", `value="true"`, "Import a file"}, []string{"未启用"}, "Search a title"},
+		{"the first import", archive.Status{Enabled: true, ImportInProgress: true, TaskID: 7}, "/titles/archive", []string{"The first import is running", `data-follow="7"`, "Switch off"}, []string{"正在首次导入"}, "Search a title"},
 		{"it failed", archive.Status{Enabled: true, LastOutcome: archive.Failed, LastError: reason.Text("look for the newest dump: <b>502</b>"), LastRun: time.Now(), NextRun: &next}, "/titles/archive",
-			[]string{"Nothing is imported", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Look for a title"},
+			[]string{"Nothing imported yet", "&lt;b&gt;502", "in 1 hour"}, []string{"尚未导入"}, "Search a title"},
 		{"in use", archive.Status{Enabled: true, IndexReady: true, Info: held, Size: 151_000_000, LastOutcome: archive.UpToDate, LastRun: time.Now(), NextRun: &next}, "/titles/archive",
-			[]string{"In use", "2026-11-17.210306Z", "56,500 shows and films", "151 MB", "nothing newer", "Look for a title"}, []string{"使用中", "56,500 部作品"}, "data-follow"},
+			[]string{"In use", "2026-11-17.210306Z", "56,500 entries", "151 MB", "already up to date", "Search a title"}, []string{"使用中", "56,500 个条目"}, "data-follow"},
 		{"in use, not renewed", archive.Status{Enabled: true, IndexReady: true, Info: held, LastOutcome: archive.Skipped, LastError: reason.Text("not enough space"), LastRun: time.Now()}, "/titles/archive",
-			[]string{"In use, but not renewed", "not enough space"}, []string{"使用中，但未能更新"}, ""},
+			[]string{"In use, but the update failed", "not enough space"}, []string{"使用中，但更新失败"}, ""},
 		{"a title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/titles/archive?q=" + url.QueryEscape("灯塔守望者"), []string{"灯台守のうた", "https://catalog.example/subject/900001", "the same title", "Chinese title"}, []string{"标题相同"}, "No such title"},
 		{"no such title", archive.Status{Enabled: true, IndexReady: true, Info: held}, "/titles/archive?q=%3Cscript%3Ealert", []string{"No such title", "&lt;script&gt;alert"}, []string{"没有这个标题"}, "<script>alert"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g.archive = c.status
-			warned := strings.Contains(g.get(t, in, "/", "en").body, "The offline archive was not renewed")
+			warned := strings.Contains(g.get(t, in, "/", "en").body, "The offline data was not updated")
 			if want := !c.status.LastError.IsZero(); warned != want {
 				t.Errorf("the dashboard warns: %v", warned)
 			}
@@ -120,15 +120,15 @@ func TestAboutPage(t *testing.T) {
 		en, zh []string
 		never  string
 	}{
-		{"the snapshot", idmap.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Refresh now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
-		{"fetched", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "nothing newer", "not automatically"}, []string{"已是最新", "不自动进行"}, "came with"},
-		{"not renewed", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Failed, LastError: reason.Text("<b>502</b>"), LastRun: time.Now(), NextRun: &next}, []string{"In use, but not renewed", "&lt;b&gt;502"}, []string{"未能更新"}, "<b>502"},
+		{"the snapshot", idmap.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Update now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
+		{"fetched", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "already up to date", "not scheduled"}, []string{"已是最新", "不自动进行"}, "came with"},
+		{"not renewed", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Failed, LastError: reason.Text("<b>502</b>"), LastRun: time.Now(), NextRun: &next}, []string{"In use, update failed", "&lt;b&gt;502"}, []string{"更新失败"}, "<b>502"},
 		{"refused", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Refused, LastError: reason.Text("because"), LastRun: time.Now(), NextRun: &next, Moved: []idmap.Moved{
 			{Kind: idmap.MovedSeason, Count: 1_234, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/95479", Season: 1, Episode: 1, From: 294993, To: 369304}}},
 			{Kind: idmap.MovedFilm, Count: 1, Of: 1_918, AtMost: 10, Examples: []idmap.Move{{ID: "tmdb:movie/8", From: 11, To: 12}}},
 			{Kind: idmap.MovedID, Of: 9, AtMost: 10, Examples: []idmap.Move{}}}},
-			[]string{"In use, newest refused", "because", "First episodes of a season: 1,234 of 5,464 (up to 27", "tmdb:tv/95479</span>, season 1, episode 1:", "#294993", "#369304", "Films: 1 of 1,918", "tmdb:movie/8</span>:"},
-			[]string{"使用中，最新的未采用", "第 1 季第 1 集", "未采用"}, "AniList: 0"},
+			[]string{"In use, new version not accepted", "because", "First episodes of a season: 1,234 of 5,464 (up to 27", "tmdb:tv/95479</span>, season 1, episode 1:", "#294993", "#369304", "Films: 1 of 1,918", "tmdb:movie/8</span>:"},
+			[]string{"使用中，新版本未采用", "第 1 季第 1 集", "未采用"}, "AniList: 0"},
 		{"a refresh runs", idmap.Status{Enabled: true, InUse: snapshot, Refreshing: true, TaskID: 7}, []string{`data-follow="7"`}, []string{`data-follow="7"`}, ""},
 		{"off", idmap.Status{}, []string{"Switched off", "/settings?section=matching#section-matching"}, []string{"未启用"}, "api/dataset/refresh"},
 	} {
@@ -240,7 +240,7 @@ func TestNotFoundAndFailure(t *testing.T) {
 		if page.status != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, page.status)
 		}
-		mustContain(t, page.body, "这里什么也没有")
+		mustContain(t, page.body, "没有这个页面")
 	}
 	g.fill(t)
 	if err := g.db.Close(); err != nil {
@@ -250,7 +250,7 @@ func TestNotFoundAndFailure(t *testing.T) {
 	if page.status != http.StatusInternalServerError {
 		t.Errorf("without a database a page answers %d", page.status)
 	}
-	mustContain(t, page.body, "This page could not be made")
+	mustContain(t, page.body, "This page could not be shown")
 	if strings.Contains(page.body, "sql") {
 		t.Error("the page tells how it failed inside")
 	}
@@ -262,9 +262,9 @@ func TestOAuthAnswers(t *testing.T) {
 	in := g.client(t, true)
 	mustContain(t, g.get(t, in, "/people?connected=1", "en").body, "Account mira is connected.")
 	mustContain(t, g.get(t, in, "/people?oauth_error=denied", "en").body, "You did not allow access")
-	mustContain(t, g.get(t, in, "/people?oauth_error=other_user", "en").body, "as another user than the one of this account")
+	mustContain(t, g.get(t, in, "/people?oauth_error=other_user", "en").body, "as a different user")
 	page := g.get(t, in, "/people?oauth_error=call+0900+now", "en").body
-	mustContain(t, page, "Connecting did not work")
+	mustContain(t, page, "The account was not connected")
 	if strings.Contains(page, "call 0900 now") {
 		t.Error("the page repeats what the address says")
 	}

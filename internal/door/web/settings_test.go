@@ -173,7 +173,7 @@ func TestAccessPage(t *testing.T) {
 		t.Error("the page shows an API key")
 	}
 	g.open = true
-	mustContain(t, g.get(t, in, "/settings/access", "en").body, "Nobody needs to sign in here", "/settings?section=auth")
+	mustContain(t, g.get(t, in, "/settings/access", "en").body, "Sign-in is switched off", "/settings?section=auth")
 }
 
 func TestBrowserChangesSettings(t *testing.T) {
@@ -312,7 +312,7 @@ func TestBrowserMakesAndDeletesAnAPIKey(t *testing.T) {
 		browsertest.Until(browsertest.Says("main", "No API key yet")),
 
 		browsertest.Click("#password-change summary"), browsertest.Type("#old", "the one before"), browsertest.Type("#new", "a longer new one"), browsertest.Click("#password-change button"),
-		browsertest.Until(browsertest.Says("#toasts", "The password is changed.")), browsertest.Until(`document.querySelector("#new").value === ""`),
+		browsertest.Until(browsertest.Says("#toasts", "Password changed.")), browsertest.Until(`document.querySelector("#new").value === ""`),
 	)
 	want := []apiCall{{"POST", "/api/api-keys", `{"name":"home automation"}`}, {"DELETE", "/api/api-keys/1", ""}, {"POST", "/api/password", `{"old":"the one before","new":"a longer new one"}`}}
 	if diff := cmp.Diff(want, g.asked()); diff != "" {

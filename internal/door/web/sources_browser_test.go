@@ -100,11 +100,11 @@ func TestBrowserScansForBoxes(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/device"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#scan button"), browsertest.Until(browsertest.Says("#scan-progress", "up to 20 seconds")), browsertest.Until(`document.querySelector("#scan-progress progress").value > 0`))
 	close(scanned)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#device-told", "Boxes that answered: 1. Nothing was taken in. The time was too short")),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#device-told", "Boxes that answered: 1. Nothing was marked. There was not enough time")),
 		browsertest.Until(browsertest.Says("#device-told", "Read as 灯塔守望者 · season 2 · episode 7 · from the label of the episode (the only number)")),
 		browsertest.Until(`document.getElementById("scan-progress").hidden && document.activeElement.id === "device-told"`),
 		browsertest.Until(`document.querySelectorAll("#device-told .box").length === 2`), // an address without a player is none
-		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told", "Does not count · 灯塔守望者 · 第6集 · it was jumped to its end")),
+		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told", "Not counted · 灯塔守望者 · 第6集 · it was jumped to its end")),
 		browsertest.Until(browsertest.Says("#device-told", "Before · Mira TV")), browsertest.Until(browsertest.Says("#device-told", "Now · Mira TV")),
 		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told", "Nothing was marked: it is at 41 %, and counts from 80 %.")),
 		browsertest.Click("#boxes form button"), browsertest.Until(browsertest.Says("#device-told .box:first-child", "On the list of mira: not marked")),
@@ -262,7 +262,7 @@ func TestBrowserImports(t *testing.T) {
 		// Who has an account stands first; for others nothing can be imported.
 		browsertest.Until(browsertest.Says("#import-user-help", "is marked on: mira.")),
 		chromedp.Evaluate[chromedp.Void](`{ const user = document.getElementById("import-user"); user.value = "u2"; user.dispatchEvent(new Event("input", { bubbles: true })); }`),
-		browsertest.Until(browsertest.Says("#import-user-help", "No account lists the name guest")), browsertest.Until(`document.querySelector("[data-preview-go]").disabled`),
+		browsertest.Until(browsertest.Says("#import-user-help", "No account has the user name guest")), browsertest.Until(`document.querySelector("[data-preview-go]").disabled`),
 		chromedp.Evaluate[chromedp.Void](`{ const user = document.getElementById("import-user"); user.value = "u1"; user.dispatchEvent(new Event("input", { bubbles: true })); }`),
 		browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says(".libraries .field-error", "Choose at least one library.")),
 		browsertest.Click("[name=libraries]"), browsertest.Click("[data-preview-go]"), browsertest.Until(browsertest.Says("#run", "3 of 12")),
@@ -275,7 +275,7 @@ func TestBrowserImports(t *testing.T) {
 		browsertest.Until(`document.getElementById("import-token").value === "right"`),
 		browsertest.Click("[data-ask]"), browsertest.Until(`!`+who+`.hidden`), browsertest.Click("[name=libraries][value='4']"),
 		browsertest.Click("[data-run-go]"), browsertest.Until(browsertest.Says("#confirm", "Import what this user has watched")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#imported", "Imported: Mira on home")), browsertest.Until(browsertest.Says("#imported", "7 were imported.")),
+		browsertest.Until(browsertest.Says("#imported", "Imported: Mira on home")), browsertest.Until(browsertest.Says("#imported", "7 imported.")),
 		// The table told what is done now.
 		browsertest.Until(`!document.querySelector("#forecast table")`),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),

@@ -39,7 +39,8 @@ function showDay(name, drawing, { target, clientX, clientY }) {
   if (day.hidden) return;
   const date = new Date(`${drawing.dataset.first}T00:00`);
   date.setDate(date.getDate() + number);
-  day.textContent = text(`day_of.${name}`, { day: dayOf(date), ...counts.split(",").map(Number) });
+  const what = counts.split(",").map(Number).flatMap((n, kind) => (n ? text(`day_of.${name}.${kind}`, { n }) : []));
+  day.textContent = text("day_of", { day: dayOf(date), what: what.join(text("day_of_and")) || text("day_of_nothing") });
   here.setAttribute("d", outline(number, height));
 }
 

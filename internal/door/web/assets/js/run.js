@@ -71,7 +71,11 @@ const descriptions = {
     return ended(task);
   },
   backup: (task) => describe(task, "backup_running", "backup_done"),
-  device_sync: (task) => describe(task, "boxes_asked", "boxes_found"),
+  device_sync: (task) => {
+    if (task.state !== "done") return describe(task, "boxes_asked", "");
+    const { devices, online } = task.result;
+    return devices ? [text("boxes_found", { devices }), online && text("boxes_on", { online })].filter(Boolean).join(" ") : text("device.scan_none");
+  },
   import_preview: (task) => describe(task, "looking_up", "looked_up"),
   tracker_preview: (task) => describe(task, "looking_up", "looked_up"),
   import: (task) => describe(task, "taking_in", "taken_in"),
