@@ -91,8 +91,8 @@ func TestToolsPages(t *testing.T) {
 		never      string
 	}{
 		{"nothing tried", "/settings/tools", []string{"No result yet", `<option value="Mira TV">`, `name="title"`}, []string{"还没有结果"}, "Run it for real"},
-		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98%", "Marks on the list of mira", "<strong>marked for real</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "No result yet"},
-		{"for somebody on dry run", title + "bench", []string{"bench is on dry run"}, []string{"bench 处于试运行"}, "Marks on the list"},
+		{"a match", title + "mira", []string{"This would be marked", "葬送的芙莉莲", "Search on Bangumi", "98 %", "Marks on the list of mira", "<strong>really marked</strong>", `name="episode" value="26"`}, []string{"会标记为", "真的标记"}, "No result yet"},
+		{"for somebody on dry run", title + "bench", []string{"bench is in dry run"}, []string{"bench 处于试运行"}, "Marks on the list"},
 		{"for nobody", title + "stranger", []string{"No enabled account has this user name"}, []string{"没有已启用的账号"}, "Marks on the list"},
 		{"no match", "/settings/tools?title=" + url.QueryEscape(hostileTitle) + "&ori_title=o&season=0&episode=2.5&release_date=2024-05&media_type=ova&user_name=+alex+", []string{"No entry found", "nothing fits", "<dd><bdi>2.5</bdi></dd>", "<dd><bdi>2024-05</bdi></dd>", "<dd><bdi> alex </bdi></dd>", "<dd><bdi>ova</bdi></dd>", "&lt;script&gt;"}, []string{"没有找到条目"}, "<script>alert"},
 		{"a film has no numbers", "/settings/tools?title=x&media_type=movie&season=7&episode=8", []string{"<dd><bdi>movie</bdi></dd>"}, nil, "<dd><bdi>7</bdi></dd>"},

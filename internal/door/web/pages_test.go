@@ -33,18 +33,18 @@ func TestPages(t *testing.T) {
 	}{
 		{"dashboard", "/", []string{"Needs your attention", "Account bench", "3 records failed", "1 mark waits", "3 titles wait for your decision", "葬送的芙莉莲", "Works", "4 marked", `src="/cover/400602"`, "1 mark waits in the queue", "Does not answer", "of 13 marked automatically", "S1 E28"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "自动标记（共 13 条）", "最近还有 3 集"}},
 		{"records", "/records", []string{"S1 E28", "1 user has no account", "Ignore this user", "Film"}, []string{"1 个用户没有账号", "剧场版"}},
-		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98%", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi", "选中"}},
+		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98 %", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi", "选中"}},
 		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "Ignore this user", `/media_user_names" data-body="{&#34;name&#34;:`}, []string{"请把这个用户名原样添加", "忽略此用户"}},
 		{"record that fits nothing", fmt.Sprintf("/records/%d", s.hostile), []string{`class="button small" data-opens="correct"`, "Correct the match here"}, []string{"请在这里更正匹配"}},
 		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"sent again by itself"}, []string{"会自动重试"}},
 		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Decide what it is", fmt.Sprintf("#question-%d", s.question)}, []string{"去确认条目"}},
-		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61%", "More candidates", "12 episodes", "#900020",
+		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61 %", "More candidates", "12 episodes", "#900020",
 			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
 		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
-		{"accounts", "/people", []string{"Token works", "Token has expired", "no name yet: nothing is marked", "@mira", "nobody&#39;s yet"}, []string{"令牌有效", "令牌已过期", "未认领"}},
+		{"accounts", "/people", []string{"Token works", "Token has expired", "no name yet: nothing is marked", "@mira", ">no account<"}, []string{"令牌有效", "令牌已过期", "尚无账号"}},
 		{"connect plex", "/sources/webhooks", []string{"/webhook/plex/" + webhookKey, "<strong>Add Webhook</strong>", "media.pause is not a finished playback.", "Wrong key"}, []string{"操作步骤", "密钥错误"}},
 		{"connect jellyfin", "/sources/webhooks?source=jellyfin", []string{"/webhook/jellyfin/" + webhookKey, "{{{SeriesName}}}"}, []string{"发送全部属性最稳妥"}},
-		{"connect custom", "/sources/webhooks?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法理解"}},
+		{"connect custom", "/sources/webhooks?source=custom", []string{"/webhook/custom/" + webhookKey, "灯塔守望者", "Not understood"}, []string{"无法识别"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAboutPage(t *testing.T) {
 		never  string
 	}{
 		{"the snapshot", idmap.Status{Enabled: true, InUse: snapshot, NextRun: &next}, []string{"0.3.208", "8,404 entries", "came with this program", "in 1 hour", "Update now"}, []string{"8,404 个条目", "程序自带", "立即更新"}, "data-follow"},
-		{"fetched", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "already up to date", "not scheduled"}, []string{"已是最新", "不自动进行"}, "came with"},
+		{"fetched", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.UpToDate, LastRun: time.Now()}, []string{"0.3.215", "2 hours ago", "already up to date", "not scheduled"}, []string{"已是最新", "未安排"}, "came with"},
 		{"not renewed", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Failed, LastError: reason.Text("<b>502</b>"), LastRun: time.Now(), NextRun: &next}, []string{"In use, update failed", "&lt;b&gt;502"}, []string{"更新失败"}, "<b>502"},
 		{"refused", idmap.Status{Enabled: true, InUse: fetched, LastOutcome: idmap.Refused, LastError: reason.Text("because"), LastRun: time.Now(), NextRun: &next, Moved: []idmap.Moved{
 			{Kind: idmap.MovedSeason, Count: 1_234, Of: 5_464, AtMost: 27, Examples: []idmap.Move{{ID: "tmdb:tv/95479", Season: 1, Episode: 1, From: 294993, To: 369304}}},

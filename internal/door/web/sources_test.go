@@ -222,7 +222,7 @@ func TestSourcePages(t *testing.T) {
 		{"the NAS, not found", failed, "/sources/nas", []string{"The library cannot be read", "There is no such file", "<strong>inside</strong>", "&lt;b&gt;/x", "The users cannot be listed", `<option value="0a0b" selected>`}, []string{"找不到该文件"}, []string{"<b>/x"}},
 		{"the NAS by copies, set by the environment", copied, "/sources/nas", []string{"Read, but not all of it", "no air dates", "as a copy", "Read the users", "WATCHMARK_NAS_ENABLED"}, []string{"复制后读取"}, []string{"of the copy", "Switch off"}},
 		{"the users of a copy", copied, "/sources/nas?users", []string{"of the copy"}, []string{"of the copy"}, []string{"Read the users"}},
-		{"the boxes", full, "/sources/device", []string{"Boxes are asked", "Mira TV", "Playing", "42%", "Read as", "灯塔守望者 · season 2 · episode 7", "from the label of the episode", "第…集", "Bedroom Box", "Off or asleep", "Not counted", "the label counts episodes and names none",
+		{"the boxes", full, "/sources/device", []string{"Boxes are asked", "Mira TV", "Playing", "42 %", "Read as", "灯塔守望者 · season 2 · episode 7", "from the label of the episode", "第…集", "Bedroom Box", "Off or asleep", "Not counted", "the label counts episodes and names none",
 			"connection refused", "No answer yet", `href="/records/1"`, "192.168.1.0/24", `name="uuid" value="u-1"`, `name="address" value="192.168.1.77"`}, []string{"正在播放", "第 2 季", "标签只写了总集数"}, []string{"No box found yet"}},
 		{"the boxes, off", empty, "/sources/device", []string{"Switched off", "No box found yet", "Scan and see"}, []string{"未启用", "扫描看看"}, []string{"Ask all now"}},
 		{"the boxes, nowhere", failed, "/sources/device", []string{"Switched on, but no box or network is set"}, []string{"没有填写盒子或网段"}, nil},

@@ -41,7 +41,7 @@ func TestTheQueueSaysNothingGoodAboveWhatFailed(t *testing.T) {
 func TestNothingIsCertainAndUncertain(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	for confidence, never := range map[float64]string{1: "uncertain", .996: "100%", .9999: "100%"} {
+	for confidence, never := range map[float64]string{1: "uncertain", .996: "100 %", .9999: "100 %"} {
 		id := g.addRecord(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Review, SubjectID: 8, SubjectName: "show", Method: "api", Confidence: confidence,
 			Message: value("two_fit", "show", "show II")}, account.Account{})
 		for _, path := range []string{"/records", fmt.Sprintf("/records/%d", id)} {
