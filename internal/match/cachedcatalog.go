@@ -191,6 +191,9 @@ type name struct {
 	plain string
 	// The keys of the title whole, without its last season mark, and without any mark.
 	full, outer, base string
+	// reading is how the whole is read in kana, empty when it is not Japanese in kana or Latin letters; latin tells which.
+	reading string
+	latin   bool
 }
 
 func appendName(names []name, text string) []name {
@@ -201,6 +204,7 @@ func appendName(names []name, text string) []name {
 	n := name{Parsed: title.Parse(plain), plain: plain}
 	n.full = title.Key(n.Full)
 	n.outer, n.base = n.full, n.full
+	n.reading, n.latin = title.Reading(n.Full)
 	if n.Outer != n.Full {
 		n.outer = title.Key(n.Outer)
 	}

@@ -51,11 +51,12 @@ func numberedShows(t *testing.T) *match.Matcher {
 	add(9103, "二つの道 別章", "TV", "2020-01-04", 12)
 	sequel(server, 9101, 9102)
 	add(9201, "一つに続く", "TV", "2016-01-09", 24)
+	add(9301, "ゆうやけこやけ", "TV", "2015-01-10", 12)
 	table, _ := tableOf(t,
 		[]string{"9001", "anidb/1", "2019-04-06", "星の標", "星之路标"}, []string{"9002", "anidb/2", "2020-04-04", "星の標 第2期"}, []string{"9003", "anidb/3", "2021-05-01", "星の標 外伝"},
 		[]string{"9004", "anidb/4", "2021-10-01", "劇場版 星の標"}, []string{"9005", "anidb/5", "2022-01-08", "星の標 最終章"},
 		[]string{"9101", "anidb/11", "2018-01-06", "二つの道", "两条路"}, []string{"9102", "anidb/12", "2019-01-05", "二つの道 第2期"}, []string{"9103", "anidb/13", "2020-01-04", "二つの道 別章"},
-		[]string{"9201", "anidb/21", "2016-01-09", "一つに続く"},
+		[]string{"9201", "anidb/21", "2016-01-09", "一つに続く"}, []string{"9301", "anidb/31", "2015-01-10", "ゆうやけこやけ"},
 	)()
 	list, err := idmap.ReadAnimeLists(strings.NewReader(otherSeasons))
 	if err != nil {
@@ -88,6 +89,8 @@ func TestSeasonsOfOtherSites(t *testing.T) {
 		"an id that is no number":               {with(episode("Qwerty", 1, 1, ""), tvdb("../500")), "not_found"},
 		"a film by its id at IMDb":              {with(movie("Qwerty", "", ""), func(e *watch.Event) { e.ItemIDs = watch.IDs{"imdb": "tt0000777"} }), "matched 9004/0"},
 		"romaji":                                {episode("Hoshi no Shirube", 1, 5, ""), "matched 9001/900105"},
+		"romaji in another spelling":            {episode("Hosi no Sirube", 1, 5, ""), "matched 9001/900105"},
+		"kana in romaji":                        {episode("Yuuyake Koyake", 1, 3, ""), "matched 9301/930103"},
 		"romaji, counted through":               {episode("Hoshi no Shirube", 2, 14, ""), "matched 9005/900502"},
 		"romaji, a special of the list":         {episode("Hoshi no Shirube", 0, 5, "2021-05-01"), "matched 9003/900301"},
 		"Chinese, a season of its own only":     {episode("星之路标", 3, 2, ""), "matched 9005/900502"},

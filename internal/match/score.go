@@ -138,6 +138,9 @@ func compare(want, have name) likeness {
 	case want.full == have.full:
 		return likeness{own: 0.99, family: 1, exact: true}
 	}
+	if want.latin != have.latin && want.reading != "" && want.reading == have.reading {
+		return likeness{own: 0.97, family: 0.97, exact: true} // romaji
+	}
 	sameMarks := max(want.Season, 1) == max(have.Season, 1) && max(want.Part, 1) == max(have.Part, 1) && want.Yearly == have.Yearly
 	if want.base == have.base {
 		switch {

@@ -54,8 +54,9 @@ type Seasons struct {
 	series [numberings][]member
 	// films are the entries of films, by their ids at IMDb and TMDB.
 	films []filmID
-	keys  []keyed
-	seed  maphash.Seed
+	// keys are the folded names by their hash, readings those that can be read as Japanese.
+	keys, readings []keyed
+	seed           maphash.Seed
 }
 
 // anime is an entry of the list.
@@ -116,37 +117,20 @@ func (l *Seasons) index() {
 		if key := title.Key(a.name); key != "" {
 			l.keys = append(l.keys, keyed{l.hash(key), uint32(i)})
 		}
+		if reading, _ := title.Reading(a.name); reading != "" {
+			l.readings = append(l.readings, keyed{l.hash(reading), uint32(i)})
+		}
 	}
 	for _, series := range l.series {
 		slices.SortStableFunc(series, func(a, b member) int { return cmp.Compare(a.series, b.series) })
 	}
-	slices.SortFunc(l.keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry)) })
+	l.keys, l.readings = sorted(l.keys), sorted(l.readings)
 }
 
 func (l *Seasons) hash(key string) uint32 { return uint32(maphash.String(l.seed, key)) }
 
 // Len is how many entries the list has.
 func (l *Seasons) Len() int { return len(l.entries) }
-
-// byTitle gives the ids of the entries whose main title has the same title.Key as text.
-func (l *Seasons) byTitle(text string) []uint32 {
-	key := title.Key(text)
-	if key == "" {
-		return nil
-	}
-	hash := l.hash(key)
-	from, _ := slices.BinarySearchFunc(l.keys, hash, func(k keyed, hash uint32) int { return cmp.Compare(k.hash, hash) })
-	var found []uint32
-	for _, k := range l.keys[from:] {
-		if k.hash != hash {
-			break
-		}
-		if a := l.entries[k.entry]; title.Key(a.name) == key {
-			found = append(found, a.id)
-		}
-	}
-	return found
-}
 
 // SeriesOf is the series of a site that an entry belongs to; 0 when it belongs to none. named is set when the title of
 // the entry stands for a season of the series there: it begins the first season, or that season.

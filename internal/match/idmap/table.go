@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/watch/title"
@@ -19,9 +20,9 @@ type Table struct {
 	ends []uint32
 	// sites are the ids of each site in order.
 	sites [sites][]link
-	// keys are the folded titles of all entries by their hash.
-	keys []keyed
-	seed maphash.Seed
+	// keys are the folded titles of all entries by their hash, readings those that can be read as Japanese.
+	keys, readings []keyed
+	seed           maphash.Seed
 	// own are the ids of each entry at the sites that Entry has fields for.
 	own []ownIDs
 	// Lists are how other sites number seasons, the one that is believed first; empty while there is no list.
@@ -69,10 +70,31 @@ func (t *Table) index() {
 	for i := range t.entries {
 		for _, text := range t.titles(i) {
 			t.keys = append(t.keys, keyed{t.hash(title.Key(text)), uint32(i)})
+			if reading, _ := title.Reading(text); reading != "" {
+				t.readings = append(t.readings, keyed{t.hash(reading), uint32(i)})
+			}
 		}
 	}
-	slices.SortFunc(t.keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry)) })
-	t.keys = slices.Compact(t.keys)
+	t.keys, t.readings = sorted(t.keys), sorted(t.readings)
+}
+
+// sorted puts keys in their order, each once.
+func sorted(keys []keyed) []keyed {
+	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry)) })
+	return slices.Clip(slices.Compact(keys))
+}
+
+// entriesAt are the places that keys have for a hash.
+func entriesAt(keys []keyed, hash uint32) []uint32 {
+	from, _ := slices.BinarySearchFunc(keys, hash, func(k keyed, hash uint32) int { return cmp.Compare(k.hash, hash) })
+	var places []uint32
+	for _, k := range keys[from:] {
+		if k.hash != hash {
+			break
+		}
+		places = append(places, k.entry)
+	}
+	return places
 }
 
 func (t *Table) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
@@ -108,31 +130,61 @@ func (t *Table) ByTitle(text string) []Entry {
 	if key == "" {
 		return nil
 	}
-	hash := t.hash(key)
-	from, _ := slices.BinarySearchFunc(t.keys, hash, func(k keyed, hash uint32) int { return cmp.Compare(k.hash, hash) })
 	var found []Entry
-	for _, k := range t.keys[from:] {
-		if k.hash != hash {
-			break
-		}
-		titles := t.titles(int(k.entry))
-		if slices.ContainsFunc(titles, func(own string) bool { return title.Key(own) == key }) {
-			found = append(found, t.entry(link{entry: k.entry, reference: reference{season: AnySeason}}))
+	for _, at := range entriesAt(t.keys, t.hash(key)) {
+		if slices.ContainsFunc(t.titles(int(at)), func(own string) bool { return title.Key(own) == key }) {
+			found = append(found, t.entry(link{entry: at, reference: reference{season: AnySeason}}))
 		}
 	}
 	return found
 }
 
-// Titled gives the entries that have a title whose title.Key is that of text, or whose main title at AniDB has.
+// Titled gives the entries that have a title whose title.Key is that of text, or whose main title at AniDB has. Where there are
+// no such, those that are read alike: kana and the ways to write them in Latin letters.
 func (t *Table) Titled(text string) []Entry {
 	found := t.ByTitle(text)
 	for _, list := range t.Lists {
-		for _, id := range list.byTitle(text) {
-			for _, e := range t.EntriesOf(list, id) {
-				if !hasSubject(found, []Entry{e}) {
-					e.Titles = append(e.Titles, list.entry(id).name)
-					found = append(found, e)
-				}
+		found = t.addListed(found, list, entriesAt(list.keys, list.hash(title.Key(text))), func(name string) bool { return title.Key(name) == title.Key(text) })
+	}
+	wanted, _ := title.Reading(text)
+	if len(found) > 0 || utf8.RuneCountInString(wanted) < shortestReading {
+		return found
+	}
+	isRead := func(name string) bool {
+		reading, _ := title.Reading(name)
+		return reading == wanted
+	}
+	for _, at := range entriesAt(t.readings, t.hash(wanted)) {
+		if slices.ContainsFunc(t.titles(int(at)), isRead) {
+			e := t.entry(link{entry: at, reference: reference{season: AnySeason}})
+			e.Titles = append(e.Titles, text)
+			found = append(found, e)
+		}
+	}
+	for _, list := range t.Lists {
+		before := len(found)
+		found = t.addListed(found, list, entriesAt(list.readings, list.hash(wanted)), isRead)
+		for i := range found[before:] {
+			found[before+i].Titles = append(found[before+i].Titles, text)
+		}
+	}
+	return found
+}
+
+// shortestReading is how many kana a reading must have to tell titles apart.
+const shortestReading = 4
+
+// addListed adds the entries that the rows of a list at places are, if fits holds for their name.
+func (t *Table) addListed(found []Entry, list *Seasons, places []uint32, fits func(name string) bool) []Entry {
+	for _, at := range places {
+		row := list.entries[at]
+		if !fits(row.name) {
+			continue
+		}
+		for _, e := range t.EntriesOf(list, row.id) {
+			if !hasSubject(found, []Entry{e}) {
+				e.Titles = append(e.Titles, row.name)
+				found = append(found, e)
 			}
 		}
 	}
