@@ -18,8 +18,9 @@ type legacyGUID struct {
 
 var (
 	legacyForm = regexp.MustCompile(`^com\.plexapp\.agents\.([a-z0-9_.]+)://([^/?#]{0,100})(?:/(\d{1,5})/(\d{1,5}))?/?(?:[?#].*)?$`)
-	// hamaID is the id of the HAMA agent; the digit behind the provider is its numbering mode.
-	hamaID = regexp.MustCompile(`^(anidb|tvdb|tmdb|imdb)\d?-(\w+)$`)
+	// hamaID is the id of the HAMA agent; the digit behind the provider is its numbering mode. In those of tvdb the numbers are
+	// not TheTVDB's (upstreams/id-map.md section 10), so that such an id would lead astray.
+	hamaID = regexp.MustCompile(`^(anidb\d?|tvdb|tmdb\d?|imdb\d?)-(\w+)$`)
 	imdbID = regexp.MustCompile(`^tt\d+$`)
 )
 
@@ -42,7 +43,7 @@ func parseGUID(guid string) legacyGUID {
 		g.provider, g.id = "tmdb", id
 	case agent == "hama":
 		if h := hamaID.FindStringSubmatch(id); h != nil {
-			g.provider, g.id = h[1], h[2]
+			g.provider, g.id = strings.TrimRight(h[1], "0123456789"), h[2]
 		}
 	case agent == "imdb" || strings.HasPrefix(agent, "xbmcnfo"):
 		if imdbID.MatchString(id) {
