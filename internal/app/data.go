@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
@@ -70,6 +71,7 @@ type Data struct {
 	Records   *record.Store
 	Accounts  *account.Store
 	Mappings  *mapping.Store
+	Series    *seriesid.Store
 	Questions *review.Store
 
 	db     *db.DB
@@ -186,6 +188,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
 	d.Mappings = mapping.NewStore(d.db)
+	d.Series = seriesid.NewStore(d.db)
 	d.Questions = review.NewStore(d.db, d.Mappings)
 	d.Auth = auth.NewStore(d.db, box, d.policy)
 	d.apply(settings.Settings{}, now)
@@ -249,7 +252,7 @@ func (d *Data) Matcher() *match.Matcher {
 		Catalog: d.cached,
 		Archive: d.archive,
 		Dataset: d.Dataset.Table,
-		Rules:   d.Mappings,
+		Rules:   d.Mappings, SeriesIDs: d.Series.Find,
 		Options: func() match.Options {
 			m := d.Settings.Current().Matching
 			return match.Options{

@@ -6,6 +6,6 @@ import "watchmark/internal/source/importer"
 func (a *App) newImporter() *importer.Importer {
 	return importer.NewImporter(importer.Config{
 		DB: a.db, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Statuses: a.Records.Statuses,
-		Routed: a.engine.Routed, Forecast: a.engine.Forecast, Log: a.log,
+		Routed: a.engine.Routed, Forecast: a.engine.Forecast, Remember: a.Series.Remember, Log: a.log,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/watch"
@@ -123,6 +124,11 @@ func (e *Engine) commit(batch []*arrival) {
 			ids, err := e.insertTx(ctx, tx, a.Events, false, now)
 			if err != nil {
 				return err
+			}
+			for _, event := range a.Events {
+				if err := seriesid.LearnTx(ctx, tx, event); err != nil {
+					return err
+				}
 			}
 			entry := a.Entry
 			entry.At, entry.RecordIDs = now, ids

@@ -20,6 +20,21 @@ func (s *session) providerIDs() watch.IDs {
 	return s.event.SeriesIDs
 }
 
+// learnIDs completes an event that has no ids of its series by those that are known of it, once in a match.
+func (s *session) learnIDs(ctx context.Context) error {
+	if s.seriesIDs == nil {
+		return nil
+	}
+	ids, from, err := s.seriesIDs(ctx, s.event)
+	if err != nil {
+		return err
+	}
+	if s.seriesIDs = nil; ids != nil {
+		s.event.SeriesIDs, s.idsFrom = ids, from
+	}
+	return nil
+}
+
 // reading is what the ids of the event may mean: a part of a season whose episodes are counted
 // from the first one of the part.
 type reading struct {

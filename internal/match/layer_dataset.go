@@ -28,7 +28,14 @@ func noDataset(s *session) reason.Reason {
 // these do not lead to an episode that is sure, for its titles, which it has in more languages
 // than the catalog.
 func findByDataset(ctx context.Context, s *session) (finding, error) {
-	f := finding{input: map[string]any{"ids": s.providerIDs()}, output: map[string]any{}}
+	f := finding{spare: true}
+	if err := s.learnIDs(ctx); err != nil {
+		return f, err
+	}
+	f.input, f.output = map[string]any{"ids": s.providerIDs()}, map[string]any{}
+	if !s.idsFrom.IsZero() {
+		f.output["ids_from"] = s.idsFrom
+	}
 	s.hidden, s.dispute = 0, reason.Reason{} // what the archive lacks, the catalog may show
 	named := s.readings()
 	f.spare = len(named) == 0

@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/watch"
 )
 
 // finding is what a layer answers.
@@ -76,6 +77,9 @@ type session struct {
 	// table is nil when there is none; noTable says why.
 	table   *idmap.Table
 	noTable reason.Reason
+	// seriesIDs is Config.SeriesIDs until it was asked; idsFrom says where the ids of the event come from, when it answered some.
+	seriesIDs func(context.Context, watch.Event) (watch.IDs, reason.Reason, error)
+	idsFrom   reason.Reason
 	// viewed is set where an account is asked for what the catalog hides from look-ups without one.
 	viewed bool
 	// hidden is the subject that the id table leads to and the catalog does not show; 0 when

@@ -53,7 +53,7 @@ type Options struct {
 	LiveAction bool
 }
 
-// Config is what a Matcher is made of; every field must be set.
+// Config is what a Matcher is made of; every field but SeriesIDs must be set.
 type Config struct {
 	Catalog Catalog
 	// Archive is asked before every match for the offline archive, which is asked before
@@ -63,6 +63,9 @@ type Config struct {
 	// while it is switched off.
 	Dataset func() (table *idmap.Table, why reason.Reason)
 	Rules   Rules
+	// SeriesIDs is asked for the ids of the series of an event that has none, and answers where they come from. ids is
+	// nil when it knows none.
+	SeriesIDs func(ctx context.Context, event watch.Event) (ids watch.IDs, from reason.Reason, err error)
 	// Options is asked before every match, so that a change of settings applies at once.
 	Options func() Options
 }
@@ -90,7 +93,7 @@ func (m *Matcher) match(ctx context.Context, event watch.Event, archive Catalog,
 	start := time.Now()
 	s := &session{
 		request: newRequest(event), options: m.Options(), online: newCachedCatalog(m.Catalog, searchMost),
-		noArchive: noArchive, viewed: viewerOf(ctx) != nil, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
+		noArchive: noArchive, seriesIDs: m.SeriesIDs, viewed: viewerOf(ctx) != nil, aired: map[catalog.SubjectID]bool{}, elsewhere: map[catalog.SubjectID]bool{},
 	}
 	s.limit = s.options.Thresholds
 	s.table, s.noTable = m.Dataset()

@@ -100,10 +100,13 @@ type Event struct {
 	UserID   string `json:"user_id,omitempty"`
 
 	ServerName string `json:"server_name,omitempty"`
-	ItemID     string `json:"item_id,omitempty"`
-	Client     string `json:"client,omitempty"`
-	Library    string `json:"library,omitempty"`
-	Path       string `json:"path,omitempty"`
+	// ServerID and SeriesID are the ids that the media server gives itself and the series.
+	ServerID string `json:"server_id,omitempty"`
+	SeriesID string `json:"series_id,omitempty"`
+	ItemID   string `json:"item_id,omitempty"`
+	Client   string `json:"client,omitempty"`
+	Library  string `json:"library,omitempty"`
+	Path     string `json:"path,omitempty"`
 
 	// RawEvent is the source's own name of the event, such as media.scrobble.
 	RawEvent string `json:"raw_event,omitempty"`

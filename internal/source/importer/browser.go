@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/mediabrowser"
 	"watchmark/internal/source/payload"
@@ -65,16 +66,18 @@ func (s *browserServer) users(ctx context.Context) ([]payload.Object, error) {
 	return payload.Object{"Items": list}.Objects("Items"), err
 }
 
-func (s *browserServer) watched(ctx context.Context, u User, l Library, page func([]payload.Report, int) error) error {
-	shows := map[string]show{}
+func (s *browserServer) watched(ctx context.Context, u User, l Library, shows func([]seriesid.Series) error, page func([]payload.Report, int) error) error {
+	known := map[string]seriesid.Series{}
 	err := s.items(ctx, u, l, url.Values{"IncludeItemTypes": {"Series"}, "EnableUserData": {"false"}}, func(items []payload.Object, _ int) error {
-		if len(shows) >= mostShows {
+		if len(known) >= mostShows {
 			return reason.At("url", tooManyShows)
 		}
-		for _, item := range items {
-			shows[item.Line("Id")] = show{item.Line("OriginalTitle"), item.Object("ProviderIds").IDs()}
+		some := make([]seriesid.Series, len(items))
+		for i, item := range items {
+			some[i] = seriesid.Series{ID: item.Line("Id"), Title: item.Line("Name"), Original: item.Line("OriginalTitle"), Year: item.Year("ProductionYear").Year, IDs: item.Object("ProviderIds").IDs()}
+			known[some[i].ID] = some[i]
 		}
-		return nil
+		return shows(some)
 	})
 	if err != nil {
 		return err
@@ -90,11 +93,11 @@ func (s *browserServer) watched(ctx context.Context, u User, l Library, page fun
 			r := mediabrowser.Read(item)
 			e := &r.Event
 			e.OccurredAt = state.Time("LastPlayedDate")
-			of := shows[item.Line("SeriesId")]
+			of := known[item.Line("SeriesId")]
 			if e.OriginalTitle == "" {
-				e.OriginalTitle = of.original
+				e.OriginalTitle = of.Original
 			}
-			for provider, id := range of.ids {
+			for provider, id := range of.IDs {
 				e.SeriesIDs = payload.AddID(e.SeriesIDs, provider, id)
 			}
 			reports = append(reports, r)

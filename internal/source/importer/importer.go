@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sync"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
@@ -87,6 +88,8 @@ type Config struct {
 	Routed func(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error)
 	// Forecast tells what would become of events; one function serves one preview.
 	Forecast func() preview.Of
+	// Remember keeps the ids of series for events that have none.
+	Remember func(ctx context.Context, series []seriesid.Series) error
 	Log      *slog.Logger
 }
 
@@ -226,12 +229,12 @@ type watched struct {
 	why    reason.Reason
 }
 
-// read gives each page of the history, an item once, to each. left is how many more the
-// library has, as far as the server tells.
-func (h *history) read(ctx context.Context, each func(l Library, items []watched, left int) error) error {
+// read gives the series of each library to shows, and each page of the history, an item once, to each. left is how many more
+// the library has, as far as the server tells.
+func (h *history) read(ctx context.Context, shows func([]seriesid.Series) error, each func(l Library, items []watched, left int) error) error {
 	seen := map[string]bool{}
 	for _, l := range h.libraries {
-		err := h.server.watched(ctx, h.user, l, func(reports []payload.Report, left int) error {
+		err := h.server.watched(ctx, h.user, l, shows, func(reports []payload.Report, left int) error {
 			var items []watched
 			for _, r := range reports {
 				if id := r.Event.ItemID; id != "" && len(id) <= watch.MaxText && !seen[id] {
@@ -252,7 +255,7 @@ func (h *history) read(ctx context.Context, each func(l Library, items []watched
 func (h *history) item(l Library, r payload.Report) watched {
 	e := &r.Event
 	e.Source, e.RawEvent = h.source, RunTask
-	e.UserName, e.UserID, e.ServerName = h.user.Name, h.user.ID, h.about.Name
+	e.UserName, e.UserID, e.ServerName, e.ServerID = h.user.Name, h.user.ID, h.about.Name, h.about.ID
 	e.Library = l.Name
 	item := watched{id: e.ItemID, title: e.Title}
 	if item.title == "" {

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/plex"
-	"watchmark/internal/watch"
 )
 
 // plexOwner is the id of the owner among the accounts of a server. The items of libraries bear
@@ -24,13 +24,7 @@ const plexOwner = "1"
 // everything inside MediaContainer.
 type plexServer struct {
 	client
-	shows map[string]show // by ratingKey
-}
-
-// show is what is known of a show beside its episodes.
-type show struct {
-	original string
-	ids      watch.IDs
+	shows map[string]seriesid.Series // by ratingKey
 }
 
 func (s *plexServer) container(ctx context.Context, path string, query url.Values) (payload.Object, error) {
@@ -82,17 +76,19 @@ const (
 	plexEpisodes = "4"
 )
 
-func (s *plexServer) watched(ctx context.Context, u User, l Library, page func([]payload.Report, int) error) error {
-	s.shows = map[string]show{}
+func (s *plexServer) watched(ctx context.Context, u User, l Library, shows func([]seriesid.Series) error, page func([]payload.Report, int) error) error {
+	s.shows = map[string]seriesid.Series{}
 	if l.kind == "show" {
 		err := s.section(ctx, l, url.Values{"type": {plexShows}}, func(metas []payload.Object, _ int) error {
 			if len(s.shows) >= mostShows {
 				return reason.At("url", tooManyShows)
 			}
-			for _, meta := range metas {
-				s.shows[meta.Line("ratingKey")] = show{meta.Line("originalTitle"), plex.ProviderIDs(meta)}
+			some := make([]seriesid.Series, len(metas))
+			for i, meta := range metas {
+				some[i] = seriesid.Series{ID: meta.Line("ratingKey"), Title: meta.Line("title"), Original: meta.Line("originalTitle"), Year: meta.Year("year").Year, IDs: plex.ShowIDs(meta)}
+				s.shows[some[i].ID] = some[i]
 			}
-			return nil
+			return shows(some)
 		})
 		if err != nil {
 			return err
@@ -198,9 +194,10 @@ func (s *plexServer) reports(metas []payload.Object) []payload.Report {
 		e := &r.Event
 		of := s.shows[cmp.Or(meta.Line("grandparentRatingKey"), path.Base(meta.Line("grandparentKey")))]
 		if e.OriginalTitle == "" {
-			e.OriginalTitle = of.original
+			e.OriginalTitle = of.Original
 		}
-		for provider, id := range of.ids {
+		e.SeriesID = cmp.Or(e.SeriesID, of.ID)
+		for provider, id := range of.IDs {
 			e.SeriesIDs = payload.AddID(e.SeriesIDs, provider, id)
 		}
 		e.OccurredAt = meta.UnixTime("lastViewedAt", "viewedAt")

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/preview"
@@ -50,7 +51,7 @@ func (h *history) preview(ctx context.Context, t *task.Task) error {
 	p := Preview{Server: h.about.Name, User: h.user.Name, Table: preview.NewTable(h.Forecast()), Skipped: Skipped{Some: []SkippedBy{}}}
 	defer func() { t.SetResult(p) }()
 	done := 0
-	return h.read(ctx, func(l Library, items []watched, left int) error {
+	return h.read(ctx, func([]seriesid.Series) error { return nil }, func(l Library, items []watched, left int) error {
 		known, err := h.known(ctx, items)
 		if err != nil {
 			return err

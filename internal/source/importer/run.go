@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -42,7 +43,13 @@ func (h *history) run(ctx context.Context, t *task.Task) error {
 		}
 		t.SetResult(r.Result)
 	}()
-	err := h.read(ctx, func(l Library, items []watched, left int) error {
+	shows := func(some []seriesid.Series) error {
+		for i := range some {
+			some[i].Source, some[i].Server = h.source, h.about.ID
+		}
+		return h.Remember(ctx, some)
+	}
+	err := h.read(ctx, shows, func(l Library, items []watched, left int) error {
 		r.where, r.total = l.Name, r.done+len(items)+left
 		return r.take(ctx, items)
 	})

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"testing"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/payload"
@@ -17,7 +18,7 @@ import (
 // oneFilm is a server on which one film was watched.
 type oneFilm struct{ server }
 
-func (oneFilm) watched(_ context.Context, _ User, _ Library, page func([]payload.Report, int) error) error {
+func (oneFilm) watched(_ context.Context, _ User, _ Library, _ func([]seriesid.Series) error, page func([]payload.Report, int) error) error {
 	return page([]payload.Report{{ItemType: "movie", Event: watch.Event{ItemID: "1", Title: "灯塔守望者"}}}, 0)
 }
 

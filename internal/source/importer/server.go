@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/payload"
@@ -17,9 +18,9 @@ import (
 // server is a media server as its API shows it.
 type server interface {
 	about(ctx context.Context) (About, error)
-	// watched gives what a user has watched of a library to page, with how many items of the
-	// library are left as far as the server tells.
-	watched(ctx context.Context, u User, l Library, page func(reports []payload.Report, left int) error) error
+	// watched gives the series of a library, without their server, to shows, and what a user has watched of it to page, with
+	// how many items of the library are left as far as the server tells.
+	watched(ctx context.Context, u User, l Library, shows func([]seriesid.Series) error, page func(reports []payload.Report, left int) error) error
 }
 
 const (

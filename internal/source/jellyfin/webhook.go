@@ -67,6 +67,8 @@ func readWebhook(o payload.Object) payload.Report {
 			UserName:      o.Text("notificationusername", "user_name"),
 			UserID:        o.Line("userid"),
 			ServerName:    o.Line("servername"),
+			ServerID:      o.Line("serverid"),
+			SeriesID:      o.Line("seriesid"),
 			ItemID:        o.Line("itemid"),
 			Client:        o.Line("clientname", "client"),
 			OccurredAt:    o.Time("utctimestamp"),

@@ -20,6 +20,7 @@ func ReadEvent(src watch.Source, o payload.Object) payload.Report {
 	e.UserName = o.Object("User").Text("Name")
 	e.UserID = o.Object("User").Line("Id")
 	e.ServerName = o.Object("Server").Line("Name")
+	e.ServerID = o.Object("Server").Line("Id")
 	e.Client = o.Object("Session").Line("Client")
 	return r
 }
@@ -30,10 +31,11 @@ func Read(item payload.Object) payload.Report {
 	r := payload.Report{
 		ItemType: item.Line("Type"),
 		Event: watch.Event{
-			AirDate: airDate(item.Text("PremiereDate")),
-			ItemIDs: item.Object("ProviderIds").IDs(),
-			ItemID:  item.Line("Id"),
-			Path:    item.Path("Path"),
+			AirDate:  airDate(item.Text("PremiereDate")),
+			ItemIDs:  item.Object("ProviderIds").IDs(),
+			ItemID:   item.Line("Id"),
+			SeriesID: item.Line("SeriesId"),
+			Path:     item.Path("Path"),
 		},
 	}
 	e := &r.Event

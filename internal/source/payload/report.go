@@ -86,7 +86,7 @@ func (r Report) Deliver(action watch.Action) (Delivery, error) {
 	placeCatalogIDs(&e)
 	events := []watch.Event{e}
 	if e.IsFilm() {
-		events[0].Season, events[0].Episode, events[0].EpisodeTitle, events[0].SeriesIDs = nil, nil, "", nil
+		events[0].Season, events[0].Episode, events[0].EpisodeTitle, events[0].SeriesIDs, events[0].SeriesID = nil, nil, "", nil, ""
 	} else {
 		events = expand(e, r.LastEpisode)
 	}

@@ -71,6 +71,7 @@ func read(src watch.Source, o payload.Object) payload.Report {
 	e.UserName = account.Text("title")
 	e.UserID = account.Line("id") // a number; Jellyfin's imitation sends a text
 	e.ServerName = o.Object("Server").Line("title")
+	e.ServerID = o.Object("Server").Line("uuid")
 	e.Client = o.Object("Player").Line("title")
 	return r
 }
@@ -98,7 +99,7 @@ func ReadItem(meta payload.Object) payload.Report {
 		e.ItemIDs = payload.AddID(e.ItemIDs, guid.provider, guid.id)
 		return r
 	}
-	e.Title = meta.Line("grandparentTitle")
+	e.Title, e.SeriesID = meta.Line("grandparentTitle"), meta.Line("grandparentRatingKey")
 	if strings.EqualFold(r.ItemType, string(watch.Episode)) {
 		e.EpisodeTitle = meta.Line("title")
 	} else {
@@ -112,6 +113,12 @@ func ReadItem(meta payload.Object) payload.Report {
 	show := parseGUID(meta.Text("grandparentGuid"))
 	e.SeriesIDs = payload.AddID(e.SeriesIDs, show.provider, show.id)
 	return r
+}
+
+// ShowIDs are the provider ids of a show; nil when there are none.
+func ShowIDs(meta payload.Object) watch.IDs {
+	guid := parseGUID(meta.Text("guid"))
+	return payload.AddID(ProviderIDs(meta), guid.provider, guid.id)
 }
 
 // ProviderIDs are the provider ids in the Guid list of an item or show; nil when there are none.
