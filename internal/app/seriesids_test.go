@@ -10,9 +10,6 @@ import (
 	"watchmark/internal/testkit/servertest"
 )
 
-// unknownTitle is a title that only the ids of its series lead on from; TheTVDB has it as the series 500.
-const unknownTitle = "A show that nobody knows at all"
-
 // startWithSeasons is start with an id table by which the series 500 of TheTVDB is the entries 900001 and 900002.
 func startWithSeasons(t *testing.T) *service {
 	t.Helper()
