@@ -102,7 +102,7 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 		t.Errorf("exit %d: %s", ill.code, ill.out)
 	}
 	mustHold(t, ill.out, "FAILED  permissions       others may read secret.key (mode 644): run chmod 600 "+key)
-	mustHold(t, ill.out, "what answers there is not watchmark")
+	mustHold(t, ill.out, "what answers there is no watchmark")
 	mustHold(t, ill.out, "FAILED  backups           the newest in "+filepath.Dir(old)+" is of 2024-01-01 04:17:00")
 	mustHold(t, ill.err, "something on this machine needs mending")
 	service.kill()

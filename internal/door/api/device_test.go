@@ -24,7 +24,7 @@ func TestDevicesAreShownScannedAndAsked(t *testing.T) {
 	for _, body := range []map[string]string{{}, {"address": address, "uuid": "7c1de0aa55ab90f1"}} {
 		r.do("POST", "/api/device/debug/sync", body).problem(http.StatusUnprocessableEntity, "body.address")
 	}
-	r.do("POST", "/api/device/debug/sync", map[string]string{"address": "8.8.8.8"}).problem(http.StatusNotFound, "No box of that")
+	r.do("POST", "/api/device/debug/sync", map[string]string{"address": "8.8.8.8"}).problem(http.StatusNotFound, "There is no box with this")
 	r.do("POST", "/api/device/debug/sync", map[string]string{"uuid": "7c1de0aa55ab90f1"}).want(http.StatusOK, `"before":{`, `"after":{`, `"online":true`)
 	r.mira()
 	b.Name(devicetest.Media{"uuid": "7c1de0aa55ab90f1", "name": "mira"})

@@ -122,7 +122,7 @@ func TestProxyTest(t *testing.T) {
 	r.do("POST", "/api/proxy/test", nil).want(200, `"ok":false`, "No proxy is set")
 	r.do("POST", "/api/proxy/test", map[string]any{}).want(200, "No proxy is set")
 	secretly := strings.Replace(down, "://", "://mira:pa55phrase@", 1)
-	got := r.do("POST", "/api/proxy/test", map[string]any{"proxy": secretly}).want(200, `"ok":false`, "but directly in", `"problem":"proxy_unreachable"`, `"proxy":"`+down+`"`)
+	got := r.do("POST", "/api/proxy/test", map[string]any{"proxy": secretly}).want(200, `"ok":false`, "and answers in", `"problem":"proxy_unreachable"`, `"proxy":"`+down+`"`)
 	if strings.Contains(got.body, "pa55phrase") {
 		t.Errorf("the password is told: %s", got.body)
 	}

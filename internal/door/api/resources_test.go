@@ -359,7 +359,7 @@ func TestScheduleIsPreviewed(t *testing.T) {
 	ask("", "0 21 * * *").want(200, `"next":["`)
 	ask("", "").problem(422, "query.cron", "is not a cron expression")
 	ask("nas.cron", "every day").problem(422, "query.cron", "is not a cron expression")
-	ask("nas.limit", "* * * * *").problem(422, "query.key", "is no key that holds a cron expression")
+	ask("nas.limit", "* * * * *").problem(422, "query.key", "is not a setting that holds a cron expression")
 	ask("nas.no", "* * * * *").problem(422, "query.key")
 }
 
