@@ -103,14 +103,14 @@ func TestBrowserRunsWhatFailedAgain(t *testing.T) {
 		browsertest.Until(`document.querySelectorAll("#records tbody tr").length === 3 && !document.querySelector(".unrouted")`),
 		chromedp.Navigate(fmt.Sprintf("%s/records/%d", s.url, ids[0])), browsertest.Until(browsertest.Listening),
 		browsertest.Until(`document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
-		browsertest.Until(browsertest.Says("#record .verdict", "An account names this user now.")),
+		browsertest.Until(browsertest.Says("#record .verdict", "An account lists this user name now.")),
 	)
 	picture(t, tab, "named-since.png")
 	browsertest.Run(t, tab,
 		chromedp.Navigate(s.url+"/records?status=error"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url*='/api/records/retry'] button"), browsertest.Click("dialog button[value=yes]"),
-		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked, 0 waiting, 0 failed again, 0 to review or ignored.")),
-		browsertest.Until(browsertest.Says("#records", "Nothing passes this filter")),
+		browsertest.Until(browsertest.Says("#run", "Finished. 3 marked.")),
+		browsertest.Until(browsertest.Says("#records", "No record matches this filter")),
 	)
 	picture(t, tab, "retry-failed.png")
 	if len(s.marked()) != 3 {

@@ -173,7 +173,7 @@ func TestBrowserCorrects(t *testing.T) {
 	ids := s.wrongly()
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(fmt.Sprintf("%s/records/%d", s.url, ids[0])), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#record-head [data-opens]"), browsertest.Type("#correct-subject", s.url+"/subject/900001"),
-		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · chapter 2")))
+		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 2")))
 	picture(t, tab, "correct-preview.png")
 	browsertest.Run(t, tab, browsertest.Click("#correct [name=all_of_title]"), browsertest.Click("#correct button.primary"),
 		browsertest.Until(browsertest.Says("#run", "Finished. Marks taken back: 2.")),

@@ -55,7 +55,7 @@ func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
 	g.records.Feed.Publish(id)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#dashboard .shelf", "迷宫饭")), browsertest.Until(browsertest.Says("#dashboard .shelf", "Received")), browsertest.Until(`window.notReloaded`))
 
-	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#record", "There is no trace yet")))
+	browsertest.Run(t, tab, chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#record", "There are no steps yet")))
 	trace := encode(t, match.Trace{Steps: []match.Step{{Name: "api", Status: "hit"}}})
 	g.settle(t, record.Outcome{RecordID: id, Status: record.Failed, ErrorKind: record.EpisodeNotFound, Trace: trace})
 	g.records.Feed.Publish(id)
@@ -66,7 +66,7 @@ func TestBrowserSeesRecordsComeAndChange(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts .bad", "being worked on already")))
 	g.answer = nil
-	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts", "On its way again.")))
+	browsertest.Run(t, tab, browsertest.Click("#record-head form button"), browsertest.Until(browsertest.Says("#toasts", "Retrying.")))
 	if last := g.asked()[1]; last.Path != fmt.Sprintf("/api/records/%d/retry", id) || last.Method != http.MethodPost || last.Body != "" {
 		t.Errorf("retry calls %+v", last)
 	}
@@ -250,8 +250,8 @@ func TestBrowserCorrectsAWrongMark(t *testing.T) {
 		browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者")),
 		browsertest.Type("#correct-subject", "https://catalog.example/subject/265?x=1"), browsertest.Until(`!document.querySelector("#correct-subject-found").childElementCount`),
 		browsertest.Type("#correct-offset", "-12"),
-		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · chapter 14 第七夜.")),
-		browsertest.Until(browsertest.Says("#correct .preview", "3, of which 2")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("[data-check]"), browsertest.Until(browsertest.Says("#correct .preview", "Leads to 灯塔守望者 · episode 14 第七夜.")),
+		browsertest.Until(browsertest.Says("#correct .preview", "3 (2 of them marked)")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		browsertest.Click("#correct [name=all_of_title]"), browsertest.Until(`document.querySelector("#correct .preview").hidden`),
 		browsertest.Click("#correct button.primary"), browsertest.Until(`!document.getElementById("run").hidden && document.getElementById("correct").hidden`),
 		browsertest.Click("form[data-url$='/unmark'] button"), browsertest.Until(`document.getElementById("confirm").open`), browsertest.Click("#confirm [value=yes]"),

@@ -201,7 +201,7 @@ func TestNASSaysNothingIsWrongBeforeItIsSetUp(t *testing.T) {
 			if says := strings.Contains(body, "no such file"); says != enabled {
 				t.Errorf("the page says what is wrong: %v", says)
 			}
-			if later := strings.Contains(body, "Listed once the library can be read"); later == enabled {
+			if later := strings.Contains(body, "The users appear once Watchmark can read the library"); later == enabled {
 				t.Errorf("the page says that users are listed later: %v", later)
 			}
 		})

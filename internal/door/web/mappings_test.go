@@ -28,13 +28,13 @@ func TestMappingsPages(t *testing.T) {
 		{"search", "/titles?q=900022", full, []string{"Rainbow Broadcast Station"}, []string{"所有季"}, "the server counts on"},
 		{"nothing found", "/titles?q=%3Cscript%3Ealert%281", full, []string{"&lt;script&gt;alert(1"}, []string{"&lt;script&gt;alert(1"}, "<script>alert"},
 		{"nothing found at all", "/titles?q=zzz", full, []string{"No mapping matches", `value="zzz"`}, []string{"没有符合的映射"}, "No mappings yet"},
-		{"no mappings", "/titles", empty, []string{"No mappings yet", "To the page Review"}, []string{"还没有映射"}, "Try a title"},
-		{"one", "/titles/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "leads to 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
-		{"an expression", "/titles/4", full, []string{`name="is_regex" checked`, `placeholder="A title as it is sent"`}, []string{"正则表达式"}, ""},
+		{"no mappings", "/titles", empty, []string{"No mappings yet", "Go to Review"}, []string{"还没有映射"}, "Try a title"},
+		{"one", "/titles/3", full, []string{`value="发条王国"`, `value="-12"`, `value="900015"`, `value="2"`, "now 发条王国 后半部分", `option value="show" selected`, `data-api="PUT"`}, []string{"编辑映射"}, ""},
+		{"an expression", "/titles/4", full, []string{`name="is_regex" checked`, `placeholder="A title as your media server sends it"`}, []string{"正则表达式"}, ""},
 		{"new", "/titles/new?title=%22x&season=3", full, []string{`value="&#34;x"`, `value="3"`, `data-api="POST"`}, []string{"添加映射"}, "leads to"},
-		{"blocked", "/titles/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "在“待确认”中拒绝"}, "Nothing is blocked"},
+		{"blocked", "/titles/blocked", full, []string{"Anywhere in the title", "The whole title", "by a rejection on Review", "by an import", "购物频道 特别节目"}, []string{"标题完全相同", "在“待确认”中拒绝"}, "No blocked titles"},
 		{"blocked, searched", "/titles/blocked?q=pv", full, []string{"Regular expression"}, []string{"正则表达式"}, "by a rejection"},
-		{"nothing blocked", "/titles/blocked", empty, []string{"Nothing is blocked", `id="block" open`}, []string{"没有屏蔽任何内容"}, ""},
+		{"nothing blocked", "/titles/blocked", empty, []string{"No blocked titles", `id="block" open`}, []string{"没有屏蔽的标题"}, ""},
 		{"import", "/titles/import", full, []string{"Or paste it here", `data-import="/api/mappings/import"`}, []string{"或粘贴到这里"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,9 +111,9 @@ func TestBrowserAddsAndRemovesAMapping(t *testing.T) {
 		browsertest.Type("#trial-of", "灯塔物语"), browsertest.Type("#trial-season", "3"),
 		browsertest.Type("#title", "("), browsertest.Click("[name=is_regex]"),
 		browsertest.Until(browsertest.Says(".trial .tried", "not a regular expression: missing )")), browsertest.Until(`!document.querySelector("[aria-invalid]")`),
-		browsertest.Type("#title", "^灯塔"), browsertest.Until(browsertest.Says(".trial .tried", "Choose an entry to see where it leads.")),
+		browsertest.Type("#title", "^灯塔"), browsertest.Until(browsertest.Says(".trial .tried", "Choose an entry to see the episode.")),
 		browsertest.Type("#subject", "灯塔"), chromedp.Focus("#subject"), chromedp.KeyEvent(kb.Enter), browsertest.Until(browsertest.Says("#subject-found", "灯台守のうた")), browsertest.Click("[data-pick]"),
-		browsertest.Until(browsertest.Says(".trial .tried", "This mapping applies.")), browsertest.Until(browsertest.Says(".trial .tried", "Leads to 灯塔守望者 · chapter 1 第七夜.")),
+		browsertest.Until(browsertest.Says(".trial .tried", "This mapping is used.")), browsertest.Until(browsertest.Says(".trial .tried", "Leads to 灯塔守望者 · episode 1 第七夜.")),
 		browsertest.Type("#offset", "-12"), browsertest.Click("#mapping-form button.primary"),
 		browsertest.Until(`location.pathname === "/wm/titles" && document.readyState === "complete"`), browsertest.Until(browsertest.Says(".rules", "^灯塔")),
 		browsertest.Until(browsertest.Listening), browsertest.Click(".rules form button"), browsertest.Until(browsertest.Says("#confirm", "Delete the mapping of “^灯塔”?")), browsertest.Click("#confirm [value=yes]"),
@@ -182,10 +182,10 @@ func TestBrowserTriesATitle(t *testing.T) {
 		return browsertest.Until(browsertest.Says(".trial .tried", words))
 	}
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/titles"), browsertest.Until(browsertest.Listening),
-		browsertest.Click("#trial summary"), browsertest.Type("#trial-of", "预告"), says("the keyword “预告” blocks it"),
-		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” applies. Open"), says("passed over here"), says("it leads to a film"), says("no entry matches"),
+		browsertest.Click("#trial summary"), browsertest.Type("#trial-of", "预告"), says("the blocked title “预告” fits"),
+		browsertest.Type("#trial-of", "海图"), says("The mapping “海图” is used. Open"), says("It is not used here"), says("it leads to a film"), says("no entry matches"),
 		browsertest.Type("#trial-of", "fails"), says("cannot be asked at the moment"),
-		browsertest.Type("#trial-of", "别的"), browsertest.Type("#trial-season", "4"), says("No mapping applies: the title is searched for. Add one for it"),
+		browsertest.Type("#trial-of", "别的"), browsertest.Type("#trial-season", "4"), says("No mapping fits: the title is searched for. Add one for it"),
 		browsertest.Until(`!document.querySelector(".trial .tried a").search.includes("season=1")`),
 		browsertest.Click(".trial .tried a"), browsertest.Until(`location.pathname === "/titles/new" && document.querySelector("#title")?.value === "别的" && document.querySelector("#season").value === "4"`),
 	)
@@ -221,7 +221,7 @@ func TestBrowserBlocksAndUnblocks(t *testing.T) {
 		chromedp.Evaluate[chromedp.Void](`{ document.querySelector("#kind-1").value = "exact" }`),
 		browsertest.Click("#edit-1 form button"), browsertest.Until(browsertest.Says(".rules .what .sub", "The whole title")),
 		browsertest.Click(".rules form[data-api=DELETE] button"), browsertest.Until(browsertest.Says("#confirm", "Unblock “花絮集”?")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("main", "Nothing is blocked")),
+		browsertest.Until(browsertest.Says("main", "No blocked titles")),
 	)
 	want := []apiCall{
 		{"POST", "/api/blocked-keywords", `{"keyword":"(","kind":"contains"}`}, {"POST", "/api/blocked-keywords", `{"keyword":"花絮","kind":"contains"}`},
@@ -255,11 +255,11 @@ func TestBrowserImportsWithAPreview(t *testing.T) {
 		browsertest.Type("#text", "{"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This is not JSON.")),
 		browsertest.Type("#text", "[]"), browsertest.Click("#rules-import button"), browsertest.Until(browsertest.Says(".form-error", "This document is of another kind.")),
 		browsertest.Type("#text", `{"mappings":[{"title":"灯塔守望者"},{"title":"no subject"},{"title":"发条王国"}],"blocked_keywords":[{"keyword":"<b>预告"}]}`), browsertest.Click("#rules-import button"),
-		browsertest.Until(browsertest.Says("#import-preview", "2 added, 1 changed, 3 the same already, 1 refused.")),
+		browsertest.Until(browsertest.Says("#import-preview", "2 new, 1 changed, 3 unchanged, 1 refused.")),
 		browsertest.Until(browsertest.Says("#import-preview", "expected required property subject_id")), browsertest.Until(browsertest.Says("#import-preview", "旧 #8")),
 		browsertest.Until(browsertest.Says("#import-preview", "#9 (-12)")), browsertest.Until(browsertest.Says("#import-preview", "<b>预告")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		browsertest.Until(browsertest.Says("[data-import-go]", "Import 3")), browsertest.Click("[data-import-go]"),
-		browsertest.Until(browsertest.Says("#import-done", "Imported: 2 added, 1 changed.")), browsertest.Until(`document.querySelector("#import-preview").hidden && document.querySelector("#text").value === ""`),
+		browsertest.Until(browsertest.Says("#import-done", "Imported: 2 new, 1 changed.")), browsertest.Until(`document.querySelector("#import-preview").hidden && document.querySelector("#text").value === ""`),
 	)
 	var sent []string
 	for _, c := range g.asked() {

@@ -33,12 +33,12 @@ func TestPages(t *testing.T) {
 	}{
 		{"dashboard", "/", []string{"Needs your attention", "Account bench", "3 records failed", "1 mark waits", "3 titles wait for your decision", "葬送的芙莉莲", "Works", "4 marked", `src="/cover/400602"`, "1 mark waits in the queue", "Does not answer", "of 13 marked automatically", "S1 E28"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "自动标记（共 13 条）", "最近还有 3 集"}},
 		{"records", "/records", []string{"S1 E28", "1 user has no account", "Ignore this user", "Film"}, []string{"1 个用户没有账号", "剧场版"}},
-		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"Why it came out so", "Search on Bangumi", "Chosen", "98 %", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"为什么是这个结果", "Bangumi", "选中"}},
+		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"How this was matched", "Search on Bangumi", "Chosen", "98 %", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"匹配过程", "Bangumi", "选中"}},
 		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "Ignore this user", `/media_user_names" data-body="{&#34;name&#34;:`}, []string{"请把这个用户名原样添加", "忽略此用户"}},
 		{"record that fits nothing", fmt.Sprintf("/records/%d", s.hostile), []string{`class="button small" data-opens="correct"`, "Correct the match here"}, []string{"请在这里更正匹配"}},
 		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"sent again by itself"}, []string{"会自动重试"}},
-		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Decide what it is", fmt.Sprintf("#question-%d", s.question)}, []string{"去确认条目"}},
-		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best so far", "61 %", "More candidates", "12 episodes", "#900020",
+		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Choose the entry", fmt.Sprintf("#question-%d", s.question)}, []string{"选定条目"}},
+		{"review", "/review", []string{"Season 2", "E1, E2, E3, E4", "4 records", "Film", "Best candidate", "61 %", "More candidates", "12 episodes", "#900020",
 			"https://catalog.example/subject/900002", "Confirmed:", "Rejected: exactly this title is blocked", "Decided lately", "3 titles wait"}, []string{"第 2 季", "已确认：", "最近的决定"}},
 		{"review from a question on", "/review?before=2", []string{"彩虹放送局", "Newest"}, []string{"选择其他条目"}},
 		{"accounts", "/people", []string{"Token works", "Token has expired", "no name yet: nothing is marked", "@mira", ">no account<"}, []string{"令牌有效", "令牌已过期", "尚无账号"}},
@@ -171,7 +171,7 @@ func TestFilterAndPaging(t *testing.T) {
 		t.Error("the second page repeats a record")
 	}
 	mustContain(t, g.get(t, in, "/records?status=error&source=emby&q=other", "en").body, "other show", "Clear the filter")
-	mustContain(t, g.get(t, in, "/records?q=nowhere", "en").body, "Nothing passes this filter")
+	mustContain(t, g.get(t, in, "/records?q=nowhere", "en").body, "No record matches this filter")
 	// What cannot be meant is left out.
 	mustContain(t, g.get(t, in, "/records?status=%3Cb%3E&source=zz&before=x", "en").body, "other show")
 }

@@ -152,7 +152,7 @@ func TestQueuePage(t *testing.T) {
 		{"what is done", "/records/queue?status=synced", nil, []string{"摇曳露营", "its mark stay"}, []string{"摇曳露营"}, "/api/catalog_replay/replay/"},
 		{"no such state", "/records/queue?status=lost&after=x", nil, []string{"迷宫饭"}, []string{"迷宫饭"}, "间谍过家家"},
 		{"in an outage", "/records/queue", func() { g.down = time.Now().Add(-25 * time.Minute) }, []string{"Bangumi does not answer", "25 minutes ago", "in 1 minute", "connection refused", "Sent as soon as Bangumi answers", `data-again="5"`}, []string{"Bangumi 无响应"}, "Due now"},
-		{"switched off", "/records/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "none since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically"},
+		{"switched off", "/records/queue", func() { g.down, g.scheduler = time.Time{}, queue.Standing{} }, []string{"Switched off", "not since the start", `name="catalog_replay.enabled"`, "marks wait until you send them", "Waits for you", "Marks wait for you", "no mark is lost"}, []string{"已停用", "没有丢失"}, "retried automatically"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.change != nil {
@@ -198,8 +198,8 @@ func TestTaskPages(t *testing.T) {
 	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, "No tasks", `data-again="10"`)
 	running := g.fillTasks(t)
 	page := g.get(t, in, "/settings/tasks", "en").body
-	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt by code", "Signed in as mira@tracker.", "7 plays imported, 42 known from before, 0 passed over, 1 not understood.",
-		"812 imported, 5 known from before, 3 passed over.", "2 found, 1 of them on.", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again, 0 to review or ignored.",
+	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt with a code", "Signed in as mira@tracker.", "7 plays imported, 42 known from before, 0 passed over, 1 not understood.",
+		"812 imported, 5 known from before, 3 passed over.", "2 found (1 online).", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again.",
 		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The table of what would be marked is ready.")
 	_, retried, _ := strings.Cut(page, "Retry of a record")
 	retried, _, _ = strings.Cut(retried, "It did not work")
@@ -265,11 +265,11 @@ func TestRecordShowsWhatCameIn(t *testing.T) {
 	g := newRig(t)
 	s := g.fill(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.success), "en").body, "The request, secrets masked", "192.168.1.20", "&#34;event&#34;: &#34;media.scrobble&#34;", "&#34;user_name&#34;: &#34;mira&#34;", "What this record marked stays")
-	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.hostile), "en").body, "The request is not here", fmt.Sprintf(`data-also="/api/records/%d/retry"`, s.hostile), "/api/blocked-keywords")
+	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.success), "en").body, "The request, with secrets masked", "192.168.1.20", "&#34;event&#34;: &#34;media.scrobble&#34;", "&#34;user_name&#34;: &#34;mira&#34;", "What this record marked stays")
+	mustContain(t, g.get(t, in, fmt.Sprintf("/records/%d", s.hostile), "en").body, "No request is shown", fmt.Sprintf(`data-also="/api/records/%d/retry"`, s.hostile), "/api/blocked-keywords")
 	polled := g.addRecord(t, episode(watch.Device, "mira", "show", "", 1, 1, ""), time.Now(), record.Outcome{Status: record.Ignored, Trace: []byte(`{"result":{"status":"blocked"}}`)}, account.Account{})
 	body := g.get(t, in, fmt.Sprintf("/records/%d", polled), "en").body
-	mustContain(t, body, "the service asks this source by itself")
+	mustContain(t, body, "Watchmark reads this source by itself")
 	if strings.Contains(body, "Block the title") {
 		t.Error("a title that is blocked can be blocked")
 	}

@@ -57,7 +57,7 @@ func TestBrowserReadsTheNAS(t *testing.T) {
 		browsertest.Until(`document.querySelector("#nas-told a").getAttribute("href") === "/records?source=nas"`),
 		browsertest.Click("#nas-users form button"), browsertest.Until(browsertest.Says("#nas-users", "mira")),
 		browsertest.Click("#nas-earlier summary"), chromedp.Evaluate[chromedp.Void](`document.getElementById("earlier-range").value = "1month"`),
-		browsertest.Click("#nas-earlier form button"), browsertest.Until(browsertest.Says("#confirm", "Old history is marked")), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Click("#nas-earlier form button"), browsertest.Until(browsertest.Says("#confirm", "The old history is marked")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(browsertest.Says("#nas-told", "press the button again")),
 		// What was confirmed goes on without another question; then it is asked anew.
 		browsertest.Click("#nas-earlier form button"), browsertest.Until(`!document.getElementById("nas-told").innerText.includes("press the button again")`),

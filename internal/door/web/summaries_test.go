@@ -142,9 +142,9 @@ func TestSummariesPages(t *testing.T) {
 		{"a job without results", "/messages/summaries/family", g, []string{"No text yet", "Three sentences, as a radio host would.", "Delete the summary family?"}, []string{"还没有内容"}, "written by qwen"},
 		{"a job of somebody who is gone", "/messages/summaries/%E6%9C%88%E6%8A%A5", g, []string{`<option value="gone" selected>gone</option>`, `value="200"`, `data-body="{&#34;name&#34;:&#34;月报&#34;,&#34;enabled&#34;:true,`}, nil, "three sentences"},
 		{"older results", "/messages/summaries/daily?before=2", g, []string{"the records could not be read", "Newest"}, []string{"最新"}, "Nothing was watched</span>"},
-		{"the model", "/messages/llm", g, []string{"Uses qwen3:8b at 192.168.1.5:11434.", "What leaves your network", "15 requests", "Requests of the last 30 days: 15, of which 3 failed", "<svg", "1 failed", "2.3 s", "Last problem,", "refuses the key", "Incorrect API key &lt;b&gt;", "A new one replaces it"},
+		{"the model", "/messages/llm", g, []string{"Uses qwen3:8b at 192.168.1.5:11434.", "What leaves your network", "15 requests", "Requests of the last 30 days: 15, of which 3 failed", "<svg", "1 failed", "2.3 s", "Last problem:", "refuses the key", "Incorrect API key &lt;b&gt;", "A new one replaces it"},
 			[]string{"使用 qwen3:8b", "媒体服务器的用户名", "15 次请求", "大模型服务拒绝了密钥"}, "sk-of-the"},
-		{"no model", "/messages/llm", empty, []string{"None is set up", "summaries work without one", "What leaves your network", "It has not been used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
+		{"no model", "/messages/llm", empty, []string{"Not set up", "summaries work without one", "What leaves your network", "Not used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.rig.client(t, true)

@@ -281,7 +281,25 @@ func filled(text string, values map[string]any) string {
 	})
 }
 
+// listed matches a list in the texts of scripts.
+var listed = regexp.MustCompile(`\[(.*?)\]`)
+
 // filled is the text of a key with its values. It is empty for an unknown key, which may come from the result of a task.
+// A list in brackets leaves out the parts whose number is 0, as in the script.
 func (w words) filled(key string, values map[string]any) string {
-	return filled(w.texts[key], values)
+	return filled(listed.ReplaceAllStringFunc(w.texts[key], func(list string) string {
+		var counted, otherwise []string
+		for part := range strings.SplitSeq(strings.Trim(list, "[]"), "|") {
+			switch m := named.FindStringSubmatch(part); {
+			case m == nil:
+				otherwise = append(otherwise, part)
+			case values[m[1]] != nil && values[m[1]] != 0.0:
+				counted = append(counted, part)
+			}
+		}
+		if counted == nil {
+			counted = otherwise
+		}
+		return strings.Join(counted, w.texts["script.comma"])
+	}), values)
 }

@@ -4,9 +4,17 @@ const { words } = globalThis;
 let figures; // made when first needed
 const figure = (n) => (figures ??= new Intl.NumberFormat(document.documentElement.lang)).format(n);
 
-/** The text of key; {name} in it is replaced by values.name. Numbers that name something, such as an episode, are handed in as strings. */
+/**
+ * The text of key; {name} in it is replaced by values.name. Numbers that name something, such as an episode, are handed in as strings.
+ * A list stands in brackets, with bars between its parts: those whose number is 0 are left out. A part without a number is for when no other is left.
+ */
 export function text(key, values = {}) {
-  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figure(values[name]) : values[name] ?? ""));
+  const said = (words[key] ?? key).replace(/\[(.*?)\]/g, (_, list) => {
+    const parts = list.split("|");
+    const counted = parts.filter((part) => part.includes("{") && values[/\{(\w+)\}/.exec(part)[1]]);
+    return (counted.length ? counted : parts.filter((part) => !part.includes("{"))).join(words.comma);
+  });
+  return said.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? figure(values[name]) : values[name] ?? ""));
 }
 
 const most = 48 << 10; // bytes that are asked about at once; the service reads somewhat more
