@@ -18,12 +18,12 @@ func TestBrowserTellsTheHousehold(t *testing.T) {
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	hook, robot := channeltest.NewHook(t), channeltest.NewWeCom(t)
 	browsertest.Run(t, tab, browsertest.Sized(1280, 900), chromedp.Navigate(s.url+"/messages"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says("main", "Nothing is sent out yet")),
+		browsertest.Until(browsertest.Says("main", "No channel yet")),
 		browsertest.Click(".add-types a[href$='type=webhook']"), browsertest.Until(browsertest.Says("h1", "Add a webhook")), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "phone"), browsertest.Type("#url", "no address"), browsertest.Click("#channel-form button.primary"),
 		browsertest.Until(browsertest.Says(".field-error", "http://")), browsertest.Until(`document.activeElement.id === "url"`),
 		browsertest.Type("#url", hook.URL), browsertest.Type("#headers", "X-Key: home-key-4711"), browsertest.Click("#channel-form button.primary"),
-		browsertest.Until(browsertest.Says("#channel-tried", "This channel works.")), browsertest.Until(`location.pathname === "/messages/channels/1"`),
+		browsertest.Until(browsertest.Says("#channel-tried", "this channel works.")), browsertest.Until(`location.pathname === "/messages/channels/1"`),
 
 		chromedp.Navigate(s.url+"/messages/channels/new?type=wecom"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "group"), browsertest.Type("#key", "00000000-wrong-key-of-the-robot"), browsertest.Type("#url", robot.Address[:len(robot.Address)-len("?key=")-36]),
@@ -31,10 +31,10 @@ func TestBrowserTellsTheHousehold(t *testing.T) {
 		chromedp.Navigate(s.url+"/"), browsertest.Until(browsertest.Says("main", "Channel group is paused")),
 		chromedp.Navigate(s.url+"/messages"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#standing-2", "Paused")),
 		browsertest.Click("#channel-2 a[href$='/channels/2']"), browsertest.Until(browsertest.Says("h1", "group")), browsertest.Until(browsertest.Listening),
-		browsertest.Type("#key", robot.Address), browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "This channel works.")),
+		browsertest.Type("#key", robot.Address), browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "this channel works.")),
 		// What was stored of the first stays when its name changes.
 		chromedp.Navigate(s.url+"/messages/channels/1"), browsertest.Until(browsertest.Listening), browsertest.Until(`document.getElementById("url").value === "***"`),
-		browsertest.Type("#name", "phone of Mira"), browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "This channel works.")),
+		browsertest.Type("#name", "phone of Mira"), browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "this channel works.")),
 
 		chromedp.Navigate(s.url+"/messages"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#channel-2 form[data-api=PUT] button"), browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#standing-2", "Switched off")),

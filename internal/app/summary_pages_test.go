@@ -29,18 +29,18 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 		test, browsertest.Until(browsertest.Says("#llm-usage", "3 requests")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 
-		chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#airing", "The offline archive is switched off")),
+		chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#airing", "Offline data are switched off")),
 		browsertest.Click("#jobs .empty form button"), browsertest.Until(browsertest.Says("#jobs", "Every day at 21:00")),
 	)
 	written := make(chan struct{})
 	remote.Next(llmtest.Reply{Wait: written, Body: `{"model":"qwen","choices":[{"message":{"role":"assistant","content":"Mira watched <b>the lighthouse</b>.\n\nA fine day."},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":12}}`})
 	try, send := browsertest.Click(".job form[data-url$='/test'] button"), browsertest.Click(".job form[data-url$='/trigger'] button")
 	// While one is being written another press does nothing.
-	browsertest.Run(t, tab, try, browsertest.Until(browsertest.Says(".job .told", "It is being written; nothing is sent.")), send)
+	browsertest.Run(t, tab, try, browsertest.Until(browsertest.Says(".job .told", "Writing; nothing is sent.")), send)
 	close(written)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".job .told", "Mira watched <b>the lighthouse</b>.\n\nA fine day.")), browsertest.Until(browsertest.Says(".job .told", "Nothing was kept or sent.")),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says(".job .told", "Mira watched <b>the lighthouse</b>.\n\nA fine day.")), browsertest.Until(browsertest.Says(".job .told", "Nothing was saved or sent.")),
 		browsertest.Until(browsertest.Says(".job .told", "written by qwen")), browsertest.Until(browsertest.Says(".job", "Not yet")),
-		send, browsertest.Until(browsertest.Says(".job .told", "Made and kept. Nobody was told: no channel gets it.")),
+		send, browsertest.Until(browsertest.Says(".job .told", "Summary saved. It was not sent, because no channel gets it.")),
 		browsertest.Until(`!document.querySelector(".job").innerText.includes("Not yet")`),
 		browsertest.Click(".job h3 a"), browsertest.Until(browsertest.Says("#results", "A quiet day with good episodes.")), browsertest.Until(browsertest.Says("#results", "by hand")),
 	)
@@ -65,18 +65,18 @@ func TestBrowserSaysWhomASummaryReaches(t *testing.T) {
 	browsertest.Complaints(t, tab)
 	send := browsertest.Click(".job form[data-url$='/trigger'] button")
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says(".job", "Nobody will be told")), browsertest.Until(browsertest.Says(".job", "No channel is switched on")),
-		browsertest.Until(browsertest.Says("#airing", "Kept in the inbox")), browsertest.Until(browsertest.Says("#airing", "No channel is switched on")),
-		browsertest.Until(`!document.querySelector("#airing").innerText.includes("People are told")`),
-		send, browsertest.Until(browsertest.Says(".job .told", "Made and kept. Nobody was told: no channel gets it.")),
+		browsertest.Until(browsertest.Says(".job", "Not sent to anybody")), browsertest.Until(browsertest.Says(".job", "No channel is switched on")),
+		browsertest.Until(browsertest.Says("#airing", "Only in the inbox")), browsertest.Until(browsertest.Says("#airing", "No channel is switched on")),
+		browsertest.Until(`!document.querySelector("#airing").innerText.includes("Sent every day")`),
+		send, browsertest.Until(browsertest.Says(".job .told", "Summary saved. It was not sent, because no channel gets it.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`))
 	s.api(http.MethodPost, "/api/notification/webhooks", `{"name":"phone","config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusCreated, nil)
 	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/messages/summaries"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(browsertest.Says(".job", "No notification rule covers this")), browsertest.Until(browsertest.Says("#airing", "No notification rule covers this")),
 		browsertest.Click(".job form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says(".job .facts", "phone")),
-		browsertest.Until(`!document.querySelector(".job").innerText.includes("Nobody will be told")`),
-		send, browsertest.Until(browsertest.Says(".job .told", "Made, kept, and on its way.")),
-		browsertest.Click("#airing form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says("#airing", "People are told")), browsertest.Until(browsertest.Says("#airing", "phone")),
+		browsertest.Until(`!document.querySelector(".job").innerText.includes("Not sent to anybody")`),
+		send, browsertest.Until(browsertest.Says(".job .told", "Summary saved and sent.")),
+		browsertest.Click("#airing form[data-url$='/rules'] button"), browsertest.Until(browsertest.Says("#airing", "Sent every day")), browsertest.Until(browsertest.Says("#airing", "phone")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`))
 	if rules := list[struct{ Kinds []string }](s, "/api/notification/rules"); len(rules) != 3 {
 		t.Errorf("the rules are %+v", rules)
@@ -85,5 +85,5 @@ func TestBrowserSaysWhomASummaryReaches(t *testing.T) {
 	s.api(http.MethodPut, "/api/summary/jobs/daily", `{"name":"daily","channels":[1]}`, http.StatusOK, nil)
 	s.api(http.MethodPut, "/api/notification/webhooks/1", `{"name":"phone","enabled":false,"config":{"url":"http://127.0.0.1:9/x"}}`, http.StatusOK, nil)
 	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/messages/summaries/daily"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says(".job", "The channels that were chosen for it are switched off or gone")))
+		browsertest.Until(browsertest.Says(".job", "The chosen channels are switched off or deleted")))
 }

@@ -76,9 +76,9 @@ func TestJobsAreShown(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
 	for lang, want := range map[string][]string{
-		"en": {"By the clock", "Reading the library of the NAS", `href="/sources/nas"`, "Every 5 minutes", "Every 6 hours", "Every day at 4:17", "Wednesdays at 8:00 (Asia/Shanghai)", "0 3 1-7 * 0",
+		"en": {"Jobs", "Reading the media library of the NAS", `href="/sources/nas"`, "Every 5 minutes", "Every 6 hours", "Every day at 4:17", "Wednesdays at 8:00 (Asia/Shanghai)", "0 3 1-7 * 0",
 			"Every day at 21:00; Sundays at 20:00", "Every hour", "Every day<", "Switched off", "Has not run yet", "next run", "/api/jobs/backup/run", "Run now"},
-		"zh-CN": {"计划任务", "读取 NAS 影视库", "每 5 分钟", "每 6 小时", "每小时", "每天<", "（Asia/Shanghai）", "已关闭", "尚未运行", "立即运行"},
+		"zh-CN": {"定时任务", "读取 NAS 影视库", "每 5 分钟", "每 6 小时", "每小时", "每天<", "（Asia/Shanghai）", "已停用", "尚未运行", "立即运行"},
 	} {
 		page := g.get(t, in, "/settings/tasks", lang).body
 		mustContain(t, page, want...)
@@ -98,7 +98,7 @@ func TestAJobIsRunByAButton(t *testing.T) {
 	tab := browsertest.Start(t)
 	g := newRig(t)
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tasks"), browsertest.Until(browsertest.Listening),
-		browsertest.Click("#job-backup button"), browsertest.Until(browsertest.Says("#toasts", "It runs.")))
+		browsertest.Click("#job-backup button"), browsertest.Until(browsertest.Says("#toasts", "Started.")))
 	if diff := cmp.Diff([]apiCall{{"POST", "/api/jobs/backup/run", ""}}, g.asked()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}

@@ -113,7 +113,7 @@ func TestNotificationPages(t *testing.T) {
 		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sends this"},
 		{"a notice that stayed inside", "/inbox/4", []string{"No rule sends this notice", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
 		{"notifications", "/messages", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
-			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet from 22:30 to 07:00", "the same matter at most every 1.5 min", "Own words", "and 10 more", "Everybody", "All channels"},
+			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet hours 22:30 to 07:00", "no repeat for 1.5 min", "Your own text", "and 10 more", "Everybody", "All channels"},
 			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},
 		{"a webhook", "/messages/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
 		{"mail", "/messages/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},
@@ -157,12 +157,12 @@ func TestNotificationRoomsTeachWhenEmpty(t *testing.T) {
 	in := g.client(t, true)
 	mustContain(t, g.get(t, in, "/inbox", "en").body, "No notices yet", `href="/messages"`)
 	mustContain(t, g.get(t, in, "/inbox?view=unread", "en").body, "Nothing to do")
-	mustContain(t, g.get(t, in, "/messages", "en").body, "Nothing is sent out yet", "the first rule, which is there already", "What needs you", "No channel is switched on", "type=dingtalk")
-	mustContain(t, g.get(t, in, "/settings/tools/notifications", "en").body, "Nothing is sent out yet")
+	mustContain(t, g.get(t, in, "/messages", "en").body, "No channel yet", "The first rule exists already", "What needs you", "No channel is switched on", "type=dingtalk")
+	mustContain(t, g.get(t, in, "/settings/tools/notifications", "en").body, "No channel yet")
 	if err := g.notices.DeleteRule(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, g.get(t, in, "/messages", "en").body, "There is no rule")
+	mustContain(t, g.get(t, in, "/messages", "en").body, "No rules")
 }
 
 func TestInboxIsRead(t *testing.T) {
@@ -224,14 +224,14 @@ func TestBrowserTestsChannels(t *testing.T) {
 	g.addChannel(t, "group", channel.WeCom{URL: strings.Split(robot.Address, "?")[0], Key: "a-key-that-is-wrong", Format: "text"})
 	g.answer = g.noticesAPI(t)
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/messages"), browsertest.Until(browsertest.Listening),
-		browsertest.Click("form[data-tests=tested-1] button"), browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")),
+		browsertest.Click("form[data-tests=tested-1] button"), browsertest.Until(browsertest.Says("#tested-1", "The receiver accepted it after")),
 		browsertest.Until(browsertest.Says("#standing-1", "Works")),
 		browsertest.Click("form[data-tests=tested-2] button"), browsertest.Until(browsertest.Says("#tested-2", "does not know this robot (code 93000)")),
 		browsertest.Until(browsertest.Says("#standing-2", "Paused")),
-		browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")),
+		browsertest.Until(browsertest.Says("#tested-1", "The receiver accepted it after")),
 		chromedp.Navigate(g.server.URL+"/settings/tools/notifications"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("form[data-url$='/notification/test'] button"),
-		browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver after")), browsertest.Until(browsertest.Says("#tested-2", "93000")),
+		browsertest.Until(browsertest.Says("#tested-1", "The receiver accepted it after")), browsertest.Until(browsertest.Says("#tested-2", "93000")),
 		browsertest.Until(browsertest.Says("#toasts", "1 of 2")),
 		chromedp.Navigate(g.server.URL+"/messages"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#channel-1 form[data-api=PUT] button"), browsertest.Click("#confirm [value=yes]"), browsertest.Until(browsertest.Says("#toasts", "Saved.")),

@@ -200,7 +200,7 @@ func TestTaskPages(t *testing.T) {
 	page := g.get(t, in, "/settings/tasks", "en").body
 	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt with a code", "Signed in as mira@tracker.", "7 plays imported, 42 known from before, 0 passed over, 1 not understood.",
 		"812 imported, 5 known from before, 3 passed over.", "2 found (1 online).", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again.",
-		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The table of what would be marked is ready.")
+		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The preview is ready.")
 	_, retried, _ := strings.Cut(page, "Retry of a record")
 	retried, _, _ = strings.Cut(retried, "It did not work")
 	mustContain(t, retried, `state bad`, "Failed")
@@ -212,7 +212,7 @@ func TestTaskPages(t *testing.T) {
 		}
 	}
 	path := fmt.Sprintf("/settings/tasks/%d", running.Status().ID)
-	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline archive", "request sent", "url: https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed: 1s", `href="/titles/archive"`, fmt.Sprintf(`data-stream="/api/tasks/%d/stream"`, running.Status().ID))
+	mustContain(t, g.get(t, in, path, "en").body, "Import of the offline data", "request sent", "url: https://catalog.example/v0/subjects/8", "&lt;script&gt;alert", `<li class="warn">`, "elapsed: 1s", `href="/titles/archive"`, fmt.Sprintf(`data-stream="/api/tasks/%d/stream"`, running.Status().ID))
 	mustContain(t, g.get(t, in, "/records/queue", "en").body, "1 task running")
 	for _, missing := range []string{"/settings/tasks/99", "/settings/tasks/x"} {
 		if status := g.get(t, in, missing, "en").status; status != http.StatusNotFound {

@@ -116,7 +116,7 @@ func TestSettingsPage(t *testing.T) {
 		never      string
 	}{
 		{"all of them", "/settings", []string{"Locked: set by the variable WATCHMARK_SERVER_LISTEN", "Default: 7 days", "1 to 365", "https://watch.example.org", "172.16.0.0/12\n10.0.0.0/8",
-			"Back to default", "Remove", "3 changed", "1 locked", "Default: Info", "Saved, and in force once the service is restarted:", "<strong>Base path</strong>", "waits for a restart", "/sources/webhooks\"", "minute · hour", "Advanced (2)"},
+			"Back to default", "Remove", "3 changed", "1 locked", "Default: Info", "Saved. Takes effect after a restart of the service:", "<strong>Base path</strong>", "waits for a restart", "/sources/webhooks\"", "minute · hour", "Advanced (2)"},
 			[]string{"已锁定：由环境变量 WATCHMARK_SERVER_LISTEN 设定", "默认：7 天", "恢复默认", "<strong>访问路径</strong>", "高级设置（2）"}, " open>"},
 		{"one section", "/settings?section=matching", []string{`id="section-matching" open>`}, []string{`id="section-matching" open>`}, `id="section-server" open`},
 		{"a search", "/settings?q=Trusted+proxies", []string{`id="section-server" open>`, `id="advanced-server" open>`, "1 setting<", `id="section-log" hidden>`}, []string{"1 项设置"}, `id="section-log">`},

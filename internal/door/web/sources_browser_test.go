@@ -142,8 +142,8 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Listening),
 		browsertest.Until(code+`.hidden`), browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
 		browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(`document.activeElement.id === "mail-otp"`),
-		browsertest.Until(`/good for another 4:5\d\. Another mail can be sent in 0:5\d\./.test(`+code+`.innerText)`),
-		browsertest.Until(`/The code is good for another 5 min/.test(`+code+`.querySelector("[role=status]").textContent)`),
+		browsertest.Until(`/works for another 4:5\d\. You can send another mail in 0:5\d\./.test(`+code+`.innerText)`),
+		browsertest.Until(`/The code works for another 5 min/.test(`+code+`.querySelector("[role=status]").textContent)`),
 		browsertest.Until(`document.querySelector("[data-mail-again]").getAttribute("aria-disabled") === "true"`),
 		// A phone may drop the page while the mail is read.
 		chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Says("#mail-code", "mira@home.example")), browsertest.Until(browsertest.Listening),
@@ -151,7 +151,7 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 		browsertest.Until(browsertest.Says("#mail-code .field-error", "4 more may be wrong")), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "000001"), browsertest.Click("#mail-code button.primary"),
 		browsertest.Until(browsertest.Says("#mail-code .field-error", "request a new code")), browsertest.Until(`document.getElementById("mail-otp").disabled`),
-		browsertest.Until(`/The code can no longer be used: send another mail\. Another mail can be sent in 0:4\d\./.test(`+code+`.innerText)`),
+		browsertest.Until(`/The code no longer works\. Send another mail\. You can send another mail in 0:4\d\./.test(`+code+`.innerText)`),
 		browsertest.Click("[data-mail-other]"), browsertest.Until(code+`.hidden`),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"), browsertest.Until(`!document.getElementById("mail-otp").disabled`),
 		browsertest.Type("#mail-otp", "123456"), browsertest.Click("#mail-code button.primary"),
@@ -162,7 +162,7 @@ func TestBrowserSignsInAtTheTrackerByMail(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Click("#mail-start button"), browsertest.Until(`document.getElementById("mail-email").validity.valueMissing`),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
-		browsertest.Until(browsertest.Says("#mail-start .form-error", "Trakt did not answer as it should. Try again later.")), browsertest.Until(browsertest.Says("#mail-start .form-error", "does not know this client")))
+		browsertest.Until(browsertest.Says("#mail-start .form-error", "Trakt did not answer properly. Try again later.")), browsertest.Until(browsertest.Says("#mail-start .form-error", "does not know this client")))
 	start := apiCall{"POST", "/api/tracker/email-login/start", `{"email":"mira@home.example"}`}
 	complete := func(otp string) apiCall {
 		return apiCall{"POST", "/api/tracker/email-login/complete", `{"email":"mira@home.example","otp":"` + otp + `"}`}
@@ -179,7 +179,7 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 	g.answer = func(apiCall) (int, string) { return 429, `{"status":429,"detail":"a mail was asked for just now"}` }
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/sources/tracker"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#mail-email", "mira@home.example"), browsertest.Click("#mail-start button"),
-		browsertest.Until(`/good for another 4:(40|3\d)\. Another mail can be sent in 0:(40|3\d)\./.test(document.getElementById("mail-code").innerText)`))
+		browsertest.Until(`/works for another 4:(40|3\d)\. You can send another mail in 0:(40|3\d)\./.test(document.getElementById("mail-code").innerText)`))
 	// That mail was for another address, or its code is used up: there is no code to enter.
 	g.answer = func(apiCall) (int, string) {
 		return 429, `{"status":429,"errors":[{"location":"body.email","message":"an e-mail was sent less than a minute ago: request another one in 40 seconds"}]}`
@@ -208,19 +208,19 @@ func TestBrowserWorksWithTheTracker(t *testing.T) {
 		// The preview that runs is found again; what it brought is filtered in place.
 		browsertest.Until(browsertest.Says("#run", "3 of 12")), browsertest.Until(`!document.querySelector("#forecast table")`))
 	end()
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#run", "Looked up.")), browsertest.Until(browsertest.Says("#forecast", "灯塔守望者 第二季")),
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#run", "Finished. The table below")), browsertest.Until(browsertest.Says("#forecast", "灯塔守望者 第二季")),
 		browsertest.Type("#mail-email", "typed"), browsertest.Click(`#forecast a[href$="status=not_found"]`), browsertest.Until(`!document.getElementById("forecast").innerText.includes("灯塔守望者")`),
 		browsertest.Until(browsertest.Says("#forecast", "A Home Video")), browsertest.Until(`location.search === "?status=not_found" && document.getElementById("mail-email").value === "typed"`),
 		browsertest.Click("#person-1 .fold summary"), browsertest.Click("#person-1 .fold button.primary"),
 		browsertest.Until(`performance.getEntriesByType("resource").some((one) => one.name.endsWith("/sync/manual"))`),
 		browsertest.Click("form[data-url$='/device/start'] button"), browsertest.Until(browsertest.Says("#device-code code", "5E1C7D9B")), browsertest.Until(browsertest.Says("#device-code", "9:5")),
 		browsertest.Until(`document.querySelector("#device-code a").href === "https://tracker.example/activate" && document.activeElement.id === "device-code"`),
-		browsertest.Click("#forecast .after button"), browsertest.Until(browsertest.Says("#confirm", "Take in all of the history?")), browsertest.Click("#confirm [value=yes]"),
+		browsertest.Click("#forecast .after button"), browsertest.Until(browsertest.Says("#confirm", "Mark the whole history?")), browsertest.Click("#confirm [value=yes]"),
 		browsertest.Until(`performance.getEntriesByType("resource").filter((one) => one.name.endsWith("/sync/manual")).length === 2`),
 		browsertest.Until(browsertest.Says("#person-2 .offer", "No account lists stranger yet")), browsertest.Until(`!document.querySelector("#person-1 .offer")`),
-		browsertest.Click("#person-2 .offer button"), browsertest.Until(browsertest.Says("#toasts", "What stranger watches is marked for mira from now on.")),
+		browsertest.Click("#person-2 .offer button"), browsertest.Until(browsertest.Says("#toasts", "What stranger watches is marked on the list of mira from now on.")),
 		browsertest.Click("#person-2 form[data-api=DELETE] button"), browsertest.Until(browsertest.Says("#confirm", "Disconnect stranger")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#toasts", "Disconnected, at Trakt too.")),
+		browsertest.Until(browsertest.Says("#toasts", "Disconnected here and at Trakt.")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 	)
 	mustCall(t, g, apiCall{"POST", "/api/tracker/sync/manual", `{"preview":true,"user_id":1}`}, apiCall{"POST", "/api/tracker/device/start", ""},
