@@ -215,8 +215,8 @@ func TestSourcePages(t *testing.T) {
 		zh    []string
 		never []string
 	}{
-		{"the NAS", full, "/sources/nas", []string{"Read regularly", "/nas/trimmedia.db", "41 plays", "beside the media app", "not watched to the end", "such as 迷宫饭", "另一版本的原因", "<code>2</code>", "in 3 minutes",
-			`/records?source=nas"`, "guest &lt;b&gt;", "no account lists this user name", "米拉", "Administrator", `value="1month"`, "Old history is marked", `data-again="20"`},
+		{"the NAS", full, "/sources/nas", []string{"Read regularly", "/nas/trimmedia.db", "41 plays", "while the media app keeps running", "not watched to the end", "such as 迷宫饭", "另一版本的原因", "<code>2</code>", "in 3 minutes",
+			`/records?source=nas"`, "guest &lt;b&gt;", "no account lists this user name", "米拉", "Administrator", `value="1month"`, "The old history is marked", `data-again="20"`},
 			[]string{"没有看完", "与影视应用同时打开", "没有账号填写了这个用户名"}, []string{"Connect the NAS", "<code>0</code>"}},
 		{"the NAS, off", empty, "/sources/nas", []string{"Switched off", "Connect the NAS", "trim.media/database:/nas:ro", "Save and switch on", "section=nas"}, []string{"未启用", "保存并启用"}, []string{"Last scan", "Scan now"}},
 		{"the NAS, not found", failed, "/sources/nas", []string{"The library cannot be read", "There is no such file", "<strong>inside</strong>", "&lt;b&gt;/x", "The users cannot be listed", `<option value="0a0b" selected>`}, []string{"找不到该文件"}, []string{"<b>/x"}},
@@ -229,7 +229,7 @@ func TestSourcePages(t *testing.T) {
 		{"the boxes, set by the environment", copied, "/sources/device", []string{`<textarea id="device-addresses" name="device.addresses" data-type="lines" rows="3" autocapitalize="none" spellcheck="false" placeholder="192.168.1.5" aria-describedby="device-addresses-help" disabled>`, "WATCHMARK_DEVICE_ADDRESSES"}, []string{"由环境变量"}, nil},
 		{"the boxes, being asked", running, "/sources/device", []string{`data-follow="1"`}, []string{`data-follow="1"`}, nil},
 		{"the tracker", full, "/sources/tracker", []string{"Somebody has to sign in again", "by e-mail", "31 plays became records", "214 more are older", "Sign-in has ended", "Reading failed", "Disconnect stranger from Trakt?", "Preview of the history of mira",
-			"episode 1–5, 7", "https://catalog.example/subject/900002", "Would be marked", "?status=not_found", "182 are passed over", "Send the code", "one-time-code", "does not document it", "/api/tracker/oauth/callback", "Go to Trakt"},
+			"episode 1–5, 7", "https://catalog.example/subject/900002", "Would be marked", "?status=not_found", "182 were skipped", "Send the code", "one-time-code", "does not document it", "/api/tracker/oauth/callback", "Go to Trakt"},
 			[]string{"需要重新登录", "31 次播放成为记录", "将标记", "官方并未公开"}, []string{"secret-of-the-app", "set `tracker"}},
 		{"the tracker, a status and no row", full, "/sources/tracker?status=not_found&from=900", []string{"A Home Video"}, []string{"A Home Video"}, []string{"<span class=\"name\">灯塔守望者</span>"}},
 		{"the tracker, an unknown status", full, "/sources/tracker?status=%3Cb%3E&from=x", []string{"A Home Video", "灯塔守望者"}, nil, []string{"<b>"}},

@@ -132,19 +132,19 @@ func TestSummariesPages(t *testing.T) {
 		never      string
 	}{
 		{"jobs", "/messages/summaries", g, []string{"Every day at 21:00", "Sundays at 20:30", "<code>0 9 1-7 * 1</code>", "Not sent to anybody", "No notification rule covers this", `data-url="/api/notification/rules" data-body="{&#34;kinds&#34;:[&#34;summary_ready&#34;]`, `&#34;airing_today&#34;`,
-			"Being written", "Switched off", "the last 7 days", `href="/messages/summaries/%e6%9c%88%e6%8a%a5"`, "Only in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. When it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
-			[]string{"每天 21:00", "每周日 20:30", "不会发送给任何人", "正在生成", "最近 7 天", "3 个章节", "无法读取列表"}, "No summary yet"},
+			"Being written", "Switched off", "the last 7 days", `href="/messages/summaries/%e6%9c%88%e6%8a%a5"`, "Only in the inbox", "3 episodes", "nothing aired", "the list cannot be read", "Mira&#39;s phone", "A language model. If it fails", "Write a short, friendly summary", `<option value="Mira TV">`},
+			[]string{"每天 21:00", "每周日 20:30", "不会发送给任何人", "正在生成", "最近 7 天", "3 集", "无法读取列表"}, "No summary yet"},
 		{"no job", "/messages/summaries", empty, []string{"No summary yet", "&#34;cron&#34;:&#34;0 20 * * 0&#34;", "&#34;name&#34;:&#34;weekly&#34;", "Offline data are switched off", `href="/titles/archive"`, "There is no channel yet", "No language model is set up"},
 			[]string{"还没有总结", "&#34;name&#34;:&#34;每周&#34;", "离线数据未启用", "没有配置大模型"}, "Sent every day"},
-		{"a job", "/messages/summaries/daily", g, []string{"Saved, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 read, 142 written", "by hand", "on schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",
+		{"a job", "/messages/summaries/daily", g, []string{"Saved, with a problem", "Nothing was watched", "written by qwen3:8b", "plain figures", "tokens: 1,830 in, 142 out", "by hand", "on schedule", "12 records", "- 迷宫饭: episode 12\n\nThe language",
 			"&lt;script&gt;alert", "the service of the language model refuses the key", `name="channels" value="1" data-type="number" data-list checked`, `name="channels" value="2" data-type="number" data-list>`, `data-url="/api/summary/jobs/daily"`},
 			[]string{"已生成，但有问题", "没有观看记录", "由 qwen3:8b 撰写", "12 条记录", "大模型服务拒绝了密钥", "请检查 llm.api_key"}, "<script>alert"},
 		{"a job without results", "/messages/summaries/family", g, []string{"No text yet", "Three sentences, as a radio host would.", "Delete the summary family?"}, []string{"还没有内容"}, "written by qwen"},
 		{"a job of somebody who is gone", "/messages/summaries/%E6%9C%88%E6%8A%A5", g, []string{`<option value="gone" selected>gone</option>`, `value="200"`, `data-body="{&#34;name&#34;:&#34;月报&#34;,&#34;enabled&#34;:true,`}, nil, "three sentences"},
 		{"older results", "/messages/summaries/daily?before=2", g, []string{"the records could not be read", "Newest"}, []string{"最新"}, "Nothing was watched</span>"},
 		{"the model", "/messages/llm", g, []string{"Uses qwen3:8b at 192.168.1.5:11434.", "What leaves your network", "15 requests", "Requests of the last 30 days: 15, of which 3 failed", "<svg", "1 failed", "2.3 s", "Last problem:", "refuses the key", "Incorrect API key &lt;b&gt;", "Enter a new value to replace it"},
-			[]string{"使用 qwen3:8b", "媒体服务器的用户名", "15 次请求", "大模型服务拒绝了密钥"}, "sk-of-the"},
-		{"no model", "/messages/llm", empty, []string{"Not set up", "summaries work without one", "What leaves your network", "Not used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
+			[]string{"使用 qwen3:8b", "媒体服务器用户名", "15 次请求", "大模型服务拒绝了密钥"}, "sk-of-the"},
+		{"no model", "/messages/llm", empty, []string{"Not set up", "Summaries work without a language model", "What leaves your network", "Not used yet.", "http://192.168.1.5:11434/v1"}, []string{"未配置", "还没有使用过"}, "/api/llm/test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.rig.client(t, true)
