@@ -198,8 +198,8 @@ func TestTaskPages(t *testing.T) {
 	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, "No tasks", `data-again="10"`)
 	running := g.fillTasks(t)
 	page := g.get(t, in, "/settings/tasks", "en").body
-	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt with a code", "Signed in as mira@tracker.", "7 plays imported, 42 known from before, 0 passed over, 1 not understood.",
-		"812 imported, 5 known from before, 3 passed over.", "2 found (1 online).", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again.",
+	mustContain(t, page, `data-again="2"`, "Reading the dump: 42 %", "/api/tasks/13/cancel", "Sign-in at Trakt with a code", "Signed in as mira@tracker.", "7 new, 42 already known, 1 not understood.",
+		"812 imported, 5 imported before, 3 skipped.", "2 found (1 online).", "Refreshed and in use: 8,521 entries.", "it answered 502 &lt;b&gt;Bad", "Marks taken back: 2. 6 marked, 1 waiting, 2 failed again.",
 		"It did not work. No entry matched", `href="/review?before=4#question-3"`, `href="/records/4"`, "Record 2", "The preview is ready.")
 	_, retried, _ := strings.Cut(page, "Retry of a record")
 	retried, _, _ = strings.Cut(retried, "It did not work")
