@@ -58,7 +58,7 @@ func TestAboutTellsOfNewerVersions(t *testing.T) {
 		"Version 1.5.0 is available":                 {Enabled: true, Newer: "1.5.0", URL: "https://git.example/1.5.0", CheckedAt: time.Now()},
 		"This is the newest version":                 {Enabled: true, CheckedAt: time.Now()},
 		"The first check runs in a few minutes":      {Enabled: true},
-		"answers with status 404":                    {Enabled: true, CheckedAt: time.Now(), Problem: value("update_check_answers", 404)},
+		"answered with status 404":                   {Enabled: true, CheckedAt: time.Now(), Problem: value("update_check_answers", 404)},
 	} {
 		g.update = status
 		mustContain(t, g.get(t, in, "/settings/about", "en").body, want, status.URL)

@@ -294,7 +294,7 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 		lines <- fmt.Sprintf(`{"id":%d,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"marked as watched","facts":{"reason":"%s"}}`, i+2, strings.Repeat("影", 300))
 	}
 	lines <- fmt.Sprintf(`{"id":50,"time":"2026-11-21T10:11:14Z","level":"INFO","message":"who knows","facts":{"reason":"%s"}}`, strings.Repeat("x", 70_000))
-	lines <- `{"id":51,"time":"2026-11-21T10:11:15Z","level":"INFO","message":"task not found","facts":{}}`
+	lines <- `{"id":51,"time":"2026-11-21T10:11:15Z","level":"INFO","message":"there is no such task, or it ended long ago","facts":{}}`
 	browsertest.Run(t, tab, browsertest.Until(last("strong bdi")+` === "没有这个后台任务，或它早已结束 zh-CN"`),
 		browsertest.Until(`[...document.querySelectorAll(".log strong")].filter((e) => e.textContent === "已标记为看过").length === 41`),
 		browsertest.Until(`[...document.querySelectorAll(".log strong bdi")].some((e) => e.textContent === "who knows" && e.lang === "en")`))

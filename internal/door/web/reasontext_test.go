@@ -79,7 +79,7 @@ func TestScriptsShowReasonsInChinese(t *testing.T) {
 		browsertest.Click("#by-token summary"), browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "two words"), browsertest.Click("#by-token form button.primary"),
 		browsertest.Until(browsertest.Says("#by-token .field-error", "令牌是一串字符，中间没有空格或换行")),
 		browsertest.Type("#token-new", "abc"), browsertest.Click("#by-token form button.primary"),
-		browsertest.Until(browsertest.Says("#by-token .form-error", "该 Bangumi 用户已属于另一个账号")),
+		browsertest.Until(browsertest.Says("#by-token .form-error", "这个 Bangumi 用户已属于另一个账号")),
 		browsertest.Click("form[data-url$='/test'] button"), browsertest.Until(browsertest.Says("#toasts", "该账号没有令牌：请填写令牌或重新授权")),
 		chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Click("form[data-url$='/retry'] button"),
 		browsertest.Until(browsertest.Says("#run [role=status]", "失败：还没有离线数据")))
@@ -115,8 +115,8 @@ func TestReasonsOfScriptsNeedNoSignIn(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"Chinese", "zh-CN", false, []any{"task not found", "who knows", "<b>"}, http.StatusOK, `["没有这个任务","who knows","\u003cb\u003e"]`},
-		{"English", "en", false, []any{"task not found"}, http.StatusOK, `["task not found"]`},
+		{"Chinese", "zh-CN", false, []any{"there is no such task, or it ended long ago", "who knows", "<b>"}, http.StatusOK, `["没有这个后台任务，或它早已结束","who knows","\u003cb\u003e"]`},
+		{"English", "en", false, []any{"there is no such task, or it ended long ago"}, http.StatusOK, `["there is no such task, or it ended long ago"]`},
 		{"values", "zh-CN", false, []any{reason.Of(io.ErrUnexpectedEOF), map[string]any{"code": "later", "text": "of a later version"}}, http.StatusOK, `["数据中途断开","of a later version"]`},
 		{"no list", "zh-CN", false, []any{5}, http.StatusBadRequest, "Send the reasons"},
 		{"nothing", "zh-CN", false, []any{}, http.StatusOK, `[]`},
