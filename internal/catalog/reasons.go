@@ -70,7 +70,7 @@ var (
 	noToken           = reason.New("catalog_answer_no_token", "the answer has no token", "响应中没有令牌")
 	tooManyRows       = reason.New("catalog_too_many_rows", "the list has more than {count} rows", "列表超过 {count} 行")
 	tooManyMerges     = reason.New("catalog_too_many_redirects", "too many redirects", "重定向次数过多")
-	foreignEpisode    = reason.New("catalog_foreign_episode", "episode {episode} is not an episode of this entry", "第 {episode} 集不属于此条目")
+	foreignEpisode    = reason.New("catalog_foreign_episode", "episode {episode} is not an episode of this entry", "单集 {episode} 不属于此条目")
 	sayWhich          = reason.New("catalog_say_which", "the entry has episodes: say which were watched", "此条目分集：请指明看过哪几集")
 	notShown          = reason.New("catalog_mark_not_shown", "Bangumi accepted the mark but does not show it", "Bangumi 接受了标记，却没有显示")
 	badAddress        = reason.New("catalog_address", "use an address such as https://catalog.example, without user, password and query", "请填写形如 https://catalog.example 的地址，不含用户名、密码和查询参数")
