@@ -34,7 +34,7 @@ type diagnosis struct {
 func (c doctorCommand) Run(ctx context.Context, std standard) error {
 	options := c.options(std.err)
 	found := diagnosis{Machine: app.CheckFolder(options.DataDir), Services: []diagnose.Result{}}
-	err := lookAt(ctx, options, func(data *app.Data) (err error) {
+	err := withoutTrace(ctx, options, func(data *app.Data) (err error) {
 		found.Machine = append(found.Machine, data.Checkup(ctx, options)...)
 		found.Services, err = data.Doctor().Diagnose(ctx, "")
 		return err

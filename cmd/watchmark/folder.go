@@ -85,9 +85,9 @@ func withData(ctx context.Context, options app.Options, fn func(*app.Data) error
 	return data.Close()
 }
 
-// lookAt is withData for what leaves nothing behind: where there is no database yet, fn gets an empty
+// withoutTrace is withData for what changes nothing in the folder: where there is no database yet, fn gets an empty
 // one elsewhere, with the settings of the folder.
-func lookAt(ctx context.Context, options app.Options, fn func(*app.Data) error) (err error) {
+func withoutTrace(ctx context.Context, options app.Options, fn func(*app.Data) error) (err error) {
 	if app.HasData(options.DataDir) {
 		return withData(ctx, options, fn)
 	}

@@ -28,7 +28,7 @@ type matchCommand struct {
 }
 
 // errUnreachable ends a match that could not be finished.
-var errUnreachable = errors.New("Bangumi could not be asked: check catalog.api_url and network.proxy in the settings, or try later")
+var errUnreachable = errors.New("cannot reach Bangumi: check catalog.api_url and network.proxy in the settings, or try later")
 
 // Run matches the title against the catalog that the settings name and prints the trace.
 func (c matchCommand) Run(ctx context.Context, std standard) error {
@@ -51,7 +51,7 @@ func (c matchCommand) Run(ctx context.Context, std standard) error {
 	if _, err := os.Stat(c.Data); errors.Is(err, fs.ErrNotExist) { // a mistyped one, perhaps
 		_, _ = fmt.Fprintf(std.err, "watchmark: there is no data folder %s: matched without your mappings and without an archive.\n", c.Data)
 	}
-	return lookAt(ctx, c.options(std.err), func(data *app.Data) error {
+	return withoutTrace(ctx, c.options(std.err), func(data *app.Data) error {
 		trace := data.Matcher().Match(ctx, event)
 		if err := c.print(std.out, trace); err != nil {
 			return err

@@ -17,7 +17,7 @@ func printTrace(out io.Writer, t match.Trace) error {
 		printInput(&b, t.Steps[0].Input)
 	}
 	for _, step := range t.Steps {
-		fmt.Fprintf(&b, "%-18s %s (%.1f ms)\n", step.Title().Text, told(step), step.ElapsedMS)
+		fmt.Fprintf(&b, "%-18s %s (%.1f ms)\n", step.Title().Text, summaryOf(step), step.ElapsedMS)
 		for _, c := range step.Candidates {
 			printCandidate(&b, c)
 		}
@@ -76,8 +76,8 @@ func printCandidate(b *strings.Builder, c match.Candidate) {
 	b.WriteString("\n")
 }
 
-// told is what there is to say of a step; of the decision it is by what it was made, for its reason stands at the end.
-func told(step match.Step) string {
+// summaryOf is what there is to say of a step; of the decision it is by what it was made, for its reason stands at the end.
+func summaryOf(step match.Step) string {
 	if step.Name != match.StepDecision {
 		return step.Summary().Text
 	}

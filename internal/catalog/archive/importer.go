@@ -100,7 +100,7 @@ func NewImporter(c ImporterConfig) *Importer {
 // Job imports the newest dump by schedule, and at once when the archive was switched on and there is none.
 func (k *Importer) Job() schedule.Job {
 	return schedule.Job{
-		Name: TaskKind, Look: k.look, Run: k.run(k.newest(false)),
+		Name: TaskKind, Look: k.wanted, Run: k.run(k.newest(false)),
 		Plan: func() schedule.Plan {
 			if !k.Enabled() {
 				return schedule.Plan{}
@@ -115,8 +115,8 @@ func (k *Importer) Job() schedule.Job {
 	}
 }
 
-// look reports that somebody has just switched the archive on and waits for it.
-func (k *Importer) look(context.Context) (due bool, err error) {
+// wanted reports that somebody has just switched the archive on and waits for it.
+func (k *Importer) wanted(context.Context) (due bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	enabled := k.Enabled()

@@ -104,7 +104,7 @@ func (r *Registry) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := lookEvery
 		for _, j := range r.all() {
-			next := r.look(ctx, j, begin)
+			next := r.runIfDue(ctx, j, begin)
 			if !next.IsZero() {
 				wait = min(wait, time.Until(next))
 			}
@@ -129,9 +129,9 @@ func (r *Registry) job(name string) (Job, error) {
 	return Job{}, ErrNotFound
 }
 
-// look plans a job and runs it when it is due. It answers when it is due next; zero is never, or not before the next look. begin is when
-// the service started, at the first look after that.
-func (r *Registry) look(ctx context.Context, j Job, begin time.Time) time.Time {
+// runIfDue plans a job and runs it when it is due. It answers when it is due next; zero is never, or not before the next call. begin is when
+// the service started, at the first call after that.
+func (r *Registry) runIfDue(ctx context.Context, j Job, begin time.Time) time.Time {
 	due, err := false, error(nil)
 	if j.Look != nil {
 		err = r.guarded(ctx, j.Name, func() (err error) { due, err = j.Look(ctx); return err })

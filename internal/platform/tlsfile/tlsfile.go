@@ -70,7 +70,7 @@ func (p *Pair) Config() *tls.Config {
 func (p *Pair) Ends() (at time.Time, soon bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
+	p.reload()
 	leaf := p.current.Leaf
 	left := min(mostLeft, leaf.NotAfter.Sub(leaf.NotBefore)/5)
 	return leaf.NotAfter, time.Until(leaf.NotAfter) < left
@@ -79,13 +79,13 @@ func (p *Pair) Ends() (at time.Time, soon bool) {
 func (p *Pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
+	p.reload()
 	return p.current, nil
 }
 
-// look takes over files that changed. While they cannot be used, as between the writing of one
+// reload takes over files that changed. While they cannot be used, as between the writing of one
 // and the other, the certificate stays the old one.
-func (p *Pair) look() {
+func (p *Pair) reload() {
 	if time.Since(p.looked) < lookEvery {
 		return
 	}

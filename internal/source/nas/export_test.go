@@ -9,7 +9,7 @@ import (
 // before it is closed: once more for each time that it is read anew.
 func Use(ctx context.Context, path, folder string, then func(plays int)) (Handling, error) {
 	return place{path: path, own: filepath.Join(folder, "none"), temp: folder}.use(ctx, func(ctx context.Context, lib *library) error {
-		return lib.look(ctx, func(v view) error {
+		return lib.inTx(ctx, func(v view) error {
 			plays, err := v.plays(ctx, window{}, position{at: -1})
 			then(len(plays))
 			return err
@@ -19,7 +19,7 @@ func Use(ctx context.Context, path, folder string, then func(plays int)) (Handli
 
 // Round is one look, and the run that it may lead to, before Round returns.
 func (k *Reader) Round(ctx context.Context) error {
-	due, err := k.look(ctx)
+	due, err := k.followSettings(ctx)
 	if due {
 		_, _, _ = k.Sync(ctx, Manual{}) // its failure is kept
 	}

@@ -92,15 +92,15 @@ type part struct {
 	info os.FileInfo
 }
 
-// look is the state of a library's files at one time.
-type look struct {
+// fileState is the state of a library's files at one time.
+type fileState struct {
 	file, log, journal part
 	index              bool // the log's index is there
 	share              bool // they lie on another machine
 }
 
-func lookAt(path string) (look, error) {
-	var l look
+func stateOf(path string) (fileState, error) {
+	var l fileState
 	info, err := os.Stat(path)
 	if err != nil {
 		return l, explained(path, err)
@@ -141,15 +141,15 @@ func (p part) same(q part) bool {
 }
 
 // untouched reports whether none of the files was written since.
-func (l look) untouched(m look) bool {
+func (l fileState) untouched(m fileState) bool {
 	return l.sameFile(m) && l.file.same(m.file) && l.log.same(m.log) && l.journal.same(m.journal)
 }
 
 // sameFile reports whether no other file was put in the library's place.
-func (l look) sameFile(m look) bool { return os.SameFile(l.file.info, m.file.info) }
+func (l fileState) sameFile(m fileState) bool { return os.SameFile(l.file.info, m.file.info) }
 
 // handling is how the file is to be opened as it lies there.
-func (l look) handling() Handling {
+func (l fileState) handling() Handling {
 	switch {
 	case l.share, l.journal.size() > 0:
 		return Copied // locks are not seen there; half of a change may be in the file

@@ -28,7 +28,7 @@ type library struct {
 	schema   schema
 	handling Handling
 	path     string
-	before   look
+	before   fileState
 	copied   string // the folder of the copy; empty without one
 }
 
@@ -48,13 +48,13 @@ func (p place) use(ctx context.Context, read func(ctx context.Context, lib *libr
 		case ctx.Err() != nil:
 			return handling, ctx.Err()
 		case !errors.Is(err, errMoved) && !errors.Is(err, db.ErrForeignUnopened) && !errors.Is(err, db.ErrForeignDamaged):
-			return handling, p.told(err)
+			return handling, p.explain(err)
 		}
 		// In place it cannot be opened, or its pages do not fit together; a library that was
 		// only changed meanwhile is read in place again, but not the last time.
 		aside = !errors.Is(err, errMoved) || try == tries-1
 	}
-	return handling, p.told(err)
+	return handling, p.explain(err)
 }
 
 // errMoved says that the files changed while they were read without a lock.
@@ -84,7 +84,7 @@ func (p place) open(ctx context.Context, aside bool) (*library, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := lookAt(path)
+	before, err := stateOf(path)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (l *library) moved() error {
 	if l.handling == Copied {
 		return nil
 	}
-	after, err := lookAt(l.path)
+	after, err := stateOf(l.path)
 	switch {
 	case err != nil:
 		return err
@@ -135,8 +135,8 @@ func (l *library) moved() error {
 	return errMoved
 }
 
-// told says what an error of reading the library means, after the last try.
-func (p place) told(err error) error {
+// explain says what an error of reading the library means, after the last try.
+func (p place) explain(err error) error {
 	switch {
 	case errors.Is(err, errMoved):
 		return problem(Busy, err, keepsChanging.With(p.path))
@@ -163,7 +163,7 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 		}
 	}()
 	for range tries {
-		before, err := lookAt(path)
+		before, err := stateOf(path)
 		if err != nil {
 			return "", err
 		}
@@ -179,7 +179,7 @@ func copyAside(ctx context.Context, path, temp string) (folder string, err error
 				return "", err
 			}
 		}
-		after, err := lookAt(path)
+		after, err := stateOf(path)
 		if err != nil {
 			return "", err
 		}

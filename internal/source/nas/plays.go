@@ -55,9 +55,9 @@ type view struct {
 	items  map[string]*item
 }
 
-// look runs read in a read transaction: it sees one state of the library, and lets
+// inTx runs read in a read transaction: it sees one state of the library, and lets
 // others write meanwhile.
-func (l *library) look(ctx context.Context, read func(v view) error) error {
+func (l *library) inTx(ctx context.Context, read func(v view) error) error {
 	tx, err := l.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin to read the library: %w", err)

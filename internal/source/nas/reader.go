@@ -71,7 +71,7 @@ func NewReader(c Config) *Reader {
 // Job reads the library by schedule, and at once when the source was switched on or got another library.
 func (k *Reader) Job() schedule.Job {
 	return schedule.Job{
-		Name: ScanJob, Quiet: true, Busy: ErrRunning, Look: k.look,
+		Name: ScanJob, Quiet: true, Busy: ErrRunning, Look: k.followSettings,
 		Plan: func() schedule.Plan {
 			if !k.Options().Enabled {
 				return schedule.Plan{}
@@ -122,9 +122,9 @@ func (k *Reader) Clean() {
 	}
 }
 
-// look brings the state to the settings. The library is to be read now when it was not yet, or after now, or when it is
+// followSettings brings the state to the settings. The library is to be read now when it was not yet, or after now, or when it is
 // another one.
-func (k *Reader) look(ctx context.Context) (due bool, err error) {
+func (k *Reader) followSettings(ctx context.Context) (due bool, err error) {
 	if !k.scanning.TryLock() { // it is being read, which brings the state to the settings too
 		return false, nil
 	}
@@ -255,7 +255,7 @@ func (k *Reader) scanNow(ctx context.Context, m Manual) (Counts, []int64, error)
 func (k *Reader) Users(ctx context.Context) ([]User, error) {
 	users := []User{}
 	_, err := k.read(ctx, k.Options().Path, func(ctx context.Context, lib *library) error {
-		return lib.look(ctx, func(v view) error {
+		return lib.inTx(ctx, func(v view) error {
 			all, _, err := v.users(ctx)
 			users = users[:0]
 			for _, u := range all {

@@ -89,7 +89,7 @@ func (k *Reader) judge(ctx context.Context, options Options, lib *library, w win
 	f := found{missing: lib.schema.missing(), counts: Counts{Reasons: []Reason{}}}
 	var users map[string]User
 	var known bool
-	err := lib.look(ctx, func(v view) (err error) {
+	err := lib.inTx(ctx, func(v view) (err error) {
 		if f.values, err = v.watchedValues(ctx); err == nil {
 			users, known, err = v.users(ctx)
 		}
@@ -103,7 +103,7 @@ func (k *Reader) judge(ctx context.Context, options Options, lib *library, w win
 	}
 	f.last = position{at: -1}
 	for !f.done && len(f.events) < options.Limit {
-		err := lib.look(ctx, func(v view) error {
+		err := lib.inTx(ctx, func(v view) error {
 			page, err := v.plays(ctx, w, f.last)
 			if err != nil {
 				return err

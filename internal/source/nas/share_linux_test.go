@@ -14,7 +14,7 @@ func TestFileSystemsOfNetworks(t *testing.T) {
 			t.Errorf("%s is a share", name)
 		}
 	}
-	if got := (look{index: true, share: true}).handling(); got != Copied {
+	if got := (fileState{index: true, share: true}).handling(); got != Copied {
 		t.Errorf("a library on a share is handled %s", got)
 	}
 }

@@ -140,7 +140,7 @@ func (d *Doctor) Diagnose(ctx context.Context, only string) ([]Result, error) {
 	d.mu.Unlock()
 	var looking sync.WaitGroup
 	for _, t := range targets {
-		looking.Go(func() { d.look(ctx, t) })
+		looking.Go(func() { d.check(ctx, t) })
 	}
 	looking.Wait()
 	return d.stateOf(targets), ctx.Err()
@@ -172,7 +172,7 @@ func (d *Doctor) forget(address string) {
 	delete(d.found, address)
 }
 
-func (d *Doctor) look(ctx context.Context, t Target) {
+func (d *Doctor) check(ctx context.Context, t Target) {
 	var result Result
 	defer func() {
 		d.mu.Lock()

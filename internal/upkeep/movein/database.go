@@ -44,7 +44,7 @@ func errorIn(path string, err error) error { return fmt.Errorf("%s: %w", path, e
 func openDatabase(ctx context.Context, path, temp string) (*database, error) {
 	d := &database{path: path}
 	var err error
-	if d.before, err = d.look(); err != nil {
+	if d.before, err = d.stat(); err != nil {
 		return nil, err
 	}
 	if d.before[1] != nil || d.before[2] != nil { // a journal
@@ -64,8 +64,8 @@ func openDatabase(ctx context.Context, path, temp string) (*database, error) {
 // journals are the endings of the files beside a database that hold changes of it.
 var journals = []string{"", "-wal", "-journal"}
 
-// look is the state of the file and its journals; nil for one that is not there, or empty.
-func (d *database) look() ([]fs.FileInfo, error) {
+// stat is the state of the file and its journals; nil for one that is not there, or empty.
+func (d *database) stat() ([]fs.FileInfo, error) {
 	found := make([]fs.FileInfo, len(journals))
 	for i, ending := range journals {
 		info, err := os.Stat(d.path + ending)
@@ -104,7 +104,7 @@ func (d *database) missing() (string, error) {
 
 // untouched returns an error when the files were written since they were opened.
 func (d *database) untouched() error {
-	after, err := d.look()
+	after, err := d.stat()
 	if err != nil {
 		return err
 	}
