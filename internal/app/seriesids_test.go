@@ -119,3 +119,21 @@ func TestScriptsNameSeriesByTheTVDB(t *testing.T) {
 		})
 	}
 }
+
+// One of the two plugins of Jellyfin tells the ids of the series, the other one does not.
+func TestAnEventTeachesTheIDsOfItsSeries(t *testing.T) {
+	s := startWithSeasons(t)
+	told := s.accepted(s.webhook("jellyfin", "application/json", `{"Event":"Scrobble","User":{"Name":"Mira"},"Server":{"Name":"Attic","Id":"9b1d0a"},
+		"Item":{"Type":"Episode","SeriesName":"Qwerty","SeriesId":"77aa","ParentIndexNumber":2,"IndexNumber":6},"Series":{"Name":"Qwerty","ProviderIds":{"Tvdb":"500"}}}`))
+	if got := s.settled(told[0]); got.EpisodeID != 90000206 {
+		t.Fatalf("the event with ids came out as %+v", got)
+	}
+	later := s.accepted(s.webhook("jellyfin", "text/plain", `{"NotificationType":"PlaybackStop","PlayedToCompletion":true,"NotificationUsername":"Mira","ServerId":"9b1d0a",
+		"ServerName":"Attic","ItemType":"Episode","SeriesName":"Qwerty","SeriesId":"77aa","SeasonNumber":2,"EpisodeNumber":7}`))
+	if got := s.settled(later[0]); got.EpisodeID != 90000207 {
+		t.Errorf("the event without ids came out as %+v", got)
+	}
+	if page := s.get(fmt.Sprintf("/records/%d", later[0])).body; !strings.Contains(page, "learned from an earlier event of Attic") {
+		t.Error("the page of the record does not say where the ids come from")
+	}
+}
