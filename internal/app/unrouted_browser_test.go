@@ -62,7 +62,7 @@ func TestBrowserSortsOutUsersWithoutAnAccount(t *testing.T) {
 		chromedp.Navigate(s.url+"/records/2"), browsertest.Until(browsertest.Listening), browsertest.Until(`!document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
 		browsertest.Until(`document.querySelector(".verdict form[data-url$='/1/media_user_names'] button").matches(".primary")`),
 		// The inbox has the same buttons.
-		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#inbox", "4 times")), browsertest.Until(browsertest.Says("#inbox .over", "Settled")),
+		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#inbox", "4 times")), browsertest.Until(browsertest.Says("#inbox .over", "Solved")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		browsertest.Click("#inbox form[data-url$='/1/media_user_names'] button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")),
 		browsertest.Until(`document.querySelectorAll("#inbox li:not(.over)").length === 0`))

@@ -260,7 +260,7 @@ func TestBrowserFollowsTheLog(t *testing.T) {
 		browsertest.Until(browsertest.Says("#service-log", "asked with level=info&q=a&after=4")), browsertest.Until(browsertest.Says("#service-log li:last-child", "10:11:12.345")))
 	lines <- `{"id":6,"time":"2026-11-21T10:11:13Z","level":"ERROR","message":"<b>broken</b>","facts":{}}`
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#service-log li.bad:last-child", "<b>broken</b>")),
-		browsertest.Click("#log-pause"), browsertest.Until(`document.getElementById("log-pause").ariaPressed === "true"`), browsertest.Until(browsertest.Says("#log-pause", "Go on")),
+		browsertest.Click("#log-pause"), browsertest.Until(`document.getElementById("log-pause").ariaPressed === "true"`), browsertest.Until(browsertest.Says("#log-pause", "Continue")),
 		browsertest.Click("#log-pause"), browsertest.Until(browsertest.Says("#service-log li:last-child", "after=6")))
 }
 
