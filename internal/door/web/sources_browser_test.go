@@ -260,7 +260,7 @@ func TestBrowserImports(t *testing.T) {
 		browsertest.Until(browsertest.Says("#import .field-error", "Jellyfin refuses the token")), browsertest.Until(who+`.hidden`),
 		browsertest.Type("#import-token", "right"), browsertest.Click("[data-ask]"), browsertest.Until(browsertest.Says("#import-who h2", "home")),
 		// Who has an account stands first; for others nothing can be imported.
-		browsertest.Until(browsertest.Says("#import-user-help", "is marked on: mira.")),
+		browsertest.Until(browsertest.Says("#import-user-help", "is marked on the lists of: mira.")),
 		chromedp.Evaluate[chromedp.Void](`{ const user = document.getElementById("import-user"); user.value = "u2"; user.dispatchEvent(new Event("input", { bubbles: true })); }`),
 		browsertest.Until(browsertest.Says("#import-user-help", "No account has the user name guest")), browsertest.Until(`document.querySelector("[data-preview-go]").disabled`),
 		chromedp.Evaluate[chromedp.Void](`{ const user = document.getElementById("import-user"); user.value = "u1"; user.dispatchEvent(new Event("input", { bubbles: true })); }`),
