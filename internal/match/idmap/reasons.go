@@ -80,5 +80,4 @@ var (
 	readingList   = reason.New("idmap_read", "read the list: {cause}", "读取列表：{cause}")
 	ofList        = reason.New("idmap_list", "{list}: {cause}", "{list}：{cause}")
 	noXML         = reason.New("idmap_no_xml", "it is no XML, at line {line}", "不是 XML，出错位置在第 {line} 行")
-	noYAML        = reason.New("idmap_no_yaml", "it is no YAML: {cause}", "不是 YAML：{cause}")
 )

@@ -1,7 +1,11 @@
 package idmap_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -218,4 +222,25 @@ func FuzzReadShinkro(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkReadAnimeLists reads the list that WATCHMARK_MATCHBENCH names.
+func BenchmarkReadAnimeLists(b *testing.B) {
+	folder := os.Getenv("WATCHMARK_MATCHBENCH")
+	if folder == "" {
+		b.Skip("WATCHMARK_MATCHBENCH does not name a folder with anime-list.xml.gz")
+	}
+	packed, err := os.ReadFile(filepath.Join(folder, "anime-list.xml.gz"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		document, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := idmap.ReadAnimeLists(document); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

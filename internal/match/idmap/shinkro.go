@@ -1,18 +1,14 @@
 package idmap
 
 import (
-	"errors"
+	"bufio"
 	"io"
 	"slices"
+	"strings"
 	"watchmark/internal/platform/reason"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// shinkroDocument is tvdb-mal.yaml of shinkro-mapping (id-map.md section 6).
-type shinkroDocument struct {
-	AnimeMap []shinkroRow `yaml:"AnimeMap"`
-}
 
 // shinkroRow is an entry of MyAnimeList with the series and season that it is at TheTVDB.
 type shinkroRow struct {
@@ -32,36 +28,59 @@ type shinkroRow struct {
 	} `yaml:"animeMapping"`
 }
 
-// ReadShinkro reads tvdb-mal.yaml. Rows that make no sense are left out. The error wraps errListFormat when it is not such a list, or is cut.
+// ReadShinkro reads tvdb-mal.yaml of shinkro-mapping (id-map.md section 6): a list of rows below the key AnimeMap. Each row is parsed
+// by itself, so that the memory for it is small, and one that makes no sense is left out. The error wraps errListFormat when it is
+// not such a list, or is cut.
 func ReadShinkro(document io.Reader) (*Seasons, error) {
-	var read shinkroDocument
-	decoder := yaml.NewDecoder(document)
-	if err := decoder.Decode(&read); err != nil {
-		var odd *yaml.TypeError
-		switch {
-		case errors.Is(err, errLarge):
-			return nil, errLarge
-		case errors.Is(err, io.EOF), errors.As(err, &odd) && len(read.AnimeMap) == 0:
-			return nil, reason.Because.With(errListFormat, noItems)
-		case !errors.As(err, &odd): // rows of another form are left out, the others are there
-			return nil, reason.Because.With(errListFormat, noYAML.With(err))
+	list := &Seasons{Name: "shinkro", of: mal}
+	lines := bufio.NewScanner(document)
+	var row []byte // the lines of the row that is read
+	indent := -1   // that of the rows
+	take := func() {
+		var read []shinkroRow
+		if len(row) == 0 || yaml.Unmarshal(row, &read) != nil {
+			return
+		}
+		for _, r := range read {
+			if a, ok := r.anime(); ok {
+				list.entries = append(list.entries, a)
+			}
 		}
 	}
-	if len(read.AnimeMap) == 0 {
+	for begun := false; lines.Scan(); {
+		line := lines.Text()
+		text := strings.TrimLeft(line, " ")
+		switch depth := len(line) - len(text); {
+		case !begun:
+			if text != "" && text[0] != '#' {
+				if begun = strings.TrimRight(text, " ") == "AnimeMap:"; !begun {
+					return nil, reason.Because.With(errListFormat, delimiterMissing.With("AnimeMap"))
+				}
+			}
+			continue
+		case strings.HasPrefix(text, "- ") && (indent < 0 || depth == indent):
+			indent = depth
+			take()
+			row = row[:0]
+		}
+		if len(row) > maxRow || len(list.entries) > maxAnime {
+			return nil, reason.Because.With(errListFormat, tooManyEntries.With(maxAnime))
+		}
+		row = append(append(row, line...), '\n')
+	}
+	if err := lines.Err(); err != nil {
+		return nil, noList(err)
+	}
+	take()
+	if len(list.entries) == 0 {
 		return nil, reason.Because.With(errListFormat, noItems)
-	}
-	if len(read.AnimeMap) > maxAnime {
-		return nil, reason.Because.With(errListFormat, tooManyEntries.With(maxAnime))
-	}
-	list := &Seasons{Name: "shinkro", of: mal, entries: make([]anime, 0, len(read.AnimeMap))}
-	for _, row := range read.AnimeMap {
-		if a, ok := row.anime(); ok {
-			list.entries = append(list.entries, a)
-		}
 	}
 	list.index()
 	return list, nil
 }
+
+// maxRow bounds a row in bytes; the longest of 2026 has 2,000.
+const maxRow = 256 << 10
 
 // anime is the entry as the list has it; ok is false for one that TheTVDB does not have.
 func (r shinkroRow) anime() (a anime, ok bool) {
