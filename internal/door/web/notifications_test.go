@@ -272,14 +272,14 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 		browsertest.Until(`document.getElementById("url").value.includes("day.app") && document.getElementById("template").value === '{"a": "{title}"}'`),
 		browsertest.Type("#headers", "X-Key: a:b"),
 		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says(".field-error", "holds a line break")), browsertest.Until(`document.activeElement.id === "headers"`),
-		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")),
+		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "The test arrived")),
 		browsertest.Until(`location.pathname === "/messages/channels/7"`),
 		chromedp.Evaluate[chromedp.Void](`document.getElementById("channel-tried").replaceChildren()`),
-		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "The test arrived")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		chromedp.Navigate(g.server.URL+"/messages/channels/new?type=email"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#name", "mail"), browsertest.Type("#to", "a@example.org; b@example.org"), browsertest.Click("[data-preset=qq]"), browsertest.Until(`document.getElementById("host").value === "smtp.qq.com"`),
 		browsertest.Type("#user", "a@example.org"), browsertest.Type("#password", "pw"),
-		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "the test arrived")),
+		browsertest.Click("#channel-form button.primary"), browsertest.Until(browsertest.Says("#channel-tried", "The test arrived")),
 	)
 	body := `{"name":"My phone","config":{"url":"https://api.day.app/push","template":"{\"a\": \"{title}\"}","headers":[{"name":"X-Key","value":"a:b"}],"method":"POST"},"enabled":true}`
 	mustCall(t, g,
