@@ -293,7 +293,7 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 	)
 	g.calls = nil
 	browsertest.Run(t, tab, browsertest.Send(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), chromedp.Navigate(g.server.URL+"/messages/rules/new"), browsertest.Until(browsertest.Listening),
-		browsertest.Type("#name", "Only this"), browsertest.Click("[data-ticks=none]"), browsertest.Until(browsertest.Says(".none-ticked", "tells everything")),
+		browsertest.Type("#name", "Only this"), browsertest.Click("[data-ticks=none]"), browsertest.Until(browsertest.Says(".none-ticked", "sends every notice")),
 		browsertest.Click("[name=kinds][value=marked]"), browsertest.Until(`!document.querySelector(".none-ticked").checkVisibility()`),
 		browsertest.Click("[name=channels]"), browsertest.Click(`[data-name="Mira TV"]`), browsertest.Type("#cooldown", "1.1"),
 		chromedp.Evaluate[chromedp.Void](`document.getElementById("quiet_from").value = "22:30"; document.getElementById("quiet_to").value = "07:00"`),
