@@ -184,7 +184,7 @@ func TestADamagedListIsFetchedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.again(t)
-	if l.serves() != "shinkro 59e10" || l.Lists.Status().Sources[1].LastError.IsZero() {
+	if l.serves() != "shinkro 59e10" || l.Status().Sources[1].LastError.IsZero() {
 		t.Fatalf("a damaged file serves %q", l.serves())
 	}
 	if s := l.updated(t); l.serves() != bothServe || !s.LastError.IsZero() {

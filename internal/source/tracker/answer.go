@@ -13,15 +13,15 @@ import (
 
 // The kinds of *Error: what the tracker has against a request (upstreams/tracker.md section 5).
 var (
-	ErrUnreachable  = errors.New("Trakt cannot be reached")
-	ErrBusy         = errors.New("Trakt asks for patience")
-	ErrUnauthorized = errors.New("Trakt does not accept the token")
-	ErrForbidden    = errors.New("Trakt does not accept the client")
-	ErrGone         = errors.New("Trakt does not know what was asked for")
+	ErrUnreachable  = errors.New("cannot reach Trakt")
+	ErrBusy         = errors.New("told by Trakt to wait")
+	ErrUnauthorized = errors.New("token refused by Trakt")
+	ErrForbidden    = errors.New("client refused by Trakt")
+	ErrGone         = errors.New("unknown to Trakt")
 	ErrLimit        = errors.New("a limit of the Trakt account is reached")
 	ErrLocked       = errors.New("the Trakt account is locked")
-	ErrVIP          = errors.New("Trakt keeps this for paying members")
-	ErrRefused      = errors.New("Trakt refused the request")
+	ErrVIP          = errors.New("kept by Trakt for paying members")
+	ErrRefused      = errors.New("request refused by Trakt")
 
 	// ErrGrantInvalid: the code or refresh token is used up, expired or revoked.
 	ErrGrantInvalid = errors.New("the authorisation is no longer valid")
