@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -22,13 +23,12 @@ type numbered struct {
 	site, list, row string
 }
 
-// fact is what the trace shows of it.
-func (n numbered) fact() map[string]any {
-	f := map[string]any{"by": n.site, "list": n.list, "row": n.row, "subject": n.subject.ID}
-	if n.target.row != nil {
-		f["sort"] = n.target.row.Sort
+// told is what the trace shows of it.
+func (n numbered) told() reason.Reason {
+	if n.target.row == nil {
+		return numberedEntry.With(n.site, n.list, n.row, n.subject.ID)
 	}
-	return f
+	return numberedEpisode.With(n.site, n.list, n.row, n.subject.ID, n.target.row.Sort)
 }
 
 // numberings are the sites as they are told to people, and as ids name them.
@@ -133,7 +133,7 @@ func (s *session) numberedInShow(ctx context.Context, show []idmap.Entry) (n num
 	}
 	n, err = s.numbered(ctx, t)
 	n.site, n.list = "TMDB", "bangumi-data"
-	n.row = "season " + strconv.Itoa(s.season) + " from episode " + strconv.Itoa(part.First)
+	n.row = fmt.Sprintf("S%dE%d", s.season, part.First)
 	return n, true, err
 }
 
@@ -162,7 +162,7 @@ func (s *session) proposePlaces(ctx context.Context, list *idmap.Seasons, site s
 			return nil, err
 		}
 		n.parts.named = named
-		n.site, n.list, n.row = site, list.Name, strconv.Itoa(int(place.ID))+": "+place.Row
+		n.site, n.list, n.row = site, list.Name, fmt.Sprintf("%d: %s", place.ID, place.Row)
 		all = append(all, n)
 	}
 	return all, nil
@@ -316,17 +316,12 @@ func (f *finding) tell(others []numbered) {
 	if len(others) == 0 {
 		return
 	}
-	facts := make([]map[string]any, 0, len(others))
+	rows := make([]reason.Reason, 0, len(others))
 	for _, n := range others {
-		facts = append(facts, n.fact())
+		rows = append(rows, n.told())
 	}
-	f.output["numbering"] = facts
+	f.output["numbering"] = reason.Several.With(rows)
 }
 
 // isMapped reports whether there is a list of how other sites number seasons.
 func (s *session) isMapped() bool { return s.table != nil && len(s.table.Lists) > 0 }
-
-var (
-	otherNumbering = reason.New("other_numbering", "{site} counts it as another episode: {there}, not {here}", "按 {site} 的编号是第 {there} 集，而不是第 {here} 集")
-	otherEntry     = reason.New("other_numbering_entry", "by the order of the entries it is {name}", "按条目的先后顺序应是《{name}》")
-)

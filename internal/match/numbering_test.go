@@ -119,8 +119,8 @@ func TestADisputeIsAskedWithBothEntries(t *testing.T) {
 		for _, c := range step.Candidates {
 			found[c.SubjectID] = true
 		}
-		if facts, is := step.Output["numbering"].([]map[string]any); is && len(facts) == 1 {
-			told = facts[0]["by"] == "TheTVDB" && facts[0]["list"] == "Anime-Lists" && facts[0]["row"] == "13: season 2, offset 0"
+		if rows, is := step.Output["numbering"].(reason.Reason); is {
+			told = rows.Text == "TheTVDB: Anime-Lists, 13: S2+0 is entry #9103, episode 1"
 		}
 	}
 	if trace.Result.Status != match.Review || !found[9102] || !found[9103] || !told {

@@ -205,3 +205,11 @@ var (
 	stepCandidates   = reason.New("step_candidates", "{count} candidates", "{count} 个候选条目")
 	stepAnd          = reason.New("step_and", "{first}; {second}", "{first}；{second}")
 )
+
+// What other sites number.
+var (
+	otherNumbering  = reason.New("other_numbering", "{site} counts it as another episode: {there}, not {here}", "按 {site} 的编号是第 {there} 集，而不是第 {here} 集")
+	otherEntry      = reason.New("other_numbering_entry", "by the order of the entries it is {name}", "按条目的先后顺序应是《{name}》")
+	numberedEntry   = reason.New("numbered_entry", "{site}: {list}, {row} is entry #{entry}", "{site}：{list} 的 {row} 是条目 #{entry}")
+	numberedEpisode = reason.New("numbered_episode", "{site}: {list}, {row} is entry #{entry}, episode {sort}", "{site}：{list} 的 {row} 是条目 #{entry} 第 {sort} 集")
+)

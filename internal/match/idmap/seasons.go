@@ -35,7 +35,7 @@ type Place struct {
 	Number int
 	// Special is set for one of AniDB's specials, which have numbers of their own.
 	Special bool
-	// Row is the row of the list that leads there, as it is told to people: "season 3, offset 12".
+	// Row is the row of the list that leads there, as it is told to people in every language: "S3+12" for season 3 with offset 12.
 	Row string
 	// Before are the entries that share the season and begin before this one, the nearest first, each with the number that
 	// the episode has when it is counted on in it: where Bangumi does not divide what the list divides, it has it there.
@@ -208,7 +208,7 @@ func (a *anime) paired(site Numbering, season, episode int) []Place {
 			if int(p.there) != episode || episode == 0 {
 				continue
 			}
-			place := a.place(int(p.own), row.special, fmt.Sprintf("season %d, %d-%d", season, p.own, episode))
+			place := a.place(int(p.own), row.special, fmt.Sprintf("S%dE%d = %d", season, episode, p.own))
 			places = append(places, place)
 			if !slices.ContainsFunc(row.pairs, func(other pair) bool { return other.own == p.own && other.there != p.there }) {
 				alone = append(alone, place)
@@ -237,7 +237,7 @@ func (a *anime) ranged(site Numbering, season, episode int) []Place {
 		if row.end != 0 && own > int(row.end) {
 			continue
 		}
-		places = append(places, a.place(own, row.special, fmt.Sprintf("season %d, from %d on, offset %d", season, row.start, row.offset)))
+		places = append(places, a.place(own, row.special, fmt.Sprintf("S%d%+d (%d…)", season, row.offset, row.start)))
 	}
 	return places
 }
@@ -252,7 +252,7 @@ func placesBySeason(entries []*anime, site Numbering, season, episode int) []Pla
 	var places, before []Place
 	for _, a := range own {
 		offset := int(a.at[site].offset)
-		place := a.place(episode-offset, false, fmt.Sprintf("season %d, offset %d", season, offset))
+		place := a.place(episode-offset, false, fmt.Sprintf("S%d%+d", season, offset))
 		switch {
 		case a.excepts(site, place.Number):
 		case a.at[site].offset == own[0].at[site].offset:
