@@ -53,14 +53,14 @@ func TestBrowserReadsTheNAS(t *testing.T) {
 		browsertest.Until(browsertest.Says(".field-error", "is not the path of a file")), browsertest.Until(`document.activeElement.id === "nas-path"`),
 		browsertest.Type("#nas-path", "/nas/trimmedia.db"), browsertest.Click("form[data-api=PATCH] button.primary"),
 		browsertest.Until(browsertest.Says("#nas .verdict", "Read regularly")),
-		browsertest.Click("#nas-scan button"), browsertest.Until(browsertest.Says("#nas-told", "6 imported, 4 known before, 20 passed over.")),
+		browsertest.Click("#nas-scan button"), browsertest.Until(browsertest.Says("#nas-told", "6 new, 4 already known, 20 skipped.")),
 		browsertest.Until(`document.querySelector("#nas-told a").getAttribute("href") === "/records?source=nas"`),
 		browsertest.Click("#nas-users form button"), browsertest.Until(browsertest.Says("#nas-users", "mira")),
 		browsertest.Click("#nas-earlier summary"), chromedp.Evaluate[chromedp.Void](`document.getElementById("earlier-range").value = "1month"`),
 		browsertest.Click("#nas-earlier form button"), browsertest.Until(browsertest.Says("#confirm", "The old history is marked")), browsertest.Click("#confirm [value=yes]"),
-		browsertest.Until(browsertest.Says("#nas-told", "press the button again")),
+		browsertest.Until(browsertest.Says("#nas-told", "Press the button again")),
 		// What was confirmed goes on without another question; then it is asked anew.
-		browsertest.Click("#nas-earlier form button"), browsertest.Until(`!document.getElementById("nas-told").innerText.includes("press the button again")`),
+		browsertest.Click("#nas-earlier form button"), browsertest.Until(`!document.getElementById("nas-told").innerText.includes("Press the button again")`),
 		browsertest.Click("#nas-earlier form button"), browsertest.Until(`document.getElementById("confirm").open`),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 	)
@@ -186,7 +186,7 @@ func TestBrowserWaitsForTheNextMail(t *testing.T) {
 	}
 	browsertest.Run(t, tab, browsertest.Click("[data-mail-other]"),
 		browsertest.Type("#mail-email", "alex@home.example"), browsertest.Click("#mail-start button"),
-		browsertest.Until(browsertest.Says("#mail-start .field-error", "ask again in 40 seconds")), browsertest.Until(`document.getElementById("mail-code").hidden`))
+		browsertest.Until(browsertest.Says("#mail-start .field-error", "request another one in 40 seconds")), browsertest.Until(`document.getElementById("mail-code").hidden`))
 }
 
 func TestBrowserWorksWithTheTracker(t *testing.T) {

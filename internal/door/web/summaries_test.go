@@ -237,7 +237,7 @@ func TestBrowserChangesASummary(t *testing.T) {
 	}
 	send := browsertest.Click("#job-1 form[data-url$='/trigger'] button")
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), g.signIn(), speak("zh-CN"), chromedp.Navigate(g.server.URL+"/messages/summaries"), browsertest.Until(browsertest.Listening),
-		send, browsertest.Until(browsertest.Says("#told-1", "它正在生成中")),
+		send, browsertest.Until(browsertest.Says("#told-1", "已在撰写中")),
 		send, browsertest.Until(browsertest.Says("#told-1", "无法读取记录：请查看服务日志")),
 		send, browsertest.Until(browsertest.Says("#told-1", "因此没有发送")), browsertest.Until(`document.activeElement.id === "told-1"`),
 		speak("en"), chromedp.Navigate(g.server.URL+"/messages/summaries"), browsertest.Until(browsertest.Listening),
