@@ -67,7 +67,7 @@ func TestBrowserTellsTheHousehold(t *testing.T) {
 		browsertest.Until(fmt.Sprintf(`!document.querySelector("#notice-%d")`, inbox.Items[0].ID)),
 		browsertest.Click("#inbox-head form button"), browsertest.Until(`!document.querySelector(".tag.new")`),
 		chromedp.Navigate(s.url+"/settings/tools/notifications"), browsertest.Until(browsertest.Listening), browsertest.Click("form[data-url$='/notification/test'] button"),
-		browsertest.Until(browsertest.Says("#tested-1", "Taken by the receiver")),
+		browsertest.Until(browsertest.Says("#tested-1", "The receiver accepted it")),
 		chromedp.Navigate(s.url+"/messages"), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#channel-1 form[data-api=DELETE] button"), browsertest.Click("#confirm [value=yes]"), browsertest.Until(`!document.querySelector("#channel-1")`),
 		browsertest.Until(browsertest.Says("#rule-2", "Switched off")),

@@ -20,7 +20,7 @@ func TestBrowserHasTheDayTold(t *testing.T) {
 	browsertest.Complaints(t, tab)
 	save, test := browsertest.Click("#llm-settings button.primary"), browsertest.Click("form[data-url$='/llm/test'] button")
 	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/messages/llm"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says("#llm", "summaries work without one")),
+		browsertest.Until(browsertest.Says("#llm", "Summaries work without a language model")),
 		browsertest.Type("#llm-url", base), browsertest.Type("#llm-model", "qwen"), browsertest.Type("#llm-key", "sk-that-is-a-wrong-one"), save,
 		browsertest.Until(browsertest.Says("#llm", "Uses qwen at")),
 		browsertest.Until(browsertest.Says("#llm-told", "The service of the language model refuses the key")), browsertest.Until(browsertest.Says("#llm-told", "Check llm.api_key")),
