@@ -67,5 +67,5 @@ func TestBrowserTellsOfAWrongTokenWhenItIsSaved(t *testing.T) {
 	s := startEmpty(t, "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1")
 	browsertest.Run(t, tab, chromedp.Navigate(s.url+"/people"), browsertest.Until(browsertest.Listening),
 		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "wrong"), browsertest.Click("#by-token .primary"),
-		browsertest.Until(browsertest.Says("#toasts", "Saved, but the token does not work.")), browsertest.Until(browsertest.Says("#account-1", "the catalog refuses the token")))
+		browsertest.Until(browsertest.Says("#toasts", "Saved, but the token does not work.")), browsertest.Until(browsertest.Says("#account-1", "Bangumi refuses the token")))
 }
