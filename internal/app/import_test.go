@@ -196,7 +196,7 @@ func TestAnImportThatBreaksGoesOnWhereItStopped(t *testing.T) {
 	}
 	s.api(http.MethodPost, "/api/import/run", body, http.StatusAccepted, &task)
 	broken := s.importEnds(task.ID)
-	if broken.State != "failed" || !strings.Contains(broken.Message, "answers with an error (500)") || broken.Result.Taken == 0 {
+	if broken.State != "failed" || !strings.Contains(broken.Message, "answered with an error (500)") || broken.Result.Taken == 0 {
 		t.Fatalf("the import is %+v", broken)
 	}
 	remote.Fail(0, 0)
@@ -278,19 +278,19 @@ func TestWhatAnImportRefuses(t *testing.T) {
 	jellyfin := servertest.Start(t, strangers)
 	s := start(t)
 	for name, c := range map[string]struct{ body, field, says string }{
-		"no such user":          {importBody("plex", remote.URL, "Somebody"), "body.user", "no user of this id or name"},
+		"no such user":          {importBody("plex", remote.URL, "Somebody"), "body.user", "no user with this id or name"},
 		"several users":         {importBody("plex", remote.URL, ""), "body.user", "has several users"},
 		"nobody's account":      {importBody("jellyfin", jellyfin.URL, "nobody"), "body.user", "add the name to an account on the page People"},
 		"no such library":       {importBody("plex", remote.URL, "Mira", "Anime"), "body.libraries", `no library \"Anime\"`},
-		"a library of music":    {importBody("plex", remote.URL, "Mira", "5"), "body.libraries", "that holds episodes or films"},
+		"a library of music":    {importBody("plex", remote.URL, "Mira", "5"), "body.libraries", "with episodes or films"},
 		"another product":       {importBody("plex", jellyfin.URL, "Mira"), "body.token", "refuses the token"},
 		"a wrong token":         {strings.Replace(importBody("plex", remote.URL, "Mira"), importToken, "wrong", 1), "body.token", "Plex refuses the token"},
 		"an empty token":        {strings.Replace(importBody("plex", remote.URL, "Mira"), importToken, " ", 1), "body.token", "enter the token"},
 		"a header in the token": {strings.Replace(importBody("jellyfin", jellyfin.URL, "Mira"), importToken, `a\", X=\"b`, 1), "body.token", "enter the token"},
 		"a page of the server":  {importBody("jellyfin", jellyfin.URL+"/web/index.html#!/home", "Mira"), "body.url", "without what follows in the browser"},
-		"a password":            {importBody("plex", "http://me:secret@192.168.1.2:32400", "Mira"), "body.url", "leave out user and password"},
+		"a password":            {importBody("plex", "http://me:secret@192.168.1.2:32400", "Mira"), "body.url", "leave out the user name and password"},
 		"no address":            {importBody("plex", "192.168.1.2", "Mira"), "body.url", "enter the address"},
-		"nobody answers":        {importBody("plex", "http://127.0.0.1:1", "Mira"), "body.url", "no answer from there"},
+		"nobody answers":        {importBody("plex", "http://127.0.0.1:1", "Mira"), "body.url", "no answer from this address"},
 		"a path that is not":    {importBody("jellyfin", jellyfin.URL+"/jellyfin", "Mira"), "body.url", "there is no Jellyfin"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -203,7 +203,7 @@ func TestWhatTheCatalogMissedIsMarkedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := s.custom(`{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`)
-	if r := s.settled(id); r.Status != "queued" || !strings.Contains(r.Message, "catalog") {
+	if r := s.settled(id); r.Status != "queued" || !strings.Contains(r.Message, "Bangumi cannot be reached") {
 		t.Fatalf("with the catalog down the record is %+v", r)
 	}
 	if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {

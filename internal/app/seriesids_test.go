@@ -77,7 +77,7 @@ func TestAnImportTeachesTheIDsOfSeries(t *testing.T) {
 			if !strings.Contains(trace, "learned from the import of Home ") || !strings.Contains(trace, `"tvdb":"500"`) {
 				t.Errorf("the trace says %s", trace)
 			}
-			if page := s.get(fmt.Sprintf("/records/%d", got.ID)).body; !strings.Contains(page, "learned from the import of Home ") || !strings.Contains(page, "Source of the ids") {
+			if page := s.get(fmt.Sprintf("/records/%d", got.ID)).body; !strings.Contains(page, "learned from the import of Home ") || !strings.Contains(page, "Source of the IDs") {
 				t.Error("the page of the record does not say where the ids come from")
 			}
 			if got := watch(server, "", 8); got.EpisodeID != 90000208 {

@@ -186,7 +186,7 @@ func TestBrowserChangesSettings(t *testing.T) {
 		browsertest.Type("#setting-matching-review_score", "0.95"), browsertest.Click("#setting-matching-live_action_enabled"),
 		browsertest.Until(browsertest.Says("#section-matching .save-bar", "Not saved: 2")),
 		browsertest.Click("#section-matching .primary"),
-		browsertest.Until(browsertest.Says("#section-matching .field-error", "0.95 is above matching.accept_score")),
+		browsertest.Until(browsertest.Says("#section-matching .field-error", "0.95 is higher than matching.accept_score")),
 		browsertest.Until(`document.activeElement.id === "setting-matching-review_score"`),
 		// Another section is edited and left: it must survive the saving of this one.
 		browsertest.Click("#section-server summary"), browsertest.Type("#setting-server-record_days", "90"), browsertest.Click("#setting-auth-enabled"),
