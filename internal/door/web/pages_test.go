@@ -183,9 +183,9 @@ func TestEmptyStatesTeach(t *testing.T) {
 	mustContain(t, g.get(t, in, "/records", "en").body, "No records yet")
 	mustContain(t, g.get(t, in, "/people", "en").body, "No account yet")
 	mustContain(t, g.get(t, in, "/review", "en").body, "Nothing waits for you")
-	mustContain(t, g.get(t, in, "/records/queue", "en").body, "Nothing waits", "marks gather here until you send them")
+	mustContain(t, g.get(t, in, "/records/queue", "en").body, "Nothing waits", "marks wait here until you send them")
 	g.scheduler.Enabled = true
-	mustContain(t, g.get(t, in, "/records/queue", "en").body, "While Bangumi cannot be reached, marks gather here and go out automatically")
+	mustContain(t, g.get(t, in, "/records/queue", "en").body, "While Bangumi cannot be reached, marks wait here. They are sent automatically")
 	mustContain(t, g.get(t, in, "/sources/webhooks?source=emby", "en").body, "Nothing has arrived yet")
 }
 
@@ -219,7 +219,7 @@ func TestSetup(t *testing.T) {
 	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, `name="token" value="abc"`, "/api/setup")
 	mustContain(t, g.get(t, out, "/setup", "en").body, "Open the whole setup link")
 	g.needs = false
-	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "exists already")
+	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "There is an administrator already.")
 }
 
 func TestWhatNeedsNoSignIn(t *testing.T) {

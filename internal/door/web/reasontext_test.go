@@ -80,7 +80,7 @@ func TestScriptsShowReasonsInChinese(t *testing.T) {
 		browsertest.Until(browsertest.Says("#by-token .field-error", "令牌是一串字符，中间没有空格或换行")),
 		browsertest.Type("#token-new", "abc"), browsertest.Click("#by-token form button.primary"),
 		browsertest.Until(browsertest.Says("#by-token .form-error", "这个 Bangumi 用户已属于另一个账号")),
-		browsertest.Click("form[data-url$='/test'] button"), browsertest.Until(browsertest.Says("#toasts", "该账号没有令牌：请填写令牌或重新授权")),
+		browsertest.Click("form[data-url$='/test'] button"), browsertest.Until(browsertest.Says("#toasts", "该账号没有令牌：请填写令牌或重新连接")),
 		chromedp.Navigate(g.server.URL+fmt.Sprintf("/records/%d", id)), browsertest.Until(browsertest.Listening), browsertest.Click("form[data-url$='/retry'] button"),
 		browsertest.Until(browsertest.Says("#run [role=status]", "失败：还没有离线数据")))
 }
