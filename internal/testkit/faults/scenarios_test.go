@@ -117,7 +117,7 @@ func (s *stage) retryUnauthorized() {
 	}
 	for _, r := range failed {
 		// A look-up that is not remembered any more is refused, too.
-		lookUp := r.ErrorKind == "not_matched" && strings.Contains(r.Message, "refuses the look-up")
+		lookUp := r.ErrorKind == "not_matched" && strings.Contains(r.Message, "refuses the request")
 		if r.ErrorKind != "unauthorized" && !lookUp {
 			s.Errorf("the token was refused, and the record says %+v", r)
 		}
