@@ -156,7 +156,7 @@ func (s *session) proposeNamed(ctx context.Context, readings []reading) (p propo
 			continue // it is one of the other specials
 		}
 		// The first day of another part says nothing of an episode: servers date episodes by the first day of their season.
-		agrees := t.found() && (s.agrees(t) && !r.dated || t.row != nil && s.sameDay(t.row.AirDate))
+		agrees := t.found() && (s.agrees(t) && !r.dated || s.isDayOf(t))
 		if best == nil || agrees || !r.dated && !best.found() {
 			best = &t
 		}
@@ -289,5 +289,5 @@ func atPlace(rows []catalog.EpisodeInfo, place float64) *catalog.EpisodeInfo {
 
 // agrees reports whether the date of the event is that of the episode, or the first day of its subject.
 func (s *session) agrees(t target) bool {
-	return t.row != nil && s.sameDay(t.row.AirDate) || s.sameDay(t.subject.Date)
+	return s.isDayOf(t) || s.sameDay(t.subject.Date)
 }

@@ -55,9 +55,12 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 			f.proposals = []proposal{p}
 		}
 	}
-	others, err := s.numberedByID(ctx)
+	others, hidden, err := s.numberedByID(ctx)
 	if err != nil {
 		return f, err
+	}
+	if hidden != 0 {
+		s.hidden, f.output["hidden"] = hidden, hidden
 	}
 	f.tell(others)
 	f.proposals = s.weighNumbered(f.proposals, others)

@@ -199,6 +199,8 @@ type start struct {
 	unsure bool
 	// named is set when an id of the event stands for this very season.
 	named bool
+	// placed is set when the numbering of another site leads to this very season.
+	placed bool
 }
 
 // propose resolves the episode from a start and scores it.
@@ -207,7 +209,7 @@ func (s *session) propose(ctx context.Context, st start) (proposal, error) {
 	if err != nil {
 		return proposal{}, err
 	}
-	if s.season > 1 && st.likeness.exact && (t.row == nil || !s.sameDay(t.row.AirDate)) {
+	if s.season > 1 && st.likeness.exact && !s.isDayOf(t) {
 		day, err := s.byDay(ctx, st.subject)
 		if err != nil {
 			return proposal{}, err
@@ -228,13 +230,13 @@ func (s *session) scored(ctx context.Context, st start, t target) (proposal, err
 	p := proposal{subject: t.subject, target: t}
 	p.parts.title, p.parts.kind, p.parts.named = s.title(st.likeness), s.kindFit(t.subject), st.named
 	p.parts.season = 1
-	if st.named {
+	if st.named || st.placed {
 		p.parts.kind = 1
 	}
 	var why reason.Reason
 	p.parts.date, p.parts.dated, why = s.dateFit(t, rows)
-	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && t.row != nil && s.sameDay(t.row.AirDate)
-	if !s.event.IsFilm() && s.season > 0 && !st.named {
+	p.parts.ownDay = !s.event.IsFilm() && s.season > 0 && s.isDayOf(t)
+	if !s.event.IsFilm() && s.season > 0 && !st.named && !st.placed {
 		p.parts.season = s.seasonFit(st)
 		if mark, _ := s.seasonMarks(t.subject); mark == s.season && st.season == s.season {
 			p.parts.season = max(p.parts.season, countedFit)

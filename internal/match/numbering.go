@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -36,24 +37,27 @@ var numberings = [...]struct{ name, provider string }{idmap.TVDB: {"TheTVDB", "t
 
 // counts reports whether the event has a number that sites number by.
 func (s *session) counts() bool {
-	return s.table != nil && (s.event.IsFilm() || s.number == math.Trunc(s.number) && s.number < 1<<15)
+	return s.event.IsFilm() || s.number == math.Trunc(s.number) && s.number < 1<<15
 }
 
-// numberedByID proposes what the ids of the event stand for: the episode of the series, or the film.
-func (s *session) numberedByID(ctx context.Context) ([]numbered, error) {
+// numberedByID proposes what the ids of the event stand for: the episode of the series, or the film. hidden is a subject that they lead
+// to and that the catalog does not show; 0 when there is none, and when the day of the event is that of what is proposed.
+func (s *session) numberedByID(ctx context.Context) (all []numbered, hidden catalog.SubjectID, err error) {
 	if !s.counts() {
-		return nil, nil
+		return nil, 0, nil
 	}
 	ids := s.providerIDs()
-	var all []numbered
+	add := func(list *idmap.Seasons, site string, places []idmap.Place) error {
+		found, missing, err := s.proposePlaces(ctx, list, site, places, true)
+		all, hidden = append(all, found...), cmp.Or(hidden, missing)
+		return err
+	}
 	for _, list := range s.table.Lists {
 		if s.event.IsFilm() {
-			for _, provider := range []string{"imdb", "tmdb"} {
-				found, err := s.proposePlaces(ctx, list, provider, list.FilmOf(provider, ids[provider]), true)
-				if err != nil {
-					return nil, err
+			for _, film := range []struct{ name, provider string }{{"IMDb", "imdb"}, {"TMDB", "tmdb"}} {
+				if err := add(list, film.name, list.FilmOf(film.provider, ids[film.provider])); err != nil {
+					return nil, 0, err
 				}
-				all = append(all, found...)
 			}
 			continue
 		}
@@ -62,19 +66,20 @@ func (s *session) numberedByID(ctx context.Context) ([]numbered, error) {
 			if err != nil || site == int(idmap.TMDB) && len(s.table.Show(ids[numbering.provider])) > 0 {
 				continue // what the table itself says of a show of TMDB is newer (id-map.md section 10)
 			}
-			found, err := s.proposePlaces(ctx, list, numbering.name, list.Places(idmap.Numbering(site), uint32(series), s.season, int(s.number)), true)
-			if err != nil {
-				return nil, err
+			if err := add(list, numbering.name, list.Places(idmap.Numbering(site), uint32(series), s.season, int(s.number))); err != nil {
+				return nil, 0, err
 			}
-			all = append(all, found...)
 		}
 	}
-	return all, nil
+	if slices.ContainsFunc(all, func(n numbered) bool { return s.isDayOf(n.target) }) {
+		hidden = 0
+	}
+	return all, hidden, nil
 }
 
 // numberedByTitle proposes what the event means in the series of entries that bear its title.
 func (s *session) numberedByTitle(ctx context.Context, titled []idmap.Entry) ([]numbered, error) {
-	if s.event.IsFilm() || !s.counts() {
+	if !s.isMapped() || s.event.IsFilm() || !s.counts() {
 		return nil, nil
 	}
 	var all []numbered
@@ -95,7 +100,7 @@ func (s *session) numberedByTitle(ctx context.Context, titled []idmap.Entry) ([]
 				if !named || isAsked(series, list.Name+numbering.name) {
 					continue
 				}
-				found, err := s.proposePlaces(ctx, list, numbering.name, list.Places(idmap.Numbering(site), series, s.season, int(s.number)), false)
+				found, _, err := s.proposePlaces(ctx, list, numbering.name, list.Places(idmap.Numbering(site), series, s.season, int(s.number)), false)
 				if err != nil {
 					return nil, err
 				}
@@ -103,7 +108,7 @@ func (s *session) numberedByTitle(ctx context.Context, titled []idmap.Entry) ([]
 			}
 		}
 		show := s.table.Show(strconv.Itoa(int(e.Show)))
-		if s.season == 0 || !s.isMapped() || !begins(show, e, 1) && !begins(show, e, s.season) || isAsked(e.Show, "TMDB") {
+		if s.season == 0 || !begins(show, e, 1) && !begins(show, e, s.season) || isAsked(e.Show, "TMDB") {
 			continue // the table has no order of specials
 		}
 		n, found, err := s.numberedInShow(ctx, show)
@@ -131,7 +136,7 @@ func (s *session) numberedInShow(ctx context.Context, show []idmap.Entry) (n num
 	if err != nil || !t.found() {
 		return numbered{}, false, err
 	}
-	n, err = s.numbered(ctx, t)
+	n, err = s.numbered(ctx, t, false)
 	n.site, n.list = "TMDB", "bangumi-data"
 	n.row = fmt.Sprintf("S%dE%d", s.season, part.First)
 	return n, true, err
@@ -143,60 +148,59 @@ func begins(show []idmap.Entry, e idmap.Entry, season int) bool {
 	return len(parts) > 0 && parts[0].First == 1 && hasAny(parts[0].Entries[:1], []idmap.Entry{e})
 }
 
-// proposePlaces looks the places up in the catalog. An episode that the catalog does not have is left out.
-func (s *session) proposePlaces(ctx context.Context, list *idmap.Seasons, site string, places []idmap.Place, named bool) ([]numbered, error) {
-	var all []numbered
+// proposePlaces looks the places up in the catalog. An episode that the catalog does not have is left out; hidden is the subject of one
+// that the catalog does not show, 0 when it shows all.
+func (s *session) proposePlaces(ctx context.Context, list *idmap.Seasons, site string, places []idmap.Place, named bool) (all []numbered, hidden catalog.SubjectID, err error) {
 	for _, place := range places {
-		t, err := s.resolvePlace(ctx, list, place)
+		t, missing, err := s.resolvePlace(ctx, list, place)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		hidden = cmp.Or(hidden, missing)
 		if !t.found() {
 			continue
 		}
-		if len(places) > 1 && (t.row == nil || !s.sameDay(t.row.AirDate)) {
+		if len(places) > 1 && !s.isDayOf(t) {
 			t.fit = min(t.fit, ambiguous)
 		}
-		n, err := s.numbered(ctx, t)
+		n, err := s.numbered(ctx, t, named)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		n.parts.named = named
 		n.site, n.list, n.row = site, list.Name, fmt.Sprintf("%d: %s", place.ID, place.Row)
 		all = append(all, n)
 	}
-	return all, nil
+	return all, hidden, nil
 }
 
-// numbered scores a target that a numbering leads to: it is of the very season, and the titles are those of the series.
-func (s *session) numbered(ctx context.Context, t target) (numbered, error) {
-	p, err := s.scored(ctx, start{subject: t.subject, likeness: likeness{own: 1, family: 1, exact: true}, season: s.season, named: true}, t)
-	p.parts.named = false
-	p.layer = StepDataset
+// numbered scores a target that a numbering leads to, by an id of the event (named) or by its title, which is that of the series.
+func (s *session) numbered(ctx context.Context, t target, named bool) (numbered, error) {
+	p, err := s.scored(ctx, start{subject: t.subject, likeness: likeness{own: 1, family: 1, exact: true}, season: s.season, named: named, placed: true}, t)
 	return numbered{proposal: p}, err
 }
 
-// resolvePlace finds an episode of a list in the catalog (id-map.md section 8).
-func (s *session) resolvePlace(ctx context.Context, list *idmap.Seasons, place idmap.Place) (target, error) {
-	subjects, _, err := s.shown(ctx, s.table.EntriesOf(list, place.ID))
+// resolvePlace finds an episode of a list in the catalog (id-map.md section 8). hidden is a subject that it may be in and that the
+// catalog does not show, 0 when there is none: then only the day of the event tells that it is an episode of another one.
+func (s *session) resolvePlace(ctx context.Context, list *idmap.Seasons, place idmap.Place) (t target, hidden catalog.SubjectID, err error) {
+	subjects, hidden, err := s.shown(ctx, s.table.EntriesOf(list, place.ID))
+	number, goesOn := place.Number, true
+	for i := 0; err == nil && len(subjects) == 0 && i < len(place.Before); i++ {
+		var missing catalog.SubjectID
+		subjects, missing, err = s.shown(ctx, s.table.EntriesOf(list, place.Before[i].ID))
+		number, goesOn, hidden = place.Before[i].Number, false, cmp.Or(hidden, missing)
+	}
 	switch {
-	case err != nil:
-		return target{}, err
-	case len(subjects) > 0 && place.Special:
-		return s.resolveSpecialOf(ctx, subjects[0], place.Number)
-	case len(subjects) > 0:
-		return s.resolveNth(ctx, subjects, place.Number, true)
+	case err != nil || len(subjects) == 0:
+		return target{}, hidden, err
+	case place.Special && goesOn:
+		t, err = s.resolveSpecialOf(ctx, subjects[0], number)
+	default:
+		t, err = s.resolveNth(ctx, subjects, number, goesOn)
 	}
-	for _, before := range place.Before {
-		subjects, _, err := s.shown(ctx, s.table.EntriesOf(list, before.ID))
-		if err != nil {
-			return target{}, err
-		}
-		if len(subjects) > 0 {
-			return s.resolveNth(ctx, subjects, before.Number, false)
-		}
+	if err != nil || hidden != 0 && !s.isDayOf(t) {
+		return target{}, hidden, err
 	}
-	return target{}, nil
+	return t, 0, nil
 }
 
 // resolveNth finds the nth main episode of subjects that follow each other. Where goesOn is set, the sequels of a single one go on.
@@ -282,22 +286,22 @@ func (s *session) weighNumbered(own []proposal, others []numbered) []proposal {
 			if n.score > all[at].score {
 				all[at] = n.proposal
 			}
-		case s.isDayOf(n.proposal) && !s.isDayOf(all[at]), s.season == 0 && all[at].target.fit < 1:
+		case s.isDayOf(n.target) && !s.isDayOf(all[at].target), s.season == 0 && all[at].target.fit < 1:
 			all[at] = n.proposal
-		case s.isDayOf(n.proposal) || !s.isDayOf(all[at]):
+		case s.isDayOf(n.target) || !s.isDayOf(all[at].target):
 			s.dispute = otherNumbering.With(n.site, there.Sort, here.Sort)
 		}
 	}
 	sortByScore(all)
-	if best := all[0]; d.Status == Matched && best.subject.ID != d.SubjectID && (s.isDayOf(*d.proposal) || !s.isDayOf(best)) {
+	if best := all[0]; d.Status == Matched && best.subject.ID != d.SubjectID && (s.isDayOf(d.proposal.target) || !s.isDayOf(best.target)) {
 		s.dispute = otherEntry.With(d.SubjectName)
 	}
 	return all
 }
 
 // isDayOf reports whether the event has the day of the very episode.
-func (s *session) isDayOf(p proposal) bool {
-	return p.target.row != nil && s.sameDay(p.target.row.AirDate)
+func (s *session) isDayOf(t target) bool {
+	return t.row != nil && s.sameDay(t.row.AirDate)
 }
 
 // withNumberings puts what other numberings say of the series of titled entries beside the proposals of a layer.

@@ -23,6 +23,10 @@ const otherSeasons = `<anime-list>
   <anime anidbid="13" tvdbid="600" defaulttvdbseason="2"><name>Futatsu no Michi: Besshou</name></anime>
   <anime anidbid="21" tvdbid="700" defaulttvdbseason="1"><name>Joined</name></anime>
   <anime anidbid="22" tvdbid="700" defaulttvdbseason="1" episodeoffset="12"><name>Joined 2</name></anime>
+  <anime anidbid="41" tvdbid="800" defaulttvdbseason="1"><name>Kakurezato</name></anime>
+  <anime anidbid="42" tvdbid="800" defaulttvdbseason="2"><name>Kakurezato Yoru no Shou</name></anime>
+  <anime anidbid="43" tvdbid="800" defaulttvdbseason="3"><name>Kakurezato Asa no Shou</name></anime>
+  <anime anidbid="44" tvdbid="800" defaulttvdbseason="3" episodeoffset="12" imdbid="tt0000888"><name>Kakurezato Yoru no Shou 2</name></anime>
 </anime-list>`
 
 // numberedShows is a catalog of shows that TheTVDB numbers in another way, with the table of their ids and that list.
@@ -52,11 +56,17 @@ func numberedShows(t *testing.T) *match.Matcher {
 	sequel(server, 9101, 9102)
 	add(9201, "一つに続く", "TV", "2016-01-09", 24)
 	add(9301, "ゆうやけこやけ", "TV", "2015-01-10", 12)
+	add(9401, "隠れ里", "TV", "2012-01-07", 12)
+	add(9403, "隠れ里 朝の章", "TV", "2014-01-04", 24)
+	sequel(server, 9401, 9403)
+	add(9405, "隠れ里 夕の章", "TV", "2015-04-04", 12)
 	table, _ := tableOf(t,
 		[]string{"9001", "anidb/1", "2019-04-06", "星の標", "星之路标"}, []string{"9002", "anidb/2", "2020-04-04", "星の標 第2期"}, []string{"9003", "anidb/3", "2021-05-01", "星の標 外伝"},
 		[]string{"9004", "anidb/4", "2021-10-01", "劇場版 星の標"}, []string{"9005", "anidb/5", "2022-01-08", "星の標 最終章"},
 		[]string{"9101", "anidb/11", "2018-01-06", "二つの道", "两条路"}, []string{"9102", "anidb/12", "2019-01-05", "二つの道 第2期"}, []string{"9103", "anidb/13", "2020-01-04", "二つの道 別章"},
 		[]string{"9201", "anidb/21", "2016-01-09", "一つに続く"}, []string{"9301", "anidb/31", "2015-01-10", "ゆうやけこやけ"},
+		[]string{"9401", "anidb/41", "2012-01-07", "隠れ里"}, []string{"9402", "anidb/42", "2013-01-05", "隠れ里 夜の章"}, []string{"9403", "anidb/43", "2014-01-04", "隠れ里 朝の章"},
+		[]string{"9404", "anidb/44", "2015-01-03", "隠れ里 夜の章 第2期"}, []string{"9405", "anidb/44", "2015-04-04", "隠れ里 夕の章"},
 	)()
 	list, err := idmap.ReadAnimeLists(strings.NewReader(otherSeasons))
 	if err != nil {
@@ -125,5 +135,59 @@ func TestADisputeIsAskedWithBothEntries(t *testing.T) {
 	}
 	if trace.Result.Status != match.Review || !found[9102] || !found[9103] || !told {
 		t.Errorf("%s, candidates %v, the row is told: %v", outcome(trace.Result), found, told)
+	}
+}
+
+// TestTheReasonSaysWhatLedThere holds that only a match by an id of the event is explained by one.
+func TestTheReasonSaysWhatLedThere(t *testing.T) {
+	m := numberedShows(t)
+	for name, c := range map[string]struct {
+		event watch.Event
+		want  string
+	}{
+		"by id":    {with(episode("Qwerty", 2, 14, ""), func(e *watch.Event) { e.SeriesIDs = watch.IDs{"tvdb": "500"} }), "fits_id"},
+		"by title": {episode("Hoshi no Shirube", 2, 14, ""), "fits_title"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(t.Context(), c.event)
+			why, _ := trace.Result.Reason.Args["reasons"].([]reason.Reason)
+			if len(why) == 0 || why[0].Code != c.want || outcome(trace.Result) != "matched 9005/900502" {
+				t.Errorf("%s because %v, want %s\n%s", outcome(trace.Result), trace.Result.Reason, c.want, brief(trace))
+			}
+		})
+	}
+}
+
+// TestWhatTheCatalogHidesIsAsked holds that nothing else is marked in the place of an entry that the id leads to and the catalog does
+// not show, unless the day of the event is that of the episode.
+func TestWhatTheCatalogHidesIsAsked(t *testing.T) {
+	m := numberedShows(t)
+	of := func(e watch.Event) watch.Event { e.SeriesIDs = watch.IDs{"tvdb": "800"}; return e }
+	for name, c := range map[string]struct {
+		event  watch.Event
+		want   string
+		hidden any
+	}{
+		"a season before it":                  {of(episode("隠れ里", 1, 3, "")), "matched 9401/940103", nil},
+		"where the catalog counts another":    {of(episode("隠れ里", 2, 3, "")), "review", catalog.SubjectID(9402)},
+		"and the day is that of another":      {of(episode("隠れ里", 2, 3, "2014-01-18")), "review", catalog.SubjectID(9402)},
+		"of a title that nobody knows":        {of(episode("Qwerty", 2, 3, "")), "not_found", catalog.SubjectID(9402)},
+		"the first half of an entry of AniDB": {of(episode("Qwerty", 3, 13, "")), "not_found", catalog.SubjectID(9404)},
+		"the second half, by its day":         {of(episode("Qwerty", 3, 13, "2015-04-04")), "matched 9405/940501", nil},
+		"a film by its id at IMDb":            {with(movie("隠れ里", "", ""), func(e *watch.Event) { e.ItemIDs = watch.IDs{"imdb": "tt0000888"} }), "review", catalog.SubjectID(9404)},
+		"the season of the entry before it":   {of(episode("Qwerty", 3, 2, "")), "matched 9403/940302", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := m.Match(t.Context(), c.event)
+			var hidden any
+			for _, step := range trace.Steps {
+				if step.Name == match.StepDataset {
+					hidden = step.Output["hidden"]
+				}
+			}
+			if got := outcome(trace.Result); got != c.want || hidden != c.hidden {
+				t.Errorf("%s, hidden %v, want %s, hidden %v\n%s", got, hidden, c.want, c.hidden, brief(trace))
+			}
+		})
 	}
 }
