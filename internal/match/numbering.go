@@ -132,7 +132,7 @@ func (s *session) numberedInShow(ctx context.Context, show []idmap.Entry) (n num
 	if err != nil || len(subjects) == 0 {
 		return numbered{}, false, err
 	}
-	t, err := s.resolveNth(ctx, subjects, int(s.number)-part.First+1, true)
+	t, err := s.resolveReading(ctx, reading{Part: part}, subjects)
 	if err != nil || !t.found() {
 		return numbered{}, false, err
 	}
