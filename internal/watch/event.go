@@ -22,6 +22,7 @@ const (
 	NAS      Source = "nas"
 	Device   Source = "device"
 	Tracker  Source = "tracker"
+	Watcher  Source = "watcher"
 )
 
 // Action is what the person did with the item.
