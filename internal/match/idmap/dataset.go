@@ -158,7 +158,7 @@ func (d *Dataset) Job() schedule.Job {
 			return nil
 		},
 		Look: func(context.Context) (bool, error) {
-			if table, _ := d.Table(); table == nil {
+			if table, _ := d.ownTable(); table == nil {
 				d.Schedule.Cancel(TaskKind)
 			}
 			return false, nil
@@ -251,7 +251,7 @@ type InUse struct {
 
 // inUse says which table is in use now.
 func (d *Dataset) inUse() InUse {
-	table, _ := d.Table()
+	table, _ := d.ownTable()
 	if table == nil {
 		return InUse{}
 	}

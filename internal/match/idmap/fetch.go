@@ -58,7 +58,7 @@ func stream(ctx context.Context, client *httpx.Client, url, etag string) (*httpx
 
 // fetch asks for the table, and takes it into use when it is a new one.
 func (d *Dataset) fetch(ctx context.Context, t *task.Task) (Outcome, error) {
-	inUse, why := d.Table()
+	inUse, why := d.ownTable()
 	if inUse == nil {
 		return Failed, why
 	}

@@ -51,11 +51,9 @@ type ListsConfig struct {
 // came; none is part of the program (id-map.md section 4). Until a new one was read whole, the last one serves.
 type Lists struct {
 	ListsConfig
-	kept []*keptList // the one that is believed first comes first
 
-	// loading is held while a list in use is read or changed.
-	loading sync.Mutex
-	mu      sync.Mutex // of the states
+	mu   sync.Mutex  // of what kept holds
+	kept []*keptList // the one that is believed first comes first
 }
 
 // keptList is a list with its state.
@@ -93,10 +91,11 @@ func NewLists(c ListsConfig) *Lists {
 	return l
 }
 
-// InUse are the lists that serve, the one that is believed first at the front. The first call reads them, which takes about 0.3 s.
+// InUse are the lists that serve, the one that is believed first at the front. The first call reads them, which takes
+// about 0.2 s.
 func (l *Lists) InUse() []*Seasons {
-	l.loading.Lock()
-	defer l.loading.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var lists []*Seasons
 	for _, k := range l.kept {
 		if !l.Enabled() || k.url() == "" {
@@ -113,7 +112,7 @@ func (l *Lists) InUse() []*Seasons {
 	return lists
 }
 
-// load reads the stored form of a list.
+// load reads the stored form of a list. The caller holds mu.
 func (l *Lists) load(k *keptList) {
 	k.loaded = true
 	stored, err := os.ReadFile(filepath.Join(l.Folder, k.file))
@@ -123,9 +122,7 @@ func (l *Lists) load(k *keptList) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.Log.Warn("a list of seasons cannot be read, it is fetched anew", "list", k.name, "error", err)
-		l.mu.Lock()
 		k.state.ETag, k.state.LastError = "", reason.Of(err)
-		l.mu.Unlock()
 	}
 }
 
@@ -202,7 +199,11 @@ func (l *Lists) update(ctx context.Context, run *schedule.Run) error {
 	defer debug.FreeOSMemory()
 	var failed []error
 	if l.Dataset.Enabled() {
-		failed = append(failed, l.Dataset.update(bounded, ctx, run.Task))
+		err := l.Dataset.update(bounded, ctx, run.Task)
+		if err != nil && !errors.As(err, new(*Refusal)) {
+			run.Again(retryAfter)
+		}
+		failed = append(failed, err)
 	}
 	for i, k := range l.kept {
 		url := k.url()
@@ -219,6 +220,7 @@ func (l *Lists) update(ctx context.Context, run *schedule.Run) error {
 		k.state = state
 		l.mu.Unlock()
 		if err != nil {
+			run.Again(retryAfter)
 			failed = append(failed, ofList.With(k.name, err))
 		}
 		if err := l.keepStates(); err != nil {
@@ -226,21 +228,17 @@ func (l *Lists) update(ctx context.Context, run *schedule.Run) error {
 		}
 	}
 	run.SetResult(l.Status())
-	if err := errors.Join(failed...); err != nil {
-		run.Again(retryAfter)
-		return cmp.Or(failed...)
-	}
-	return nil
+	return cmp.Or(failed...)
 }
 
 // fetch asks for a list, and takes it into use when it is a new one. The state is the one to keep, whether it failed or not.
 func (l *Lists) fetch(ctx context.Context, k *keptList, url string) (listState, error) {
 	l.InUse()
 	l.mu.Lock()
-	state := k.state
+	state, now := k.state, k.seasons
 	l.mu.Unlock()
 	etag := ""
-	if state.URL == url && k.seasons != nil {
+	if state.URL == url && now != nil {
 		etag = state.ETag
 	}
 	document, newTag, err := download(ctx, l.HTTP, url, etag)
@@ -251,16 +249,16 @@ func (l *Lists) fetch(ctx context.Context, k *keptList, url string) (listState, 
 	if err != nil {
 		return state, readingList.With(err)
 	}
-	l.loading.Lock()
-	defer l.loading.Unlock()
 	// A list of another address may be a smaller one.
-	if now := k.seasons; now != nil && state.URL == url && float64(seasons.Len()) < leastShare*float64(now.Len()) {
+	if now != nil && state.URL == url && float64(seasons.Len()) < leastShare*float64(now.Len()) {
 		return state, errSmaller.With(seasons.Len(), now.Len())
 	}
 	if err := replace(filepath.Join(l.Folder, k.file), packed(document)); err != nil {
 		return state, notSaved.With(err)
 	}
+	l.mu.Lock()
 	k.seasons, k.loaded = seasons, true
+	l.mu.Unlock()
 	l.Log.InfoContext(ctx, "a list of seasons was updated", "list", k.name, "version", seasons.Version, "entries", seasons.Len())
 	return listState{URL: url, ETag: newTag, FetchedAt: time.Now().UTC().Truncate(time.Second)}, nil
 }
@@ -312,21 +310,10 @@ type SourceStatus struct {
 	LastError reason.Reason `json:"last_error_value,omitzero" doc:"Why the last update failed; empty when it did not. What was there before stays in use."`
 }
 
-// MarshalJSON has the text of the last error beside it, an empty one when there was none.
+// MarshalJSON has the text of the last error beside it.
 func (s SourceStatus) MarshalJSON() ([]byte, error) {
 	type plain SourceStatus
-	return json.Marshal(struct {
-		plain
-		LastError string         `json:"last_error"`
-		Value     *reason.Reason `json:"last_error_value,omitempty"`
-	}{plain(s), s.LastError.Text, valueOf(s.LastError)})
-}
-
-func valueOf(r reason.Reason) *reason.Reason {
-	if r.IsZero() {
-		return nil
-	}
-	return &r
+	return reason.MarshalBeside((*plain)(&s))
 }
 
 // Status is where the sources stand now.
@@ -337,8 +324,6 @@ func (l *Lists) Status() ListsStatus {
 		Name: "bangumi-data", Enabled: table.Enabled, Version: table.Version, Rows: table.Entries, FetchedAt: table.FetchedAt, LastError: table.LastError,
 	}}}
 	l.InUse()
-	l.loading.Lock()
-	defer l.loading.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range l.kept {

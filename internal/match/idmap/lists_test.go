@@ -8,7 +8,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +27,8 @@ type listsRig struct {
 	*rig
 	*idmap.Lists
 	list, shinkro *site
+	// without is set while Anime-Lists have no address.
+	without atomic.Bool
 }
 
 func newLists(t *testing.T) *listsRig {
@@ -54,7 +59,13 @@ func (l *listsRig) again(t *testing.T) {
 	l.Lists = idmap.NewLists(idmap.ListsConfig{
 		Folder: l.folder, HTTP: client, Schedule: l.jobs, Dataset: l.Dataset, Log: l.log,
 		Enabled: func() bool { return true }, Plan: func() schedule.Plan { return schedule.Every(24 * time.Hour) },
-		AnimeLists: func() string { return urls[0] }, Shinkro: func() string { return urls[1] },
+		AnimeLists: func() string {
+			if l.without.Load() {
+				return ""
+			}
+			return urls[0]
+		},
+		Shinkro: func() string { return urls[1] },
 	})
 	l.jobs.Add(l.Job())
 }
@@ -110,6 +121,51 @@ func TestListsAreFetchedAndKept(t *testing.T) {
 	l.list.publish(text(http.StatusOK, `"2"`, packed.String()))
 	if s := l.updated(t); !s.LastError.IsZero() || l.serves() != bothServe || s.Rows != 14 {
 		t.Errorf("packed by gzip serves %q, status %+v", l.serves(), s)
+	}
+}
+
+// TestListsServeWhileTheyAreUpdated has somebody ask all the time, for the race detector.
+func TestListsServeWhileTheyAreUpdated(t *testing.T) {
+	l := newLists(t)
+	l.updated(t)
+	var asking sync.WaitGroup
+	ended := make(chan struct{})
+	asking.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			l.without.Store(!l.without.Load()) // an address that is taken away and given again
+			if l.InUse(); len(l.Lists.Status().Sources) != 3 {
+				t.Error("a source is missing in the status")
+			}
+		}
+	})
+	for i := range 20 {
+		l.list.publish(text(http.StatusOK, strconv.Quote(strconv.Itoa(i)), listed))
+		l.updated(t)
+	}
+	close(ended)
+	asking.Wait()
+}
+
+// TestARefusedTableIsNotFetchedEachHour holds that the lists are not asked for before their next time because of it.
+func TestARefusedTableIsNotFetchedEachHour(t *testing.T) {
+	l := newLists(t)
+	l.enabled.Store(true)
+	l.site.publish(text(http.StatusOK, "", elsewhere(t, 11)))
+	if l.updated(t); l.Dataset.Status().LastOutcome != idmap.Refused {
+		t.Fatalf("the table is %s", l.Dataset.Status().LastOutcome)
+	}
+	if next := l.Lists.Status().NextRun; next == nil || time.Until(*next) < 20*time.Hour {
+		t.Errorf("with a refused table the next update is at %v", next)
+	}
+	l.list.publish(text(http.StatusNotFound, "", ""))
+	l.updated(t)
+	if next := l.Lists.Status().NextRun; next == nil || time.Until(*next) > 2*time.Hour {
+		t.Errorf("with a list that is gone the next update is at %v", next)
 	}
 }
 
