@@ -115,6 +115,7 @@ func serviceAt(s settings.Settings, host string) string {
 		addresses []string
 	}{
 		{"catalog", []string{s.Catalog.APIURL, s.Catalog.WebURL}},
+		{"plex", []string{s.Watcher.PlexURL, s.Watcher.PlexClientsURL}},
 		{"tracker", []string{s.Tracker.AuthURL, s.Tracker.APIURL, s.Tracker.AppAPIURL}},
 		{"id_table", []string{s.Matching.DatasetURL, s.IDMap.AnimeListsURL, s.IDMap.ShinkroURL}},
 		{"archive", append([]string{s.CatalogArchive.PointerURL}, s.CatalogArchive.Mirrors...)},

@@ -39,6 +39,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Device: settings.Device{Addresses: []string{}, Subnets: []netip.Prefix{}, ScanEvery: 6 * time.Hour, MinPercent: 80},
 		Tracker: settings.Tracker{AuthURL: "https://auth.trakt.tv", APIURL: "https://apiz.trakt.tv", RedirectURI: "https://app.trakt.tv/callback",
 			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
+		Watcher:      settings.Watcher{Enabled: true, PlexURL: "https://plex.tv", PlexClientsURL: "https://clients.plex.tv", PlexAuthURL: "https://app.plex.tv/auth"},
 		Notification: settings.Notification{Language: "en", AiringCron: "0 9 * * *", SilentAfter: 14 * 24 * time.Hour}, LLM: settings.LLM{Timeout: time.Minute, MaxTokens: 2000},
 		Backup: settings.Backup{Cron: "17 4 * * *", Dir: settings.DefaultBackupDir, Keep: 7},
 		Log:    settings.Log{Level: slog.LevelInfo, Format: "text"},

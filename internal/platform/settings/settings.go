@@ -38,6 +38,7 @@ type Settings struct {
 	NAS            NAS
 	Device         Device
 	Tracker        Tracker
+	Watcher        Watcher
 	Notification   Notification
 	LLM            LLM
 	Backup         Backup
@@ -180,6 +181,14 @@ type Tracker struct {
 	Cron            string // as ParseStandard of go-cron reads it; "" = never
 	Genres          []string
 	Overlap         time.Duration
+}
+
+// Watcher is the section [watcher]: the media servers that are followed with people's own logins.
+type Watcher struct {
+	Enabled        bool
+	PlexURL        string // without trailing slash
+	PlexClientsURL string // without trailing slash
+	PlexAuthURL    string // without trailing slash; a page for browsers
 }
 
 // Notification is the section [notification]: what people are told, and in which language.

@@ -66,6 +66,7 @@ func table(s *Settings) []section {
 		nasSection(&s.NAS),
 		deviceSection(&s.Device),
 		trackerSection(&s.Tracker),
+		watcherSection(&s.Watcher),
 		notificationSection(&s.Notification),
 		llmSection(&s.LLM),
 		backupSection(&s.Backup),

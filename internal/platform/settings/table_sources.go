@@ -127,3 +127,30 @@ func trackerSection(s *Tracker) section {
 		},
 	}
 }
+
+func watcherSection(s *Watcher) section {
+	return section{
+		name:  "watcher",
+		label: "Media servers", labelZH: "媒体服务器",
+		help: "Media servers that are followed with the ordinary logins of those who watch, without webhooks.",
+		zh:   "用观看者自己的普通账号跟随媒体服务器，无需 Webhook。",
+		options: []option{
+			{name: "enabled", at: &s.Enabled, standard: true,
+				label: "Follow the servers", labelZH: "跟随媒体服务器",
+				help: "Follow the media servers that somebody has connected. Switched off, none is asked.",
+				zh:   "跟随已连接的媒体服务器。关闭后不会访问任何一台。"},
+			{name: "plex_url", at: &s.PlexURL, standard: "https://plex.tv", check: checkURL, form: URL, advanced: true,
+				label: "Plex accounts", labelZH: "Plex 账号服务地址",
+				help: "Address of the service that signs Plex accounts in.",
+				zh:   "Plex 账号登录服务的地址。"},
+			{name: "plex_clients_url", at: &s.PlexClientsURL, standard: "https://clients.plex.tv", check: checkURL, form: URL, advanced: true,
+				label: "Servers of a Plex account", labelZH: "Plex 服务器列表地址",
+				help: "Address of the service that lists the servers and the Home members of a Plex account.",
+				zh:   "查询 Plex 账号的服务器和家庭成员的服务地址。"},
+			{name: "plex_auth_url", at: &s.PlexAuthURL, standard: "https://app.plex.tv/auth", check: checkURL, form: URL, advanced: true,
+				label: "Plex sign-in page", labelZH: "Plex 登录页地址",
+				help: "Page on which people confirm a sign-in to Plex. Browsers are sent there; the service itself does not ask it.",
+				zh:   "用户确认登录 Plex 的页面，由浏览器打开，程序本身不会访问。"},
+		},
+	}
+}

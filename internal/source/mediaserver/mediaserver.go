@@ -46,6 +46,8 @@ type Server struct {
 	// Token opens it, for the person with UserID; an administrator's key has no UserID.
 	Token  secret.Text
 	UserID string
+	// Account is, of Plex, the token of the account that lists the server: the way to its addresses when it has moved.
+	Account secret.Text
 	// Device is our name for the login: a sign-in with the same one ends the sign-in before (upstreams/watchers.md section 2.1).
 	Device string
 	// Quirks are what was learned of the server; a Client changes them while it works.
