@@ -71,7 +71,7 @@ func (x *call) send(ctx context.Context) (*http.Response, error) {
 	}
 	client := *x.now.http
 	if x.req.StayOnAddress || !x.isRead {
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		client.CheckRedirect = stay
 	}
 	return client.Do(out)
 }

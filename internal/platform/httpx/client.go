@@ -76,6 +76,9 @@ type Config struct {
 	Allow func(netip.Addr) error
 	// Roots are the authorities that are trusted, of a proxy too; nil is those of the system.
 	Roots *x509.CertPool
+	// Pin is the SHA-256 of the one certificate that is taken, in hex, whoever has signed it; empty is the usual check.
+	// With it a proxy cannot be one of https.
+	Pin string
 	// Ended is told of every attempt that was sent: to which host, its status or 0 when no whole
 	// answer came (of a Stream, no head), and how long it took. nil is told nothing.
 	Ended func(host string, status int, took time.Duration)
@@ -148,8 +151,10 @@ type Client struct {
 // setup is a Config with what was made of it.
 type setup struct {
 	Config
-	http  *http.Client
-	proxy func(*http.Request) (*url.URL, error) // nil where no proxy may be used
+	http *http.Client
+	// sockets is for websockets, which begin as HTTP/1.1.
+	sockets *http.Client
+	proxy   func(*http.Request) (*url.URL, error) // nil where no proxy may be used
 }
 
 // New is a client with cfg. masker is applied to the debug log and to errors.
@@ -184,9 +189,19 @@ func (c *Client) Apply(cfg Config) error {
 		transport.DialContext = guarded(cfg.Allow).DialContext
 	}
 	transport.TLSClientConfig = &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}
+	if cfg.Pin != "" {
+		transport.TLSClientConfig.InsecureSkipVerify = true //nolint:gosec // the pin is checked instead
+		transport.TLSClientConfig.VerifyConnection = pinned(cfg.Pin)
+	}
 	transport.MaxIdleConnsPerHost = idleConns
 	transport.MaxResponseHeaderBytes = 256 << 10
-	next := &setup{Config: cfg, http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}, proxy: transport.Proxy}
+	upgrading := transport.Clone()
+	upgrading.ForceAttemptHTTP2 = false
+	upgrading.Protocols = new(http.Protocols)
+	upgrading.Protocols.SetHTTP1(true)
+	next := &setup{Config: cfg, proxy: transport.Proxy,
+		http:    &http.Client{Transport: transport, CheckRedirect: checkRedirect},
+		sockets: &http.Client{Transport: upgrading, CheckRedirect: stay}}
 	if old := c.now.Swap(next); old != nil {
 		old.http.CloseIdleConnections()
 	}
@@ -244,6 +259,9 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	}
 	return nil
 }
+
+// stay has a redirect be the answer.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // ProxyFor is the proxy that a request to target goes through; nil is none. The error says that the
 // environment names a proxy that cannot be used.
