@@ -22,6 +22,7 @@ var tags = []*huma.Tag{
 	{Name: "NAS", Description: "The media library of a NAS, which is read by schedule."},
 	{Name: "ID table", Description: "The community table that leads from ids of other sites to entries."},
 	{Name: "TV boxes", Description: "The boxes whose player is asked what it plays."},
+	{Name: "Servers", Description: "Media servers that are watched with a person's own login, without webhooks."},
 	{Name: "Import", Description: "What media servers remember as watched, from before this service listened to them."},
 	{Name: "Tracker", Description: "The watch tracker: signing in there, and reading what was watched."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},

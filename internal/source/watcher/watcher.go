@@ -49,8 +49,8 @@ type Login struct {
 	Enabled       bool             `json:"enabled" doc:"Whether the server is asked at all."`
 	Way           Way              `json:"way" enum:"live,polling,waiting" doc:"How news come in: the server tells them at once (live), or it is asked from time to time (polling)."`
 	// SignIn is a sign-in by code that waits for a person; Choices are between what a person at Plex can see.
-	SignIn      *SignIn   `json:"sign_in" doc:"A sign-in by code that waits for a person; null otherwise."`
-	Choices     *Choices  `json:"choices" doc:"What the person has to choose before the login is complete; null otherwise."`
+	SignIn      *SignIn   `json:"sign_in,omitempty" doc:"A sign-in by code that waits for a person; not there otherwise."`
+	Choices     *Choices  `json:"choices,omitempty" doc:"What the person has to choose before the login is complete; not there otherwise."`
 	Libraries   []Library `json:"libraries"`
 	Accounts    []string  `json:"accounts" doc:"The enabled accounts that list media_user_name; without one nothing is marked."`
 	Webhook     bool      `json:"webhook" doc:"Whether webhooks of the same server and user came lately, too; one play is one record all the same."`
@@ -58,7 +58,7 @@ type Login struct {
 	// LastEventAt is when the last play was taken in.
 	LastEventAt *time.Time `json:"last_event_at"`
 	LastEvent   string     `json:"last_event" doc:"The last play that was taken in, such as 灯塔守望者 S2 E7."`
-	CatchUp     *CatchUp   `json:"last_catch_up" doc:"The last time when everything since was asked for; null before."`
+	CatchUp     *CatchUp   `json:"last_catch_up,omitempty" doc:"The last time when everything since was asked for; not there before."`
 	NextCatchUp *time.Time `json:"next_catch_up"`
 	ComparedAt  *time.Time `json:"compared_at" doc:"When everything that the person has played was last compared."`
 	Known       int        `json:"known" doc:"How many played episodes and films of the server are known."`
