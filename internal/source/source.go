@@ -44,7 +44,7 @@ var Adapters = []Adapter{
 var Push = names()
 
 // All lists every source, in the order people see them: those that push, then those that are polled.
-var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker})
+var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker, watch.Watcher})
 
 func names() []watch.Source {
 	var all []watch.Source
