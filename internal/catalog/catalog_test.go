@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -327,19 +328,54 @@ func TestWatched(t *testing.T) {
 	must(t, s.SetMark("mira", 20000, catalog.EpisodeWatched))
 	must(t, s.SetMark("mira", 20001, catalog.EpisodeWish))
 	must(t, s.SetMark("mira", 21199, catalog.EpisodeWatched)) // of the second page
-	type ids = map[catalog.EpisodeID]bool
+	type ids = map[catalog.EpisodeID]time.Time
 	for subject, want := range map[catalog.SubjectID]catalog.Watched{
 		100: {Entry: catalog.Doing, Episodes: ids{}},
 		101: {},
 		102: {Entry: catalog.Done},
 		104: {Entry: catalog.Doing, Episodes: ids{}},
-		105: {Entry: catalog.Doing, Episodes: ids{20000: true, 21199: true}},
+		105: {Entry: catalog.Doing, Episodes: ids{20000: {}, 21199: {}}},
 	} {
 		entry := entryOf(c, subject)
 		got, err := entry.Watched(t.Context())
 		must(t, err)
+		if (got.Entry != 0) != (time.Since(got.Changed) < time.Minute) {
+			t.Errorf("subject %d was changed at %v", subject, got.Changed)
+		}
+		got.Changed = time.Time{}
+		for id, at := range got.Episodes {
+			if time.Since(at) > time.Minute {
+				t.Errorf("episode %d was marked at %v", id, at)
+			}
+			got.Episodes[id] = time.Time{}
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("subject %d: %s", subject, diff)
+		}
+	}
+}
+
+// A day that makes no sense is not known; the mark beside it counts all the same.
+func TestDaysOfMarksAreReadLeniently(t *testing.T) {
+	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		strconv.FormatInt(day.Unix(), 10): day,
+		`"2026-01-02T11:04:05+08:00"`:     day,
+		`0`:                               {}, `-5`: {}, `null`: {}, `"soon"`: {}, `{"at":1}`: {}, `1.5`: {},
+		strconv.FormatInt(day.UnixMilli(), 10): {}, // a time in the year 57889
+	} {
+		c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			body := `{"subject_id":8,"type":3,"updated_at":` + text + `}`
+			if strings.HasSuffix(r.URL.Path, "/episodes") {
+				body = `{"data":[{"episode":{"id":801,"subject_id":8},"type":2,"updated_at":` + text + `}],"total":1,"limit":1000,"offset":0}`
+			}
+			say(200, asJSON, body)(w, r)
+		})
+		entry := entryOf(c, 8)
+		got, err := entry.Watched(t.Context())
+		at, marked := got.Episodes[801]
+		if err != nil || !marked || !at.Equal(want) || !got.Changed.Equal(want) {
+			t.Errorf("%s: %v, %v, %v (%v)", text, got.Changed, marked, at, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"watchmark/internal/platform/reason"
 )
@@ -159,27 +160,36 @@ func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (result MarkResult,
 type Watched struct {
 	// Entry is the state of the entry; 0 = not collected.
 	Entry CollectionType
-	// Episodes are those that are marked watched; nil when the entry is done or missing.
-	Episodes map[EpisodeID]bool
+	// Changed is when the entry was last written; zero when that is not known.
+	Changed time.Time
+	// Episodes are those that are marked watched, and when they were; nil when the entry is done or missing.
+	Episodes map[EpisodeID]time.Time
 }
 
-// Has reports whether a mark of the episode would write nothing; 0 is the subject itself.
-func (w Watched) Has(episode EpisodeID) bool { return w.Entry == Done || w.Episodes[episode] }
+// Has reports whether a mark of the episode would write nothing, and since when the list has it as far as it tells; 0 is
+// the subject itself.
+func (w Watched) Has(episode EpisodeID) (has bool, since time.Time) {
+	if w.Entry == Done {
+		return true, w.Changed
+	}
+	since, has = w.Episodes[episode]
+	return has, since
+}
 
 // Watched reads what is marked on a subject and writes nothing. Errors are those of the calls.
 func (e *ListEntry) Watched(ctx context.Context) (Watched, error) {
 	entry, err := e.entry(ctx)
 	if err != nil || entry.Type == 0 || entry.Type == Done {
-		return Watched{Entry: entry.Type}, err
+		return Watched{Entry: entry.Type, Changed: entry.changed}, err
 	}
 	marks, err := e.Session.episodeMarks(ctx, e.Subject)
 	if err != nil {
 		return Watched{}, err
 	}
-	w := Watched{Entry: entry.Type, Episodes: map[EpisodeID]bool{}}
+	w := Watched{Entry: entry.Type, Changed: entry.changed, Episodes: map[EpisodeID]time.Time{}}
 	for _, mark := range marks {
 		if mark.State == EpisodeWatched {
-			w.Episodes[mark.Episode.ID] = true
+			w.Episodes[mark.Episode.ID] = mark.At
 		}
 	}
 	return w, nil

@@ -3,11 +3,14 @@ package catalog
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // listed is an entry of a list; its zero is "not collected".
 type listed struct {
 	Type CollectionType
+	// changed is when the entry was last written; zero when that is not known.
+	changed time.Time
 	// marked is how many episodes have a mark, of any kind and type; -1 is not known.
 	marked int
 	// eps is Subject.Eps; 0 is not known.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"watchmark/internal/platform/secret"
 )
@@ -60,8 +61,9 @@ type apiCollection struct {
 	Type    CollectionType `json:"type"`
 	Private bool           `json:"private"`
 	// Marked is how many episodes have a mark, of any kind and type.
-	Marked *int `json:"ep_status"`
-	About  struct {
+	Marked  *int   `json:"ep_status"`
+	Changed moment `json:"updated_at"`
+	About   struct {
 		Eps int `json:"eps"`
 	} `json:"subject"`
 }
@@ -79,7 +81,7 @@ func (s Session) collection(ctx context.Context, username string, subject Subjec
 	if err := s.read(ctx, k, &entry, func() bool { return entry.Subject == subject && entry.known() }); err != nil {
 		return listed{}, err
 	}
-	now := listed{Type: entry.Type, marked: -1, eps: entry.About.Eps}
+	now := listed{Type: entry.Type, changed: entry.Changed.Time, marked: -1, eps: entry.About.Eps}
 	if entry.Marked != nil {
 		now.marked = *entry.Marked
 	}
@@ -159,6 +161,8 @@ func (s Session) changeEntry(ctx context.Context, subject SubjectID, state Colle
 type episodeMark struct {
 	Episode EpisodeInfo
 	State   EpisodeState
+	// At is when the state was set; zero when that is not known.
+	At time.Time
 }
 
 // episodeMarks reads the state of every episode of a subject, of all types. It
@@ -174,7 +178,7 @@ func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episode
 	}
 	marks := make([]episodeMark, 0, len(rows))
 	for _, r := range rows {
-		marks = append(marks, episodeMark{r.Episode.info(), r.Type})
+		marks = append(marks, episodeMark{r.Episode.info(), r.Type, r.At.Time})
 	}
 	return marks, nil
 }
@@ -183,6 +187,24 @@ func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episode
 type apiMark struct {
 	Episode apiEpisode   `json:"episode"`
 	Type    EpisodeState `json:"type"`
+	At      moment       `json:"updated_at"`
+}
+
+// moment is a time as /v0 sends it: in words of an entry, in seconds of a mark. What is neither is the zero time, for nothing
+// but a date hangs on it.
+type moment struct{ time.Time }
+
+func (m *moment) UnmarshalJSON(text []byte) error {
+	m.Time = time.Time{}
+	if seconds, err := strconv.ParseInt(string(text), 10, 64); err == nil && seconds > 0 {
+		m.Time = time.Unix(seconds, 0)
+	} else if at, err := time.Parse(`"`+time.RFC3339+`"`, string(text)); err == nil {
+		m.Time = at
+	}
+	if m.After(time.Now().Add(24 * time.Hour)) {
+		m.Time = time.Time{}
+	}
+	return nil
 }
 
 func (m apiMark) known() bool {
@@ -199,7 +221,7 @@ func (s Session) episodeMark(ctx context.Context, episode EpisodeID) (episodeMar
 	if err := s.read(ctx, k, &mark, func() bool { return mark.known() && mark.Episode.ID == episode }); err != nil {
 		return episodeMark{}, err
 	}
-	return episodeMark{mark.Episode.info(), mark.Type}, nil
+	return episodeMark{mark.Episode.info(), mark.Type, mark.At.Time}, nil
 }
 
 // Episodes is Client.Episodes with what only the owner of the token is shown, read from their marks.

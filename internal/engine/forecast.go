@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
@@ -22,17 +23,27 @@ func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, pr
 	return accounts, r.message, err
 }
 
-// Forecast tells what would become of events, as Preview does, and what of it is on the lists
-// already. It remembers what it read of lists, so one serves one table. The error of the
-// function it returns is that of the database, or of its context.
+// Forecast tells what would become of events, as Preview does, and what of it is on the lists of the accounts that name
+// their users already. It remembers what it read of lists, so one serves one table. The error of the function it returns
+// is that of the database, or of its context.
 func (e *Engine) Forecast() preview.Of {
-	f := forecaster{e, map[listed]read{}}
-	return f.of
+	return (&forecaster{e, func(ctx context.Context, event watch.Event) (route, error) {
+		return e.route(ctx, event.UserName, false)
+	}, map[listed]read{}}).of
+}
+
+// ForecastFor is Forecast for the list of one account, whoever watched. The error may also be account.ErrNotFound.
+func (e *Engine) ForecastFor(id int64) preview.Of {
+	return (&forecaster{e, func(ctx context.Context, _ watch.Event) (route, error) {
+		a, err := e.Accounts.Get(ctx, id)
+		return route{accounts: []account.Account{a}}, err
+	}, map[listed]read{}}).of
 }
 
 type (
 	forecaster struct {
 		e     *Engine
+		to    func(ctx context.Context, event watch.Event) (route, error)
 		lists map[listed]read
 	}
 	listed struct {
@@ -46,7 +57,7 @@ type (
 )
 
 func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict, error) {
-	r, err := f.e.route(ctx, event.UserName, false)
+	r, err := f.to(ctx, event)
 	if err != nil {
 		return preview.Verdict{}, err
 	}
@@ -66,7 +77,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	}
 	v.Status = preview.Marked
 	for _, a := range r.accounts {
-		on, err := f.on(ctx, a, result)
+		on, since, err := f.on(ctx, a, result)
 		switch {
 		case ctx.Err() != nil:
 			return preview.Verdict{}, ctx.Err()
@@ -79,6 +90,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message
 			return v, nil
 		case on:
+			v.Since = since
 		case a.DryRun && v.Status == preview.Marked:
 			v.Status = preview.DryRun
 		case !a.DryRun:
@@ -88,8 +100,8 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	return v, nil
 }
 
-// on reports whether what an event matched is on the list of an account.
-func (f *forecaster) on(ctx context.Context, a account.Account, result match.Result) (bool, error) {
+// on reports whether what an event matched is on the list of an account, and since when.
+func (f *forecaster) on(ctx context.Context, a account.Account, result match.Result) (on bool, since time.Time, err error) {
 	key := listed{a.ID, result.SubjectID}
 	known, asked := f.lists[key]
 	if !asked {
@@ -98,5 +110,6 @@ func (f *forecaster) on(ctx context.Context, a account.Account, result match.Res
 			f.lists[key] = known
 		}
 	}
-	return known.watched.Has(result.EpisodeID), known.err
+	on, since = known.watched.Has(result.EpisodeID)
+	return on, since, known.err
 }

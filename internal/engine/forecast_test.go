@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,5 +79,27 @@ func TestATableGathersWhatComesOutAlike(t *testing.T) {
 	want := map[preview.Status][]float64{preview.Mark: {1, 3, 12.5}, preview.Marked: {2}}
 	if diff := cmp.Diff(want, got); diff != "" || table.Items != 4 || table.Counts[preview.Mark] != 3 {
 		t.Errorf("the table is %+v (-want +got):\n%s", table, diff)
+	}
+}
+
+func TestAForecastForOneAccountAsksItsListAlone(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	two := h.account(t, "two", false, "mira")
+	h.list.watched["one/8/801"] = true
+	h.list.watched["two/8/802"] = true
+	of := h.ForecastFor(two.ID)
+	for number, want := range map[float64]preview.Verdict{
+		1: {Status: preview.Mark, SubjectID: 8},
+		2: {Status: preview.Marked, SubjectID: 8, Since: markedAt},
+	} {
+		got, err := of(t.Context(), episode("a", "stranger", number))
+		got.SubjectName, got.Reason = "", reason.Reason{}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("episode %v: %v (-want +got):\n%s", number, err, diff)
+		}
+	}
+	if _, err := h.ForecastFor(404)(t.Context(), episode("a", "mira", 1)); !errors.Is(err, account.ErrNotFound) {
+		t.Errorf("the list of nobody: %v", err)
 	}
 }

@@ -215,14 +215,17 @@ func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.Subj
 	return result, nil
 }
 
+// markedAt is since when lists have what they have.
+var markedAt = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
+
 func (l *list) Watched(_ context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := catalog.Watched{Entry: catalog.Doing, Episodes: map[catalog.EpisodeID]bool{}}
+	w := catalog.Watched{Entry: catalog.Doing, Episodes: map[catalog.EpisodeID]time.Time{}}
 	for key := range l.watched {
 		var id catalog.EpisodeID
 		if n, _ := fmt.Sscanf(key, fmt.Sprintf("%s/%d/%%d", a.Username, subject), &id); n == 1 {
-			w.Episodes[id] = true
+			w.Episodes[id] = markedAt
 		}
 	}
 	return w, l.err

@@ -189,7 +189,7 @@ func TestKeysExist(t *testing.T) {
 		need("the tracker", "tracker.outcome."+string(outcome))
 		need("the tracker", "script.tracker_"+string(outcome))
 	}
-	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable} {
+	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable, preview.Played, preview.Unlisted, preview.Unmark} {
 		need("a forecast", "preview.is."+string(status))
 	}
 	for _, kind := range diagnose.Kinds {

@@ -1,11 +1,12 @@
 // Package preview tells, before anything is marked, what would become of much that was
-// watched: a table that a person reads before importing a history.
+// watched: a table that a person reads before importing a history, or before marking on a media server what a list has.
 package preview
 
 import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/reason"
@@ -29,6 +30,13 @@ const (
 	Unreachable     Status = "unreachable"       // the catalog cannot be asked now
 )
 
+// What else may become of an item of a media server that gets the marks of a list.
+const (
+	Played   Status = "played"   // the server has it as played already: nothing would be written
+	Unlisted Status = "unlisted" // it is not on the list: it stays unplayed
+	Unmark   Status = "unmark"   // it is played there and not on the list: its mark would be taken away
+)
+
 // Verdict is what would become of one event.
 type Verdict struct {
 	Status      Status
@@ -36,6 +44,8 @@ type Verdict struct {
 	SubjectName string
 	// Reason is why, in one sentence.
 	Reason reason.Reason
+	// Since is when the list got what is Marked, as far as it tells; zero otherwise.
+	Since time.Time
 }
 
 // Of tells what would become of an event and changes nothing. Its error ends the whole forecast.
@@ -47,7 +57,7 @@ type Row struct {
 	Season      *int              `json:"season" doc:"0 is specials; null when it is not known, and for films."`
 	Film        bool              `json:"film"`
 	Episodes    []float64         `json:"episodes" doc:"In ascending order; empty for films."`
-	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
+	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable,played,unlisted,unmark" doc:"marked is on the list already. The last three are of items of a server that gets the marks of a list: played there already, not on the list, or played there and not on the list."`
 	SubjectID   catalog.SubjectID `json:"subject_id" doc:"Bangumi's entry; 0 for none."`
 	SubjectName string            `json:"subject_name"`
 	Reason      reason.Reason     `json:"reason_value" doc:"Why, in one sentence; that of the first episode."`
@@ -81,16 +91,9 @@ func NewTable(of Of) *Table {
 
 // Add looks an event up, unless its episode or film is in the table. The error is that of its Of.
 func (t *Table) Add(ctx context.Context, event watch.Event) error {
-	// Remakes and films of one name differ by their ids, or by the year.
-	show := fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.ItemIDs, event.AirDate.Year)
-	item := show
+	item := of(event)
 	if !event.IsFilm() {
-		season := -1 // not told
-		if event.Season != nil {
-			season = *event.Season
-		}
-		show = fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.SeriesIDs, season)
-		item = fmt.Sprintf("%s %v", show, *event.Episode)
+		item = fmt.Sprintf("%s %v", item, *event.Episode)
 	}
 	switch {
 	case t.seen[item]:
@@ -104,9 +107,13 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 		return err
 	}
 	t.seen[item] = true
-	t.Items++
-	t.Counts[v.Status]++
-	key := fmt.Sprintf("%s %s %d", show, v.Status, v.SubjectID)
+	t.Put(event, v)
+	return nil
+}
+
+// Put adds what becomes of an event, unless the table says so already.
+func (t *Table) Put(event watch.Event, v Verdict) {
+	key := fmt.Sprintf("%s %s %d", of(event), v.Status, v.SubjectID)
 	i, known := t.at[key]
 	if !known {
 		i = len(t.Rows)
@@ -115,11 +122,29 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 			Title: event.Title, Season: event.Season, Film: event.IsFilm(), Episodes: []float64{},
 			Status: v.Status, SubjectID: v.SubjectID, SubjectName: v.SubjectName, Reason: v.Reason,
 		})
+	} else if event.IsFilm() {
+		return
 	}
 	if event.Episode != nil {
 		row := &t.Rows[i]
-		place, _ := slices.BinarySearch(row.Episodes, *event.Episode)
+		place, known := slices.BinarySearch(row.Episodes, *event.Episode)
+		if known {
+			return
+		}
 		row.Episodes = slices.Insert(row.Episodes, place, *event.Episode)
 	}
-	return nil
+	t.Items++
+	t.Counts[v.Status]++
+}
+
+// of is what an event is about: a film, or a season of a show. Remakes and films of one name differ by their ids, or by the year.
+func of(event watch.Event) string {
+	if event.IsFilm() {
+		return fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.ItemIDs, event.AirDate.Year)
+	}
+	season := -1 // not told
+	if event.Season != nil {
+		season = *event.Season
+	}
+	return fmt.Sprintf("%q %q %v %d", event.UserName, event.Title, event.SeriesIDs, season)
 }

@@ -52,3 +52,24 @@ func TestAForecastThatFailsEndsTheTable(t *testing.T) {
 		t.Errorf("error %v, %d items", err, table.Items)
 	}
 }
+
+// A server may have an item twice, such as in two libraries.
+func TestATableHasAVerdictOnce(t *testing.T) {
+	table := preview.NewTable(nil)
+	put := func(media watch.Media, number float64, status preview.Status) {
+		event := watch.Event{Media: media, Title: "a"}
+		if media == watch.Episode {
+			event.Episode = &number
+		}
+		table.Put(event, preview.Verdict{Status: status})
+	}
+	for range 2 {
+		put(watch.Movie, 0, preview.Mark)
+		put(watch.Episode, 1, preview.Mark)
+		put(watch.Episode, 1, preview.Played)
+		put(watch.Episode, 2, preview.Played)
+	}
+	if table.Items != 4 || len(table.Rows) != 3 || table.Counts[preview.Mark] != 2 || table.Counts[preview.Played] != 2 {
+		t.Errorf("the table is %+v", table)
+	}
+}
