@@ -1,0 +1,345 @@
+package mediaserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/source/mediabrowser"
+	"watchmark/internal/source/payload"
+)
+
+// trait is in what the servers that share Emby's ancestor differ.
+type trait struct {
+	product string
+	// header names this service by identity, and has the token unless it is empty.
+	header func(identity, token string) http.Header
+	// fields are what must be named for a row to have it: of an item, and of an item in a list of everything played.
+	fields, full string
+	// me says that /Users/Me tells who signed in.
+	me bool
+	// public says that the server tells its id without a sign-in.
+	public bool
+	// socket is the path of the websocket; empty is none. inQuery has it open by the token in the address.
+	socket  string
+	inQuery bool
+	// ping is how often a websocket is asked for a sign of life; 0 where messages do that.
+	ping time.Duration
+	// dated is how the time of a play is written in the address of a mark.
+	dated string
+	// exact is the path that writes what is kept of an item as it is given; empty is none.
+	exact func(user, item string) (path string, query url.Values)
+}
+
+var traits = map[Kind]*trait{Jellyfin: &jellyfin, Emby: &emby, Ugreen: &ugreen, ZSpace: &zspace, FnOS: &fnos}
+
+// Product is what people call a kind of server.
+func (k Kind) Product() string {
+	if t := traits[k]; t != nil {
+		return t.product
+	}
+	return "Plex"
+}
+
+// withToken is identity with a token, if there is one.
+func withToken(identity, token string) string {
+	if token == "" {
+		return identity
+	}
+	return identity + `, Token="` + token + `"`
+}
+
+// browser asks a Jellyfin or an Emby.
+type browser struct {
+	traits *trait
+	wire   *wire
+
+	mu        sync.Mutex
+	server    Server // its Quirks change
+	info      payload.Object
+	count     int               // of everything played when it was last read; used where dates are slow
+	libraries map[string]string // of series and films, as far as they were read
+}
+
+// verify asks without the token who answers, and fails with ErrOther unless it is the server of the login.
+func (b *browser) verify(ctx context.Context) error {
+	if !b.traits.public {
+		return nil
+	}
+	resp, err := b.wire.send(ctx, ask{path: "/System/Info/Public"}, nil)
+	if err != nil {
+		return err
+	}
+	var info payload.Object
+	if err := b.wire.decode(resp, &info); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id := info.Line("Id"); b.server.ID != "" && id != b.server.ID {
+		b.wire.distrust()
+		return ErrOther
+	}
+	b.info = info
+	return nil
+}
+
+// admitted sends what signs a person in, and reads the answer.
+func (d *Dialer) admitted(ctx context.Context, b *browser, at Found, a ask) (Login, error) {
+	b.wire.verify = nil // it was just asked
+	resp, err := b.wire.do(ctx, a)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return Login{}, ctx.Err()
+	case resp != nil && resp.Status == http.StatusUnauthorized:
+		return Login{}, reason.At("password", wrongPassword.With(b.traits.product))
+	case resp != nil && resp.Status == http.StatusForbidden:
+		return Login{}, reason.At("username", userRefused.With(b.traits.product))
+	default:
+		return Login{}, atURL(err)
+	}
+	var answer payload.Object
+	if err := b.wire.decode(resp, &answer); err != nil {
+		return Login{}, reason.At("url", err)
+	}
+	s, user := b.server, answer.Object("User")
+	token := answer.Text("AccessToken")
+	d.Masker.Add(token)
+	s.Token, s.UserID = secret.Text(token), user.Line("Id")
+	if s.ID == "" {
+		s.ID = answer.Line("ServerId")
+	}
+	if !validID(s.UserID) || !validToken(token) {
+		return Login{}, reason.At("url", notThat.With(b.traits.product))
+	}
+	l := Login{Server: s, UserName: user.Line("Name"), Name: at.Name, Version: at.Version}
+	if b.traits.public {
+		return l, nil
+	}
+	// The others tell their name only to who has signed in.
+	signedIn, err := d.open(s)
+	if err != nil {
+		return Login{}, err
+	}
+	var info payload.Object
+	if err := signedIn.wire.get(ctx, ask{path: "/System/Info"}, &info); err == nil {
+		l.Name, l.Version = info.Line("ServerName", "ProductName"), info.Line("Version", "ServerVersion")
+		if l.Server.ID == "" && validID(info.Line("Id")) {
+			l.Server.ID = info.Line("Id")
+		}
+	}
+	return l, nil
+}
+
+// validToken reports whether a token can stand in a header.
+func validToken(token string) bool {
+	return token != "" && len(token) <= mostCredential && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '%' || r == '+' })
+}
+
+func (b *browser) Who(ctx context.Context) (Login, error) {
+	b.wire.distrust() // ask the server for its version again
+	l := Login{Server: b.snapshot()}
+	path := "/Users/Me"
+	switch {
+	case l.Server.UserID == "":
+		path = "/System/Info"
+	case !b.traits.me:
+		path = "/Users/" + url.PathEscape(l.Server.UserID)
+	}
+	var who payload.Object
+	if err := b.wire.get(ctx, ask{path: path}, &who); err != nil {
+		return Login{}, err
+	}
+	b.mu.Lock()
+	info := b.info
+	b.mu.Unlock()
+	if l.Server.UserID == "" {
+		info = who
+	} else if l.UserName = who.Line("Name"); !sameID(who.Line("Id"), l.Server.UserID) {
+		return Login{}, unreachable(notThat.With(b.traits.product))
+	}
+	if !b.traits.public && l.Server.UserID != "" {
+		_ = b.wire.get(ctx, ask{path: "/System/Info"}, &info) // it has but the name and the version
+	}
+	l.Name, l.Version = info.Line("ServerName", "ProductName"), info.Line("Version", "ServerVersion")
+	if id := info.Line("Id"); l.Server.ID == "" && validID(id) {
+		l.Server.ID = id
+		b.mu.Lock()
+		b.server.ID = id
+		b.mu.Unlock()
+	}
+	return l, nil
+}
+
+// sameID compares ids of users, which some write with dashes and some without.
+func sameID(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""))
+}
+
+func (b *browser) Libraries(ctx context.Context) ([]Library, error) {
+	var answer payload.Object
+	if err := b.wire.get(ctx, ask{path: b.user() + "/Views"}, &answer); err != nil {
+		return nil, err
+	}
+	if answer["Items"] == nil {
+		return nil, unreachable(notThat.With(b.traits.product))
+	}
+	list := []Library{}
+	for _, o := range answer.Objects("Items") {
+		l := Library{ID: o.Line("Id"), Name: o.Line("Name"), Kind: "other"}
+		switch strings.ToLower(o.Line("CollectionType")) {
+		case "tvshows":
+			l.Kind = "show"
+		case "movies":
+			l.Kind = "movie"
+		case "", "mixed", "unknown": // a library without a kind holds both
+			l.Kind = "mixed"
+		}
+		if validID(l.ID) {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// user is the path of what belongs to the person.
+func (b *browser) user() string { return "/Users/" + url.PathEscape(b.snapshot().UserID) }
+
+func (b *browser) snapshot() Server {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.server
+}
+
+// mostIDs is how many ids stand in one request: addresses have bounds.
+const mostIDs = 100
+
+func (b *browser) Items(ctx context.Context, ids []string) ([]Item, error) {
+	var items []Item
+	err := b.byID(ctx, ids, url.Values{"Fields": {b.traits.fields}, "EnableUserData": {"true"}}, func(o payload.Object) {
+		if item, ok := readItem(o, b.libraryOf(o)); ok {
+			items = append(items, item)
+		}
+	})
+	return items, err
+}
+
+func (b *browser) Shows(ctx context.Context, ids []string) ([]Show, error) {
+	var shows []Show
+	err := b.byID(ctx, ids, url.Values{"Fields": {"ProviderIds,OriginalTitle,ProductionYear"}, "EnableUserData": {"false"}}, func(o payload.Object) {
+		if strings.EqualFold(o.Line("Type"), "Series") {
+			shows = append(shows, readShow(o))
+		}
+	})
+	return shows, err
+}
+
+// byID asks for what has one of ids, and gives each with an id that was asked for to each.
+func (b *browser) byID(ctx context.Context, ids []string, query url.Values, each func(payload.Object)) error {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return !validID(id) })
+	query.Set("EnableImages", "false")
+	query.Set("CollapseBoxSetItems", "false")
+	query.Set("GroupItemsIntoCollections", "false")
+	for some := range slices.Chunk(ids, mostIDs) {
+		query.Set("Ids", strings.Join(some, ","))
+		var answer payload.Object
+		if err := b.wire.get(ctx, ask{path: b.user() + "/Items", query: query, list: true}, &answer); err != nil {
+			return err
+		}
+		if answer["Items"] == nil {
+			return unreachable(notThat.With(b.traits.product))
+		}
+		for _, o := range answer.Objects("Items") {
+			if slices.Contains(some, o.Line("Id")) {
+				each(o)
+			}
+		}
+	}
+	return nil
+}
+
+// libraryOf is the library of an item that was read before, or of whose show something was; empty when it is not known.
+func (b *browser) libraryOf(o payload.Object) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id, known := b.libraries[o.Line("SeriesId")]; known {
+		return id
+	}
+	return b.libraries[o.Line("Id")]
+}
+
+func (b *browser) SignOut(ctx context.Context) error {
+	if b.snapshot().UserID == "" { // the key of an administrator is not ours to end
+		return nil
+	}
+	_, err := b.wire.do(ctx, ask{method: http.MethodPost, path: "/Sessions/Logout"})
+	if errors.Is(err, ErrSignedOut) {
+		return nil
+	}
+	return err
+}
+
+func (b *browser) Quirks() Quirks { return b.snapshot().Quirks }
+
+func (b *browser) Skew() time.Duration {
+	_, skew := b.wire.facts()
+	return skew
+}
+
+func (b *browser) Requests() int {
+	requests, _ := b.wire.facts()
+	return requests
+}
+
+// readItem is an episode or a film of a list.
+func readItem(o payload.Object, library string) (Item, bool) {
+	r := mediabrowser.Read(o)
+	if !strings.EqualFold(r.ItemType, "Episode") && !strings.EqualFold(r.ItemType, "Movie") || !validID(r.Event.ItemID) {
+		return Item{}, false
+	}
+	if !validID(r.Event.SeriesID) {
+		r.Event.SeriesID = ""
+	}
+	state := o.Object("UserData")
+	item := Item{Report: r, Library: library, Length: ticks(o, "RunTimeTicks"), Year: o.Year("ProductionYear").Year, Begins: true}
+	if item.Year == 0 {
+		item.Year = r.Event.AirDate.Year
+	}
+	item.State.Played, _ = state.Bool("Played")
+	item.State.At = state.Time("LastPlayedDate")
+	if count, ok := state.Int("PlayCount"); ok {
+		item.State.Count = min(max(count, 0), 1_000_000)
+	}
+	item.State.Position = ticks(state, "PlaybackPositionTicks")
+	return item, true
+}
+
+func readShow(o payload.Object) Show {
+	return Show{ID: o.Line("Id"), Title: o.Line("Name"), Original: o.Line("OriginalTitle"), Year: o.Year("ProductionYear").Year, IDs: o.Object("ProviderIds").IDs()}
+}
+
+// ticks is a length in units of 100 ns; 0 when it is out of any sense.
+func ticks(o payload.Object, key string) time.Duration {
+	const most = 7 * 24 * time.Hour
+	n, ok := o.Int(key)
+	if !ok || n < 0 || n > int(most/100) {
+		return 0
+	}
+	return time.Duration(n) * 100
+}
+
+// missing reports an item that the server does not know, or does not show to the person.
+func (b *browser) missing(err error) error {
+	return fmt.Errorf("%w: %w", noItem.With(b.traits.product), err)
+}
