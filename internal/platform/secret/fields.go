@@ -7,7 +7,7 @@ import (
 
 // SensitiveField reports whether a field, header or parameter of this name holds
 // something secret: its name contains token, authorization, cookie, password,
-// secret, verifier or api key, or a word of it is otp or e-mail, or it is code.
+// secret, verifier or api key, or a word of it is otp or e-mail, or it is code or pin.
 // Case and separators do not matter; status_code is not code.
 func SensitiveField(name string) bool {
 	words := splitWords(name)
@@ -21,7 +21,7 @@ func SensitiveField(name string) bool {
 		}
 	}
 	switch whole {
-	case "code", "authcode", "authorizationcode", "devicecode", "usercode", "passcode", "pwd", "pass", "mail":
+	case "code", "authcode", "authorizationcode", "devicecode", "usercode", "passcode", "pwd", "pass", "pin", "mail":
 		return true
 	}
 	for i, word := range words {

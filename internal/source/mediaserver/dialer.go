@@ -22,6 +22,8 @@ type Dialer struct {
 	// HTTP is how other services are reached, by the settings of now. A Client keeps what held when it was opened.
 	HTTP   func() httpx.Config
 	Masker *secret.Masker
+	// Plex is where the services of Plex are, by the settings of now.
+	Plex func() PlexAddresses
 	// Installation tells this installation from others, for ever; names of devices are made of it.
 	Installation string
 	Version      string
@@ -64,6 +66,9 @@ func (d *Dialer) client(base, pin string) (client *httpx.Client, brief time.Dura
 
 // Open is a Client of a server that a person has signed in at, or with the key of an administrator. It sends nothing yet.
 func (d *Dialer) Open(s Server) (Client, error) {
+	if s.Kind == Plex {
+		return d.openPlex(s)
+	}
 	if traits[s.Kind] == nil {
 		return nil, ErrCannot
 	}

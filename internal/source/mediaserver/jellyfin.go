@@ -34,9 +34,12 @@ var jellyfin = trait{
 // codeTime is how long a code of Quick Connect is good for (upstreams/watchers.md section 2.1).
 const codeTime = 10 * time.Minute
 
-// StartCode begins a sign-in that a person confirms elsewhere. The error is a *reason.FieldError for url, kind or
+// StartCode begins a sign-in that a person confirms elsewhere; for Plex no address is needed. The error is a *reason.FieldError for url, kind or
 // certificate_sha256, or that of ctx.
 func (d *Dialer) StartCode(ctx context.Context, s Server) (Code, error) {
+	if s.Kind == Plex {
+		return d.startPlex(ctx)
+	}
 	if s.Kind != Jellyfin {
 		return Code{}, reason.At("kind", noCodes.With(s.Kind.Product()))
 	}
@@ -68,9 +71,13 @@ func (d *Dialer) StartCode(ctx context.Context, s Server) (Code, error) {
 	return Code{Text: answer.Line("Code"), ExpiresAt: time.Now().Add(codeTime), Secret: secret.Text(b.server.Device + " " + token)}, nil
 }
 
-// FinishCode asks whether a sign-in was confirmed; done is false while it was not. Errors are those of StartCode; a code that has
+// FinishCode asks whether a sign-in was confirmed; done is false while it was not. Of Plex the Login has nothing but the token of
+// the account, which PlexChoose takes. Errors are those of StartCode; a code that has
 // expired is one for kind.
 func (d *Dialer) FinishCode(ctx context.Context, s Server, c Code) (l Login, done bool, err error) {
+	if s.Kind == Plex {
+		return d.finishPlex(ctx, c)
+	}
 	device, token, ok := strings.Cut(c.Secret.Reveal(), " ")
 	if s.Kind != Jellyfin || !ok {
 		return Login{}, false, reason.At("kind", noCodes.With(s.Kind.Product()))

@@ -46,7 +46,8 @@ type Server struct {
 	// Token opens it, for the person with UserID; an administrator's key has no UserID.
 	Token  secret.Text
 	UserID string
-	// Account is, of Plex, the token of the account that lists the server: the way to its addresses when it has moved.
+	// Account is, of Plex, the token of the person at plex.tv, which lists the server: the way to its addresses when it has moved. Those of
+	// several logins of an account end together.
 	Account secret.Text
 	// Device is our name for the login: a sign-in with the same one ends the sign-in before (upstreams/watchers.md section 2.1).
 	Device string
@@ -89,7 +90,7 @@ type Login struct {
 
 // Code is a sign-in that waits for a person to confirm it elsewhere.
 type Code struct {
-	// Text is what the person types in; Address is where, empty where it is done in any app of the server.
+	// Text is what the person types in, in any app of the server. Where there is an Address, it is a page to be opened which has it already.
 	Text      string
 	Address   string
 	ExpiresAt time.Time
@@ -140,7 +141,8 @@ type Show struct {
 // Client asks one server in the name of one person. It is used by one goroutine at a time. Errors are reasons: of
 // them ErrSignedOut, ErrRefused, ErrUnreachable, ErrOther, ErrNoPush and ErrCannot are to be told apart.
 type Client interface {
-	// Who is the person and the server; it fails with ErrSignedOut when the token is dead.
+	// Who is the person and the server; it fails with ErrSignedOut when the token is dead. What the server does not tell is empty: of
+	// Plex the names. Login.Server is to be kept: of Plex the address and the token may be others than before.
 	Who(ctx context.Context) (Login, error)
 	// Libraries are those that the person may see.
 	Libraries(ctx context.Context) ([]Library, error)

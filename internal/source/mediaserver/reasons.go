@@ -56,3 +56,20 @@ var (
 	noCodes     = reason.New("media_server_no_codes", "{product} does not let people sign in by a code: enter the password", "{product} 不支持用代码登录：请填写密码")
 	codeExpired = reason.New("media_server_code_expired", "the code has expired: begin again", "代码已过期：请重新开始")
 )
+
+// What is wrong with Plex.
+var (
+	plexAway      = reason.New("media_server_plex_away", "plex.tv does not answer: {cause}", "plex.tv 没有响应：{cause}")
+	plexFails     = reason.New("media_server_plex_fails", "plex.tv does not answer as it should ({status}): try again later", "plex.tv 的响应异常（{status}）：请稍后重试")
+	plexTooMany   = reason.New("media_server_plex_too_many", "plex.tv asks to wait: try again in some minutes", "plex.tv 要求等待：请几分钟后重试")
+	plexSignedOut = reason.New("media_server_plex_signed_out", "Plex has ended this sign-in: sign in again", "Plex 已结束这次登录：请重新登录")
+	plexNotShared = reason.New("media_server_plex_not_shared", "the Plex account may not use this server any more: ask its owner to share it, then sign in again",
+		"此 Plex 账号已无权使用该服务器：请联系所有者重新共享，然后重新登录")
+	noPlexServer = reason.New("media_server_plex_no_server", "the Plex account has no such server: choose one of the list", "此 Plex 账号没有这台服务器：请从列表中选择")
+	noPlexPerson = reason.New("media_server_plex_no_person", "the Plex Home has no such member: choose one of the list", "Plex 家庭中没有此成员：请从列表中选择")
+	wrongPlexPIN = reason.New("media_server_plex_wrong_pin", "this is not the PIN of that member", "该成员的 PIN 不正确")
+	plexUnfound  = reason.New("media_server_plex_unfound", "no address that Plex lists for {server} answers ({cause}): enter one that this service can reach, such as http://192.168.1.5:32400",
+		"Plex 为 {server} 列出的地址都没有响应（{cause}）：请填写本服务能访问的地址，例如 http://192.168.1.5:32400")
+	plexUnlisted = reason.New("media_server_plex_unlisted", "Plex lists no address of {server} that this service could reach: enter one, such as http://192.168.1.5:32400",
+		"Plex 没有列出本服务可访问的 {server} 地址：请填写一个，例如 http://192.168.1.5:32400")
+)
