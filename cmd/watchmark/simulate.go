@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/testkit/llmtest"
+	"watchmark/internal/testkit/mediaservertest"
 	"watchmark/internal/testkit/trackertest"
 )
 
@@ -18,6 +19,15 @@ type simulateCommand struct {
 
 	Tracker     string   `help:"Address for a simulated Trakt to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 	TrackerUser []string `help:"A user of the simulated Trakt; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
+
+	Jellyfin        string   `help:"Address for a simulated Jellyfin to listen on; it does not run when not given." placeholder:"HOST:PORT"`
+	JellyfinVersion string   `help:"Version of it, such as 10.8.13 or 12.0.0." default:"10.11.8" placeholder:"VERSION"`
+	Emby            string   `help:"Address for a simulated Emby to listen on." placeholder:"HOST:PORT"`
+	EmbyVersion     string   `help:"Version of it, such as 4.7.14.0." default:"4.9.1.0" placeholder:"VERSION"`
+	Ugreen          string   `help:"Address for a simulated media server of UGREEN to listen on." placeholder:"HOST:PORT"`
+	ZSpace          string   `name:"zspace" help:"Address for a simulated media server of ZSpace to listen on." placeholder:"HOST:PORT"`
+	FnOS            string   `name:"fnos" help:"Address for a simulated media server of fnOS to listen on." placeholder:"HOST:PORT"`
+	MediaUser       []string `help:"A user of the simulated media servers; may be given several times." default:"mira:mira" placeholder:"NAME:PASSWORD"`
 
 	LLM string `name:"llm" help:"Address for a simulated language model to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 }
@@ -67,8 +77,53 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 		defer stop()
 		_, _ = fmt.Fprintf(std.out, "simulated language model on %s/v1 (model: m-1, no key)\n", url)
 	}
+	stopMedia, err := c.media(ctx, std)
+	defer stopMedia()
+	if err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
+}
+
+// media serves the simulated media servers that were asked for.
+func (c simulateCommand) media(ctx context.Context, std standard) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, one := range stops {
+			one()
+		}
+	}
+	var users []mediaservertest.User
+	var names []string
+	for _, pair := range c.MediaUser {
+		name, password, found := strings.Cut(pair, ":")
+		if !found || name == "" {
+			return stop, errors.New("--media-user: give NAME:PASSWORD")
+		}
+		users, names = append(users, mediaservertest.User{Name: name, Password: password}), append(names, name)
+	}
+	for _, one := range []struct {
+		kind          mediaservertest.Kind
+		addr, version string
+	}{
+		{mediaservertest.Jellyfin, c.Jellyfin, c.JellyfinVersion}, {mediaservertest.Emby, c.Emby, c.EmbyVersion},
+		{mediaservertest.Ugreen, c.Ugreen, ""}, {mediaservertest.ZSpace, c.ZSpace, ""}, {mediaservertest.FnOS, c.FnOS, ""},
+	} {
+		if one.addr == "" {
+			continue
+		}
+		cfg := mediaservertest.Sample(one.kind, users...)
+		cfg.Version = one.version
+		url, end, err := mediaservertest.New(cfg).Listen(ctx, one.addr)
+		if err != nil {
+			return stop, err
+		}
+		stops = append(stops, end)
+		_, _ = fmt.Fprintf(std.out, "simulated %[1]s on %[2]s (users: %[3]s; watch: POST /_sim/%[1]s/play, played: GET /_sim/%[1]s/played, titles: GET /_sim/%[1]s/library)\n",
+			one.kind, url, strings.Join(names, ", "))
+	}
+	return stop, nil
 }
 
 // track serves the simulated tracker beside the catalog.
