@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"watchmark/internal/platform/lan"
 	"watchmark/internal/platform/reason"
@@ -19,7 +20,7 @@ func CheckURL(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || len(text) > longestAddress:
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || len(u.String()) > longestAddress || !isHost(u.Hostname()):
 		return "", reason.At("url", wrongAddress)
 	case u.User != nil:
 		return "", reason.At("url", withPassword)
@@ -59,7 +60,7 @@ func candidates(text string) ([]string, error) {
 	if at := strings.Index(rest, "/web"); at >= 0 {
 		rest = rest[:at]
 	}
-	rest = strings.TrimSuffix(strings.TrimRight(rest, "/"), "/emby")
+	rest = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(rest), "/"), "/emby")
 	host, path, _ := strings.Cut(rest, "/")
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
 		host = "[" + host + "]"
@@ -79,16 +80,23 @@ func candidates(text string) ([]string, error) {
 		}
 		all = append(all, base)
 	}
-	if u, err := url.Parse(all[0]); err != nil || u.Port() != "" || path != "" {
+	u, err := url.Parse(all[0])
+	if err != nil || u.Port() != "" || path != "" {
 		return all, nil //nolint:nilerr // CheckURL has parsed it
 	}
-	name := strings.Trim(host, "[]")
 	for _, one := range usual {
 		if !named || one.scheme == scheme {
-			all = append(all, one.scheme+"://"+net.JoinHostPort(name, one.port))
+			all = append(all, one.scheme+"://"+net.JoinHostPort(u.Hostname(), one.port))
 		}
 	}
 	return all, nil
+}
+
+// isHost reports whether text is a name or an address of a host, as people write them.
+func isHost(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:", r)
+	})
 }
 
 // mostID bounds the id of an item, a library or a user, in bytes.

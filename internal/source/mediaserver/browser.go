@@ -33,8 +33,10 @@ type trait struct {
 	inQuery bool
 	// ping is how often a websocket is asked for a sign of life; 0 where messages do that.
 	ping time.Duration
-	// dated is how the time of a play is written in the address of a mark.
-	dated string
+	// dated and layout are how the time of a play is told to a mark.
+	dated, layout string
+	// sessions asks for what plays now.
+	sessions url.Values
 	// exact is the path that writes what is kept of an item as it is given; empty is none.
 	exact func(user, item string) (path string, query url.Values)
 }

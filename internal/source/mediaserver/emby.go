@@ -23,7 +23,7 @@ var emby = trait{
 	socket:  "/embywebsocket",
 	inQuery: true,
 	ping:    20 * time.Second,
-	dated:   "20060102150405",
+	dated:   "DatePlayed", layout: "20060102150405",
 	exact: func(user, item string) (string, url.Values) {
 		return "/Users/" + url.PathEscape(user) + "/Items/" + url.PathEscape(item) + "/UserData", nil
 	},

@@ -25,7 +25,8 @@ var jellyfin = trait{
 	me:     true,
 	public: true,
 	socket: "/socket",
-	dated:  time.RFC3339,
+	dated:  "datePlayed", layout: time.RFC3339,
+	sessions: url.Values{"activeWithinSeconds": {"960"}},
 	exact: func(user, item string) (string, url.Values) {
 		return "/UserItems/" + url.PathEscape(item) + "/UserData", url.Values{"userId": {user}}
 	},

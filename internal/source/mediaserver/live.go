@@ -23,7 +23,7 @@ const (
 func (b *browser) Playing(ctx context.Context) ([]string, error) {
 	// Sessions of others are seen with some versions: they are dropped here, and nothing is kept of them.
 	var raw json.RawMessage
-	err := b.wire.get(ctx, ask{path: "/Sessions", query: url.Values{"ActiveWithinSeconds": {"960"}}}, &raw)
+	err := b.wire.get(ctx, ask{path: "/Sessions", query: b.traits.sessions}, &raw)
 	if err != nil {
 		return nil, err
 	}

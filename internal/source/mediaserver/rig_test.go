@@ -94,6 +94,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
+// object is a JSON object.
 type object = map[string]any
 
 func answer(w http.ResponseWriter, v any) {

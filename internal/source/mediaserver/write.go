@@ -68,7 +68,7 @@ func (b *browser) mark(ctx context.Context, id string, to State) error {
 	if to.Played {
 		a.method = http.MethodPost
 		if !to.At.IsZero() {
-			a.query = url.Values{"DatePlayed": {to.At.UTC().Format(b.traits.dated)}}
+			a.query = url.Values{b.traits.dated: {to.At.UTC().Format(b.traits.layout)}}
 		}
 	}
 	resp, err := b.wire.do(ctx, a)
