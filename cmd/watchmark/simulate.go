@@ -24,6 +24,7 @@ type simulateCommand struct {
 	JellyfinVersion string   `help:"Version of it, such as 10.8.13 or 12.0.0." default:"10.11.8" placeholder:"VERSION"`
 	Emby            string   `help:"Address for a simulated Emby to listen on." placeholder:"HOST:PORT"`
 	EmbyVersion     string   `help:"Version of it, such as 4.7.14.0." default:"4.9.1.0" placeholder:"VERSION"`
+	Plex            string   `help:"Address for a simulated Plex to listen on: plex.tv and a media server, which the first user owns." placeholder:"HOST:PORT"`
 	Ugreen          string   `help:"Address for a simulated media server of UGREEN to listen on." placeholder:"HOST:PORT"`
 	ZSpace          string   `name:"zspace" help:"Address for a simulated media server of ZSpace to listen on." placeholder:"HOST:PORT"`
 	FnOS            string   `name:"fnos" help:"Address for a simulated media server of fnOS to listen on." placeholder:"HOST:PORT"`
@@ -108,7 +109,7 @@ func (c simulateCommand) media(ctx context.Context, std standard) (stop func(), 
 		addr, version string
 	}{
 		{mediaservertest.Jellyfin, c.Jellyfin, c.JellyfinVersion}, {mediaservertest.Emby, c.Emby, c.EmbyVersion},
-		{mediaservertest.Ugreen, c.Ugreen, ""}, {mediaservertest.ZSpace, c.ZSpace, ""}, {mediaservertest.FnOS, c.FnOS, ""},
+		{mediaservertest.Plex, c.Plex, ""}, {mediaservertest.Ugreen, c.Ugreen, ""}, {mediaservertest.ZSpace, c.ZSpace, ""}, {mediaservertest.FnOS, c.FnOS, ""},
 	} {
 		if one.addr == "" {
 			continue
@@ -122,6 +123,9 @@ func (c simulateCommand) media(ctx context.Context, std standard) (stop func(), 
 		stops = append(stops, end)
 		_, _ = fmt.Fprintf(std.out, "simulated %[1]s on %[2]s (users: %[3]s; watch: POST /_sim/%[1]s/play, played: GET /_sim/%[1]s/played, titles: GET /_sim/%[1]s/library)\n",
 			one.kind, url, strings.Join(names, ", "))
+		if one.kind == mediaservertest.Plex {
+			_, _ = fmt.Fprintf(std.out, "for the service: WATCHMARK_WATCHER_PLEX_URL=%[1]s WATCHMARK_WATCHER_PLEX_CLIENTS_URL=%[1]s WATCHMARK_WATCHER_PLEX_AUTH_URL=%[1]s/auth\n", url)
+		}
 	}
 	return stop, nil
 }

@@ -106,9 +106,11 @@ func (s *Server) orderSeason(o order) error {
 // control answers /_sim/{kind}/…, which steers and inspects the server.
 func (s *Server) control(w http.ResponseWriter, r *http.Request) {
 	kind, action, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/_sim/"), "/")
+	plex, isPlex := s.front.(*plexServer)
 	switch {
 	case kind != string(s.cfg.Kind):
 		http.Error(w, "this is a simulated "+string(s.cfg.Kind)+": its paths begin with /_sim/"+string(s.cfg.Kind)+"/", http.StatusNotFound)
+	case isPlex && plex.control(w, r, action):
 	case r.Method == http.MethodGet:
 		s.inspect(w, action)
 	case action == "fault":

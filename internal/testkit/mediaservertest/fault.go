@@ -35,13 +35,7 @@ type Fault struct {
 
 // SetFault puts f in force in place of the one before; nil ends it.
 func (s *Server) SetFault(f *Fault) {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.current = nil
-	if f != nil && !f.Off {
-		own := *f
-		s.faults.current = &own
-	}
+	s.faults.set(f)
 }
 
 // Fail answers status to everything after some more requests; 0 ends it.
@@ -73,8 +67,15 @@ func (s *Server) Down(down bool) {
 
 // Starting has the server answer 503, as one that starts or moves its data, until it is ready.
 func (s *Server) Starting(starting bool) {
-	s.SetFault(&Fault{Off: !starting, Status: http.StatusServiceUnavailable, RetryAfter: 5, Body: "The server is starting."})
-	if starting {
+	body := "The server is starting."
+	plex, ok := s.front.(*plexServer)
+	if ok {
+		body = `<?xml version="1.0" encoding="UTF-8"?><Response code="503" title="Maintenance" status="Plex Media Server is currently running startup maintenance tasks."/>`
+	}
+	s.SetFault(&Fault{Off: !starting, Status: http.StatusServiceUnavailable, RetryAfter: 5, Body: body})
+	if starting && ok {
+		plex.restarted()
+	} else if starting {
 		s.Cut()
 	}
 }
@@ -83,6 +84,16 @@ func (s *Server) Starting(starting bool) {
 type faults struct {
 	mu      sync.Mutex
 	current *Fault
+}
+
+func (f *faults) set(to *Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current = nil
+	if to != nil && !to.Off {
+		own := *to
+		f.current = &own
+	}
 }
 
 // meets is the fault for a request, nil for none.

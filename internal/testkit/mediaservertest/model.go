@@ -27,6 +27,10 @@ type User struct {
 	NotNow bool
 	// KeepOut is a person who may not change own preferences: exact user data cannot be written.
 	KeepOut bool
+	// Home is a member of the Plex Home of the owner, Managed one without a login of their own; PIN is what switching to the
+	// member needs.
+	Home, Managed bool
+	PIN           string
 }
 
 // Library is one of show, movie, homevideos, music and mixed; another kind is told as it is.
@@ -132,6 +136,7 @@ type Model struct {
 	lastID    int
 	changes   int
 	listeners []func(Change)
+	stopping  func(Change) // told before a stop changes anything; nil is nobody
 }
 
 type season struct {
@@ -194,7 +199,9 @@ func (m *Model) AddUser(u User) User {
 	case u.ID != "":
 	case m.kind == Plex && len(m.users) == 0:
 		u.ID = "1"
-	case m.kind == Plex || m.kind == Ugreen || m.kind == ZSpace:
+	case m.kind == Plex:
+		u.ID = strconv.Itoa(plexNumber(u.Name))
+	case m.kind == Ugreen || m.kind == ZSpace:
 		u.ID = strconv.Itoa(100 + len(m.users))
 	default:
 		sum := md5.Sum([]byte("user " + u.Name))

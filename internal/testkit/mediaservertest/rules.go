@@ -140,6 +140,9 @@ func (m *Model) startAt(user, item string, ago time.Duration) error {
 		now := m.clock().Add(-ago)
 		m.lastID++
 		p := &Playing{User: u.ID, Item: i.ID, Session: fmt.Sprint(m.lastID), Began: now, At: m.clock(), Position: d.Position}
+		if last := m.playing[u.ID]; last != nil && last.Item != i.ID && m.rules.MarkNow { // the next one without a stop
+			m.leave(u, last)
+		}
 		m.playing[u.ID] = p
 		if m.rules.StartDates {
 			d.At = now
@@ -185,6 +188,15 @@ func (m *Model) Progress(user, item string, percent float64) error {
 
 // Stop has a person stop at so many percent; below 0 the player tells no position.
 func (m *Model) Stop(user, item string, percent float64) error {
+	m.mu.Lock()
+	u, i, err := m.both(user, item)
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if m.stopping != nil {
+		m.stopping(Change{What: Stopped, User: u.ID, Item: i.ID, Position: part(i, percent)})
+	}
 	return m.change(Stopped, user, item, func(u *User, i *Item, d *Data) Change {
 		at := part(i, percent)
 		c := Change{Position: at}
@@ -206,6 +218,19 @@ func (m *Model) Stop(user, item string, percent float64) error {
 		}
 		return c
 	})
+}
+
+// leave ends what a person played before, where it was.
+func (m *Model) leave(u *User, last *Playing) {
+	i, err := m.item(last.Item)
+	if err != nil {
+		return // it was deleted meanwhile
+	}
+	d := m.get(u.ID, i)
+	if m.reached(i, &d, last.Position, true) {
+		m.finished(u, i, &d, &Change{})
+	}
+	m.set(u.ID, i, d)
 }
 
 // finished notes a play that reached its end.
@@ -246,7 +271,7 @@ func (m *Model) reached(i *Item, d *Data, at time.Duration, stop bool) bool {
 		d.Position = 0
 		return false
 	case percent > maxResume, m.rules.LastSecond && at >= i.Length-time.Second, i.Length < shortest && !m.rules.MarkNow:
-		d.Played, d.Position = true, 0
+		d.Played, d.Position = d.Played || stop || !m.rules.MarkNow, 0
 		return true
 	}
 	d.Position = at

@@ -76,6 +76,11 @@ type Config struct {
 	Zone *time.Location
 	// TLS serves https with a certificate that nobody has signed. A UGREEN always does.
 	TLS bool
+	// TV is the plex.tv of a Plex; nil is one of its own, on the same address. Quirks are how a Plex differs from another one.
+	TV     *PlexTV
+	Quirks PlexQuirks
+	// Settle is how long a Plex needs to count a play that ended; 0 is 300 ms.
+	Settle time.Duration
 	// Writes lets a NAS kind know the routes that mark by hand, of which nothing is known.
 	Writes bool
 }
@@ -117,6 +122,7 @@ func New(cfg Config) *Server {
 	cfg.Version = cmp.Or(cfg.Version, versions[cfg.Kind])
 	cfg.Quiet = cmp.Or(cfg.Quiet, 500*time.Millisecond)
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, time.Minute)
+	cfg.Settle = cmp.Or(cfg.Settle, 300*time.Millisecond)
 	cfg.Name = cmp.Or(cfg.Name, "Simulated "+string(cfg.Kind))
 	s := &Server{cfg: cfg, version: parseVersion(cfg.Version)}
 	s.init(cfg.Kind, rulesOf(cfg.Kind, s.version), cfg.Now)
@@ -132,7 +138,11 @@ func New(cfg Config) *Server {
 	for _, i := range cfg.Items {
 		s.Add(i)
 	}
-	s.front = newBrowser(s)
+	if cfg.Kind == Plex {
+		s.front = newPlex(s)
+	} else {
+		s.front = newBrowser(s)
+	}
 	return s
 }
 
@@ -182,6 +192,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.note(r)
+	if tv := s.PlexTV(); tv != nil && tv != s.cfg.TV && plexTVPath(r.URL.Path) {
+		tv.ServeHTTP(w, r)
+		return
+	}
 	w.Header().Set("Date", s.Now().Format(http.TimeFormat))
 	s.faults.serve(w, r, s.front)
 }
