@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,11 +22,13 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/diagnose"
 	"watchmark/internal/upkeep/update"
+	"watchmark/internal/watch"
 )
 
 // App is the whole service, built and not yet running.
@@ -42,6 +45,8 @@ type App struct {
 	device  *device.Watcher
 	plays   *device.Store
 	tracker *tracker.Service
+	// watcher follows media servers with people's own logins.
+	watcher *watcher.Service
 	// covers has those that the pages show.
 	covers *cover.Cache
 	// llm writes the texts of summaries.
@@ -131,6 +136,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	}
 	a.buildEngine()
 	a.tracker = a.newTracker()
+	a.watcher = a.newWatcher()
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {
 		return err
@@ -152,7 +158,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 
 // kick has what works by itself look at the settings anew.
 func (a *App) kick(_, _ settings.Settings) {
-	for _, part := range []interface{ Kick() }{a.jobs, a.replay, a.Archiver, a.device} {
+	for _, part := range []interface{ Kick() }{a.jobs, a.replay, a.Archiver, a.device, a.watcher} {
 		part.Kick()
 	}
 }
@@ -181,6 +187,10 @@ func (a *App) buildEngine() {
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		// The engine is built before what follows media servers, which hands its plays to it.
+		Taken: func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error) {
+			return a.watcher.SeenTx(ctx, tx, e)
+		},
 		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()

@@ -85,7 +85,10 @@ type Config struct {
 	Matcher  Matcher
 	Lists    Lists
 	// View is the catalog as an account sees it.
-	View    func(account.Account) match.Viewer
+	View func(account.Account) match.Viewer
+	// Taken reports whether the play that an event of a webhook tells of is a record already, because a login at the same server
+	// saw it, too. It asks the database nothing where no login may have.
+	Taken   func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error)
 	Queue   *queue.Queue
 	Tasks   *task.Registry
 	Options func() Options

@@ -444,12 +444,39 @@ func TestTestRunMayFallBackToThePreferredAccountWebhooksNever(t *testing.T) {
 	}
 }
 
+// A play that a login at the same server has taken becomes no second record, and the webhook log says so.
+func TestWhatALoginHasTakenIsIgnored(t *testing.T) {
+	h := newHouse(t)
+	h.run(t)
+	h.taken.Store(new("seen"))
+	e := watch.Event{Source: watch.Plex, Action: watch.Watched, Media: watch.Episode, Title: "Star", Season: new(1), Episode: new(1.0), EpisodeTitle: "seen", UserName: "mira"}
+	other := e
+	other.EpisodeTitle, other.Episode = "not seen", new(2.0)
+	for name, c := range map[string]struct {
+		events  []watch.Event
+		records int
+	}{
+		"one":           {[]watch.Event{e}, 0},
+		"one of two":    {[]watch.Event{e, other}, 1},
+		"another alone": {[]watch.Event{other}, 1},
+	} {
+		got, err := h.Accept(t.Context(), engine.Arrival{Events: c.events, Entry: webhooklog.Entry{Source: watch.Plex, Status: 202}})
+		if err != nil || len(got.IDs) != c.records || got.Ignored.IsZero() != (c.records > 0) {
+			t.Errorf("%s: accepted as %+v (%v)", name, got, err)
+		}
+		entries, _, err := h.log.List(t.Context(), webhooklog.Filter{})
+		if err != nil || len(entries) == 0 || len(entries[0].RecordIDs) != c.records || (entries[0].Status == 200) != (c.records == 0) || entries[0].Reason.Code != got.Ignored.Code {
+			t.Errorf("%s: log %+v (%v)", name, entries, err)
+		}
+	}
+}
+
 func TestIgnoredRequestIsLoggedWithoutARecord(t *testing.T) {
 	h := newHouse(t)
 	h.run(t)
-	ids, err := h.Accept(t.Context(), engine.Arrival{Entry: webhooklog.Entry{Source: watch.Plex, Status: 200, Reason: reason.Text("a pause")}})
-	if err != nil || len(ids) != 0 {
-		t.Fatalf("ids %v (%v)", ids, err)
+	got, err := h.Accept(t.Context(), engine.Arrival{Entry: webhooklog.Entry{Source: watch.Plex, Status: 200, Reason: reason.Text("a pause")}})
+	if err != nil || len(got.IDs) != 0 {
+		t.Fatalf("accepted as %+v (%v)", got, err)
 	}
 	entries, _, err := h.log.List(t.Context(), webhooklog.Filter{})
 	if err != nil || len(entries) != 1 || entries[0].Reason.Text != "a pause" {

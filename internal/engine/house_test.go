@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -31,7 +32,8 @@ import (
 // house is an engine on a real database; matcher and lists are the test's, so that it
 // can decide what the catalog does.
 type house struct {
-	queued func() // is told of what was queued
+	queued func()                 // is told of what was queued
+	taken  atomic.Pointer[string] // the episode title of events that a login has taken before
 	*engine.Engine
 	*review.Service
 	records   *record.Store
@@ -283,6 +285,10 @@ func newHouse(t *testing.T) *house {
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
 	h.Engine = engine.New(engine.Config{
 		DB: d, Records: h.records, Ask: review.AskTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		Taken: func(_ context.Context, _ *sql.Tx, e watch.Event) (bool, error) {
+			before := h.taken.Load()
+			return before != nil && e.EpisodeTitle == *before, nil
+		},
 		Queue: h.queue, Tasks: h.tasks, Queued: func() { h.queued() }, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})
@@ -342,11 +348,11 @@ func (h *house) enable(t *testing.T, id int64, on bool) {
 
 func (h *house) accept(t *testing.T, events ...watch.Event) []int64 {
 	t.Helper()
-	ids, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhooklog.Entry{Source: watch.Plex, Status: 202}})
+	got, err := h.Accept(t.Context(), engine.Arrival{Events: events, Entry: webhooklog.Entry{Source: watch.Plex, Status: 202}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ids
+	return got.IDs
 }
 
 // settled waits for the record to leave the engine.

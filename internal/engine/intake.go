@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/http"
 	"time"
 
 	"watchmark/internal/match/seriesid"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/watch"
@@ -37,25 +39,32 @@ type arrival struct {
 	done chan accepted
 }
 
+// Accepted is what became of an arrival.
+type Accepted struct {
+	IDs []int64 // of its records
+	// Ignored is why none of its events became a record; empty when one did, and when there were none.
+	Ignored reason.Reason
+}
+
 type accepted struct {
-	ids []int64
+	Accepted
 	err error
 }
 
-// Accept commits an arrival and answers the ids of its records. Requests that come
-// at the same time share one commit. After ErrBusy and ErrNotStored nothing was stored.
-func (e *Engine) Accept(ctx context.Context, a Arrival) ([]int64, error) {
+// Accept commits an arrival. Requests that come at the same time share one commit. After ErrBusy and ErrNotStored nothing was
+// stored.
+func (e *Engine) Accept(ctx context.Context, a Arrival) (Accepted, error) {
 	waiting := &arrival{a, make(chan accepted, 1)}
 	select {
 	case e.intake <- waiting:
 	default:
-		return nil, ErrBusy
+		return Accepted{}, ErrBusy
 	}
 	select {
 	case result := <-waiting.done:
-		return result.ids, result.err
+		return result.Accepted, result.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return Accepted{}, ctx.Err()
 	}
 }
 
@@ -118,40 +127,60 @@ func (e *Engine) commit(batch []*arrival) {
 		e.lastBurst.Store(&now)
 	}
 	results := make([]accepted, len(batch))
-	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		now := time.Now()
 		for i, a := range batch {
-			ids, err := e.insertTx(ctx, tx, a.Events, false, now)
-			if err != nil {
+			if results[i].Accepted, err = e.acceptTx(ctx, tx, a.Arrival, now); err != nil {
 				return err
 			}
-			for _, event := range a.Events {
-				if err := seriesid.LearnTx(ctx, tx, event); err != nil {
-					return err
-				}
-			}
-			entry := a.Entry
-			entry.At, entry.RecordIDs = now, ids
-			if err := webhooklog.InsertTx(ctx, tx, entry); err != nil {
-				return err
-			}
-			results[i].ids = ids
 		}
 		return nil
 	})
 	var stored []int64
 	for i, a := range batch {
 		if err != nil {
-			a.done <- accepted{nil, fmt.Errorf("%w: %w", ErrNotStored, err)}
+			a.done <- accepted{err: fmt.Errorf("%w: %w", ErrNotStored, err)}
 			continue
 		}
 		a.done <- results[i]
-		stored = append(stored, results[i].ids...)
+		stored = append(stored, results[i].IDs...)
 	}
 	if err == nil {
 		e.Records.Feed.Publish(record.Arrival)
 	}
 	e.arrive(stored)
+}
+
+// acceptTx stores one arrival within tx.
+func (e *Engine) acceptTx(ctx context.Context, tx *sql.Tx, a Arrival, now time.Time) (Accepted, error) {
+	var got Accepted
+	events := make([]watch.Event, 0, len(a.Events))
+	for _, event := range a.Events {
+		if err := seriesid.LearnTx(ctx, tx, event); err != nil {
+			return got, err
+		}
+		taken, err := e.Taken(ctx, tx, event)
+		if err != nil {
+			return got, err
+		}
+		if taken {
+			got.Ignored = takenBefore.With()
+			continue
+		}
+		events = append(events, event)
+	}
+	var err error
+	if got.IDs, err = e.insertTx(ctx, tx, events, false, now); err != nil {
+		return got, err
+	}
+	entry := a.Entry
+	entry.At, entry.RecordIDs = now, got.IDs
+	if len(events) > 0 {
+		got.Ignored = reason.Reason{}
+	} else if !got.Ignored.IsZero() {
+		entry.Status, entry.Reason = http.StatusOK, got.Ignored
+	}
+	return got, webhooklog.InsertTx(ctx, tx, entry)
 }
 
 // Take stores events of a polled source in one transaction with what also writes, such as

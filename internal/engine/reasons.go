@@ -18,6 +18,9 @@ var (
 	ErrRetrying = reason.New("retry_running", "the failed records are being retried already", "正在重试失败的记录").For(reason.Conflict)
 )
 
+// takenBefore is why a webhook of a play that a login at the same server has seen becomes no record.
+var takenBefore = reason.New("event_taken_before", "the login at this media server has seen this play already, and it is a record", "已通过媒体服务器登录收到这次播放，并已有记录")
+
 // How a record comes out for which nothing is marked.
 var (
 	internalError = reason.New("record_internal_error", "internal error: see the log of Watchmark, then retry", "服务内部出错：请查看服务日志，然后重试")

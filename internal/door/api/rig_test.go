@@ -447,9 +447,9 @@ func (e *testEngine) failure() error {
 	return e.fails
 }
 
-func (e *testEngine) Accept(ctx context.Context, a engine.Arrival) ([]int64, error) {
+func (e *testEngine) Accept(ctx context.Context, a engine.Arrival) (engine.Accepted, error) {
 	if err := e.failure(); err != nil {
-		return nil, err
+		return engine.Accepted{}, err
 	}
 	e.mu.Lock()
 	e.events = append(e.events, a.Events...)
@@ -588,6 +588,7 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
 	e := engine.New(engine.Config{
 		DB: d, Records: r.records, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		Taken: func(context.Context, *sql.Tx, watch.Event) (bool, error) { return false, nil },
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})

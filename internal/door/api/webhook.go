@@ -54,7 +54,7 @@ const (
 // Webhooks are the door for media servers.
 type Webhooks struct {
 	Engine interface {
-		Accept(ctx context.Context, a engine.Arrival) (ids []int64, err error)
+		Accept(ctx context.Context, a engine.Arrival) (engine.Accepted, error)
 	}
 	Settings *settings.Manager
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
@@ -170,8 +170,10 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), intakeTime)
 	defer cancel()
-	ids, err := d.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
+	got, err := d.Engine.Accept(ctx, engine.Arrival{Events: o.events, Entry: entry})
 	switch {
+	case err == nil && !got.Ignored.IsZero():
+		status, o.status, o.reason, o.answer = http.StatusOK, http.StatusOK, got.Ignored, webhookIgnored{got.Ignored.Text}
 	case err == nil:
 	case len(o.events) > 0:
 		p := d.problemOf(r.Context(), "POST /webhook/"+string(src), err)
@@ -182,12 +184,12 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 		// The answer stays right without its line in the log.
 		d.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
 	}
-	d.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", ids)
+	d.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", got.IDs)
 	switch answer := o.answer.(type) {
 	case *problem.Document:
 		answer.Write(w, r)
 	case nil:
-		writeJSON(w, o.status, acceptedRecords{ids})
+		writeJSON(w, o.status, acceptedRecords{got.IDs})
 	default:
 		writeJSON(w, o.status, answer)
 	}

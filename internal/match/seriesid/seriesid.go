@@ -45,10 +45,15 @@ type Store struct{ db *db.DB }
 func NewStore(d *db.DB) *Store { return &Store{d} }
 
 // Remember stores all series of a library, those without ids too: a title that one of them shares is not certain.
-func (s *Store) Remember(ctx context.Context, all []Series) error {
+func (s *Store) Remember(ctx context.Context, all []Series) error { return s.store(ctx, all, true) }
+
+// Told stores series that a server told of beside an event.
+func (s *Store) Told(ctx context.Context, some []Series) error { return s.store(ctx, some, false) }
+
+func (s *Store) store(ctx context.Context, all []Series, imported bool) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, one := range all {
-			if err := one.put(ctx, tx, true); err != nil {
+			if err := one.put(ctx, tx, imported); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,9 @@ func (s Signal) Raise() {
 	}
 }
 
+// Raised is for a select that waits for the signal beside others: receiving from it takes the signal back.
+func (s Signal) Raised() <-chan struct{} { return s.raised }
+
 // Wait returns when the signal is raised, most has passed, or ctx ends. It reports whether the signal was raised.
 func (s Signal) Wait(ctx context.Context, most time.Duration) (raised bool) {
 	select {

@@ -145,6 +145,9 @@ func newBox(key []byte) (*Box, error) {
 	return &Box{keyID: hex.EncodeToString(id[:4]), aead: aead}, nil
 }
 
+// KeyID names the key, which an installation keeps for ever, and says nothing about it.
+func (b *Box) KeyID() string { return b.keyID }
+
 // Seal encrypts plain for place, which says where it is kept ("accounts/12/access_token")
 // and must be given again to open it. The result is text: scheme, key id, base64.
 func (b *Box) Seal(plain, place string) string {

@@ -65,7 +65,20 @@ type Login struct {
 	Held        []Held     `json:"held" doc:"Plays that came all at once and wait for a person's word."`
 	// SkewSeconds is by how much the clock of the server is ahead of ours.
 	SkewSeconds int `json:"skew_seconds" doc:"By how many seconds the clock of the server is ahead of ours; 0 below 5 minutes."`
+
+	pin, device, userID string
+	version             int64
+	quirks              mediaserver.Quirks
+	libraries           []library
+	lostAt, webhookAt   time.Time
+	cursor              time.Time
+	comparedVersion     string
+	counted             int // -1 when the server was not asked
+	removed             bool
 }
+
+// LostAt is since when the server does not answer; zero while it does.
+func (l Login) LostAt() time.Time { return l.lostAt }
 
 // MarshalJSON has the text of the problem beside it, as problem.
 func (l Login) MarshalJSON() ([]byte, error) {

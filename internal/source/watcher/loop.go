@@ -1,0 +1,201 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/source/mediaserver"
+)
+
+const (
+	// lookEvery is how often the logins are looked at without a signal.
+	lookEvery = time.Minute
+	// again is how long after a lost token the server is asked once more, before a person is.
+	again = time.Minute
+	// refusedAgain is how long a server that refuses the person is left alone.
+	refusedAgain = time.Hour
+)
+
+// waits are between tries to reach a server; the last one repeats.
+var waits = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute}
+
+// following is the goroutine of a login.
+type following struct {
+	version int64
+	stop    context.CancelFunc
+	ended   chan struct{}
+}
+
+// Run follows all logins until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	running := map[int64]*following{}
+	var background sync.WaitGroup
+	defer background.Wait()
+	for ctx.Err() == nil {
+		all, err := s.store.all(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "cannot read the logins at media servers", "error", err)
+		}
+		if err == nil {
+			s.follow(all)
+			s.arrange(ctx, all, running, &background)
+		}
+		s.wake.Wait(ctx, lookEvery)
+	}
+}
+
+// arrange starts and stops what follows logins, as they are now.
+func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*following, background *sync.WaitGroup) {
+	enabled := s.Enabled()
+	for _, k := range all {
+		now := running[k.ID]
+		if now != nil && (k.removed || !enabled || !k.wanted() || k.version != now.version) {
+			now.stop()
+			<-now.ended
+			now = nil
+			delete(running, k.ID)
+		}
+		if now != nil {
+			select {
+			case <-now.ended: // by itself
+				delete(running, k.ID)
+				now = nil
+			default:
+			}
+		}
+		if now != nil || !k.removed && (!enabled || !k.wanted()) {
+			continue
+		}
+		own, stop := context.WithCancel(ctx)
+		f := &following{version: k.version, stop: stop, ended: make(chan struct{})}
+		running[k.ID] = f
+		background.Go(func() {
+			defer close(f.ended)
+			defer stop()
+			s.guarded(own, k)
+		})
+	}
+}
+
+// wanted reports whether there is anything to do for a login.
+func (k known) wanted() bool {
+	return k.Enabled && (k.code != nil || k.token != "" && k.State != SignedOut)
+}
+
+// guarded follows a login, and again after a panic: one login must not end the others.
+func (s *Service) guarded(ctx context.Context, k known) {
+	for ctx.Err() == nil {
+		err := s.once(ctx, k)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.Log.ErrorContext(ctx, "following a media server ended", "server", k.name(), "error", err)
+		if err := s.store.stand(ctx, k.Login, Unreachable, broken.With()); err != nil {
+			s.Log.ErrorContext(ctx, "cannot store how a login stands", "error", err)
+		}
+		wait(ctx, waits[len(waits)-1])
+	}
+}
+
+// once does what there is to do for a login. It returns nil when the row has changed, or waits for a person.
+func (s *Service) once(ctx context.Context, k known) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	switch {
+	case k.removed:
+		return s.forget(ctx, k)
+	case k.code != nil && k.token == "":
+		return s.await(ctx, k)
+	case k.code != nil: // signed in still, and about to be anew
+		both, stop := context.WithCancel(ctx)
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if err := s.await(both, k); err != nil && both.Err() == nil {
+				s.Log.WarnContext(ctx, "a sign-in at a media server came to nothing", "server", k.name(), "error", err)
+			}
+			stop()
+			s.wake.Raise()
+		})
+		defer waiting.Wait()
+		defer stop()
+		return s.keepFollowing(both, k)
+	}
+	return s.keepFollowing(ctx, k)
+}
+
+// keepFollowing connects again and again, until ctx ends or a person is needed.
+func (s *Service) keepFollowing(ctx context.Context, k known) error {
+	m := &mood{way: Waiting, kick: schedule.NewSignal()}
+	s.mu.Lock()
+	s.moods[k.ID] = m
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.moods, k.ID)
+	}()
+	f := &follower{Service: s, id: k.ID, version: k.version, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}}
+	failures, dead := 0, false
+	for ctx.Err() == nil {
+		began, caughtUp := time.Now(), f.caughtUp
+		err := f.session(ctx)
+		f.set(Waiting, time.Time{})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if f.caughtUp != caughtUp {
+			failures = 0
+		}
+		pause, state := waits[min(failures, len(waits)-1)], Unreachable
+		failures++
+		switch {
+		case errors.Is(err, ErrNotFound):
+			return nil
+		case is(err, mediaserver.ErrSignedOut) && dead:
+			s.Log.WarnContext(ctx, "a media server has ended the sign-in", "server", k.name(), "user", k.UserName)
+			return s.store.stand(ctx, k.Login, SignedOut, reason.Of(err))
+		case is(err, mediaserver.ErrSignedOut):
+			dead, pause, state = true, again, Connected
+		case is(err, mediaserver.ErrRefused):
+			dead, pause, state = false, refusedAgain, Refused
+		default:
+			dead = false
+		}
+		if err != nil {
+			s.Log.InfoContext(ctx, "the connection to a media server is lost", "server", k.name(), "after", time.Since(began).Round(time.Second), "again_in", pause, "error", err)
+		}
+		switch {
+		case err == nil: // it is made anew on purpose
+			pause = 0
+		case is(err, mediaserver.ErrUnreachable, mediaserver.ErrOther, mediaserver.ErrRefused):
+			if err := s.store.stand(ctx, k.Login, state, reason.Of(err)); err != nil {
+				return err
+			}
+		}
+		m.kick.Wait(ctx, pause)
+	}
+	return nil
+}
+
+// set tells how news come in now, and when everything is asked for next.
+func (f *follower) set(way Way, next time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mood.way, f.mood.next = way, next
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,111 @@
+package watcher
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/watch"
+)
+
+// webhookStamp is how often it is noted that webhooks of a login come.
+const webhookStamp = time.Hour
+
+// followed is a login as webhooks know it.
+type followed struct {
+	id                     int64
+	kind                   mediaserver.Kind
+	server, user, name     string // folded by plainID, the name as it is
+	mediaUser              string
+	skew                   time.Duration
+	webhookAt, connectedAt time.Time
+}
+
+// plainID is an id of a media server without what its spellings differ by (upstreams/media-servers.md section 4a).
+func plainID(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
+
+// follow tells SeenTx of the logins that are followed.
+func (s *Service) follow(all []known) {
+	var now []followed
+	for _, k := range all {
+		if k.removed || !k.Enabled || k.userID == "" {
+			continue
+		}
+		now = append(now, followed{
+			id: k.ID, kind: k.Kind, server: plainID(k.ServerID), user: plainID(k.userID), name: k.UserName, mediaUser: k.MediaUserName,
+			skew: time.Duration(k.SkewSeconds) * time.Second, webhookAt: k.webhookAt, connectedAt: k.ConnectedAt,
+		})
+	}
+	s.followed.Store(&now)
+}
+
+// about reports whether a webhook may be about the login: it is of the same server and the same user. What names no server is told
+// by the user alone.
+func (f followed) about(e watch.Event) bool {
+	if e.UserName != f.mediaUser && e.UserName != f.name && (e.UserID == "" || plainID(e.UserID) != f.user) {
+		return false
+	}
+	return e.ServerID == "" || plainID(e.ServerID) == f.server
+}
+
+// SeenTx notes that a webhook told of a play, so that the login finds it known, and reports whether the login has taken it already.
+// It asks the database nothing where no login may have seen it.
+func (s *Service) SeenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (seen bool, err error) {
+	all := s.followed.Load()
+	if all == nil || e.Action != watch.Watched {
+		return false, nil
+	}
+	for _, f := range *all {
+		if !f.about(e) {
+			continue
+		}
+		taken, err := f.heardTx(ctx, tx, e, time.Now())
+		if err != nil {
+			return false, err
+		}
+		seen = seen || taken
+	}
+	return seen, nil
+}
+
+// heardTx notes a play that a webhook told of, and reports whether the login took it within the time of one play.
+func (f followed) heardTx(ctx context.Context, tx *sql.Tx, e watch.Event, now time.Time) (taken bool, err error) {
+	row := play{key: keyOf(e, e.IsFilm()), year: e.AirDate.Year, at: now.Add(f.skew).Truncate(time.Millisecond), heard: now}
+	if e.ServerID != "" {
+		row.item = e.ItemID
+	}
+	if row.item == "" && row.key == "" {
+		return false, nil
+	}
+	rows, err := find(ctx, tx, f.id, []play{row})
+	if err != nil {
+		return false, err
+	}
+	same := rows.alike(row.key, row.year, row.item)
+	own := rows.byItem[row.item]
+	if own != nil {
+		same = append(same, own)
+	}
+	for _, one := range same {
+		taken = taken || !one.taken.IsZero() && now.Sub(one.taken).Abs() < onePlay
+	}
+	switch {
+	case row.item == "":
+		row.item = "=" + row.key
+	case own != nil: // how the server counts it is told by the next look
+		row.key, row.year = own.key, own.year
+	}
+	if err := putTx(ctx, tx, f.id, []play{row}); err != nil {
+		return taken, err
+	}
+	if now.Sub(f.webhookAt).Abs() >= webhookStamp {
+		_, err = tx.ExecContext(ctx, `UPDATE media_logins SET webhook_at = ? WHERE id = ? AND webhook_at < ?`, now.UnixMilli(), f.id, now.Add(-webhookStamp).UnixMilli())
+	}
+	if err != nil {
+		return taken, fmt.Errorf("note a webhook of media login %d: %w", f.id, err)
+	}
+	return taken, nil
+}

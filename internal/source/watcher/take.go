@@ -1,0 +1,308 @@
+package watcher
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/watch"
+)
+
+// The names of where a play was seen, in records.
+const (
+	seenLive     = "live"
+	seenCatchUp  = "catch_up"
+	seenCompared = "comparison"
+	seenHeld     = "held"
+)
+
+// look is one look at what a person has played: a push, a page, or a poll.
+type look struct {
+	s      *Service
+	l      Login
+	client mediaserver.Client
+	shows  shows
+	sight
+	// how names it in records.
+	how string
+	// since is set at the first sight of a library: what was played before is known and no news.
+	since time.Time
+	// compared is when everything was compared before.
+	compared time.Time
+	CatchUp
+	newest time.Time // date that is no lie
+	added  int       // items that are known from now on, without those of a first sight
+}
+
+// newLook is a look now, with a clock that is as far ahead as the server's.
+func (s *Service) newLook(k known, client mediaserver.Client, of shows, how string) *look {
+	now := time.Now()
+	w := &look{s: s, l: k.Login, client: client, shows: of, how: how}
+	w.sight = sight{now: now, clock: now.Add(client.Skew()), live: how == seenLive}
+	if k.ComparedAt != nil {
+		w.compared = *k.ComparedAt
+	}
+	return w
+}
+
+// ask fills in whether a person plays an item now; the server is asked once, and only where that matters.
+func (w *look) ask(ctx context.Context) {
+	var ids map[string]bool
+	asked, told := false, false
+	w.playing = func(id string) answer {
+		if !asked {
+			asked = true
+			playing, err := w.client.Playing(ctx)
+			told = err == nil
+			ids = map[string]bool{}
+			for _, one := range playing {
+				ids[one] = true
+			}
+		}
+		switch {
+		case !told:
+			return untold
+		case ids[id]:
+			return yes
+		}
+		return no
+	}
+}
+
+// fresh is an item that is news.
+type fresh struct {
+	item   *mediaserver.Item
+	row    play
+	at     time.Time
+	events []watch.Event
+	held   bool
+}
+
+// batch is what becomes of some items.
+type batch struct {
+	rows           []play
+	fresh          int // rows of items that were not known
+	added          int // of these, what the server counts since
+	news           []fresh
+	known, skipped int
+}
+
+// take stores what is new of some items: the records, and that they are known, in one transaction.
+func (w *look) take(ctx context.Context, items []mediaserver.Item) error {
+	for tries := 0; ; tries++ {
+		w.now = time.Now()
+		w.clock = w.now.Add(w.client.Skew())
+		b, err := w.sort(ctx, items)
+		if err == nil {
+			err = w.store(ctx, b)
+		}
+		if errors.Is(err, errMeanwhile) && tries < 3 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, one := range b.news {
+			if one.held {
+				w.Held++
+			} else {
+				w.Taken++
+			}
+		}
+		w.Known += b.known
+		w.Skipped += b.skipped
+		w.added += b.added
+		return nil
+	}
+}
+
+// sort judges items, one after the other: the first of two that are the same play makes the other one known.
+func (w *look) sort(ctx context.Context, items []mediaserver.Item) (batch, error) {
+	var b batch
+	wanted := make([]play, 0, len(items))
+	for _, i := range items {
+		if i.State.Played && usable(i) {
+			wanted = append(wanted, playOf(i))
+		}
+	}
+	of, err := find(ctx, w.s.DB.Read(), w.l.ID, wanted)
+	if err != nil {
+		return b, err
+	}
+	for _, i := range items {
+		if !i.State.Played || !usable(i) {
+			continue
+		}
+		if at := i.State.At; at.After(w.newest) && at.Sub(w.clock) <= ahead {
+			w.newest = at
+		}
+		before := of.byItem[i.Report.Event.ItemID]
+		what := w.judge(i, of)
+		if what == open {
+			continue
+		}
+		row := noted(i, before, w.sight)
+		if what == news {
+			w.event(&i, &b, &row)
+		} else {
+			b.known++
+		}
+		if before == nil {
+			b.fresh++
+			if w.since.IsZero() {
+				b.added++
+			}
+		}
+		if before == nil || *before != row {
+			b.rows = append(b.rows, row)
+		}
+		of.put(row)
+	}
+	return b, w.finish(ctx, &b)
+}
+
+// usable reports whether what a server says of an item can be stored.
+func usable(i mediaserver.Item) bool {
+	id := i.Report.Event.ItemID
+	return id != "" && len(id) <= watch.MaxText && id[0] != '='
+}
+
+func (w *look) judge(i mediaserver.Item, of plays) verdict {
+	if w.since.IsZero() {
+		return judge(i, of, w.sight)
+	}
+	if of.byItem[i.Report.Event.ItemID] != nil {
+		return nothing
+	}
+	return first(i, w.since, w.sight)
+}
+
+// event makes news of an item, or counts it as skipped when it is nothing that can be marked.
+func (w *look) event(i *mediaserver.Item, b *batch, row *play) {
+	e := &i.Report.Event
+	e.Source, e.UserName, e.UserID, e.ServerName, e.ServerID, e.RawEvent = watch.Watcher, w.l.MediaUserName, w.l.userID, w.l.ServerName, w.l.ServerID, w.how
+	e.Library, e.Client = w.l.libraryName(i.Library), ""
+	e.OccurredAt = occurred(*i, w.compared, w.sight)
+	if d, err := i.Report.Deliver(watch.Watched); err != nil || len(d.Events) == 0 {
+		b.skipped++
+		why := d.Ignored
+		if err != nil {
+			why = reason.Of(err)
+		}
+		w.s.Log.InfoContext(context.Background(), "a play at a media server cannot be marked", "server", w.l.name(), "title", e.Title, "episode_title", e.EpisodeTitle, "reason", why)
+		return
+	}
+	row.taken = w.now
+	b.news = append(b.news, fresh{item: i, row: *row, at: e.OccurredAt})
+}
+
+// libraryName is the name of a library by its id.
+func (l Login) libraryName(id string) string {
+	for _, one := range l.libraries {
+		if one.ID == id {
+			return one.Name
+		}
+	}
+	return ""
+}
+
+// finish gives news the ids of their shows and their events, and holds those that came too many at once.
+func (w *look) finish(ctx context.Context, b *batch) error {
+	if len(b.news) == 0 {
+		return nil
+	}
+	items := make([]*mediaserver.Item, len(b.news))
+	for i := range b.news {
+		items[i] = b.news[i].item
+	}
+	if err := w.s.fill(ctx, w.l, w.client, w.shows, items); err != nil {
+		return err
+	}
+	crowd := map[int64]int{} // by the minute: nobody ends two in one
+	for _, one := range b.news {
+		crowd[millis(one.at)/60_000]++
+	}
+	for i := range b.news {
+		one := &b.news[i]
+		d, err := one.item.Report.Deliver(watch.Watched)
+		if err != nil {
+			return fmt.Errorf("make events of %s: %w", one.row.item, err)
+		}
+		one.events = d.Events
+		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[millis(one.at)/60_000] > 1)
+		if one.held {
+			for n := range one.events {
+				one.events[n].RawEvent = seenHeld
+			}
+		}
+	}
+	return nil
+}
+
+// store stores a batch. The error is errMeanwhile when a webhook told of one of the news since it was looked up.
+func (w *look) store(ctx context.Context, b batch) error {
+	if len(b.rows) == 0 {
+		return nil
+	}
+	var events []watch.Event
+	for _, one := range b.news {
+		if !one.held {
+			events = append(events, one.events...)
+		}
+	}
+	also := func(ctx context.Context, tx *sql.Tx, _ []int64) error {
+		if err := w.unheardTx(ctx, tx, b.news); err != nil {
+			return err
+		}
+		if err := putTx(ctx, tx, w.l.ID, b.rows); err != nil {
+			return err
+		}
+		for _, one := range b.news {
+			if !one.held {
+				continue
+			}
+			if err := holdTx(ctx, tx, w.l.ID, one.row.item, one.events, w.live, w.now); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE media_logins SET known = known + ?, counted = CASE WHEN counted < 0 THEN counted ELSE counted + ? END WHERE id = ?`, b.fresh, b.added, w.l.ID); err != nil {
+			return fmt.Errorf("count what is known of media login %d: %w", w.l.ID, err)
+		}
+		if len(events) > 0 {
+			return eventTx(ctx, tx, w.l.ID, events[len(events)-1], w.now)
+		}
+		return nil
+	}
+	if len(events) == 0 {
+		return w.s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return also(ctx, tx, nil) })
+	}
+	_, err := w.s.Intake.Take(ctx, events, also)
+	return err
+}
+
+// unheardTx makes sure that no webhook told of news since they were looked up.
+func (w *look) unheardTx(ctx context.Context, tx *sql.Tx, all []fresh) error {
+	if len(all) == 0 {
+		return nil
+	}
+	wanted := make([]play, len(all))
+	for i, one := range all {
+		wanted[i] = one.row
+	}
+	of, err := find(ctx, tx, w.l.ID, wanted)
+	if err != nil {
+		return err
+	}
+	for _, one := range wanted {
+		for _, row := range append(of.alike(one.key, one.year, one.item), of.byItem[one.item]) {
+			if row != nil && w.now.Sub(row.last()).Abs() < onePlay {
+				return errMeanwhile
+			}
+		}
+	}
+	return nil
+}
