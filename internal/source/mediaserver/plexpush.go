@@ -26,8 +26,6 @@ const (
 	plexPing, plexSilence = 30 * time.Second, 90 * time.Second
 	// plexQuiet is after how long without an event a session is over.
 	plexQuiet = 2 * time.Minute
-	// plexAgain is when an item is read a second time: a server may count the play a little after the end.
-	plexAgain = 15 * time.Second
 	// plexAsk is how long to wait before the server is asked again who has a session.
 	plexAsk = 10 * time.Second
 	// mostPlexSessions bounds the sessions that are followed, and mostPlexNotes those in one message.
@@ -37,6 +35,9 @@ const (
 	// mostPlexEvent bounds an event of a stream in bytes.
 	mostPlexEvent = 1 << 20
 )
+
+// plexAgain is when an item is told again after the end of a session: a server may count the play a little later.
+var plexAgain = []time.Duration{2 * time.Second, 15 * time.Second}
 
 // plexNote says that a session plays, or has stopped playing, an item. It names neither the person nor how far it is, as far as is to be
 // relied on (upstreams/watchers.md section 4.2).
@@ -75,9 +76,11 @@ func plexNotes(message []byte) []plexNote {
 }
 
 // plexSessions are the sessions of one connection: a server that was started anew gives the same keys again. A session that ends, turns to
-// another item or says nothing for long has its item told, and told again a little later.
+// another item or says nothing for long has its item told, and told again a little later. The server tells its owner of everybody's
+// sessions: those that are known to be somebody else's are left alone. One that was over before it could be asked whose it was is told,
+// for what is then read of its item, with the token of the person, is the person's own state.
 type plexSessions struct {
-	// everybody says that the server tells of everybody's sessions, of which only the owner's are followed.
+	// everybody says that the server tells of everybody's sessions.
 	everybody bool
 	wake      chan struct{}
 
@@ -89,16 +92,16 @@ type plexSessions struct {
 type plexSession struct {
 	item string
 	last time.Time // of the last note
-	// mine is set once the session is known to be the person's; foreign once it is known not to be.
-	mine, foreign bool
-	asked         time.Time // when it was last asked whose it is
-	tries         int
+	// known is set once it is known whose the session is, or will not be asked any more; foreign is somebody else's.
+	known, foreign bool
+	asked          time.Time // when it was last asked whose it is
+	tries          int
 }
 
-// plexDue says when an item is to be told, and whether once more after that.
+// plexDue says when an item is to be told, and how often it was.
 type plexDue struct {
-	at    time.Time
-	again bool
+	ended, at time.Time
+	told      int
 }
 
 func newPlexSessions(everybody bool) *plexSessions {
@@ -112,10 +115,10 @@ func (p *plexSessions) note(now time.Time, notes []plexNote) {
 	for _, n := range notes {
 		s := p.live[n.session]
 		if s == nil {
-			if n.stopped && p.everybody || len(p.live) >= mostPlexSessions { // whose it was cannot be found out any more
+			if len(p.live) >= mostPlexSessions {
 				continue
 			}
-			s = &plexSession{mine: !p.everybody}
+			s = &plexSession{known: !p.everybody}
 			p.live[n.session] = s
 		}
 		if n.item != "" && n.item != s.item {
@@ -134,10 +137,10 @@ func (p *plexSessions) note(now time.Time, notes []plexNote) {
 	}
 }
 
-// end has the item of a session told, if it is known to be the person's.
+// end has the item of a session told.
 func (p *plexSessions) end(now time.Time, s *plexSession) {
-	if s.item != "" && s.mine && len(p.due) < mostPlexSessions {
-		p.due[s.item] = plexDue{at: now, again: true}
+	if s.item != "" && !s.foreign && len(p.due) < mostPlexSessions {
+		p.due[s.item] = plexDue{ended: now, at: now}
 	}
 }
 
@@ -154,7 +157,7 @@ func (p *plexSessions) step(now time.Time) (items []string, ask bool, wait time.
 			continue
 		}
 		wait = min(wait, quiet)
-		if s.mine || s.foreign {
+		if s.known {
 			continue
 		}
 		if next := s.asked.Add(plexAsk).Sub(now); next > 0 {
@@ -164,40 +167,37 @@ func (p *plexSessions) step(now time.Time) (items []string, ask bool, wait time.
 		}
 	}
 	for item, d := range p.due {
-		switch left := d.at.Sub(now); {
-		case left > 0:
+		if left := d.at.Sub(now); left > 0 {
 			wait = min(wait, left)
 			continue
-		case d.again:
-			p.due[item] = plexDue{at: now.Add(plexAgain)}
-			wait = min(wait, plexAgain)
-		default:
-			delete(p.due, item)
 		}
 		items = append(items, item)
+		if d.told == len(plexAgain) {
+			delete(p.due, item)
+			continue
+		}
+		d.at = d.ended.Add(plexAgain[d.told])
+		d.told++
+		p.due[item] = d
+		wait = min(wait, max(d.at.Sub(now), time.Millisecond))
 	}
 	slices.Sort(items)
 	return items, ask, wait
 }
 
-// attribute says whose the sessions are. One that the server does not name is asked for a few times and then left alone.
+// attribute says whose the sessions are. For one that the server does not name it is asked a few times.
 func (p *plexSessions) attribute(now time.Time, playing []plexPlaying) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, s := range p.live {
-		if s.mine || s.foreign || s.asked.Add(plexAsk).After(now) {
+		if s.known || s.asked.Add(plexAsk).After(now) {
 			continue
 		}
 		s.asked = now
 		s.tries++
 		i := slices.IndexFunc(playing, func(one plexPlaying) bool { return one.key == key })
-		switch {
-		case i >= 0:
-			s.mine = playing[i].user == plexOwner
-			s.foreign = !s.mine
-		case s.tries >= mostPlexTries:
-			s.foreign = true
-		}
+		s.known = i >= 0 || s.tries >= mostPlexTries
+		s.foreign = i >= 0 && playing[i].user != plexOwner
 	}
 }
 
@@ -247,7 +247,7 @@ func (c *plexClient) follow(ctx context.Context, p *plexSessions, lost <-chan er
 			if errors.Is(err, ErrSignedOut) || ctx.Err() != nil {
 				return err
 			}
-			p.attribute(time.Now(), playing) // after any other error nobody has a session
+			p.attribute(time.Now(), playing) // after any other error nothing is known of any session
 			continue
 		}
 		timer := time.NewTimer(wait)

@@ -81,27 +81,29 @@ func TestPlexSessionsTellWhatEnds(t *testing.T) {
 		want   []told
 	}{
 		"a stop is told at once and again": {events: []event{{at: 0, notes: []plexNote{playing("1", "7")}}, {at: 60, notes: []plexNote{stopped("1", "7")}}},
-			want: []told{{60, []string{"7"}}, {75, []string{"7"}}}},
+			want: []told{{60, []string{"7"}}, {62, []string{"7"}}, {75, []string{"7"}}}},
 		"the next episode ends the one before": {events: []event{{at: 0, notes: []plexNote{playing("1", "7")}}, {at: 60, notes: []plexNote{playing("1", "8")}}, {at: 120, notes: []plexNote{playing("1", "8")}}},
-			want: []told{{60, []string{"7"}}, {75, []string{"7"}}, {240, []string{"8"}}, {255, []string{"8"}}}},
+			want: []told{{60, []string{"7"}}, {62, []string{"7"}}, {75, []string{"7"}}, {240, []string{"8"}}, {242, []string{"8"}}, {255, []string{"8"}}}},
 		"a session that goes silent is over": {events: []event{{at: 0, notes: []plexNote{playing("1", "7")}}, {at: 100, notes: []plexNote{playing("1", "7")}}},
-			want: []told{{220, []string{"7"}}, {235, []string{"7"}}}},
+			want: []told{{220, []string{"7"}}, {222, []string{"7"}}, {235, []string{"7"}}}},
 		"two sessions at once": {events: []event{{at: 0, notes: []plexNote{playing("1", "7"), playing("2", "9")}}, {at: 5, notes: []plexNote{stopped("1", "7"), stopped("2", "9")}}},
-			want: []told{{5, []string{"7", "9"}}, {20, []string{"7", "9"}}}},
+			want: []told{{5, []string{"7", "9"}}, {7, []string{"7", "9"}}, {20, []string{"7", "9"}}}},
 		"a stop without a session before, of the person's own stream": {events: []event{{at: 3, notes: []plexNote{stopped("1", "7")}}},
-			want: []told{{3, []string{"7"}}, {18, []string{"7"}}}},
-		"the owner is told of the own sessions alone": {owner: true, events: []event{
+			want: []told{{3, []string{"7"}}, {5, []string{"7"}}, {18, []string{"7"}}}},
+		"sessions of others are left alone": {owner: true, events: []event{
 			{at: 0, notes: []plexNote{playing("1", "7"), playing("2", "9")}, playing: []plexPlaying{{"1", "1", "7"}, {"2", "101", "9"}}},
 			{at: 60, notes: []plexNote{stopped("1", "7"), stopped("2", "9")}}},
-			want: []told{{60, []string{"7"}}, {75, []string{"7"}}}},
+			want: []told{{60, []string{"7"}}, {62, []string{"7"}}, {75, []string{"7"}}}},
 		"whose a session is, is asked again": {owner: true, events: []event{
 			{at: 0, notes: []plexNote{playing("1", "7")}},
 			{at: 20, notes: []plexNote{playing("1", "7")}, playing: []plexPlaying{{"1", "1", "7"}}},
 			{at: 60, notes: []plexNote{stopped("1", "7")}}},
-			want: []told{{60, []string{"7"}}, {75, []string{"7"}}}},
-		"without an answer nothing is the owner's": {owner: true, events: []event{
-			{at: 0, notes: []plexNote{playing("1", "7")}}, {at: 60, notes: []plexNote{stopped("1", "7")}}}},
-		"a stop of a session that was never seen may be anybody's": {owner: true, events: []event{{at: 3, notes: []plexNote{stopped("1", "7")}, playing: []plexPlaying{{"1", "1", "7"}}}}},
+			want: []told{{60, []string{"7"}}, {62, []string{"7"}}, {75, []string{"7"}}}},
+		"a session is told whose owner is not found out": {owner: true, events: []event{
+			{at: 0, notes: []plexNote{playing("1", "7")}}, {at: 60, notes: []plexNote{stopped("1", "7")}}},
+			want: []told{{60, []string{"7"}}, {62, []string{"7"}}, {75, []string{"7"}}}},
+		"a session is told that is over before it is asked whose it is": {owner: true, events: []event{{at: 3, notes: []plexNote{playing("1", "7"), stopped("1", "7")}}},
+			want: []told{{3, []string{"7"}}, {5, []string{"7"}}, {18, []string{"7"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlexSessions(test.owner)
