@@ -54,3 +54,18 @@ func TestPlexAddressesAreTriedInOrder(t *testing.T) {
 		t.Errorf("%d addresses are tried", n)
 	}
 }
+
+func FuzzPlexItem(f *testing.F) {
+	f.Add([]byte(`{"ratingKey":"4812","type":"episode","viewCount":1,"lastViewedAt":1779192000,"viewOffset":5,"duration":1440000,"librarySectionID":3,"index":7,"parentIndex":2,"Guid":[{"id":"tvdb://900002"}]}`))
+	f.Add([]byte(`{"ratingKey":7,"type":"movie","viewCount":-1,"duration":-5,"librarySectionID":"3","lastViewedAt":99999999999999,"year":"2024"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var meta payload.Object
+		if json.Unmarshal(data, &meta) != nil {
+			return
+		}
+		item, ok := plexItem(meta, "")
+		if ok && (item.Report.Event.ItemID == "" || item.Library == "" || item.State.Count < 0 || item.State.Played != (item.State.Count > 0) || item.Length < 0 || item.State.Position < 0) {
+			t.Fatalf("%+v", item)
+		}
+	})
+}

@@ -1,0 +1,556 @@
+package mediaserver_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/testkit/mediaservertest"
+)
+
+// house is a Plex of mira in whose Home bench is, shared with alex, and a plex.tv that knows it.
+type house struct {
+	t      *testing.T
+	s      *mediaservertest.Server
+	dialer *mediaserver.Dialer
+	item   []string // ids of the episodes of season 2
+}
+
+func newHouse(t *testing.T, change func(*mediaservertest.Config)) *house {
+	cfg := mediaservertest.Config{
+		Kind: mediaservertest.Plex, ID: "machine-1", Name: "attic", Settle: time.Millisecond, TV: mediaservertest.StartPlexTV(t),
+		Users: []mediaservertest.User{{Name: "mira", Password: "pw", Home: true}, {Name: "alex", Password: "pw2", Libraries: []string{"3"}},
+			{Name: "bench", Managed: true, Home: true, PIN: "1234"}},
+		Libraries: []mediaservertest.Library{{ID: "3", Name: "动画", Kind: "show"}, {ID: "4", Name: "家庭录像", Kind: "homevideos"}, {ID: "5", Name: "音乐", Kind: "music"}},
+		Shows:     []mediaservertest.Show{{ID: "4700", Library: "3", Title: "灯塔守望者", Original: "灯台守のうた", Year: 2022, IDs: map[string]string{"Tvdb": "900000"}}},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	h := &house{t: t, s: mediaservertest.Start(t, cfg), dialer: newDialer(t)}
+	h.s.PlexTV().PollEvery = time.Nanosecond
+	at := h.s.PlexTV().URL
+	h.dialer.Plex = func() mediaserver.PlexAddresses {
+		return mediaserver.PlexAddresses{Account: at, Clients: at, Page: at + "/auth"}
+	}
+	for n := range 6 {
+		h.item = append(h.item, h.s.Add(mediaservertest.Item{Library: "3", Show: "4700", Title: "第夜", Season: 2, Episode: n + 1, Date: "2024-05-19",
+			Length: 24 * time.Minute, IDs: map[string]string{"Tvdb": strconv.Itoa(900001 + n)}}).ID)
+	}
+	return h
+}
+
+// account is the token of somebody's account, by the page.
+func (h *house) account(name string) secret.Text {
+	h.t.Helper()
+	plex := mediaserver.Server{Kind: mediaserver.Plex}
+	code, err := h.dialer.StartCode(h.t.Context(), plex)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if _, done, err := h.dialer.FinishCode(h.t.Context(), plex, code); done || err != nil {
+		h.t.Fatalf("before the person confirmed it: %t, %v", done, err)
+	}
+	if err := h.s.Confirm(code.Text, name); err != nil {
+		h.t.Fatal(err)
+	}
+	l, done, err := h.dialer.FinishCode(h.t.Context(), plex, code)
+	if !done || err != nil {
+		h.t.Fatalf("after the person confirmed it: %t, %v", done, err)
+	}
+	return l.Server.Token
+}
+
+// login is somebody's login at the server.
+func (h *house) login(name string) mediaserver.Login {
+	h.t.Helper()
+	l, err := h.dialer.PlexChoose(h.t.Context(), h.account(name), "machine-1", "", "", "")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return l
+}
+
+func (h *house) open(l mediaserver.Login) mediaserver.Client {
+	h.t.Helper()
+	c, err := h.dialer.Open(l.Server)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return c
+}
+
+// played are the ids of what a client gives, each once.
+func (h *house) played(c mediaserver.Client, since time.Time) []string {
+	h.t.Helper()
+	libraries, err := c.Libraries(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var ids []string
+	err = c.Played(h.t.Context(), libraries, since, func(items []mediaserver.Item, _ int) error {
+		for _, item := range items {
+			if !item.State.Played {
+				h.t.Errorf("%s is given, and not played", item.Report.Event.ItemID)
+			}
+			ids = append(ids, item.Report.Event.ItemID)
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func field(err error) string {
+	var at *reason.FieldError
+	if errors.As(err, &at) {
+		return at.Field
+	}
+	return ""
+}
+
+func TestPlexSignInByThePage(t *testing.T) {
+	h := newHouse(t, nil)
+	tv, plex := h.s.PlexTV(), mediaserver.Server{Kind: mediaserver.Plex}
+	code, err := h.dialer.StartCode(t.Context(), plex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tv.URL + "/auth#?clientID=test&code=" + code.Text + "&context%5Bdevice%5D%5Bproduct%5D=Watchmark"
+	if left := time.Until(code.ExpiresAt); code.Address != want || left < 25*time.Minute || left > 31*time.Minute {
+		t.Errorf("the code is %+v with %s left; the address should be %s", code, left, want)
+	}
+	tv.PollEvery = time.Hour
+	for range 2 { // the second one is too fast
+		if _, done, err := h.dialer.FinishCode(t.Context(), plex, code); done || err != nil {
+			t.Errorf("asked too fast: %t, %v", done, err)
+		}
+	}
+	tv.PollEvery = time.Nanosecond
+	for _, status := range []int{http.StatusNotFound, http.StatusGone} {
+		tv.ExpirePins(status)
+		if _, done, err := h.dialer.FinishCode(t.Context(), plex, code); done || field(err) != "kind" {
+			t.Errorf("an expired code that answers %d: %t, %v", status, done, err)
+		}
+	}
+	account := h.account("mira")
+	servers, people, err := h.dialer.PlexChoices(t.Context(), account)
+	if err != nil || len(servers) != 1 || servers[0].ID != "machine-1" || servers[0].Name != "attic" || servers[0].Owner != "" {
+		t.Fatalf("the servers are %+v, %v", servers, err)
+	}
+	if len(people) != 2 || people[0].Name != "mira" || people[0].PIN || people[1].Name != "bench" || !people[1].PIN {
+		t.Fatalf("the people are %+v", people)
+	}
+	bench := people[1].ID
+	for name, test := range map[string]struct {
+		server, person, pin, address string
+		field                        string
+	}{
+		"another server":                {server: "machine-2", field: "server"},
+		"a wrong PIN":                   {server: "machine-1", person: bench, pin: "0000", field: "pin"},
+		"no PIN":                        {server: "machine-1", person: bench, field: "pin"},
+		"nobody of the Home":            {server: "machine-1", person: "9f31c0aa00000000", field: "person"},
+		"an address with a password":    {server: "machine-1", address: "http://mira:pw@127.0.0.1:1", field: "url"},
+		"an address of a machine's own": {server: "machine-1", address: "http://169.254.169.254", field: "url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := h.dialer.PlexChoose(t.Context(), account, test.server, test.person, test.pin, test.address); field(err) != test.field {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+	l, err := h.dialer.PlexChoose(t.Context(), account, "machine-1", bench, "1234", h.s.URL)
+	if err != nil || l.UserName != "bench" || l.Name != "attic" || l.Server.UserID == "1" || l.Server.URL != h.s.URL || l.Server.Account == account {
+		t.Fatalf("bench is %+v, %v", l, err)
+	}
+	if l, err = h.dialer.PlexChoose(t.Context(), account, "machine-1", people[0].ID, "", ""); err != nil || l.UserName != "mira" || l.Server.UserID != "1" || l.Server.Account != account {
+		t.Fatalf("mira is %+v, %v", l, err)
+	}
+	if err := h.dialer.KeepAlive(t.Context(), account); err != nil {
+		t.Error(err)
+	}
+	tv.Refuse("mira", 498)
+	if err := h.dialer.KeepAlive(t.Context(), account); !errors.Is(err, mediaserver.ErrSignedOut) {
+		t.Errorf("a token that is too old: %v", err)
+	}
+}
+
+// TestPlexTokenGoesToItsServerOnly: at the address of a shared server somebody else may answer.
+func TestPlexTokenGoesToItsServerOnly(t *testing.T) {
+	h := newHouse(t, nil)
+	stranger := newDoor(t, map[string]http.HandlerFunc{"/identity": says(`{"MediaContainer":{"machineIdentifier":"machine-9","version":"1"}}`)})
+	h.s.PlexTV().Stranger = strings.TrimPrefix(stranger.URL, "http://")
+	l := h.login("alex")
+	if l.Server.URL != h.s.URL || l.Server.UserID == "1" {
+		t.Errorf("the login is %+v", l)
+	}
+	l.Server.URL = stranger.URL
+	l.Server.Account = ""
+	for range 2 {
+		if _, err := h.open(l).Who(t.Context()); !errors.Is(err, mediaserver.ErrOther) {
+			t.Errorf("another server: %v", err)
+		}
+	}
+	for _, header := range stranger.headers {
+		if header.Get("X-Plex-Token") != "" {
+			t.Errorf("a token was sent to another server")
+		}
+	}
+}
+
+func TestPlexIsFoundAgain(t *testing.T) {
+	h := newHouse(t, nil)
+	t.Run("at another address", func(t *testing.T) {
+		l := h.login("alex")
+		l.Server.URL = "http://127.0.0.1:9"
+		who, err := h.open(l).Who(t.Context())
+		if err != nil || who.Server.URL != h.s.URL || who.Version == "" {
+			t.Errorf("%+v, %v", who, err)
+		}
+	})
+	t.Run("with another token", func(t *testing.T) {
+		l := h.login("alex")
+		before := l.Server.Token
+		l.Server.Token = "dead"
+		who, err := h.open(l).Who(t.Context())
+		if err != nil || who.Server.Token != before {
+			t.Errorf("%+v, %v", who, err)
+		}
+	})
+	t.Run("but not as somebody else", func(t *testing.T) {
+		l, mira := h.login("alex"), h.login("mira")
+		l.Server.Token, l.Server.Account = "dead", mira.Server.Account
+		if who, err := h.open(l).Who(t.Context()); !errors.Is(err, mediaserver.ErrSignedOut) {
+			t.Errorf("%+v, %v", who, err)
+		}
+	})
+}
+
+func TestPlexPlayedAreGiven(t *testing.T) {
+	for name, change := range map[string]func(*mediaservertest.Config){
+		"as documented":                        nil,
+		"without filters":                      func(c *mediaservertest.Config) { c.NoFilters = true },
+		"in small pages":                       func(c *mediaservertest.Config) { c.PageMost = 2 },
+		"all at once":                          func(c *mediaservertest.Config) { c.Quirks.Unpaged = true },
+		"where the filter of played says none": func(c *mediaservertest.Config) { c.Quirks.NoUnwatched = true },
+	} {
+		for _, who := range []string{"mira", "alex"} {
+			t.Run(name+", "+who, func(t *testing.T) {
+				h := newHouse(t, change)
+				c := h.open(h.login(who))
+				if got := h.played(c, time.Time{}); len(got) > 0 {
+					t.Errorf("before anything was played: %v", got)
+				}
+				start := time.Now().Add(-time.Second)
+				for _, id := range []string{h.item[0], h.item[2]} {
+					if err := h.s.Watch(who, id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := h.s.Start(who, h.item[3]); err != nil { // begun, and not played
+					t.Fatal(err)
+				}
+				if err := h.s.Watch("bench", h.item[4]); err != nil { // somebody else
+					t.Fatal(err)
+				}
+				want := []string{h.item[0], h.item[2]}
+				if got := h.played(c, time.Time{}); !slices.Equal(got, want) {
+					t.Errorf("everything is %v, want %v", got, want)
+				}
+				for range 2 {
+					if got := h.played(c, start); !slices.Equal(got, want) {
+						t.Errorf("since then: %v, want %v", got, want)
+					}
+				}
+				if got := h.played(c, time.Now().Add(time.Hour)); len(got) > 0 && name != "without filters" { // the newest page is read in any case
+					t.Errorf("since later: %v", got)
+				}
+				// What was deleted since is known to the history alone.
+				if err := h.s.Delete(h.item[0]); err != nil {
+					t.Fatal(err)
+				}
+				got := h.played(c, start)
+				if len(got) != 2 || !slices.Contains(got, h.item[2]) {
+					t.Errorf("with a deleted one: %v", got)
+				}
+				// Un-marked, a play is no play.
+				if err := h.s.Unmark(who, h.item[2]); err != nil {
+					t.Fatal(err)
+				}
+				if got := h.played(c, start); slices.Contains(got, h.item[2]) {
+					t.Errorf("an un-marked one is given: %v", got)
+				}
+			})
+		}
+	}
+}
+
+func TestPlexItemsAndShows(t *testing.T) {
+	h := newHouse(t, nil)
+	if err := h.s.Watch("mira", h.item[1]); err != nil {
+		t.Fatal(err)
+	}
+	c := h.open(h.login("mira"))
+	libraries, err := c.Libraries(t.Context())
+	if err != nil || len(libraries) != 2 || libraries[0] != (mediaserver.Library{ID: "3", Name: "动画", Kind: "show"}) || libraries[1].Usual() {
+		t.Errorf("the libraries are %+v, %v", libraries, err)
+	}
+	items, err := c.Items(t.Context(), []string{h.item[1], "4700", "999999", "x/../y", "", h.item[1]})
+	if err != nil || len(items) != 1 {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	item := items[0]
+	e := item.Report.Event
+	if e.Title != "灯塔守望者" || *e.Season != 2 || *e.Episode != 2 || e.SeriesID != "4700" || e.ItemIDs["tvdb"] != "900002" || item.Library != "3" || item.Year != 2024 || item.Length != 24*time.Minute {
+		t.Errorf("the item is %+v", item)
+	}
+	if s := item.State; !s.Played || s.Count != 1 || time.Since(s.At) > time.Minute || s.Position != 0 || item.Begins {
+		t.Errorf("its state is %+v", s)
+	}
+	if none, err := c.Items(t.Context(), []string{"999999"}); err != nil || len(none) > 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+	shows, err := c.Shows(t.Context(), []string{"4700", h.item[1], "999999"})
+	if err != nil || len(shows) != 1 || shows[0].Title != "灯塔守望者" || shows[0].Original != "灯台守のうた" || shows[0].Year != 2022 || shows[0].IDs["tvdb"] != "900000" {
+		t.Errorf("%+v, %v", shows, err)
+	}
+	if _, err := c.Count(t.Context()); !errors.Is(err, mediaserver.ErrCannot) {
+		t.Error(err)
+	}
+	all := 0
+	err = c.All(t.Context(), libraries, func(items []mediaserver.Item, _ int) error { all += len(items); return nil })
+	if err != nil || all != 6 {
+		t.Errorf("all are %d, %v", all, err)
+	}
+}
+
+func TestPlexWritesOnlyWhatDiffers(t *testing.T) {
+	h := newHouse(t, nil)
+	c := h.open(h.login("alex"))
+	data := func() mediaservertest.Data {
+		t.Helper()
+		d, err := h.s.Data("alex", h.item[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for range 2 {
+		if err := c.Write(t.Context(), h.item[0], mediaserver.State{Played: true, At: time.Now().AddDate(-1, 0, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		if d := data(); d.Count != 1 {
+			t.Errorf("marked: %+v", d)
+		}
+	}
+	for range 2 {
+		if err := c.Write(t.Context(), h.item[0], mediaserver.State{}); err != nil {
+			t.Fatal(err)
+		}
+		if d := data(); d.Count != 0 || d.Played {
+			t.Errorf("un-marked: %+v", d)
+		}
+	}
+	if err := c.Write(t.Context(), "999999", mediaserver.State{Played: true}); err == nil {
+		t.Error("what is not there is marked")
+	}
+	if n := len(slices.DeleteFunc(h.s.Requests(), func(r string) bool { return !strings.HasPrefix(r, "PUT ") })); n != 2 {
+		t.Errorf("%d writes", n)
+	}
+}
+
+func TestPlexTellsWhatIsPlayed(t *testing.T) {
+	for name, change := range map[string]func(*mediaservertest.Config){
+		"by websocket":           nil,
+		"with times in seconds":  func(c *mediaservertest.Config) { c.Quirks.Seconds = true },
+		"before it has sessions": func(c *mediaservertest.Config) { c.Quirks.NoSessions = true },
+	} {
+		for _, who := range []string{"mira", "alex"} {
+			t.Run(name+", "+who, func(t *testing.T) {
+				h := newHouse(t, change)
+				h.listens(h.open(h.login(who)), who)
+			})
+		}
+	}
+}
+
+// listens has a client hear of a play, and of the end of its connection.
+func (h *house) listens(c mediaserver.Client, who string) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 30*time.Second)
+	defer cancel()
+	told, up, lost := make(chan []string, 100), make(chan struct{}), make(chan error, 1)
+	go func() {
+		lost <- c.Listen(ctx, func() { close(up) }, func(ids []string) { told <- ids })
+	}()
+	select {
+	case <-up:
+	case err := <-lost:
+		h.t.Fatal(err)
+	}
+	if err := h.s.Watch(who, h.item[0]); err != nil {
+		h.t.Fatal(err)
+	}
+	select {
+	case ids := <-told:
+		if !slices.Equal(ids, []string{h.item[0]}) {
+			h.t.Errorf("told of %v", ids)
+		}
+	case err := <-lost:
+		h.t.Fatalf("lost before anything was told: %v", err)
+	}
+	h.s.Cut()
+	if err := <-lost; !errors.Is(err, mediaserver.ErrUnreachable) {
+		h.t.Errorf("a lost connection: %v", err)
+	}
+}
+
+// TestPlexTellsByItsStreamOfEvents: a proxy lets no websocket pass.
+func TestPlexTellsByItsStreamOfEvents(t *testing.T) {
+	identity := says(`{"MediaContainer":{"machineIdentifier":"machine-1","version":"1.42"}}`)
+	open := func(t *testing.T, stream http.HandlerFunc) (mediaserver.Client, *door) {
+		d := newDoor(t, map[string]http.HandlerFunc{"/identity": identity, "/:/websockets/notifications": status(http.StatusBadGateway), "/:/eventsource/notifications": stream})
+		c, err := newDialer(t).Open(mediaserver.Server{Kind: mediaserver.Plex, URL: d.URL, ID: "machine-1", Token: "t", UserID: "101"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, d
+	}
+	c, d := open(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		_, _ = w.Write([]byte("event: ping\ndata: {}\n\nevent: playing\ndata: {\"PlaySessionStateNotification\":{\"sessionKey\":\"12\",\"ratingKey\":\"4812\",\"state\":\"stopped\"}}\n\n"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	up := 0
+	err := c.Listen(ctx, func() { up++ }, func(ids []string) {
+		if !slices.Equal(ids, []string{"4812"}) {
+			t.Errorf("told of %v", ids)
+		}
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || up != 1 {
+		t.Errorf("the end is %v, up was called %d times", err, up)
+	}
+	if h := d.last(); h.Get("X-Plex-Token") != "t" || h.Get("Accept") != "text/event-stream" || len(d.asked("t=t")) > 0 {
+		t.Errorf("it was asked with %v", h)
+	}
+	c, _ = open(t, func(w http.ResponseWriter, _ *http.Request) { // it ends at once
+		w.Header().Set("Content-Type", "text/event-stream")
+	})
+	if err := c.Listen(t.Context(), func() {}, func([]string) {}); !errors.Is(err, mediaserver.ErrUnreachable) {
+		t.Errorf("a stream that ended: %v", err)
+	}
+	for name, stream := range map[string]http.HandlerFunc{"there is none": status(http.StatusNotFound), "a page": says("{}"), "not for guests": status(http.StatusForbidden)} {
+		c, _ := open(t, stream)
+		if err := c.Listen(t.Context(), func() { t.Error("up") }, func([]string) {}); !errors.Is(err, mediaserver.ErrNoPush) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPlexHostileLists has a server answer lists that are not what was asked for.
+func TestPlexHostileLists(t *testing.T) {
+	const row = `{"ratingKey":"%","type":"episode","index":1,"parentIndex":1,"title":"x","grandparentTitle":"y","librarySectionID":3,"viewCount":1,"lastViewedAt":1779192000}`
+	rows := func(ids ...string) string {
+		var all []string
+		for _, id := range ids {
+			all = append(all, strings.ReplaceAll(row, "%", id))
+		}
+		return strings.Join(all, ",")
+	}
+	entry := func(account, more string) string {
+		return `{"historyKey":"/status/sessions/history/` + account + `","type":"episode","index":2,"parentIndex":1,"title":"x","grandparentTitle":"y","librarySectionID":"3","viewedAt":1779192000,"accountID":` + account + more + `}`
+	}
+	since := time.Unix(1779000000, 0)
+	for name, test := range map[string]struct {
+		user    string
+		all     string // what every page of the library answers
+		history string
+		since   time.Time
+		want    []string
+	}{
+		"the same page for ever":           {all: `{"totalSize":100000,"Metadata":[` + rows("1", "2") + `]}`, want: []string{"1", "2"}},
+		"the same place for ever":          {all: `{"offset":0,"totalSize":100000,"Metadata":[` + rows("1", "2") + `]}`, want: []string{"1", "2"}},
+		"a place beyond the end":           {all: `{"offset":9000,"totalSize":2,"Metadata":[` + rows("1", "2") + `]}`, want: []string{"1", "2"}},
+		"rows of other kinds":              {all: `{"Metadata":[{"ratingKey":"7","type":"track","viewCount":1},{"type":"episode","viewCount":1},7,null,` + rows("1") + `]}`, want: []string{"1"}},
+		"no container":                     {all: `7`},
+		"own plays of what was deleted":    {user: "101", all: `{}`, history: `{"Metadata":[` + entry("101", "") + `]}`, since: since, want: []string{"/status/sessions/history/101"}},
+		"plays of somebody else":           {user: "101", all: `{}`, history: `{"Metadata":[` + entry("102", "") + `]}`, since: since},
+		"plays of several people":          {user: "101", all: `{}`, history: `{"Metadata":[` + entry("101", "") + "," + entry("102", "") + `]}`, since: since},
+		"the owner's among everybody's":    {user: "1", all: `{}`, history: `{"Metadata":[` + entry("1", "") + "," + entry("102", "") + `]}`, since: since, want: []string{"/status/sessions/history/1"}},
+		"of a library that is not read":    {user: "1", all: `{}`, history: `{"Metadata":[` + strings.Replace(entry("1", ""), `"3"`, `"9"`, 1) + `]}`, since: since},
+		"older than was asked for":         {user: "1", all: `{}`, history: `{"Metadata":[` + strings.Replace(entry("1", ""), `1779192000`, `1`, 1) + `]}`, since: since},
+		"a history that cannot be read":    {user: "1", all: `{"Metadata":[` + rows("1") + `]}`, history: "500", since: since, want: []string{"1"}},
+		"a history that is not for guests": {user: "101", all: `{"Metadata":[` + rows("1") + `]}`, history: "403", since: since, want: []string{"1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			history := says(`{"MediaContainer":` + test.history + `}`)
+			if code, err := strconv.Atoi(test.history); err == nil {
+				history = status(code)
+			}
+			d := newDoor(t, map[string]http.HandlerFunc{
+				"/identity":                    says(`{"MediaContainer":{"machineIdentifier":"machine-1","version":"1.42"}}`),
+				"/library/sections":            says(`{"MediaContainer":{"Directory":[{"key":"3","type":"show","title":"s"},{"key":"../4","type":"show","title":"s"},{"key":"5","type":"artist"}]}}`),
+				"/library/sections/3/all":      says(`{"MediaContainer":` + test.all + `}`),
+				"/status/sessions/history/all": history,
+			})
+			c, err := newDialer(t).Open(mediaserver.Server{Kind: mediaserver.Plex, URL: d.URL, ID: "machine-1", Token: "t", UserID: test.user})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := house{t: t}
+			if got := h.played(c, test.since); !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+			if n := c.Requests(); n > 20 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestPlexRefusals(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		want   error
+	}{
+		"a dead token":          {http.StatusUnauthorized, mediaserver.ErrSignedOut},
+		"a token that is old":   {498, mediaserver.ErrSignedOut},
+		"not now":               {http.StatusForbidden, mediaserver.ErrRefused},
+		"while it starts":       {http.StatusServiceUnavailable, mediaserver.ErrUnreachable},
+		"a fault of the server": {http.StatusInternalServerError, mediaserver.ErrUnreachable},
+		"sent elsewhere":        {http.StatusFound, mediaserver.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDoor(t, map[string]http.HandlerFunc{
+				"/identity": says(`{"MediaContainer":{"machineIdentifier":"machine-1","version":"1.42"}}`), "/library/sections": status(test.status),
+				"/:/websockets/notifications": status(test.status), "/:/eventsource/notifications": status(test.status),
+			})
+			c, err := newDialer(t).Open(mediaserver.Server{Kind: mediaserver.Plex, URL: d.URL, ID: "machine-1", Token: "t", UserID: "1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Who(t.Context()); !errors.Is(err, test.want) {
+				t.Errorf("the error is %v", err)
+			}
+			if test.status == http.StatusServiceUnavailable || test.status == http.StatusUnauthorized {
+				if err := c.Listen(t.Context(), func() {}, func([]string) {}); !errors.Is(err, test.want) {
+					t.Errorf("listening: %v", err)
+				}
+			}
+		})
+	}
+}
