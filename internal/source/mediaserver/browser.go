@@ -24,8 +24,10 @@ type trait struct {
 	header func(identity, token string) http.Header
 	// fields are what must be named for a row to have it: of an item, and of an item in a list of everything played.
 	fields, full string
-	// me says that /Users/Me tells who signed in.
-	me bool
+	// me is the path that tells who signed in, that of the person when it is empty; bare says that single items stand
+	// outside of it.
+	me   string
+	bare bool
 	// public says that the server tells its id without a sign-in.
 	public bool
 	// socket is the path of the websocket; empty is none. inQuery has it open by the token in the address.
@@ -134,10 +136,7 @@ func (d *Dialer) admitted(ctx context.Context, b *browser, at Found, a ask) (Log
 	}
 	var info payload.Object
 	if err := signedIn.wire.get(ctx, ask{path: "/System/Info"}, &info); err == nil {
-		l.Name, l.Version = info.Line("ServerName", "ProductName"), info.Line("Version", "ServerVersion")
-		if l.Server.ID == "" && validID(info.Line("Id")) {
-			l.Server.ID = info.Line("Id")
-		}
+		signedIn.describe(&l, info)
 	}
 	return l, nil
 }
@@ -150,36 +149,43 @@ func validToken(token string) bool {
 func (b *browser) Who(ctx context.Context) (Login, error) {
 	b.wire.distrust() // ask the server for its version again
 	l := Login{Server: b.snapshot()}
-	path := "/Users/Me"
+	path := b.traits.me
 	switch {
 	case l.Server.UserID == "":
 		path = "/System/Info"
-	case !b.traits.me:
-		path = "/Users/" + url.PathEscape(l.Server.UserID)
+	case path == "":
+		path = b.user()
 	}
 	var who payload.Object
 	if err := b.wire.get(ctx, ask{path: path}, &who); err != nil {
 		return Login{}, err
 	}
-	b.mu.Lock()
-	info := b.info
-	b.mu.Unlock()
-	if l.Server.UserID == "" {
-		info = who
-	} else if l.UserName = who.Line("Name"); !sameID(who.Line("Id"), l.Server.UserID) {
-		return Login{}, unreachable(notThat.With(b.traits.product))
+	info := who
+	if l.Server.UserID != "" {
+		if l.UserName = who.Line("Name"); !sameID(who.Line("Id"), l.Server.UserID) {
+			return Login{}, unreachable(notThat.With(b.traits.product))
+		}
+		info = b.snapshotInfo()
 	}
-	if !b.traits.public && l.Server.UserID != "" {
-		_ = b.wire.get(ctx, ask{path: "/System/Info"}, &info) // it has but the name and the version
-	}
+	b.describe(&l, info)
+	return l, nil
+}
+
+// describe completes a login by what the server says of itself.
+func (b *browser) describe(l *Login, info payload.Object) {
 	l.Name, l.Version = info.Line("ServerName", "ProductName"), info.Line("Version", "ServerVersion")
-	if id := info.Line("Id"); l.Server.ID == "" && validID(id) {
+	if id := info.Line("Id", "ServerId"); l.Server.ID == "" && validID(id) {
 		l.Server.ID = id
 		b.mu.Lock()
 		b.server.ID = id
 		b.mu.Unlock()
 	}
-	return l, nil
+}
+
+func (b *browser) snapshotInfo() payload.Object {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.info
 }
 
 // sameID compares ids of users, which some write with dashes and some without.
@@ -286,7 +292,7 @@ func (b *browser) SignOut(ctx context.Context) error {
 		return nil
 	}
 	_, err := b.wire.do(ctx, ask{method: http.MethodPost, path: "/Sessions/Logout"})
-	if errors.Is(err, ErrSignedOut) {
+	if errors.Is(err, ErrSignedOut) || errors.Is(err, errNotThere) { // some have no such path
 		return nil
 	}
 	return err

@@ -180,10 +180,11 @@ func (d *Dialer) meet(ctx context.Context, s Server) (Server, Found, error) {
 	return s, found.Found, nil
 }
 
-// mayBe reports whether a server that a person calls k can be what was found. The NAS kinds are told from Emby by little, or by
-// nothing.
+// mayBe reports whether a server that a person calls k can be what was found. The NAS kinds are told from Emby, and from each
+// other, by little or by nothing.
 func (k Kind) mayBe(f found) bool {
-	return f.Kind == k || k.Experimental() && (f.Kind == Emby || f.Kind.Experimental()) || k == Emby && f.Kind == ZSpace
+	like := func(k Kind) bool { return k == Emby || k.Experimental() }
+	return f.Kind == k || like(f.Kind) && like(k)
 }
 
 // random is text that nobody can guess.

@@ -22,7 +22,7 @@ var jellyfin = trait{
 	},
 	fields: "ProviderIds,OriginalTitle,Path",
 	full:   "ProviderIds",
-	me:     true,
+	me:     "/Users/Me",
 	public: true,
 	socket: "/socket",
 	dated:  "datePlayed", layout: time.RFC3339,

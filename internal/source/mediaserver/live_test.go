@@ -94,7 +94,7 @@ func TestNoLiveConnection(t *testing.T) {
 			d := newDoor(t, map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic), "/socket": c.socket, "/Users/Me": c.me})
 			client := d.open(t, mediaserver.Jellyfin)
 			err := client.Listen(t.Context(), func() { t.Error("it was up") }, nil)
-			if !errors.Is(err, c.want) || client.Quirks().NoPush != (c.want == error(mediaserver.ErrNoPush)) {
+			if !errors.Is(err, c.want) || client.Quirks().NoPush != errors.Is(c.want, mediaserver.ErrNoPush) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})

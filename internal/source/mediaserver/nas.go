@@ -24,7 +24,7 @@ type nas struct {
 
 // Played reads everything when since is zero, else without the series of which as many episodes are left as before.
 func (n *nas) Played(ctx context.Context, of []Library, since time.Time, page func(items []Item, left int) error) error {
-	return n.each(ctx, of, !since.IsZero(), func(items []Item, left int) error {
+	return n.each(ctx, of, reading{brief: !since.IsZero(), noted: true}, func(items []Item, left int) error {
 		var played []Item
 		for _, item := range items {
 			if item.State.Played {
@@ -38,6 +38,22 @@ func (n *nas) Played(ctx context.Context, of []Library, since time.Time, page fu
 	})
 }
 
+// Who is the person as far as a server tells that answers for its libraries: all have these, and not all know the path of a person.
+func (n *nas) Who(ctx context.Context) (Login, error) {
+	if _, err := n.Libraries(ctx); err != nil {
+		return Login{}, err
+	}
+	l := Login{Server: n.snapshot()}
+	for _, path := range []string{"/System/Info", "/System/Info/Public"} {
+		var info payload.Object
+		if n.wire.get(ctx, ask{path: path}, &info) == nil { // it has but the name and the version
+			n.describe(&l, info)
+			break
+		}
+	}
+	return l, nil
+}
+
 // Count is not asked for: no filter can be trusted.
 func (n *nas) Count(context.Context) (int, error) { return 0, ErrCannot }
 
@@ -45,13 +61,17 @@ func (n *nas) Count(context.Context) (int, error) { return 0, ErrCannot }
 func (n *nas) Playing(context.Context) ([]string, error) { return nil, ErrCannot }
 
 func (n *nas) All(ctx context.Context, of []Library, page func(items []Item, left int) error) error {
-	return n.each(ctx, of, false, page)
+	return n.each(ctx, of, reading{}, page)
 }
 
-// each reads the libraries one after the other; brief leaves out the series in which nothing seems to have changed.
-func (n *nas) each(ctx context.Context, of []Library, brief bool, page func(items []Item, left int) error) error {
+// reading is how libraries are read: brief leaves out the series in which nothing seems to have changed since what was noted by a
+// reading before.
+type reading struct{ brief, noted bool }
+
+// each reads the libraries one after the other.
+func (n *nas) each(ctx context.Context, of []Library, how reading, page func(items []Item, left int) error) error {
 	for _, l := range of {
-		if err := n.library(ctx, l, brief, page); err != nil {
+		if err := n.library(ctx, l, how, page); err != nil {
 			return err
 		}
 	}
@@ -60,7 +80,7 @@ func (n *nas) each(ctx context.Context, of []Library, brief bool, page func(item
 
 // library reads one library. Types are asked for one by one, since a list of them gives nothing on some; a server that does not look at the
 // type answers the same each time, and then the rest is not asked for.
-func (n *nas) library(ctx context.Context, l Library, brief bool, page func(items []Item, left int) error) error {
+func (n *nas) library(ctx context.Context, l Library, how reading, page func(items []Item, left int) error) error {
 	seen, withEpisodes := map[string]bool{}, map[string]bool{}
 	left := map[string]int{} // episodes of a series that were not played
 	var series []string
@@ -103,7 +123,7 @@ func (n *nas) library(ctx context.Context, l Library, brief bool, page func(item
 		}
 	}
 	for i, id := range series {
-		if count, told := left[id]; withEpisodes[id] || brief && told && n.unplayedOf(id) == count {
+		if count, told := left[id]; withEpisodes[id] || how.brief && told && n.unplayedOf(id) == count {
 			continue
 		}
 		if err := rest(ctx); err != nil {
@@ -112,7 +132,7 @@ func (n *nas) library(ctx context.Context, l Library, brief bool, page func(item
 		if err := n.episodes(ctx, id, l, len(series)-i-1, page); err != nil {
 			return err
 		}
-		if count, told := left[id]; told {
+		if count, told := left[id]; told && how.noted {
 			n.noteUnplayed(id, count)
 		}
 	}
@@ -188,8 +208,12 @@ func (n *nas) one(ctx context.Context, ids []string, found func(payload.Object))
 		if !validID(id) {
 			continue
 		}
+		path := n.user() + "/Items/" + url.PathEscape(id)
+		if n.traits.bare {
+			path = "/Items/" + url.PathEscape(id)
+		}
 		var o payload.Object
-		err := n.wire.get(ctx, ask{path: n.user() + "/Items/" + url.PathEscape(id), list: true}, &o)
+		err := n.wire.get(ctx, ask{path: path, list: true}, &o)
 		switch {
 		case errors.Is(err, errNotThere):
 			continue

@@ -99,16 +99,12 @@ type prober struct {
 
 // run asks for what each kind tells without a sign-in (upstreams/watchers.md section 1 "Base path and prefix", and section 5).
 func (p *prober) run(ctx context.Context) (found, error) {
-	u, err := url.Parse(p.base)
-	if err != nil {
-		return found{}, reason.At("url", wrongAddress)
-	}
 	for _, prefix := range []string{"", "/emby"} {
 		info, err := p.read(ctx, prefix+"/System/Info/Public")
 		if err != nil || p.next != "" {
 			return found{}, err
 		}
-		if f, ok := told(info, u.Port(), prefix); ok {
+		if f, ok := told(info, prefix); ok {
 			return p.complete(ctx, f), nil
 		}
 	}
@@ -119,11 +115,11 @@ func (p *prober) run(ctx context.Context) (found, error) {
 	if box := identity.Object("MediaContainer"); box.Line("machineIdentifier") != "" {
 		return found{Found: Found{Kind: Plex, ID: box.Line("machineIdentifier"), Version: box.Line("version"), Codes: true}}, nil
 	}
-	return p.unnamed(ctx, u.Port())
+	return p.unnamed(ctx)
 }
 
 // told is what a server says of itself in public, under prefix.
-func told(info payload.Object, port, prefix string) (found, bool) {
+func told(info payload.Object, prefix string) (found, bool) {
 	f := found{prefix: prefix, Found: Found{Kind: Emby, ID: info.Line("Id"), Name: info.Line("ServerName"), Version: info.Line("Version", "ServerVersion")}}
 	product := strings.ToLower(info.Line("ProductName"))
 	switch {
@@ -135,8 +131,8 @@ func told(info payload.Object, port, prefix string) (found, bool) {
 		f.Kind = Ugreen
 	case strings.Contains(product, "zspace"), info.Line("ServerVersion") != "" && info.Line("Version") == "":
 		f.Kind = ZSpace
-	case port == "8005":
-		f.Kind = FnOS
+	case product == "" && !info.Has("RemoteAddresses") && !info.Has("LocalAddress") && !info.Has("WanAddress"):
+		f.Kind = FnOS // or an Emby that tells little: how it refuses decides
 	}
 	if !validID(f.ID) {
 		f.ID = ""
@@ -150,6 +146,11 @@ func (p *prober) complete(ctx context.Context, f found) found {
 	case Jellyfin:
 		resp, err := p.wire.send(ctx, ask{path: f.prefix + "/QuickConnect/Enabled"}, nil)
 		f.Codes = err == nil && strings.EqualFold(strings.TrimSpace(string(resp.Body)), "true")
+	case FnOS:
+		if is, err := p.isFnOS(ctx, f.prefix); err == nil && !is {
+			f.Kind = Emby
+			return p.complete(ctx, f)
+		}
 	case Emby, ZSpace, Ugreen:
 		if f.prefix != "" {
 			break
@@ -163,13 +164,13 @@ func (p *prober) complete(ctx context.Context, f found) found {
 }
 
 // unnamed finds the NAS kinds that have no public route: by their port and by how they refuse.
-func (p *prober) unnamed(ctx context.Context, port string) (found, error) {
+func (p *prober) unnamed(ctx context.Context) (found, error) {
 	for _, prefix := range []string{"", "/emby"} {
-		resp, err := p.wire.send(ctx, ask{method: http.MethodPost, path: prefix + "/Users/AuthenticateByName", body: struct{}{}}, nil)
-		if resp == nil {
+		is, err := p.isFnOS(ctx, prefix)
+		if err != nil {
 			return found{}, err
 		}
-		if resp.Status == http.StatusBadRequest && strings.Contains(string(resp.Body), "X-Emby-Authorization") {
+		if is {
 			return found{Found: Found{Kind: FnOS}, prefix: prefix}, nil
 		}
 	}
@@ -180,16 +181,25 @@ func (p *prober) unnamed(ctx context.Context, port string) (found, error) {
 	if resp.Status == http.StatusOK && !isPage(resp) || resp.Status == http.StatusUnauthorized && resp.Header.Get("WWW-Authenticate") == "" {
 		var info payload.Object
 		if resp.Status == http.StatusOK && p.wire.decode(resp, &info) == nil {
-			if f, ok := told(info, port, "/emby"); ok {
+			if f, ok := told(info, "/emby"); ok {
 				return f, nil
 			}
 		}
-		if port == "9443" {
+		if strings.HasPrefix(p.base, "https://") { // the only address of UGREEN's
 			return found{Found: Found{Kind: Ugreen}, prefix: "/emby"}, nil
 		}
 		return found{Found: Found{Kind: ZSpace}, prefix: "/emby"}, nil
 	}
 	return found{}, unreachable(nothingFound.With(hostOf(p.base)))
+}
+
+// isFnOS reports whether a server wants the header that fnOS alone names when it refuses. No name or password is sent.
+func (p *prober) isFnOS(ctx context.Context, prefix string) (bool, error) {
+	resp, err := p.wire.send(ctx, ask{method: http.MethodPost, path: prefix + "/Users/AuthenticateByName", body: struct{}{}}, nil)
+	if resp == nil {
+		return false, err
+	}
+	return resp.Status == http.StatusBadRequest && strings.Contains(string(resp.Body), "X-Emby-Authorization"), nil
 }
 
 // read asks for a path without a token. What is not there, or is not JSON, is an empty object; where a redirect leads to on the
