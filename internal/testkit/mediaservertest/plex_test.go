@@ -1,8 +1,6 @@
 package mediaservertest
 
 import (
-	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,105 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
 )
-
-// plexRig is a Plex of mira, shared with alex, and the helpers to ask it.
-type plexRig struct {
-	t *testing.T
-	s *Server
-}
-
-func newPlexRig(t *testing.T, change func(*Config)) plexRig {
-	cfg := Config{
-		Kind: Plex, ID: "machine-1", Name: "attic", Settle: time.Millisecond,
-		Users: []User{{Name: "mira", Password: "pw", Home: true}, {Name: "alex", Password: "pw2", Libraries: []string{"3"}},
-			{Name: "bench", Managed: true, Home: true, PIN: "1234"}},
-		Libraries: []Library{{ID: "3", Name: "动画", Kind: "show"}, {ID: "4", Name: "家庭录像", Kind: "homevideos"}},
-		Shows:     []Show{{ID: "4700", Library: "3", Title: "灯塔守望者", IDs: map[string]string{"Tvdb": "900000"}}},
-	}
-	for n := range 5 {
-		cfg.Items = append(cfg.Items, Item{Library: "3", Show: "4700", Title: "第夜", Season: 2, Episode: n + 1, Date: "2024-05-19", IDs: map[string]string{"Tvdb": "900002"}})
-	}
-	if change != nil {
-		change(&cfg)
-	}
-	s := Start(t, cfg)
-	s.PlexTV().PollEvery = time.Nanosecond
-	return plexRig{t, s}
-}
-
-// ask asks with a token; the answer is nil where it is no JSON object.
-func (rig plexRig) ask(method, path, token string) (int, object) {
-	rig.t.Helper()
-	r, err := http.NewRequestWithContext(rig.t.Context(), method, rig.s.URL+path, nil)
-	if err != nil {
-		rig.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("X-Plex-Client-Identifier", "client-1")
-	r.Header.Set("X-Plex-Product", "Watchmark")
-	r.Header.Set("X-Plex-Token", token)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		rig.t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		rig.t.Fatal(err)
-	}
-	var o object
-	if strings.HasPrefix(string(text), "[") {
-		text = []byte(`{"list":` + string(text) + `}`)
-	}
-	_ = json.Unmarshal(text, &o) // a page is none
-	return answer.StatusCode, o
-}
-
-// account signs somebody in at plex.tv.
-func (rig plexRig) account(name string) string {
-	rig.t.Helper()
-	_, pin := rig.ask("POST", "/api/v2/pins?strong=true", "")
-	if err := rig.s.Confirm(pin["code"].(string), name); err != nil {
-		rig.t.Fatal(err)
-	}
-	_, pin = rig.ask("GET", "/api/v2/pins/"+jsonText(pin["id"]), "")
-	return pin["authToken"].(string)
-}
-
-// token is the token of the server that plex.tv lists for an account.
-func (rig plexRig) token(account string) string {
-	rig.t.Helper()
-	_, list := rig.ask("GET", "/api/v2/resources?includeHttps=1&includeRelay=1", account)
-	for _, one := range list["list"].([]any) {
-		if one := one.(object); one["provides"] == "server" {
-			return one["accessToken"].(string)
-		}
-	}
-	return ""
-}
-
-// rows are the keys of what a list of the server holds.
-func (rig plexRig) rows(path, token string) []string {
-	rig.t.Helper()
-	status, o := rig.ask("GET", path, token)
-	if status != http.StatusOK {
-		rig.t.Fatalf("%s: status %d", path, status)
-	}
-	var keys []string
-	for _, one := range o["MediaContainer"].(object)["Metadata"].([]any) {
-		key, _ := one.(object)["ratingKey"].(string) // what was deleted has none
-		keys = append(keys, key)
-	}
-	return keys
-}
-
-func jsonText(v any) string {
-	text, _ := json.Marshal(v) // it came as JSON
-	return string(text)
-}
 
 func TestPlexSignIn(t *testing.T) {
 	rig := newPlexRig(t, nil)
@@ -296,33 +196,6 @@ func TestPlexMarks(t *testing.T) {
 	}
 }
 
-// plexSocket is a live connection of somebody.
-func (rig plexRig) socket(token string) func() object {
-	rig.t.Helper()
-	conn, answer, err := websocket.Dial(rig.t.Context(), rig.s.URL+"/:/websockets/notifications?filters=playing", &websocket.DialOptions{HTTPHeader: http.Header{"X-Plex-Token": {token}}})
-	if err != nil {
-		rig.t.Fatal(err)
-	}
-	if answer.Body != nil {
-		_ = answer.Body.Close()
-	}
-	rig.t.Cleanup(func() { _ = conn.CloseNow() })
-	return func() object {
-		rig.t.Helper()
-		ctx, cancel := context.WithTimeout(rig.t.Context(), 10*time.Second)
-		defer cancel()
-		_, text, err := conn.Read(ctx)
-		if err != nil {
-			return nil
-		}
-		var o struct{ NotificationContainer object }
-		if err := json.Unmarshal(text, &o); err != nil {
-			rig.t.Fatal(err)
-		}
-		return o.NotificationContainer
-	}
-}
-
 func TestPlexPushes(t *testing.T) {
 	rig := newPlexRig(t, func(cfg *Config) { cfg.Settle = 50 * time.Millisecond })
 	mira, alex := rig.token(rig.account("mira")), rig.token(rig.account("alex"))
@@ -416,5 +289,66 @@ func TestPlexAnswersXML(t *testing.T) {
 		if !strings.Contains(string(text), want) || !strings.Contains(string(text), "<MediaContainer") {
 			t.Errorf("%s: %s", path, text)
 		}
+	}
+}
+
+func TestPlexTwoServers(t *testing.T) {
+	rig := newPlexRig(t, nil)
+	tv := StartPlexTV(t)
+	first := Start(t, Config{Kind: Plex, TV: tv, ID: "machine-2", Users: []User{{Name: "alex", Password: "pw2"}}})
+	Start(t, Config{Kind: Plex, TV: tv, ID: "machine-3", Users: []User{{Name: "mira", Password: "pw"}, {Name: "alex", Libraries: []string{}}}})
+	own := plexRig{t, first, tv.URL}
+	tv.PollEvery = time.Nanosecond
+	account := own.account("alex")
+	_, list := own.ask(http.MethodGet, "/api/v2/resources", account)
+	tokens := map[any]string{}
+	for _, one := range list["list"].([]any)[1:] {
+		one := one.(object)
+		tokens[one["clientIdentifier"]], _ = one["accessToken"].(string)
+		if owned := one["clientIdentifier"] == "machine-2"; one["owned"] != owned || (one["sourceTitle"] == nil) != owned {
+			t.Errorf("%v", one)
+		}
+	}
+	at := plexRig{t, first, first.URL}
+	for name, c := range map[string]struct {
+		token string
+		want  int
+	}{"its own": {tokens["machine-2"], 200}, "that of another server": {tokens["machine-3"], 401}, "the owner's account": {account, 200}} {
+		if status, _ := at.ask(http.MethodGet, "/library/sections", c.token); status != c.want {
+			t.Errorf("%s: status %d, want %d", name, status, c.want)
+		}
+	}
+	if status, _ := rig.ask(http.MethodGet, "/library/sections", tokens["machine-2"]); status != http.StatusUnauthorized {
+		t.Errorf("at a stranger: %d", status)
+	}
+	first.Down(true)
+	if status, _ := own.ask(http.MethodGet, "/api/v2/user", account); status != http.StatusOK {
+		t.Errorf("plex.tv while a server is down: %d", status)
+	}
+}
+
+func TestPlexGoesOnToTheNextEpisode(t *testing.T) {
+	rig := newPlexRig(t, nil)
+	told := rig.socket(rig.token(rig.account("alex")))
+	for n := range 2 {
+		i, err := rig.s.Find("灯塔守望者", 2, n+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.s.Start("alex", i.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.s.Progress("alex", i.ID, 95); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			one := told()["PlaySessionStateNotification"].([]any)[0].(object)
+			if one["ratingKey"] != i.ID || one["sessionKey"] != "1" || one["state"] != "playing" {
+				t.Errorf("told: %v", one)
+			}
+		}
+	}
+	if played := rig.s.Played(); len(played) != 1 || played[0].Episode != 1 || played[0].Count != 1 {
+		t.Errorf("played: %v", played)
 	}
 }

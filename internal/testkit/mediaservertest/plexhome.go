@@ -100,7 +100,7 @@ func (tv *PlexTV) resources(w http.ResponseWriter, r *http.Request, token *plexT
 // somebody else may answer.
 func (tv *PlexTV) connections(r *http.Request, of *plexServer, owned bool) []object {
 	q := r.URL.Query()
-	address := strings.TrimPrefix(of.s.URL, "http://")
+	address := strings.TrimPrefix(of.url, "http://")
 	if of.tvToo || address == "" {
 		address = r.Host // by which the asker reaches plex.tv, too
 	}

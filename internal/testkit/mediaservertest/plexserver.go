@@ -28,6 +28,7 @@ type PlexQuirks struct {
 type plexServer struct {
 	s   *Server
 	id  string
+	url string // where it listens
 	tv  *PlexTV
 	mux *http.ServeMux
 	// list says what rows are: the last list that was asked for, for its other pages. The lock of the model guards them.
@@ -62,6 +63,14 @@ func newPlex(s *Server) *plexServer {
 	s.listen(p.changed)
 	s.stopping = p.stopping
 	return p
+}
+
+// listens says where the server is reached before anybody asks.
+func (p *plexServer) listens(url string) {
+	p.url = url
+	if p.tvToo {
+		p.tv.URL = url
+	}
 }
 
 // people are the users of the server.

@@ -17,7 +17,7 @@ import (
 // PlexTV is what Plex runs: the accounts, their devices, and the page on which people confirm a sign-in. It answers as
 // plex.tv and as clients.plex.tv, and at /auth as the page of app.plex.tv. The accounts are the users of its servers.
 type PlexTV struct {
-	// URL is set by Start and StartPlexTV.
+	// URL is where it listens.
 	URL string
 	// PollEvery is how often a PIN may be polled.
 	PollEvery time.Duration

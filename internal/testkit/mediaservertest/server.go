@@ -170,6 +170,9 @@ func (s *Server) Listen(ctx context.Context, addr string) (url string, stop func
 	if err != nil {
 		return "", nil, err
 	}
+	if p, ok := s.front.(*plexServer); ok {
+		p.listens(url)
+	}
 	return url + s.cfg.Base, func() {
 		end()
 		s.front.close() // what the websockets took over
