@@ -161,6 +161,9 @@ func TestPush(t *testing.T) {
 			c.cfg.Quiet = 50 * time.Millisecond
 			s := start(t, c.cfg)
 			p := signedIn(t, s)
+			if c.cfg.Kind == Emby {
+				c.path += "&api_key=" + p.token
+			}
 			messages := p.listen(c.path)
 			if c.cfg.Kind == Jellyfin {
 				if m := <-messages; m["MessageType"] != "ForceKeepAlive" {

@@ -39,15 +39,23 @@ const writeTime = 10 * time.Second
 // socket serves a live connection until one side ends it.
 func (b *browser) socket(w http.ResponseWriter, r *http.Request) {
 	tok := b.tokenOf(r)
+	if b.is(Emby) { // read from the address by every client that is known
+		b.mu.Lock()
+		tok = b.tokens[r.URL.Query().Get("api_key")]
+		b.mu.Unlock()
+	}
 	if tok == nil { // a token that is dead is answered in the same way: section 6
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	one := &socket{token: tok.value, user: tok.user, heard: time.Now()}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, OnPingReceived: func(context.Context, []byte) bool { return b.serves(one) },
+	})
 	if err != nil {
 		return // it was answered
 	}
-	one := &socket{conn: conn, token: tok.value, user: tok.user, heard: time.Now()}
+	one.conn = conn
 	b.mu.Lock()
 	b.sockets[one] = true
 	b.open.Add(1)
@@ -157,13 +165,11 @@ func (b *browser) entries(user string, ids []string) []object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var entries, parents []object
-	var told []string
+	told := map[string]bool{}
 	once := func(id string) bool {
-		if slices.Contains(told, id) {
-			return false
-		}
-		told = append(told, id)
-		return true
+		first := !told[id]
+		told[id] = true
+		return first
 	}
 	for _, id := range ids {
 		i, err := s.item(id)
@@ -179,7 +185,8 @@ func (b *browser) entries(user string, ids []string) []object {
 				parents = append(parents, b.folderData(user, s.episodes[i.Show], i.Show))
 			}
 		} else if once(i.Library) {
-			parents = append(parents, b.folderData(user, nil, i.Library))
+			inside := slices.DeleteFunc(slices.Clone(s.order), func(o *Item) bool { return o.Library != i.Library })
+			parents = append(parents, b.folderData(user, inside, i.Library))
 		}
 	}
 	return append(entries, parents...)

@@ -43,6 +43,8 @@ func (b *browser) allRoutes() []route {
 		{get, "/Items/*", newer || b.is(FnOS), users, (*call).single},
 		{get, "/Users/*/Items", true, users, (*call).items},
 		{get, "/Users/*/Items/Resume", true, users, (*call).resume},
+		{get, "/Users/*/Items/Counts", b.is(ZSpace), users, func(c *call) { c.w.WriteHeader(http.StatusInternalServerError) }},
+		{get, "/Users/*/Items/Latest", b.is(ZSpace), users, func(c *call) { c.w.WriteHeader(http.StatusInternalServerError) }},
 		{get, "/Users/*/Items/*", both || b.is(ZSpace), users, (*call).single},
 		{get, "/Shows/*/Episodes", !b.is(FnOS), users, (*call).episodes},
 		{get, "/Sessions", both, users, (*call).sessions},
