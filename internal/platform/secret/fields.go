@@ -21,7 +21,7 @@ func SensitiveField(name string) bool {
 		}
 	}
 	switch whole {
-	case "code", "authcode", "authorizationcode", "devicecode", "usercode", "passcode", "pwd", "pass", "pin", "mail":
+	case "code", "authcode", "authorizationcode", "devicecode", "usercode", "passcode", "pw", "pwd", "pass", "pin", "mail":
 		return true
 	}
 	for i, word := range words {

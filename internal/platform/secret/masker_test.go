@@ -24,7 +24,7 @@ func TestSensitiveField(t *testing.T) {
 	for _, name := range []string{
 		"Authorization", "Proxy-Authorization", "X-Emby-Authorization", "Cookie", "Set-Cookie", "access_token", "refreshToken",
 		"X-Plex-Token", "tokens", "otp", "OTP", "otp_code", "code", "Code", "device_code", "code_verifier", "verifier", "password",
-		"userPassword", "client_secret", "api_key", "apikey", "API-Key", "email", "user_email", "E-Mail", "X-Webhook-Key",
+		"userPassword", "client_secret", "api_key", "apikey", "API-Key", "email", "user_email", "E-Mail", "X-Webhook-Key", "Pw", "pin",
 	} {
 		if !secret.SensitiveField(name) {
 			t.Errorf("%s is sensitive", name)

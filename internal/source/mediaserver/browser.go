@@ -174,6 +174,11 @@ func (b *browser) Who(ctx context.Context) (Login, error) {
 // describe completes a login by what the server says of itself.
 func (b *browser) describe(l *Login, info payload.Object) {
 	l.Name, l.Version = info.Line("ServerName", "ProductName"), info.Line("Version", "ServerVersion")
+	b.learn(func(q *Quirks) {
+		if l.Version != "" && l.Version != q.Version { // another version may do what the one before could not
+			*q = Quirks{Version: l.Version, Prefix: q.Prefix}
+		}
+	})
 	if id := info.Line("Id", "ServerId"); l.Server.ID == "" && validID(id) {
 		l.Server.ID = id
 		b.mu.Lock()
@@ -188,7 +193,7 @@ func (b *browser) snapshotInfo() payload.Object {
 	return b.info
 }
 
-// sameID compares ids of users, which some write with dashes and some without.
+// sameID compares ids, which some servers write with dashes in one place and without in another.
 func sameID(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""))
 }
@@ -269,7 +274,7 @@ func (b *browser) byID(ctx context.Context, ids []string, query url.Values, each
 			return unreachable(notThat.With(b.traits.product))
 		}
 		for _, o := range answer.Objects("Items") {
-			if slices.Contains(some, o.Line("Id")) {
+			if slices.ContainsFunc(some, func(id string) bool { return sameID(id, o.Line("Id")) }) {
 				each(o)
 			}
 		}

@@ -98,7 +98,14 @@ func (d *Dialer) open(s Server) (*browser, error) {
 	s.URL = base
 	t := traits[s.Kind]
 	d.Masker.Add(s.Token.Reveal())
-	b := &browser{server: s, traits: t, wire: newWire(client, t.product, base+s.Quirks.Prefix, brief), libraries: map[string]string{}}
+	if s.Device == "" { // of a key there is none
+		s.Device = d.device(base, s.UserID)
+	}
+	api := base
+	if !strings.HasSuffix(base, s.Quirks.Prefix) {
+		api += s.Quirks.Prefix
+	}
+	b := &browser{server: s, traits: t, wire: newWire(client, t.product, api, brief), libraries: map[string]string{}}
 	b.wire.header = t.header(d.identity(s.Device), s.Token.Reveal())
 	b.wire.verify = b.verify
 	return b, nil

@@ -11,3 +11,10 @@ func SetLongest(t *testing.T, d time.Duration) {
 	longest = d
 	t.Cleanup(func() { longest = before })
 }
+
+// SetSilence has connections be taken for lost sooner.
+func SetSilence(t *testing.T, d time.Duration) {
+	before := silence
+	silence = d
+	t.Cleanup(func() { silence = before })
+}

@@ -12,13 +12,12 @@ import (
 	"watchmark/internal/source/payload"
 )
 
-const (
-	// silence is how long a connection may be silent: a server that is well says something every 30 seconds
-	// (upstreams/watchers.md section 2.2).
-	silence = 90 * time.Second
-	// keepAlive is how often this service says that it still listens, where the server does not name a time.
-	keepAlive = 30 * time.Second
-)
+// silence is how long a connection may be silent: a server that is well says something every 30 seconds
+// (upstreams/watchers.md section 2.2). Tests set it.
+var silence = 90 * time.Second
+
+// keepAlive is how often this service says that it still listens, where the server does not name a time.
+const keepAlive = 30 * time.Second
 
 func (b *browser) Playing(ctx context.Context) ([]string, error) {
 	// Sessions of others are seen with some versions: they are dropped here, and nothing is kept of them.
@@ -108,11 +107,10 @@ func stay(socket *httpx.Socket, every <-chan time.Duration, done <-chan struct{}
 // connect opens the websocket. A server, or a proxy before it, that has none while it answers otherwise has no live connection.
 func (b *browser) connect(ctx context.Context) (*httpx.Socket, error) {
 	s := b.snapshot()
-	req := httpx.SocketRequest{URL: s.URL + b.traits.socket, Header: b.wire.header, Ping: b.traits.ping, Silence: silence}
-	if b.traits.inQuery { // the log masks it
-		req.URL += "?" + url.Values{"api_key": {s.Token.Reveal()}, "deviceId": {s.Device}}.Encode()
+	socket, status, err := b.socket(ctx, s, s.URL)
+	if socket == nil && err == nil && b.wire.base != s.URL { // a proxy may pass on the prefix alone
+		socket, status, err = b.socket(ctx, s, b.wire.base)
 	}
-	socket, status, err := b.wire.http.Socket(ctx, req)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -165,4 +163,12 @@ func readMessage(text []byte, own string) message {
 		return m
 	}
 	return message{}
+}
+
+func (b *browser) socket(ctx context.Context, s Server, base string) (socket *httpx.Socket, status int, err error) {
+	req := httpx.SocketRequest{URL: base + b.traits.socket, Header: b.wire.header, Ping: b.traits.ping, Silence: silence}
+	if b.traits.inQuery { // the log masks it
+		req.URL += "?" + url.Values{"api_key": {s.Token.Reveal()}, "deviceId": {s.Device}}.Encode()
+	}
+	return b.wire.http.Socket(ctx, req)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -111,5 +112,37 @@ func TestPlaying(t *testing.T) {
 	ids, err := d.open(t, mediaserver.Jellyfin).Playing(t.Context())
 	if err != nil || !slices.Equal(ids, []string{"e1", "m3"}) {
 		t.Errorf("%v %v", ids, err)
+	}
+}
+
+func TestASilentConnectionIsLost(t *testing.T) {
+	mediaserver.SetSilence(t, 50*time.Millisecond)
+	d := newDoor(t, map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic)})
+	d.answers["/socket"] = func(w http.ResponseWriter, r *http.Request) {
+		if conn, err := websocket.Accept(w, r, nil); err == nil {
+			_, _, _ = conn.Read(r.Context())
+		}
+	}
+	up := false
+	if err := d.open(t, mediaserver.Jellyfin).Listen(t.Context(), func() { up = true }, nil); !errors.Is(err, mediaserver.ErrUnreachable) || !up {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheConnectionIsFoundUnderThePrefix(t *testing.T) {
+	d := newDoor(t, map[string]http.HandlerFunc{"/emby/System/Info/Public": says(embyPublic)})
+	d.answers["/emby/embywebsocket"] = func(w http.ResponseWriter, r *http.Request) {
+		if conn, err := websocket.Accept(w, r, nil); err == nil {
+			_ = conn.Write(r.Context(), websocket.MessageText, []byte(changed))
+			_ = conn.CloseNow()
+		}
+	}
+	c, err := newDialer(t).Open(mediaserver.Server{Kind: mediaserver.Emby, URL: d.URL, ID: serverID, Token: token, UserID: userID, Quirks: mediaserver.Quirks{Prefix: "/emby"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := c.Listen(t.Context(), func() {}, func(ids []string) { got = ids }); !errors.Is(err, mediaserver.ErrUnreachable) || len(got) == 0 {
+		t.Errorf("%v %v", got, err)
 	}
 }

@@ -321,3 +321,20 @@ func TestTheClockOfTheServer(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAServerCannotIsTriedAgainAfterAnUpdate(t *testing.T) {
+	d := newDoor(t, map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic), "/Users/Me": says(`{"Name":"mira","Id":"` + userID + `"}`)})
+	for _, c := range []struct {
+		learned string
+		slow    bool
+	}{{"10.10.6", false}, {"10.10.7", true}} {
+		client, err := newDialer(t).Open(mediaserver.Server{Kind: mediaserver.Jellyfin, URL: d.URL, ID: serverID, Token: token, UserID: userID,
+			Quirks: mediaserver.Quirks{SlowDates: true, Prefix: "", Version: c.learned}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Who(t.Context()); err != nil || client.Quirks().SlowDates != c.slow || client.Quirks().Version != "10.10.7" {
+			t.Errorf("learned of %s: %+v %v", c.learned, client.Quirks(), err)
+		}
+	}
+}
