@@ -98,6 +98,9 @@ func (p *plexServer) control(w http.ResponseWriter, r *http.Request, action stri
 	case "tv":
 		p.tv.SetFault(&fault)
 	case "user":
+		if known, err := p.s.User(o.User); err == nil {
+			o.Password = cmp.Or(o.Password, known.Password)
+		}
 		p.s.AddUser(User{Name: o.User, Password: o.Password, Libraries: o.Libraries, Home: o.Home, Managed: o.Managed, PIN: o.PIN})
 	case "tokens":
 		err = p.orderTokens(o)
