@@ -29,7 +29,8 @@ func serverPath(id int64) string { return serversPath + "/" + strconv.FormatInt(
 // serversPage shows how each login stands.
 type serversPage struct {
 	Logins  []serverView
-	Running int64 // the task of a login that runs; 0 when none does
+	Enabled control // the setting that switches all of them
+	Running int64   // the task of a login that runs; 0 when none does
 	Refresh int
 }
 
@@ -58,8 +59,11 @@ func (v serverView) ByCode() bool {
 // ByPassword reports whether people sign in with a password there.
 func (v serverView) ByPassword() bool { return v.Kind != mediaserver.Plex }
 
-// Waits reports whether the login was never complete: it waits for the sign-in or for a choice.
-func (v serverView) Waits() bool { return v.SignIn != nil || v.Choices != nil }
+// Pending reports whether the login waits for a sign-in to be confirmed, or for a choice.
+func (v serverView) Pending() bool { return v.SignIn != nil || v.Choices != nil }
+
+// Waits reports whether the login was never complete.
+func (v serverView) Waits() bool { return v.UserName == "" }
 
 // Late reports whether the clock of the server is behind.
 func (v serverView) Late() bool { return v.SkewMinutes < 0 }
@@ -99,7 +103,7 @@ func (g Sources) servers(r *request) (content, error) {
 		return content{}, err
 	}
 	accounts = enabledOf(accounts)
-	page := serversPage{Refresh: refreshIdle}
+	page := serversPage{Refresh: refreshIdle, Enabled: controls(g.Settings, "watcher")["enabled"]}
 	for _, l := range logins {
 		page.Logins = append(page.Logins, serverViewOf(l, accounts))
 		if page.Running == 0 {
@@ -152,8 +156,12 @@ func (g Sources) server(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	added := r.URL.Query().Has("new")
 	login, err := g.Servers.Login(r.Context(), id)
-	if err != nil {
+	switch {
+	case added && reason.Of(err).Class() == reason.NotFound: // who signed in by a code was connected already: that login has the sign-in now
+		return content{Instead: r.BasePath + serversPath}, nil
+	case err != nil:
 		return content{}, err
 	}
 	accounts, err := g.Accounts.List(r.Context())
@@ -162,12 +170,12 @@ func (g Sources) server(r *request) (content, error) {
 	}
 	accounts = enabledOf(accounts)
 	page := serverPage{serverView: serverViewOf(login, accounts), AllAccounts: accounts, Refresh: refreshIdle, RunningTask: running(g.Tasks, id, loginTasks...)}
-	if page.Waits() {
+	if page.Pending() {
 		page.Refresh = waitsRefresh
 	}
-	if r.URL.Query().Has("new") {
+	if added {
 		page.Step = stepAccount
-		if page.Waits() || login.State == watcher.SignedOut {
+		if page.Pending() || login.State == watcher.SignedOut {
 			page.Step = stepSignIn
 		}
 	}
@@ -233,9 +241,9 @@ func (g Sources) newServer(*request) (content, error) {
 // serverDisplay shows the state of a login.
 func serverDisplay(l watcher.Login) display {
 	switch {
-	case l.SignIn != nil:
+	case l.SignIn != nil && l.State == watcher.SignedOut:
 		return display{"busy", "key-round", "servers.is.confirm"}
-	case l.Choices != nil:
+	case l.Choices != nil && l.State == watcher.SignedOut:
 		return display{"warn", "key-round", "servers.is.choose"}
 	case l.State == watcher.SignedOut:
 		return display{"bad", "circle-x", "servers.is.signed_out"}
@@ -253,32 +261,30 @@ func serverDisplay(l watcher.Login) display {
 	return display{"busy", "loader", "servers.is.waiting"}
 }
 
-// serversDisplay shows the state of all logins by the one that needs a person most.
-func serversDisplay(logins []watcher.Login) display {
-	order := []string{"bad", "warn", "busy", "good", "quiet"}
-	worst := display{"quiet", "circle", "servers.is.nobody"}
-	for i, l := range logins {
-		if d := serverDisplay(l); i == 0 || slices.Index(order, d.Tone) < slices.Index(order, worst.Tone) {
-			worst = d
-		}
-	}
-	return worst
-}
-
 // fromServers is the source of all logins, for the page Sources and the dashboard. A server that does not answer is no
 // problem by itself: many are off at night.
 func (g Sources) fromServers(ctx context.Context) (polledSource, error) {
 	logins, err := g.Servers.Logins(ctx)
-	p := polledSource{Source: watch.Watcher, Path: serversPath, Icon: "server", Display: serversDisplay(logins)}
-	for _, l := range logins {
-		p.Enabled = p.Enabled || l.Enabled
-		p.Names = append(p.Names, serverName(l)+" · "+l.UserName)
-		if l.Enabled && l.SignIn == nil && (l.State == watcher.SignedOut || l.State == watcher.Refused) {
-			p.Problem = l.Problem
+	p := polledSource{Source: watch.Watcher, Path: serversPath, Icon: "server", Display: display{"quiet", "circle", "servers.is.nobody"}}
+	following := g.Settings.Current().Watcher.Enabled
+	order := []string{"bad", "warn", "busy", "good", "quiet"}
+	for i, l := range logins {
+		p.Enabled = p.Enabled || l.Enabled && following
+		if l.UserName != "" {
+			p.Names = append(p.Names, serverName(l)+" · "+l.UserName)
+		}
+		if d := serverDisplay(l); i == 0 || slices.Index(order, d.Tone) < slices.Index(order, p.Display.Tone) { // the one that needs a person most
+			p.Display, p.Problem = d, reason.Reason{}
+			if d.Tone == "bad" {
+				p.Problem = l.Problem
+			}
 		}
 		for _, held := range l.Held {
 			p.Held += max(1, len(held.Episodes))
 		}
+	}
+	if !following && len(logins) > 0 {
+		p.Display, p.Problem = display{"quiet", "power", "servers.is.off"}, reason.Reason{}
 	}
 	return p, err
 }
