@@ -244,6 +244,9 @@ func (s *site) pageName(w words, path string) (string, error) {
 		return w.text("page.record", number)
 	}
 	path, _, _ = strings.Cut(path, "?")
+	if strings.HasPrefix(path, serversPath+"/") {
+		path = serversPath
+	}
 	for _, p := range pages(s.doors) {
 		if p.Path == path {
 			return w.text(p.Title)

@@ -175,6 +175,7 @@ func TestServerShowsTheNewestResult(t *testing.T) {
 	}
 	id := g.endedOf(t, 1, watcher.SeedTask, seeding(false))
 	mustContain(t, g.get(t, in, "/sources/servers/1", "en").body, "The list of mira on this server", fmt.Sprintf("/api/tasks/%d/undo", id))
+	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, "Writing a list to a media server", `href="/sources/servers/1">Server sign-ins`)
 	if body := g.get(t, in, "/sources/servers/2", "en").body; strings.Contains(body, "The list of mira") {
 		t.Error("the result is shown at another login")
 	}
