@@ -31,6 +31,15 @@ func (b *browser) passes(n node, u *User, q url.Values) bool {
 			return false
 		}
 	}
+	if n.item != nil && n.item.Collection != "" && q.Get("ids") == "" {
+		group := "collapseboxsetitems"
+		if b.is(Emby) {
+			group = "groupitemsintocollections"
+		}
+		if !strings.EqualFold(q.Get(group), "false") {
+			return false
+		}
+	}
 	if want := list(q.Get("anyprovideridequals")); want != nil && b.is(Emby) {
 		return slices.ContainsFunc(want, func(pair string) bool {
 			name, id, _ := strings.Cut(pair, ".")

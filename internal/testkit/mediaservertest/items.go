@@ -89,6 +89,9 @@ func (c *call) page(u *User, all func() []node) {
 	rows := make([]object, 0, min(limit, total-start))
 	for _, n := range nodes[start:min(start+limit, total)] {
 		row := b.row(n, u, fields)
+		if u != nil && n.item != nil && c.q.Get("ids") == "" && s.split[u.ID+" "+n.item.ID] {
+			row["UserData"] = b.userData(n.item, Data{}, fields)
+		}
 		if strings.EqualFold(c.q.Get("enableuserdata"), "false") && b.is(Jellyfin, Emby) {
 			delete(row, "UserData")
 		}

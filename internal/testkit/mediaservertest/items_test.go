@@ -94,6 +94,29 @@ func TestItems(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+	t.Run("a collection hides its films", func(t *testing.T) {
+		s := start(t, Config{Kind: Emby})
+		film := s.Add(Item{Library: s.cfg.Libraries[1].ID, Title: "深海", Collection: "深海"})
+		must(t, s.Watch("mira", film.ID))
+		p := signedIn(t, s)
+		if got := list(p, "/Users/"+p.id+"/Items?"+playedQuery); len(got.Items) != 0 {
+			t.Errorf("%+v", got)
+		}
+		if got := list(p, "/Users/"+p.id+"/Items?"+playedQuery+"&GroupItemsIntoCollections=false"); len(got.Items) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a list and a filter that read different rows", func(t *testing.T) {
+		p := watched(t, Config{Kind: Jellyfin})
+		id := episode(t, p.s, 2)
+		must(t, p.s.Split("mira", id))
+		if got := list(p, "/Users/"+p.id+"/Items?"+playedQuery); len(got.Items) != 3 || got.Items[1].ID != id || got.Items[1].UserData.Played {
+			t.Errorf("%+v", got)
+		}
+		if got := list(p, "/Users/"+p.id+"/Items?Ids="+id); !got.Items[0].UserData.Played {
+			t.Errorf("%+v", got)
+		}
+	})
 	t.Run("the whole of 50,000 plays", func(t *testing.T) {
 		s := start(t, Config{Kind: Jellyfin})
 		s.Generate(50_000, "mira")

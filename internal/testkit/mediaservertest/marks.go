@@ -89,6 +89,19 @@ func (m *Model) Import(user, item string) error {
 	return err
 }
 
+// Split has the server keep two rows of data of an item, as a 10.11 can after moving its data: a filter reads the newer one and a
+// list tells the older one, in which the item was not played (section 2.5).
+func (m *Model) Split(user, item string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u, i, err := m.both(user, item)
+	if err == nil {
+		m.split[u.ID+" "+i.ID] = true
+		m.changes++
+	}
+	return err
+}
+
 // Delete takes an item out of the library. Data that hang on the item alone are set aside by its numbers, or lost.
 func (m *Model) Delete(item string) error {
 	m.mu.Lock()

@@ -61,6 +61,8 @@ type Item struct {
 	Virtual bool
 	// Versions is the name of a group of files that are versions of one thing; empty is none.
 	Versions string
+	// Collection is the name of a set of films that hides this one from lists, unless they are asked not to group.
+	Collection string
 	// Watched are dates by user name or id; the zero time is played without a date.
 	Watched map[string]time.Time
 	// Deleted is gone from the library and still in the history of plays.
@@ -131,6 +133,7 @@ type Model struct {
 	themes    map[string]*Item           // by show
 	data      map[string]map[string]Data // by user id and key
 	detached  map[string]map[string]Data // of deleted items, likewise
+	split     map[string]bool            // of which lists tell older data, by user id and item id
 	plays     []Play
 	playing   map[string]*Playing // by user id
 	lastID    int
@@ -148,6 +151,7 @@ func (m *Model) init(kind Kind, rules Rules, now func() time.Time) {
 	m.kind, m.rules, m.now, m.lastID = kind, rules, now, 5000
 	m.shows, m.items = map[string]*Show{}, map[string]*Item{}
 	m.seasons, m.seasonOf = map[season]string{}, map[string]season{}
+	m.split = map[string]bool{}
 	m.themes, m.episodes = map[string]*Item{}, map[string][]*Item{}
 	m.data, m.detached, m.playing = map[string]map[string]Data{}, map[string]map[string]Data{}, map[string]*Playing{}
 }
