@@ -9,6 +9,7 @@ import (
 func (a *App) addJobs() {
 	a.jobs.Add(a.nas.Job())
 	a.jobs.Add(a.tracker.Jobs()...)
+	a.jobs.Add(a.watcher.Job())
 	a.jobs.Add(a.summaries.Scheduled(), a.airing.Job(), a.clients.Job(), a.updates.Job(), a.housekeepingJob())
 }
 

@@ -17,8 +17,8 @@ func (a *App) newWatcher() *watcher.Service {
 				return c
 			},
 			Plex: func() mediaserver.PlexAddresses {
-				s := a.Settings.Current().Watcher
-				return mediaserver.PlexAddresses{Account: s.PlexURL, Clients: s.PlexClientsURL, Page: s.PlexAuthURL}
+				w := a.Settings.Current().Watcher
+				return mediaserver.PlexAddresses{Account: w.PlexURL, Clients: w.PlexClientsURL, Page: w.PlexAuthURL}
 			},
 			Masker: a.masker, Installation: "watchmark-" + a.box.KeyID(), Version: Version(), Log: a.log,
 		},

@@ -212,15 +212,16 @@ func (c *fakeClient) Libraries(ctx context.Context) ([]mediaserver.Library, erro
 }
 
 func (c *fakeClient) Played(ctx context.Context, of []mediaserver.Library, since time.Time, page func([]mediaserver.Item, int) error) error {
-	c.mu.Lock()
 	var all []mediaserver.Item
-	for _, i := range c.items {
-		if i.State.Played && slices.ContainsFunc(of, func(l mediaserver.Library) bool { return l.ID == i.Library }) {
-			all = append(all, *i)
+	size := 0
+	c.change(func() {
+		for _, i := range c.items {
+			if i.State.Played && slices.ContainsFunc(of, func(l mediaserver.Library) bool { return l.ID == i.Library }) {
+				all = append(all, *i)
+			}
 		}
-	}
-	size := c.page
-	c.mu.Unlock()
+		size = c.page
+	})
 	if !since.IsZero() {
 		slices.SortStableFunc(all, func(a, b mediaserver.Item) int { return b.State.At.Compare(a.State.At) })
 	}
@@ -385,7 +386,7 @@ func (d *fakeDialer) SignIn(_ context.Context, s mediaserver.Server, username st
 		return mediaserver.Login{}, reason.At("password", errPassword)
 	}
 	s.Token, s.UserID, s.Device = secret.Text("token-of-"+username), "id of "+username, "wm-"+username
-	l := d.login(s)
+	l := d.at(s.URL).login(s)
 	l.UserName = username
 	return l, nil
 }
@@ -413,6 +414,11 @@ func (d *fakeDialer) Open(s mediaserver.Server) (mediaserver.Client, error) {
 
 func (d *fakeDialer) PlexChoices(context.Context, secret.Text) ([]mediaserver.PlexServer, []mediaserver.PlexPerson, error) {
 	return d.servers, d.people, nil
+}
+
+func (d *fakeDialer) KeepAlive(_ context.Context, account secret.Text) error {
+	d.change(func() { d.requests["keep "+account.Reveal()]++ })
+	return nil
 }
 
 func (d *fakeDialer) PlexChoose(_ context.Context, account secret.Text, server, person, pin, _ string) (mediaserver.Login, error) {

@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -80,6 +81,7 @@ func (q *queue) take() []string {
 type follower struct {
 	*Service
 	id, version int64
+	kind        mediaserver.Kind
 	mood        *mood
 	client      mediaserver.Client
 	shows       shows
@@ -146,15 +148,13 @@ func (s *Service) connect(ctx context.Context, client mediaserver.Client, k *kno
 		return err
 	}
 	l := &k.Login
-	if who.Version != "" && who.Version != l.Version {
-		l.Version = who.Version
+	if at := who.Server; at.URL != k.URL || at.Pin != k.pin || at.Token != k.token { // Plex tells where a server has moved to
+		k.URL, k.pin, k.token = at.URL, at.Pin, at.Token
+		if err := s.store.lead(ctx, *k); err != nil {
+			return err
+		}
 	}
-	if who.Name != "" {
-		l.ServerName = who.Name
-	}
-	if who.UserName != "" {
-		l.UserName = who.UserName
-	}
+	l.Version, l.ServerName, l.UserName = cmp.Or(who.Version, l.Version), cmp.Or(who.Name, l.ServerName), cmp.Or(who.UserName, l.UserName)
 	l.libraries, l.quirks = merge(l.libraries, libraries), client.Quirks()
 	if err := s.store.learn(ctx, *l); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (f *follower) every(way Way) time.Duration {
 	switch {
 	case way == Live:
 		return catchUpLive
-	case f.client.Quirks().NoFilter:
+	case f.kind.Experimental():
 		return catchUpNAS
 	}
 	return catchUpPolling

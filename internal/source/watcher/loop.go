@@ -143,7 +143,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		defer s.mu.Unlock()
 		delete(s.moods, k.ID)
 	}()
-	f := &follower{Service: s, id: k.ID, version: k.version, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}}
+	f := &follower{Service: s, id: k.ID, version: k.version, kind: k.Kind, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}}
 	failures, dead := 0, false
 	for ctx.Err() == nil {
 		began, caughtUp := time.Now(), f.caughtUp
@@ -152,7 +152,8 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if f.caughtUp != caughtUp {
+		worked := f.caughtUp != caughtUp
+		if worked {
 			failures = 0
 		}
 		pause, state := waits[min(failures, len(waits)-1)], Unreachable
@@ -176,6 +177,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		switch {
 		case err == nil: // it is made anew on purpose
 			pause = 0
+		case worked && is(err, mediaserver.ErrUnreachable): // the next try tells whether the server is gone
 		case is(err, mediaserver.ErrUnreachable, mediaserver.ErrOther, mediaserver.ErrRefused):
 			if err := s.store.stand(ctx, k.Login, state, reason.Of(err)); err != nil {
 				return err

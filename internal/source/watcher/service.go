@@ -37,6 +37,7 @@ type Dialer interface {
 	Open(s mediaserver.Server) (mediaserver.Client, error)
 	PlexChoices(ctx context.Context, account secret.Text) (servers []mediaserver.PlexServer, people []mediaserver.PlexPerson, err error)
 	PlexChoose(ctx context.Context, account secret.Text, server, person, pin, address string) (mediaserver.Login, error)
+	KeepAlive(ctx context.Context, account secret.Text) error
 }
 
 // Intake stores events in one transaction with what also writes; *engine.Engine is one.

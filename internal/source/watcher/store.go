@@ -254,6 +254,15 @@ func (s store) stand(ctx context.Context, l Login, to State, problem reason.Reas
 		WHERE id = ? AND version = ? AND (state <> ? OR problem <> ?)`, to, problem, lost, lost, l.ID, l.version, to, problem)
 }
 
+// lead stores where a server is and what opens it there, which the server or its maker told, unless a person changed the login since.
+func (s store) lead(ctx context.Context, k known) error {
+	sealed, err := s.seal(k.keys, k.ID)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, k.ID, `UPDATE media_logins SET url = ?, pin = ?, credentials = ? WHERE id = ? AND version = ?`, k.URL, k.pin, sealed, k.ID, k.version)
+}
+
 // learn stores what the server told of itself at a connection, unless a person changed the login since.
 func (s store) learn(ctx context.Context, l Login) error {
 	return s.write(ctx, l.ID, `UPDATE media_logins SET server_name = ?, server_version = ?, user_name = ?, libraries = ?, quirks = ? WHERE id = ? AND version = ?`,

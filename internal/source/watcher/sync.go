@@ -2,9 +2,43 @@ package watcher
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/source/mediaserver"
 )
+
+// AccountsJob is the name of the job that keeps the tokens of accounts at Plex from being forgotten there.
+const AccountsJob = "server_accounts"
+
+// Job keeps the tokens of accounts alive, once a day (upstreams/watchers.md section 4.1).
+func (s *Service) Job() schedule.Job {
+	return schedule.Job{
+		Name: AccountsJob, Quiet: true, Run: s.keepAccounts,
+		Plan: func() schedule.Plan {
+			if !s.Enabled() {
+				return schedule.Plan{}
+			}
+			return schedule.Every(24 * time.Hour)
+		},
+	}
+}
+
+func (s *Service) keepAccounts(ctx context.Context, _ *schedule.Run) error {
+	all, err := s.store.all(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, k := range all {
+		if k.Kind == mediaserver.Plex && k.account != "" && !k.removed && k.Enabled {
+			problems = append(problems, s.Dialer.KeepAlive(ctx, k.account))
+		}
+	}
+	return errors.Join(problems...)
+}
 
 // Sync starts a task that compares everything that a person has played; its result is a CatchUp. Errors are ErrNotFound, ErrOff,
 // ErrSignedOut, ErrRunning and task.ErrStopping.
