@@ -1,6 +1,8 @@
 package app
 
 import (
+	"time"
+
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/watcher"
@@ -13,7 +15,7 @@ func (a *App) newWatcher() *watcher.Service {
 		Dialer: &mediaserver.Dialer{
 			HTTP: func() httpx.Config {
 				c := a.outbound(a.Settings.Current())
-				c.Ended = a.countCallsOf("media_servers")
+				c.Ended = a.countMediaCall
 				return c
 			},
 			Plex: func() mediaserver.PlexAddresses {
@@ -24,4 +26,13 @@ func (a *App) newWatcher() *watcher.Service {
 		},
 		Enabled: func() bool { return a.Settings.Current().Watcher.Enabled },
 	})
+}
+
+// countMediaCall counts a request to a media server, or to the services of Plex.
+func (a *App) countMediaCall(host string, status int, took time.Duration) {
+	service := "media_servers"
+	if serviceAt(a.Settings.Current(), host) == "plex" {
+		service = "plex"
+	}
+	a.countCallsOf(service)(host, status, took)
 }

@@ -113,10 +113,11 @@ func (c *plexClient) get(ctx context.Context, a ask) (payload.Object, error) {
 func (c *plexClient) Who(ctx context.Context) (Login, error) {
 	c.wire.distrust()
 	_, err := c.get(ctx, ask{path: "/library/sections"})
-	if err != nil && c.server.Account != "" && ctx.Err() == nil {
-		if err = c.find(ctx, err); err == nil {
-			_, err = c.get(ctx, ask{path: "/library/sections"})
+	for tries := 0; err != nil && tries < 2 && c.server.Account != "" && ctx.Err() == nil; tries++ { // both may be others now
+		if err = c.find(ctx, err); err != nil {
+			break
 		}
+		_, err = c.get(ctx, ask{path: "/library/sections"})
 	}
 	if err != nil {
 		return Login{}, err

@@ -69,7 +69,8 @@ func (r *reading) run(ctx context.Context, how depth) error {
 	if err := r.meet(ctx); err != nil {
 		return err
 	}
-	if how != complete && len(seen) > 0 {
+	// At Plex, what was deleted since is in the history of what is new alone.
+	if (how != complete || r.k.Kind == mediaserver.Plex) && len(seen) > 0 && r.k.ComparedAt != nil {
 		from := r.k.cursor
 		if from.IsZero() { // nothing had a date
 			from = *r.k.ComparedAt

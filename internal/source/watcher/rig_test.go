@@ -74,11 +74,16 @@ func newRig(t *testing.T, dir string, fake *fakeServer) *rig {
 
 // run lets the service work until stop.
 func (r *rig) run() {
+	r.start()
+	rest()
+}
+
+// start is run in the time of the world.
+func (r *rig) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { r.service.Run(ctx); close(ended) }()
 	r.stop = func() { cancel(); <-ended; r.stop = func() {} }
-	rest()
 }
 
 // rest waits until what is under way has come to its end; it takes a little of the bubble's time.

@@ -263,7 +263,11 @@ func (s *Service) forget(ctx context.Context, k known) error {
 		return err
 	}
 	defer end()
-	if k.token != "" {
+	shared, err := s.sharesSignIn(ctx, k)
+	if err != nil {
+		return err
+	}
+	if k.token != "" && !shared {
 		if client, err := s.open(k); err == nil {
 			bounded, cancel := context.WithTimeout(ctx, signOutMost)
 			if err := client.SignOut(bounded); err != nil && ctx.Err() == nil {
@@ -280,6 +284,17 @@ func (s *Service) forget(ctx context.Context, k known) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// sharesSignIn reports whether the end of a login's sign-in may be that of others: those at Plex are all of one device there.
+func (s *Service) sharesSignIn(ctx context.Context, k known) (bool, error) {
+	if k.Kind != mediaserver.Plex {
+		return false, nil
+	}
+	all, err := s.store.all(ctx)
+	return slices.ContainsFunc(all, func(o known) bool {
+		return o.ID != k.ID && !o.removed && o.Kind == mediaserver.Plex && o.account != ""
+	}), err
 }
 
 const (

@@ -1,0 +1,173 @@
+package watcher
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/secret"
+	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/mediaservertest"
+)
+
+// plexRig is a service that follows a simulated Plex of mira, which is shared with alex.
+type plexRig struct {
+	*rig
+	server *mediaservertest.Server
+	show   []string // ids of the episodes of season 1
+}
+
+func newPlexRig(t *testing.T) *plexRig {
+	server := mediaservertest.Start(t, mediaservertest.Config{
+		Kind: mediaservertest.Plex, ID: "machine-1", Name: "attic", TV: mediaservertest.StartPlexTV(t),
+		Users:     []mediaservertest.User{{Name: "mira", Password: "pw", Home: true}, {Name: "alex", Password: "pw"}, {Name: "bench", Managed: true, Home: true, PIN: "1234"}},
+		Libraries: []mediaservertest.Library{{ID: "3", Name: "Shows", Kind: "show"}},
+		Shows:     []mediaservertest.Show{{ID: "4700", Library: "3", Title: "Star"}},
+	})
+	server.PlexTV().PollEvery = time.Nanosecond
+	r := &plexRig{rig: newRig(t, dbtest.Folder(t), newFake()), server: server}
+	for n := range 8 {
+		r.show = append(r.show, server.Add(mediaservertest.Item{Library: "3", Show: "4700", Title: "Night", Season: 1, Episode: n + 1, Date: "2024-05-19", Length: 24 * time.Minute}).ID)
+	}
+	at := server.PlexTV().URL
+	r.service.Dialer = &mediaserver.Dialer{
+		HTTP: func() httpx.Config { return httpx.Config{Timeout: 10 * time.Second} },
+		Plex: func() mediaserver.PlexAddresses {
+			return mediaserver.PlexAddresses{Account: at, Clients: at, Page: at + "/auth"}
+		},
+		Masker: r.service.Masker, Installation: "test", Version: "1.4.0", Log: slog.New(slog.DiscardHandler),
+	}
+	t.Cleanup(r.end)
+	return r
+}
+
+// until waits for a condition.
+func (r *plexRig) until(what string, met func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !met(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("%s: not within a minute\n%s", what, r.logs)
+		}
+	}
+}
+
+func (r *plexRig) watch(user string, episode int) {
+	r.t.Helper()
+	must(r.t, r.server.Watch(user, r.show[episode-1]))
+}
+
+// connect signs somebody in by the page and chooses for them; person is a member of the Home, empty for the one who signs in.
+func (r *plexRig) connect(user, person, pin string) Login {
+	r.t.Helper()
+	l, err := r.service.Add(r.t.Context(), NewLogin{Kind: mediaserver.Plex, URL: r.server.URL})
+	must(r.t, err)
+	if l.State != SignedOut || l.SignIn == nil || !strings.Contains(l.SignIn.URL, l.SignIn.Code) {
+		r.t.Fatalf("the login waits as %+v", l)
+	}
+	must(r.t, r.server.Confirm(l.SignIn.Code, user))
+	r.until("it is confirmed", func() bool { l = r.login(l.ID); return l.State == Connected || l.Choices != nil })
+	if l.Choices != nil {
+		choice := ""
+		for _, one := range l.Choices.People {
+			if one.Name == person {
+				choice = one.ID
+			}
+		}
+		l, err = r.service.Choose(r.t.Context(), l.ID, "machine-1", choice, pin)
+		must(r.t, err)
+	}
+	r.until("it is followed", func() bool { l = r.login(l.ID); return l.State == Connected && l.Way == Live && l.ComparedAt != nil })
+	return l
+}
+
+func TestPlexIsFollowed(t *testing.T) {
+	for _, who := range []struct{ account, person, pin, name string }{{"alex", "", "", "alex"}, {"mira", "", "", "mira"}, {"mira", "bench", "1234", "bench"}} {
+		t.Run(who.name, func(t *testing.T) {
+			r := newPlexRig(t)
+			r.watch(who.name, 1) // before it is connected
+			other := map[bool]string{true: "mira", false: "alex"}[who.name != "mira"]
+			r.start()
+			l := r.connect(who.account, who.person, who.pin)
+			if l.UserName != who.name || l.MediaUserName != who.name || l.ServerName != "attic" || l.URL != r.server.URL {
+				t.Errorf("the login is %+v", l)
+			}
+			r.watch(other, 2)
+			r.watch(who.name, 3)
+			r.until("a play is a record", func() bool { return len(r.events()) == 1 })
+			r.expect("live", "Star S1 E3")
+
+			// A lost connection, and plays while nobody listens.
+			r.stop()
+			r.watch(who.name, 4)
+			r.watch(other, 5)
+			r.watch(who.name, 6)
+			must(t, r.server.Delete(r.show[5])) // the history knows it still
+			must(t, r.server.Mark(who.name, r.show[6], r.server.Now()))
+			r.start()
+			r.until("it is caught up", func() bool { return len(r.events()) == 4 })
+			r.expect("after a stop", "Star S1 E3", "Star S1 E4", "Star S1 E6", "Star S1 E7")
+			for _, e := range r.events() {
+				if e.UserName != who.name || e.ServerID != "machine-1" || time.Since(e.OccurredAt).Abs() > time.Minute {
+					t.Errorf("the event is %+v", e)
+				}
+			}
+		})
+	}
+}
+
+func TestPlexIsFollowedWhereItHasMoved(t *testing.T) {
+	r := newPlexRig(t)
+	r.start()
+	l := r.connect("alex", "", "")
+	r.stop()
+	k, err := r.service.store.get(t.Context(), l.ID)
+	must(t, err)
+	k.URL, k.token = "http://127.0.0.1:9", secret.Text("old")
+	must(t, r.service.store.lead(t.Context(), k))
+	r.watch("alex", 2)
+	r.start()
+	r.until("the address is found", func() bool { return len(r.events()) == 1 })
+	if l = r.login(l.ID); l.URL != r.server.URL || l.State != Connected {
+		t.Errorf("the login is %+v", l)
+	}
+}
+
+// TestPlexSignOutLeavesOthers: all sign-ins of one installation are one device at Plex.
+func TestPlexSignOutLeavesOthers(t *testing.T) {
+	r := newPlexRig(t)
+	r.start()
+	mira, alex := r.connect("mira", "mira", ""), r.connect("alex", "", "")
+	must(t, r.service.Remove(t.Context(), mira.ID))
+	gone := func(id int64) func() bool {
+		return func() bool {
+			all, err := r.service.store.all(t.Context())
+			must(t, err)
+			for _, k := range all {
+				if k.ID == id {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	r.until("it is forgotten", gone(mira.ID))
+	signOuts := func() (n int) {
+		for _, request := range r.server.PlexTV().Requests() {
+			if strings.HasPrefix(request, "DELETE ") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := signOuts(); n != 0 {
+		t.Errorf("%d sign-outs while another login is there", n)
+	}
+	must(t, r.service.Remove(t.Context(), alex.ID))
+	r.until("it is forgotten", gone(alex.ID))
+	if n := signOuts(); n != 1 {
+		t.Errorf("%d sign-outs with the last login", n)
+	}
+}
