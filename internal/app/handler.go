@@ -81,6 +81,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.NAS{Reader: a.nas},
 		api.Device{Watcher: a.device, Engine: a.engine, Records: a.Records},
 		api.Tracker{Service: a.tracker},
+		api.Servers{Service: a.watcher},
 		api.Import{Importer: a.newImporter()},
 		api.Notifications{Notices: a.Notices},
 		api.Candidates{Store: a.Questions, Decisions: a.decisions, Catalog: subjects.Catalog},
@@ -117,7 +118,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 	}
 	sources := web.Sources{
 		Records: a.Records, Requests: a.webhooks, Accounts: a.Accounts, Settings: a.Settings, Tasks: a.tasks,
-		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker,
+		NAS: a.nas, Device: a.device.Status, Tracker: a.tracker, Servers: a.watcher,
 	}
 	pages, err := web.New(config, web.Groups{
 		Dashboard: web.Dashboard{

@@ -19,7 +19,7 @@ var (
 )
 
 // takenBefore is why a webhook of a play that a login at the same server has seen becomes no record.
-var takenBefore = reason.New("event_taken_before", "the login at this media server has seen this play already, and it is a record", "已通过媒体服务器登录收到这次播放，并已有记录")
+var takenBefore = reason.New("event_taken_before", "the sign-in at this media server has seen this play already, and it is a record", "已通过媒体服务器登录收到这次播放，并已有记录")
 
 // How a record comes out for which nothing is marked.
 var (

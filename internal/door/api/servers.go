@@ -26,10 +26,17 @@ type Logins interface {
 	Change(ctx context.Context, id int64, c watcher.Change) (watcher.Login, error)
 	Remove(ctx context.Context, id int64) error
 	Sync(ctx context.Context, id int64) (*task.Task, error)
+	Answer(ctx context.Context, id int64, take bool) error
+}
+
+// ServerHistory brings what was watched before from a media server to a list, and from a list to a media server.
+type ServerHistory struct{ Service Histories }
+
+// Histories is what the API asks of it; *watcher.Service is one.
+type Histories interface {
 	History(ctx context.Context, id int64, preview bool) (*task.Task, error)
 	Seed(ctx context.Context, id int64, r watcher.SeedRequest) (*task.Task, error)
 	Undo(ctx context.Context, taskID int64) (*task.Task, error)
-	Answer(ctx context.Context, id int64, take bool) error
 }
 
 func (w Servers) register(s *server) {
@@ -112,21 +119,33 @@ func (w Servers) register(s *server) {
 	}) (*JSON[watcher.Login], error) {
 		return answer(w.Service.Choose(ctx, in.ID, in.Body.Server, in.Body.Person, in.Body.PIN.Reveal()))
 	})
-	w.registerTasks(s)
-}
-
-// registerTasks adds what takes longer, or brings records.
-func (w Servers) registerTasks(s *server) {
-	const tag = "Servers"
-	errs := []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/servers/{id}/sync", OperationID: "sync-server", Tags: []string{tag},
 		Summary:       "Catch up with a media server now",
 		Description:   "Starts a task that compares everything that the person has played there; what is new becomes records. Its result is last_catch_up of the login.",
-		DefaultStatus: http.StatusAccepted, Errors: errs[:2],
+		DefaultStatus: http.StatusAccepted, Errors: []int{missing, http.StatusConflict},
 	}, func(ctx context.Context, in *ByID) (*JSON[startedTask], error) {
 		return started(w.Service.Sync(ctx, in.ID))
 	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/servers/{id}/held", OperationID: "answer-server-held", Tags: []string{tag},
+		Summary:     "Say what becomes of plays that came all at once",
+		Description: "Either all that are held become records, or all are known from now on and mark nothing.",
+		Errors:      []int{missing, http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		Body heldAnswer
+	}) (*JSON[watcher.Login], error) {
+		if err := w.Service.Answer(ctx, in.ID, in.Body.Take); err != nil {
+			return nil, err
+		}
+		return answer(w.Service.Login(ctx, in.ID))
+	})
+}
+
+func (w ServerHistory) register(s *server) {
+	const tag = "Servers"
+	errs := []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/servers/{id}/history", OperationID: "import-server-history", Tags: []string{tag},
 		Summary: "Import what was played before the login was connected",
@@ -138,20 +157,6 @@ func (w Servers) registerTasks(s *server) {
 		Body historyRequest
 	}) (*JSON[startedTask], error) {
 		return started(w.Service.History(ctx, in.ID, in.Body.DryRun))
-	})
-	register(s, huma.Operation{
-		Method: http.MethodPost, Path: "/api/servers/{id}/held", OperationID: "answer-server-held", Tags: []string{tag},
-		Summary:     "Say what becomes of plays that came all at once",
-		Description: "Either all that are held become records, or all are known from now on and mark nothing.",
-		Errors:      errs[:2],
-	}, func(ctx context.Context, in *struct {
-		ByID
-		Body heldAnswer
-	}) (*JSON[watcher.Login], error) {
-		if err := w.Service.Answer(ctx, in.ID, in.Body.Take); err != nil {
-			return nil, err
-		}
-		return answer(w.Service.Login(ctx, in.ID))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/servers/{id}/seed", OperationID: "seed-server", Tags: []string{tag},

@@ -25,6 +25,20 @@ type connectPage struct {
 	Loopback bool
 	HasKey   bool
 	Log      []receivedRequest
+	Ways     []serverWay
+}
+
+// serverWay is a media server that people have, and how what is watched there can be learned.
+type serverWay struct {
+	// Key is that of its text, and of what webhooks need.
+	Key string
+	// Webhook is set where webhooks work, by whatever means. A sign-in always does.
+	Webhook bool
+}
+
+// serverWays are the media servers that people have.
+var serverWays = []serverWay{
+	{"plex_pass", true}, {"plex", true}, {"plex_shared", false}, {"emby_premiere", true}, {"emby", false}, {"jellyfin", true}, {"friend", false}, {"nas", false},
 }
 
 // receivedRequest is a request with those of its records that still exist.
@@ -59,7 +73,7 @@ func (g Sources) connect(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := connectPage{Source: source.Push[0]}
+	page := connectPage{Source: source.Push[0], Ways: serverWays}
 	if asked := watch.Source(r.URL.Query().Get("source")); slices.Contains(source.Push, asked) {
 		page.Source = asked
 	}

@@ -160,6 +160,11 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 			needs = append(needs, need{display: display{"bad", "circle-x", ""}, Kind: string(p.Source), Detail: p.Problem, Path: p.Path})
 		}
 	}
+	for _, p := range polled {
+		if p.Held > 0 {
+			needs = append(needs, need{display: display{"warn", "circle-question-mark", ""}, Kind: "held", Count: p.Held, Path: p.Path})
+		}
+	}
 	channels, err := g.Notices.Channels(ctx)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/preview"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/upkeep/diagnose"
 )
 
@@ -45,7 +46,7 @@ var healthDisplays = map[health]display{
 }
 
 // displayOf shows the status of a record or of a step, the health of an account, the answer to a webhook, the result
-// of a diagnosis, or the outcome that a preview expects.
+// of a diagnosis, or the outcome that a preview expects or a seed had.
 func displayOf(state any) display {
 	switch state := state.(type) {
 	case record.Status:
@@ -60,6 +61,8 @@ func displayOf(state any) display {
 		return targetDisplay(state)
 	case preview.Status:
 		return previewDisplays[state]
+	case watcher.SeedStatus:
+		return seedDisplays[state]
 	case match.StepStatus:
 		if l, known := stepDisplays[state]; known {
 			return l

@@ -30,9 +30,11 @@ import (
 	"watchmark/internal/source"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/importer"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/browsertest"
@@ -189,6 +191,19 @@ func TestKeysExist(t *testing.T) {
 		need("the tracker", "tracker.outcome."+string(outcome))
 		need("the tracker", "script.tracker_"+string(outcome))
 	}
+	for _, kind := range mediaserver.Kinds {
+		need("a server", "servers.kind."+string(kind))
+		if kind != mediaserver.Plex {
+			need("a server", "servers.user_of."+string(kind))
+		}
+	}
+	for _, way := range []watcher.Way{watcher.Live, watcher.Polling, watcher.Waiting} {
+		need("a server", "servers.way."+string(way))
+	}
+	for _, state := range []string{"confirm", "choose", "signed_out", "off", "refused", "unreachable", "live", "polling", "waiting"} {
+		need("a server", "servers.is."+state)
+		need("a server", "servers.is."+state+".about")
+	}
 	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable, preview.Played, preview.Unlisted, preview.Unmark} {
 		need("a forecast", "preview.is."+string(status))
 	}
@@ -215,7 +230,7 @@ func TestKeysExist(t *testing.T) {
 
 // taskKinds is every kind of task that the service starts.
 var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, review.CorrectKind, review.AnswerKind, archive.TaskKind, idmap.TaskKind, device.TaskKind,
-	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask}
+	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, watcher.SyncTask, watcher.SeedTask, watcher.UndoTask}
 
 func TestNumbersArePutApart(t *testing.T) {
 	g := newRig(t)
@@ -268,7 +283,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|servers\.(is|kind|way|user_of)|ways\.(have|webhook|sign_in)|seed\.is|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

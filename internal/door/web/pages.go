@@ -94,6 +94,9 @@ func (g Groups) doors() []door {
 		{Key: "sources.title", Icon: "plug", InBar: true, Pages: []page{
 			{Path: "/sources", Doc: "best-practice", Title: "sources.title", template: "sources", show: g.Sources.list},
 			{Path: "/sources/webhooks", Doc: "sources/webhooks", Title: "connect.title", template: "connect", show: g.Sources.connect},
+			{Path: "/sources/servers", Doc: "sources/servers", Title: "servers.title", template: "servers", show: g.Sources.servers},
+			{Path: "/sources/servers/new", Doc: "sources/servers#connect-a-server", Title: "servers.new", template: "server-new", show: g.Sources.newServer, scripts: []string{"servers"}},
+			{Path: "/sources/servers/{id}", Doc: "sources/servers", template: "server", show: g.Sources.server, scripts: []string{"sources", "servers"}},
 			{Path: "/sources/nas", Doc: "sources/nas", Title: "nas.title", template: "nas", show: g.Sources.nas, scripts: []string{"sources"}},
 			{Path: "/sources/device", Doc: "sources/tv-box", Title: "device.title", template: "device", show: g.Sources.device, scripts: []string{"sources"}},
 			{Path: "/sources/tracker", Doc: "sources/trakt", Title: "tracker.title", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}},
@@ -241,6 +244,9 @@ func (s *site) pageName(w words, path string) (string, error) {
 		return w.text("page.record", number)
 	}
 	path, _, _ = strings.Cut(path, "?")
+	if strings.HasPrefix(path, serversPath+"/") {
+		path = serversPath
+	}
 	for _, p := range pages(s.doors) {
 		if p.Path == path {
 			return w.text(p.Title)

@@ -9,12 +9,27 @@ import (
 	"watchmark/internal/source/preview"
 )
 
+// resultRows are the rows of a table of results that a request selects by ?status= and ?from=.
+type resultRows[R any] struct {
+	// Tabs lead to the rows of each status; the first one leads to all rows.
+	Tabs []resultTab
+	Rows []R
+	// Earlier and Further are paths of this table; empty when there is nothing there.
+	Earlier, Further string
+}
+
+// resultTab leads to the rows of one status.
+type resultTab struct {
+	display
+	Count   int
+	Path    string
+	Current bool
+}
+
 // previewTable is the expected outcome of an import or a full sync, as a page shows it.
 type previewTable struct {
 	task.Status
-	// Tabs lead to the rows of each status; the first one leads to all rows.
-	Tabs []previewTab
-	Rows []preview.Row
+	resultRows[preview.Row]
 	// Table has the totals.
 	Table *preview.Table
 	// Known items were imported before. Skipped items are not imported: SkippedKey is the text key of the reason, and
@@ -22,20 +37,10 @@ type previewTable struct {
 	Known, Skipped int
 	SkippedKey     string
 	Items          []importer.SkippedBy
-	// Earlier and Further are paths of this table; empty when there is nothing there.
-	Earlier, Further string
 }
 
-// previewTab leads to the rows of one status.
-type previewTab struct {
-	display
-	Count   int
-	Path    string
-	Current bool
-}
-
-// previewRows is how many rows a page shows.
-const previewRows = 100
+// rowsShown is how many rows a page shows.
+const rowsShown = 100
 
 // previewOrder is the order of the statuses: those that a person can do something about come first.
 var previewOrder = []preview.Status{
@@ -59,35 +64,41 @@ var previewDisplays = map[preview.Status]display{
 	preview.Unmark:          {"warn", "undo-2", "preview.is.unmark"},
 }
 
-// previewTableOf returns the rows of a table that a request selects by ?status= and ?from=.
 func previewTableOf(r *request, t task.Status, table *preview.Table) *previewTable {
-	asked := preview.Status(r.URL.Query().Get("status"))
-	if table.Counts[asked] == 0 {
+	rows := rowsOf(r, table.Rows, func(row preview.Row) preview.Status { return row.Status }, table.Counts, previewOrder)
+	return &previewTable{Status: t, Table: table, resultRows: rows}
+}
+
+// rowsOf are those of all that a request selects. counts are the episodes and films of each status, of which order has all.
+func rowsOf[R any, S ~string](r *request, all []R, statusOf func(R) S, counts map[S]int, order []S) (view resultRows[R]) {
+	asked := S(r.URL.Query().Get("status"))
+	if counts[asked] == 0 {
 		asked = ""
 	}
-	path := func(status preview.Status, from int) string {
+	path := func(status S, from int) string {
 		return fromCursor(r.URL.Path, map[string]string{"status": string(status)}, "from", int64(from))
 	}
-	view := &previewTable{Status: t, Table: table, Tabs: []previewTab{{display{Tone: "quiet", Key: "preview.all"}, table.Items, path("", 0), asked == ""}}}
-	for _, status := range previewOrder {
-		if n := table.Counts[status]; n > 0 {
-			view.Tabs = append(view.Tabs, previewTab{previewDisplays[status], n, path(status, 0), asked == status})
+	total := 0
+	for _, status := range order {
+		if n := counts[status]; n > 0 {
+			total += n
+			view.Tabs = append(view.Tabs, resultTab{displayOf(status), n, path(status, 0), asked == status})
 		}
 	}
-	rows := table.Rows
+	view.Tabs = slices.Insert(view.Tabs, 0, resultTab{display{Tone: "quiet", Key: "preview.all"}, total, path("", 0), asked == ""})
 	if asked != "" {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(row preview.Row) bool { return row.Status != asked })
+		all = slices.DeleteFunc(slices.Clone(all), func(row R) bool { return statusOf(row) != asked })
 	}
 	begin := int(cursor(r, "from"))
-	if begin >= len(rows) {
+	if begin >= len(all) {
 		begin = 0
 	}
-	end := min(begin+previewRows, len(rows))
-	view.Rows = rows[begin:end]
+	end := min(begin+rowsShown, len(all))
+	view.Rows = all[begin:end]
 	if begin > 0 {
-		view.Earlier = path(asked, max(begin-previewRows, 0))
+		view.Earlier = path(asked, max(begin-rowsShown, 0))
 	}
-	if end < len(rows) {
+	if end < len(all) {
 		view.Further = path(asked, end)
 	}
 	return view

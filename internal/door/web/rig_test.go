@@ -93,6 +93,7 @@ type rig struct {
 	nas       nasStub
 	device    device.Status
 	tracker   trackerStub
+	servers   serversStub
 	summaries *summary.Service
 	airing    summary.AiringStatus
 	provider  oidc.Status
@@ -212,7 +213,7 @@ func (g *rig) groups() web.Groups {
 	archived, provider := func() archive.Status { return g.archive }, func() oidc.Status { return g.provider }
 	sources := web.Sources{
 		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: &g.tasks,
-		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker,
+		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker, Servers: &g.servers,
 	}
 	return web.Groups{
 		Dashboard: web.Dashboard{

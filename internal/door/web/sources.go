@@ -31,6 +31,7 @@ type Sources struct {
 	NAS      NAS
 	Device   func() device.Status
 	Tracker  Tracker
+	Servers  Servers
 }
 
 // NAS is what the pages read of the library of a NAS; *nas.Reader is one.
@@ -94,10 +95,13 @@ func (g Sources) accountsOf(ctx context.Context) (func(user string) []string, er
 	}, nil
 }
 
-// newest is the newest task of these kinds; its id is 0 when there is none.
-func newest(tasks *task.Registry, kinds ...string) task.Status {
+// newest is the newest task of these kinds that is about no record, see newestOf.
+func newest(tasks *task.Registry, kinds ...string) task.Status { return newestOf(tasks, 0, kinds...) }
+
+// newestOf is the newest task of these kinds about a record, or whatever its kinds are about; its id is 0 when there is none.
+func newestOf(tasks *task.Registry, recordID int64, kinds ...string) task.Status {
 	for _, t := range tasks.List() {
-		if slices.Contains(kinds, t.Kind) {
+		if t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
 			return t
 		}
 	}
@@ -118,6 +122,8 @@ type polledSource struct {
 	Names []string
 	// Problem is why no event comes from it; zero while it works. A TV box that is off is no problem.
 	Problem reason.Reason
+	// Held is how many plays of it wait for a person's word.
+	Held int
 }
 
 // polled are the polled sources.
@@ -151,7 +157,8 @@ func (g Sources) polled(ctx context.Context) ([]polledSource, error) {
 	for i := range polled {
 		polled[i].Path = sourcePath(polled[i].Source)
 	}
-	return polled, nil
+	servers, err := g.fromServers(ctx)
+	return append([]polledSource{servers}, polled...), err
 }
 
 // sourcesPage shows a card for each kind of source.

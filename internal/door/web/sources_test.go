@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 )
 
 // nasStub is a NAS that is as a test says.
@@ -149,6 +150,9 @@ func (g *rig) fillSources(t testing.TB) {
 			{ID: 2, Name: "stranger", State: tracker.Dead, LastRun: ago(30 * time.Hour), Outcome: tracker.Failed, Error: tracker.ErrDead.With()},
 		}},
 	}
+	g.servers.logins = logins()
+	g.endedOf(t, 1, watcher.SeedTask, seeding(true))
+	g.endedOf(t, 3, importer.PreviewTask, importer.Preview{Server: "cellar", User: "mira", Table: table(), Known: 12})
 	g.ended(t, tracker.PreviewTask, tracker.Preview{UserID: 1, Name: "mira", Table: table(), Known: 31, Skipped: 180, Unreadable: 2})
 	g.ended(t, importer.RunTask, importer.Result{Server: "home", User: "bench", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	g.ended(t, importer.PreviewTask, importer.Preview{Server: "home", User: "Mira TV", Table: table(), Known: 12,

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/update"
@@ -186,7 +187,12 @@ func pageOf(t task.Status) string {
 	case tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, tracker.TokensJob:
 		return "/sources/tracker"
 	case importer.RunTask, importer.PreviewTask:
+		if t.RecordID > 0 { // of a login
+			return serverPath(t.RecordID)
+		}
 		return "/sources/import"
+	case watcher.SyncTask, watcher.SeedTask, watcher.UndoTask:
+		return serverPath(t.RecordID)
 	case backup.TaskKind:
 		return "/settings/backups"
 	case idmap.TaskKind, update.JobName:
@@ -238,6 +244,9 @@ var resultKeys = map[string][]string{
 	importer.RunTask:   {"task.imported"},
 	tracker.SyncTask:   {"task.tracked"},
 	tracker.DeviceTask: {"task.signed_in"},
+	watcher.SyncTask:   {"script.server_caught_up"},
+	watcher.SeedTask:   {"task.seeded"},
+	watcher.UndoTask:   {"task.seeded"},
 }
 
 // resultOf returns the values of a result by their names in JSON. The numbers of a list of results, as of a sync of

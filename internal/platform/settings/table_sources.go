@@ -132,13 +132,13 @@ func watcherSection(s *Watcher) section {
 	return section{
 		name:  "watcher",
 		label: "Media servers", labelZH: "媒体服务器",
-		help: "Media servers that are followed with the ordinary logins of those who watch, without webhooks.",
-		zh:   "用观看者自己的普通账号跟随媒体服务器，无需 Webhook。",
+		help: "Media servers that are asked with the sign-in of those who watch, without webhooks.",
+		zh:   "用观看者自己的用户登录媒体服务器并询问看了什么，无需 Webhook。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: true,
-				label: "Follow the servers", labelZH: "跟随媒体服务器",
-				help: "Follow the media servers that somebody has connected. Switched off, none is asked.",
-				zh:   "跟随已连接的媒体服务器。关闭后不会访问任何一台。"},
+				label: "Ask the servers", labelZH: "询问媒体服务器",
+				help: "Ask the media servers that somebody has connected. Switched off, none is asked.",
+				zh:   "询问已连接的媒体服务器。关闭后不会访问任何一台。"},
 			{name: "plex_url", at: &s.PlexURL, standard: "https://plex.tv", check: checkURL, form: URL, advanced: true,
 				label: "Plex accounts", labelZH: "Plex 账号服务地址",
 				help: "Address of the service that signs Plex accounts in.",

@@ -4,7 +4,7 @@ import "watchmark/internal/platform/reason"
 
 // Errors that callers branch on.
 var (
-	ErrNotFound = reason.New("media_login_not_found", "there is no such login at a media server", "没有这个媒体服务器登录").For(reason.NotFound)
+	ErrNotFound = reason.New("media_login_not_found", "there is no such sign-in at a media server", "没有这个媒体服务器登录").For(reason.NotFound)
 	// ErrSignedOut: the login needs a person first.
 	ErrSignedOut = reason.New("media_login_signed_out", "sign in at this media server first", "请先登录这台媒体服务器").For(reason.Conflict)
 	// ErrRunning: the server is being read for somebody already.
@@ -34,8 +34,8 @@ var (
 	notForPlex    = reason.New("media_login_not_for_plex", "Plex takes no password here: leave the user name out and confirm the sign-in on its page", "Plex 不在此处使用密码：请留空用户名，并在 Plex 页面确认登录")
 	nameTooLong   = reason.New("media_login_name_too_long", "at most {most} bytes", "最多 {most} 字节")
 	nameEmpty     = reason.New("media_login_name_empty", "enter the media-server user that accounts list", "请填写成员所列的媒体服务器用户")
-	otherPerson   = reason.New("media_login_other_person", "{name:q} is another user: add them as a login of their own", "{name:q} 是另一个用户：请另外添加登录")
-	otherServer   = reason.New("media_login_other_server", "another server answers at this address: add it as a login of its own", "该地址上是另一台服务器：请另外添加登录")
+	otherPerson   = reason.New("media_login_other_person", "{name:q} is another user: connect them by a sign-in of their own", "{name:q} 是另一个用户：请另外添加登录")
+	otherServer   = reason.New("media_login_other_server", "another server answers at this address: connect it by a sign-in of its own", "该地址上是另一台服务器：请另外添加登录")
 	choosePerson  = reason.New("media_login_choose_person", "choose a member of the Plex Home", "请选择 Plex Home 成员")
 	otherKind     = reason.New("media_login_other_kind", "what answers there is {kind}", "该地址上的是 {kind}")
 	// confirmPin has the fingerprint among its arguments, so that a page can ask whether it is right.

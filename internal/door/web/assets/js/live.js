@@ -40,6 +40,10 @@ async function swap(all, also) {
     return;
   }
   if (!answer.ok) return;
+  if (answer.redirected) { // what the page was about is elsewhere now
+    location.replace(answer.url);
+    return;
+  }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll(all ? "#nav, #main" : ["[data-live][id]", also].filter(Boolean).join(", "))) {
     const next = fresh.getElementById(part.id);

@@ -80,6 +80,9 @@ const descriptions = {
   tracker_preview: (task) => describe(task, "looking_up", "looked_up"),
   import: (task) => describe(task, "taking_in", "taken_in"),
   tracker_sync: (task) => task.state === "done" ? task.result.map((one) => text(`tracker_${one.outcome}`, one)).join(" ") : describe(task, "history_read", ""),
+  server_sync: (task) => describe(task, "server_read", "server_caught_up"),
+  server_seed: (task) => describe(task, "seeding", "seeded"),
+  server_undo: (task) => describe(task, "seeding", "seeded"),
   tracker_device: (task) => describe(task, "code_waits", "signed_in"),
 };
 
