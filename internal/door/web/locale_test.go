@@ -204,7 +204,7 @@ func TestKeysExist(t *testing.T) {
 		need("a server", "servers.is."+state)
 		need("a server", "servers.is."+state+".about")
 	}
-	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable, preview.Played, preview.Unlisted, preview.Unmark} {
+	for _, status := range []preview.Status{preview.Mark, preview.Marked, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.Blocked, preview.NoAccount, preview.Refused, preview.Unreachable} {
 		need("a forecast", "preview.is."+string(status))
 	}
 	for _, kind := range diagnose.Kinds {

@@ -44,8 +44,8 @@ const rowsShown = 100
 
 // previewOrder is the order of the statuses: those that a person can do something about come first.
 var previewOrder = []preview.Status{
-	preview.Mark, preview.Unmark, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.NoAccount, preview.Refused,
-	preview.Unreachable, preview.Blocked, preview.Unlisted, preview.Played, preview.Marked,
+	preview.Mark, preview.DryRun, preview.Review, preview.NotFound, preview.EpisodeNotFound, preview.NoAccount, preview.Refused,
+	preview.Unreachable, preview.Blocked, preview.Marked,
 }
 
 var previewDisplays = map[preview.Status]display{
@@ -59,9 +59,6 @@ var previewDisplays = map[preview.Status]display{
 	preview.Unreachable:     {"warn", "hourglass", "preview.is.unreachable"},
 	preview.Blocked:         {"quiet", "circle-slash", "preview.is.blocked"},
 	preview.Marked:          {"quiet", "check", "preview.is.marked"},
-	preview.Played:          {"quiet", "check", "preview.is.played"},
-	preview.Unlisted:        {"quiet", "circle-slash", "preview.is.unlisted"},
-	preview.Unmark:          {"warn", "undo-2", "preview.is.unmark"},
 }
 
 func previewTableOf(r *request, t task.Status, table *preview.Table) *previewTable {

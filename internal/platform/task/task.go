@@ -130,6 +130,13 @@ type Registry struct {
 	stop  bool
 }
 
+// After has tasks get ids above id: that of one which was started before the service was, and of which something is kept.
+func (r *Registry) After(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = max(r.last, id)
+}
+
 // Start runs work about one record (0 = none) in a goroutine of its own, with a context that ends when the task is
 // cancelled or the service stops: then its cause is ErrStopping. What is logged with that context is in the task's log.
 // An error of work is shown to people. It returns ErrStopping after Stop.

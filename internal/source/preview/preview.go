@@ -1,5 +1,5 @@
 // Package preview tells, before anything is marked, what would become of much that was
-// watched: a table that a person reads before importing a history, or before marking on a media server what a list has.
+// watched: a table that a person reads before importing a history.
 package preview
 
 import (
@@ -30,13 +30,6 @@ const (
 	Unreachable     Status = "unreachable"       // the catalog cannot be asked now
 )
 
-// What else may become of an item of a media server that gets the marks of a list.
-const (
-	Played   Status = "played"   // the server has it as played already: nothing would be written
-	Unlisted Status = "unlisted" // it is not on the list: it stays unplayed
-	Unmark   Status = "unmark"   // it is played there and not on the list: its mark would be taken away
-)
-
 // Verdict is what would become of one event.
 type Verdict struct {
 	Status      Status
@@ -57,7 +50,7 @@ type Row struct {
 	Season      *int              `json:"season" doc:"0 is specials; null when it is not known, and for films."`
 	Film        bool              `json:"film"`
 	Episodes    []float64         `json:"episodes" doc:"In ascending order; empty for films."`
-	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable,played,unlisted,unmark" doc:"marked is on the list already. The last three are of items of a server that gets the marks of a list: played there already, not on the list, or played there and not on the list."`
+	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
 	SubjectID   catalog.SubjectID `json:"subject_id" doc:"Bangumi's entry; 0 for none."`
 	SubjectName string            `json:"subject_name"`
 	Reason      reason.Reason     `json:"reason_value" doc:"Why, in one sentence; that of the first episode."`
@@ -135,6 +128,34 @@ func (t *Table) Put(event watch.Event, v Verdict) {
 	}
 	t.Items++
 	t.Counts[v.Status]++
+}
+
+// Take takes out what Put added, because it came out otherwise.
+func (t *Table) Take(event watch.Event, v Verdict) {
+	key := fmt.Sprintf("%s %s %d", of(event), v.Status, v.SubjectID)
+	i, known := t.at[key]
+	if !known {
+		return
+	}
+	row := &t.Rows[i]
+	if event.Episode != nil {
+		place, known := slices.BinarySearch(row.Episodes, *event.Episode)
+		if !known {
+			return
+		}
+		row.Episodes = slices.Delete(row.Episodes, place, place+1)
+	}
+	t.Items--
+	t.Counts[v.Status]--
+	if len(row.Episodes) == 0 {
+		t.Rows = slices.Delete(t.Rows, i, i+1)
+		delete(t.at, key)
+		for other, at := range t.at {
+			if at > i {
+				t.at[other] = at - 1
+			}
+		}
+	}
 }
 
 // of is what an event is about: a film, or a season of a show. Remakes and films of one name differ by their ids, or by the year.

@@ -3,6 +3,7 @@ package preview_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"watchmark/internal/source/preview"
@@ -66,10 +67,29 @@ func TestATableHasAVerdictOnce(t *testing.T) {
 	for range 2 {
 		put(watch.Movie, 0, preview.Mark)
 		put(watch.Episode, 1, preview.Mark)
-		put(watch.Episode, 1, preview.Played)
-		put(watch.Episode, 2, preview.Played)
+		put(watch.Episode, 1, preview.Marked)
+		put(watch.Episode, 2, preview.Marked)
 	}
-	if table.Items != 4 || len(table.Rows) != 3 || table.Counts[preview.Mark] != 2 || table.Counts[preview.Played] != 2 {
+	if table.Items != 4 || len(table.Rows) != 3 || table.Counts[preview.Mark] != 2 || table.Counts[preview.Marked] != 2 {
+		t.Errorf("the table is %+v", table)
+	}
+}
+
+func TestWhatCameOutOtherwiseLeavesTheTable(t *testing.T) {
+	table := preview.NewTable(nil)
+	film := watch.Event{Media: watch.Movie, Title: "film"}
+	episode := func(number float64) watch.Event {
+		return watch.Event{Media: watch.Episode, Title: "show", Episode: &number}
+	}
+	mark := preview.Verdict{Status: preview.Mark}
+	for _, e := range []watch.Event{film, episode(1), episode(2)} {
+		table.Put(e, mark)
+	}
+	for _, e := range []watch.Event{film, episode(1), episode(1), episode(7)} {
+		table.Take(e, mark)
+	}
+	table.Put(episode(3), mark)
+	if table.Items != 2 || table.Counts[preview.Mark] != 2 || len(table.Rows) != 1 || !slices.Equal(table.Rows[0].Episodes, []float64{2, 3}) {
 		t.Errorf("the table is %+v", table)
 	}
 }
