@@ -288,7 +288,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 		"an empty token":        {strings.Replace(importBody("plex", remote.URL, "Mira"), importToken, " ", 1), "body.token", "enter the token"},
 		"a header in the token": {strings.Replace(importBody("jellyfin", jellyfin.URL, "Mira"), importToken, `a\", X=\"b`, 1), "body.token", "enter the token"},
 		"a page of the server":  {importBody("jellyfin", jellyfin.URL+"/web/index.html#!/home", "Mira"), "body.url", "without what follows in the browser"},
-		"a password":            {importBody("plex", "http://me:secret@192.168.1.2:32400", "Mira"), "body.url", "leave out the user name and password"},
+		"a password":            {importBody("plex", "http://me:secret@192.168.1.2:32400", "Mira"), "body.url", "leave the user name and password out of the address"},
 		"no address":            {importBody("plex", "192.168.1.2", "Mira"), "body.url", "enter the address"},
 		"nobody answers":        {importBody("plex", "http://127.0.0.1:1", "Mira"), "body.url", "no answer from this address"},
 		"a path that is not":    {importBody("jellyfin", jellyfin.URL+"/jellyfin", "Mira"), "body.url", "there is no Jellyfin"},

@@ -12,20 +12,25 @@ import (
 func (a *App) newWatcher() *watcher.Service {
 	return watcher.NewService(watcher.Config{
 		DB: a.db, Box: a.box, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Remember: a.Series.Told, Routed: a.engine.Routed, Log: a.log,
-		Dialer: &mediaserver.Dialer{
-			HTTP: func() httpx.Config {
-				c := a.outbound(a.Settings.Current())
-				c.Ended = a.countMediaCall
-				return c
-			},
-			Plex: func() mediaserver.PlexAddresses {
-				w := a.Settings.Current().Watcher
-				return mediaserver.PlexAddresses{Account: w.PlexURL, Clients: w.PlexClientsURL, Page: w.PlexAuthURL}
-			},
-			Masker: a.masker, Installation: "watchmark-" + a.box.KeyID(), Version: Version(), Log: a.log,
-		},
+		Dialer:  a.mediaServers(),
 		Enabled: func() bool { return a.Settings.Current().Watcher.Enabled },
 	})
+}
+
+// mediaServers finds media servers and asks them, by the settings of now.
+func (a *App) mediaServers() *mediaserver.Dialer {
+	return &mediaserver.Dialer{
+		HTTP: func() httpx.Config {
+			c := a.outbound(a.Settings.Current())
+			c.Ended = a.countMediaCall
+			return c
+		},
+		Plex: func() mediaserver.PlexAddresses {
+			w := a.Settings.Current().Watcher
+			return mediaserver.PlexAddresses{Account: w.PlexURL, Clients: w.PlexClientsURL, Page: w.PlexAuthURL}
+		},
+		Masker: a.masker, Installation: "watchmark-" + a.box.KeyID(), Version: Version(), Log: a.log,
+	}
 }
 
 // countMediaCall counts a request to a media server, or to the services of Plex.

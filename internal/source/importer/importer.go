@@ -11,17 +11,20 @@ package importer
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
-	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
@@ -67,7 +70,6 @@ type User struct {
 type Library struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	kind string // plex only: show or movie
 }
 
 // Intake stores events in one transaction with what also writes; *engine.Engine is one.
@@ -77,11 +79,13 @@ type Intake interface {
 
 // Config is what an Importer is made of; every field must be set.
 type Config struct {
-	DB     *db.DB
-	HTTP   *httpx.Client
-	Masker *secret.Masker
+	DB *db.DB
+	// Own is a media server with the token of its owner; see mediaserver.Dialer.
+	Own    func(s mediaserver.Server) (mediaserver.Owner, error)
 	Tasks  *task.Registry
 	Intake Intake
+	// Taken are those of some items of a server that became records of a user already, in another way.
+	Taken func(ctx context.Context, server, user string, items []string) (map[string]bool, error)
 	// Statuses is how records stand; one that is not there any more is missing.
 	Statuses func(ctx context.Context, ids []int64) (map[int64]record.Status, error)
 	// Routed is the accounts that name a media-server user, or what to do when none does.
@@ -96,8 +100,7 @@ type Config struct {
 // Importer previews and runs imports, one at a time. It may be used by several goroutines.
 type Importer struct {
 	Config
-	mu      sync.Mutex
-	running bool
+	running sync.Mutex
 }
 
 // NewImporter is an Importer.
@@ -106,116 +109,166 @@ func NewImporter(c Config) *Importer { return &Importer{Config: c} }
 // About asks a server for its users and libraries. A *reason.FieldError says what is wrong with the
 // address or the token, the server's silence included.
 func (k *Importer) About(ctx context.Context, a Address) (About, error) {
-	s, err := k.open(a)
+	o, err := k.open(ctx, a)
 	if err != nil {
 		return About{}, err
 	}
-	about, err := s.about(ctx)
-	if err != nil {
-		return About{}, err
-	}
-	for i, u := range about.Users {
+	about := About{ID: o.server.Server.ID, Name: o.server.Name, Users: []User{}, Libraries: []Library{}}
+	for _, u := range o.users {
 		accounts, _, err := k.Routed(ctx, u.Name)
 		if err != nil {
 			return About{}, err
 		}
-		about.Users[i].Accounts = append([]string{}, accounts...) // never nil: a list in an answer is one
+		about.Users = append(about.Users, User{u.ID, u.Name, append([]string{}, accounts...)}) // never nil: a list in an answer is one
+	}
+	for _, l := range o.libraries {
+		about.Libraries = append(about.Libraries, Library{l.ID, l.Name})
 	}
 	return about, nil
+}
+
+// owned is what the owner of a server sees.
+type owned struct {
+	mediaserver.Owner
+	server    mediaserver.Login
+	users     []mediaserver.User
+	libraries []mediaserver.Library
+}
+
+// open asks a server who is there.
+func (k *Importer) open(ctx context.Context, a Address) (o owned, err error) {
+	kind := mediaserver.Kind(a.Source)
+	if kind.Experimental() || !slices.Contains(mediaserver.Kinds, kind) {
+		return o, reason.At("source", wrongSource)
+	}
+	token := strings.TrimSpace(a.Token.Reveal())
+	if token == "" || len(token) > watch.MaxText || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' }) {
+		return o, reason.At("token", wrongToken)
+	}
+	if o.Owner, err = k.Own(mediaserver.Server{Kind: kind, URL: a.URL, Token: secret.Text(token)}); err != nil {
+		return o, err
+	}
+	if o.server, err = o.Who(ctx); err == nil {
+		o.users, err = o.Users(ctx)
+	}
+	if err == nil {
+		o.libraries, err = o.Libraries(ctx)
+	}
+	if err != nil {
+		return o, atField(kind, err)
+	}
+	o.libraries = slices.DeleteFunc(o.libraries, func(l mediaserver.Library) bool { return kind != mediaserver.Plex && !l.Usual() })
+	return o, nil
+}
+
+// atField says what to enter otherwise.
+func atField(kind mediaserver.Kind, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, mediaserver.ErrSignedOut), errors.Is(err, mediaserver.ErrRefused):
+		return reason.At("token", tokenRefused.With(kind.Product()))
+	}
+	return reason.At("url", err)
 }
 
 // Preview starts a task that tells what an import would mark, and stores nothing. Its result is
 // a Preview. Errors: *reason.FieldError, ErrRunning, task.ErrStopping.
 func (k *Importer) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(ctx, PreviewTask, a, c, (*history).preview)
+	return k.start(0, true, func() (History, error) { return k.choose(ctx, a, c) })
 }
 
 // Run starts a task that takes in a history. Its result is a Result. Errors as Preview's.
 func (k *Importer) Run(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(ctx, RunTask, a, c, (*history).run)
+	return k.start(0, false, func() (History, error) { return k.choose(ctx, a, c) })
 }
 
-// history is what one user of one server has watched.
+// Start previews or takes in a history that is known already. id is that of the login that reads it. Errors as Preview's.
+func (k *Importer) Start(id int64, h History, preview bool) (*task.Task, error) {
+	return k.start(id, preview, func() (History, error) { return h, nil })
+}
+
+// History is what one user of one server has watched.
+type History struct {
+	Client mediaserver.Client
+	// Kind is what the server is, and Source where its records come from.
+	Kind                 watch.Source
+	Source               watch.Source
+	ServerID, ServerName string
+	UserID, UserName     string
+	Libraries            []mediaserver.Library
+}
+
+// history is a History that is read.
 type history struct {
 	*Importer
-	server    server
-	source    watch.Source
-	about     About
-	user      User
-	libraries []Library
+	History
 }
 
-// start asks the server who is meant, so that what is wrong is told at once, and starts work as
-// a task.
-func (k *Importer) start(ctx context.Context, kind string, a Address, c Choice, work func(*history, context.Context, *task.Task) error) (*task.Task, error) {
-	k.mu.Lock()
-	if k.running {
-		k.mu.Unlock()
+// start finds out who is meant, so that what is wrong is told at once, and starts the work as a task.
+func (k *Importer) start(id int64, preview bool, which func() (History, error)) (*task.Task, error) {
+	if !k.running.TryLock() {
 		return nil, ErrRunning
 	}
-	k.running = true
-	k.mu.Unlock()
-	done := func() {
-		k.mu.Lock()
-		k.running = false
-		k.mu.Unlock()
-	}
-	h, err := k.choose(ctx, a, c)
-	if err != nil {
-		done()
+	h := &history{Importer: k}
+	var err error
+	if h.History, err = which(); err != nil {
+		k.running.Unlock()
 		return nil, err
 	}
-	t, err := k.Tasks.Start(kind, 0, func(ctx context.Context, t *task.Task) error {
-		defer done()
-		return work(h, ctx, t)
+	kind, work := RunTask, h.run
+	if preview {
+		kind, work = PreviewTask, h.preview
+	}
+	t, err := k.Tasks.Start(kind, id, func(ctx context.Context, t *task.Task) error {
+		defer k.running.Unlock()
+		return work(ctx, t)
 	})
 	if err != nil {
-		done()
+		k.running.Unlock()
 	}
 	return t, err
 }
 
 // choose is the history that is meant.
-func (k *Importer) choose(ctx context.Context, a Address, c Choice) (*history, error) {
-	s, err := k.open(a)
+func (k *Importer) choose(ctx context.Context, a Address, c Choice) (h History, err error) {
+	o, err := k.open(ctx, a)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
-	h := &history{Importer: k, server: s, source: a.Source}
-	if h.about, err = s.about(ctx); err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(h.about.Users, func(u User) bool { return u.ID == c.User })
+	at := slices.IndexFunc(o.users, func(u mediaserver.User) bool { return u.ID == c.User })
 	if at < 0 {
-		at = slices.IndexFunc(h.about.Users, func(u User) bool { return u.Name == c.User })
+		at = slices.IndexFunc(o.users, func(u mediaserver.User) bool { return u.Name == c.User })
 	}
 	switch {
-	case at < 0 && c.User == "" && len(h.about.Users) == 1:
+	case at < 0 && c.User == "" && len(o.users) == 1:
 		at = 0
 	case at < 0 && c.User == "":
-		return nil, reason.At("user", whichUser)
+		return h, reason.At("user", whichUser)
 	case at < 0:
-		return nil, reason.At("user", noUser)
+		return h, reason.At("user", noUser)
 	}
-	h.user = h.about.Users[at]
-	accounts, problem, err := k.Routed(ctx, h.user.Name)
+	h = History{
+		Client: o.As(o.users[at].ID), Kind: a.Source, Source: a.Source, ServerID: o.server.Server.ID, ServerName: o.server.Name,
+		UserID: o.users[at].ID, UserName: o.users[at].Name, Libraries: o.libraries,
+	}
+	accounts, problem, err := k.Routed(ctx, h.UserName)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
 	if len(accounts) == 0 {
-		return nil, reason.At("user", problem)
+		return h, reason.At("user", problem)
 	}
-	h.libraries = h.about.Libraries
 	if len(c.Libraries) > 0 {
-		h.libraries = nil
+		h.Libraries = nil
 	}
 	for _, wanted := range c.Libraries {
-		at := slices.IndexFunc(h.about.Libraries, func(l Library) bool { return l.ID == wanted || l.Name == wanted })
+		at := slices.IndexFunc(o.libraries, func(l mediaserver.Library) bool { return l.ID == wanted || l.Name == wanted })
 		if at < 0 {
-			return nil, reason.At("libraries", noLibrary.With(payload.Clean(wanted, 60)))
+			return h, reason.At("libraries", noLibrary.With(payload.Clean(wanted, 60)))
 		}
-		if !slices.Contains(h.libraries, h.about.Libraries[at]) {
-			h.libraries = append(h.libraries, h.about.Libraries[at])
+		if !slices.Contains(h.Libraries, o.libraries[at]) {
+			h.Libraries = append(h.Libraries, o.libraries[at])
 		}
 	}
 	return h, nil
@@ -229,21 +282,36 @@ type watched struct {
 	why    reason.Reason
 }
 
+// mostShows is how many series a library may have.
+const mostShows = 50000
+
 // read gives the series of each library to shows, and each page of the history, an item once, to each. left is how many more
 // the library has, as far as the server tells.
-func (h *history) read(ctx context.Context, shows func([]seriesid.Series) error, each func(l Library, items []watched, left int) error) error {
+func (h *history) read(ctx context.Context, shows func([]mediaserver.Show) error, each func(library string, items []watched, left int) error) error {
 	seen := map[string]bool{}
-	for _, l := range h.libraries {
-		err := h.server.watched(ctx, h.user, l, shows, func(reports []payload.Report, left int) error {
-			var items []watched
-			for _, r := range reports {
-				if id := r.Event.ItemID; id != "" && len(id) <= watch.MaxText && !seen[id] {
-					seen[id] = true
-					items = append(items, h.item(l, r))
-				}
+	for _, l := range h.Libraries {
+		known := map[string]mediaserver.Show{}
+		err := h.Client.Series(ctx, l, func(some []mediaserver.Show) error {
+			if len(known) >= mostShows {
+				return tooManyShows
 			}
-			return each(l, items, left)
+			for _, show := range some {
+				known[show.ID] = show
+			}
+			return shows(some)
 		})
+		if err == nil {
+			err = h.Client.Played(ctx, []mediaserver.Library{l}, time.Time{}, func(items []mediaserver.Item, left int) error {
+				var fresh []watched
+				for _, i := range items {
+					if id := i.Report.Event.ItemID; id != "" && len(id) <= watch.MaxText && !seen[id] {
+						seen[id] = true
+						fresh = append(fresh, h.item(l, i, known))
+					}
+				}
+				return each(l.Name, fresh, left)
+			})
+		}
 		if err != nil {
 			return readLibrary.With(l.Name, err)
 		}
@@ -252,16 +320,23 @@ func (h *history) read(ctx context.Context, shows func([]seriesid.Series) error,
 }
 
 // item judges what was read of an item.
-func (h *history) item(l Library, r payload.Report) watched {
-	e := &r.Event
-	e.Source, e.RawEvent = h.source, RunTask
-	e.UserName, e.UserID, e.ServerName, e.ServerID = h.user.Name, h.user.ID, h.about.Name, h.about.ID
-	e.Library = l.Name
+func (h *history) item(l mediaserver.Library, i mediaserver.Item, shows map[string]mediaserver.Show) watched {
+	e := &i.Report.Event
+	e.Source, e.RawEvent = h.Source, RunTask
+	e.UserName, e.UserID, e.ServerName, e.ServerID = h.UserName, h.UserID, h.ServerName, h.ServerID
+	e.Library, e.OccurredAt = l.Name, i.State.At
+	of := shows[e.SeriesID]
+	if e.OriginalTitle == "" {
+		e.OriginalTitle = of.Original
+	}
+	for provider, id := range of.IDs {
+		e.SeriesIDs = payload.AddID(e.SeriesIDs, provider, id)
+	}
 	item := watched{id: e.ItemID, title: e.Title}
 	if item.title == "" {
 		item.title = e.EpisodeTitle
 	}
-	d, err := r.Deliver(watch.Watched)
+	d, err := i.Report.Deliver(watch.Watched)
 	if err != nil {
 		item.why = reason.Of(err)
 		return item

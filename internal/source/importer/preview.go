@@ -3,9 +3,9 @@ package importer
 import (
 	"context"
 
-	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/preview"
 )
 
@@ -48,10 +48,10 @@ func (s *Skipped) add(i watched) {
 
 // preview looks up everything that an import would take in.
 func (h *history) preview(ctx context.Context, t *task.Task) error {
-	p := Preview{Server: h.about.Name, User: h.user.Name, Table: preview.NewTable(h.Forecast()), Skipped: Skipped{Some: []SkippedBy{}}}
+	p := Preview{Server: h.ServerName, User: h.UserName, Table: preview.NewTable(h.Forecast()), Skipped: Skipped{Some: []SkippedBy{}}}
 	defer func() { t.SetResult(p) }()
 	done := 0
-	return h.read(ctx, func([]seriesid.Series) error { return nil }, func(l Library, items []watched, left int) error {
+	return h.read(ctx, func([]mediaserver.Show) error { return nil }, func(library string, items []watched, left int) error {
 		known, err := h.known(ctx, items)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (h *history) preview(ctx context.Context, t *task.Task) error {
 					return err
 				}
 			}
-			t.Progress(done+i+1, done+len(items)+left, lookedUp.With(l.Name, p.Table.Items))
+			t.Progress(done+i+1, done+len(items)+left, lookedUp.With(library, p.Table.Items))
 		}
 		done += len(items)
 		return nil

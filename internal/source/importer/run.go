@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/watch"
 )
 
@@ -36,21 +37,22 @@ type Result struct {
 // run takes in everything that was not imported before, and waits for what it becomes. After
 // a cancel the records that are there go on by themselves.
 func (h *history) run(ctx context.Context, t *task.Task) error {
-	r := running{history: h, t: t, Result: Result{Server: h.about.Name, User: h.user.Name, Records: map[record.Status]int{}, Skipped: Skipped{Some: []SkippedBy{}}}}
+	r := running{history: h, t: t, Result: Result{Server: h.ServerName, User: h.UserName, Records: map[record.Status]int{}, Skipped: Skipped{Some: []SkippedBy{}}}}
 	defer func() {
 		for _, id := range r.onWay {
 			r.Records[cmp.Or(r.last[id], record.Received)]++
 		}
 		t.SetResult(r.Result)
 	}()
-	shows := func(some []seriesid.Series) error {
-		for i := range some {
-			some[i].Source, some[i].Server = h.source, h.about.ID
+	shows := func(some []mediaserver.Show) error {
+		series := make([]seriesid.Series, len(some))
+		for i, show := range some {
+			series[i] = seriesid.Series{Source: h.Kind, Server: h.ServerID, ID: show.ID, Title: show.Title, Original: show.Original, Year: show.Year, IDs: show.IDs}
 		}
-		return h.Remember(ctx, some)
+		return h.Remember(ctx, series)
 	}
-	err := h.read(ctx, shows, func(l Library, items []watched, left int) error {
-		r.where, r.total = l.Name, r.done+len(items)+left
+	err := h.read(ctx, shows, func(library string, items []watched, left int) error {
+		r.where, r.total = library, r.done+len(items)+left
 		return r.take(ctx, items)
 	})
 	if err != nil {
@@ -141,28 +143,31 @@ func (r *running) wait(ctx context.Context, most int) error {
 	}
 }
 
-// known reports which of some items were imported before.
+// known reports which of some items became records already.
 func (h *history) known(ctx context.Context, items []watched) (map[string]bool, error) {
 	ids := make([]string, len(items))
 	for i, item := range items {
 		ids[i] = item.id
 	}
+	known, err := h.Taken(ctx, h.ServerID, h.UserID, ids)
+	if err != nil {
+		return nil, err
+	}
 	list, args := db.In(ids)
-	known := map[string]bool{}
-	err := db.Each(ctx, h.DB.Read(), "look for imported items", func(row db.Row) error {
+	err = db.Each(ctx, h.DB.Read(), "look for imported items", func(row db.Row) error {
 		var id string
 		err := row.Scan(&id)
 		known[id] = true
 		return err
 	}, `SELECT item_id FROM imported_items WHERE source = ? AND server_id = ? AND user_id = ? AND item_id IN `+list,
-		append([]any{h.source, h.about.ID, h.user.ID}, args...)...)
+		append([]any{h.Kind, h.ServerID, h.UserID}, args...)...)
 	return known, err
 }
 
 // noteTx stores that an item was imported.
 func (h *history) noteTx(ctx context.Context, tx *sql.Tx, item string, recordID int64) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO imported_items (source, server_id, user_id, item_id, record_id) VALUES (?, ?, ?, ?, ?)`,
-		h.source, h.about.ID, h.user.ID, item, recordID)
+		h.Kind, h.ServerID, h.UserID, item, recordID)
 	if err != nil {
 		return fmt.Errorf("note an imported item: %w", err)
 	}

@@ -6,20 +6,25 @@ import (
 	"errors"
 	"maps"
 	"testing"
+	"time"
 
-	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
 )
 
 // oneFilm is a server on which one film was watched.
-type oneFilm struct{ server }
+type oneFilm struct{ mediaserver.Client }
 
-func (oneFilm) watched(_ context.Context, _ User, _ Library, _ func([]seriesid.Series) error, page func([]payload.Report, int) error) error {
-	return page([]payload.Report{{ItemType: "movie", Event: watch.Event{ItemID: "1", Title: "灯塔守望者"}}}, 0)
+func (oneFilm) Series(context.Context, mediaserver.Library, func([]mediaserver.Show) error) error {
+	return nil
+}
+
+func (oneFilm) Played(_ context.Context, _ []mediaserver.Library, _ time.Time, page func([]mediaserver.Item, int) error) error {
+	return page([]mediaserver.Item{{Report: payload.Report{ItemType: "movie", Event: watch.Event{ItemID: "1", Title: "灯塔守望者"}}}}, 0)
 }
 
 // oneRecord takes every event as record 1.
@@ -35,8 +40,15 @@ func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	cut := errors.New("the database is gone")
 	h := &history{
-		Importer: NewImporter(Config{DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut }}),
-		server:   oneFilm{}, source: watch.Plex, user: User{ID: "1", Name: "mira"}, libraries: []Library{{ID: "1", Name: "Films"}},
+		Importer: NewImporter(Config{
+			DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut },
+			Taken: func(context.Context, string, string, []string) (map[string]bool, error) {
+				return map[string]bool{}, nil
+			},
+		}),
+		History: History{
+			Client: oneFilm{}, Kind: watch.Plex, Source: watch.Plex, UserID: "1", UserName: "mira", Libraries: []mediaserver.Library{{ID: "1", Name: "Films"}},
+		},
 	}
 	ended := make(chan error, 1)
 	run, err := tasks.Start(RunTask, 0, func(ctx context.Context, t *task.Task) error {

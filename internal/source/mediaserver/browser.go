@@ -22,8 +22,8 @@ type trait struct {
 	product string
 	// header names this service by identity, and has the token unless it is empty.
 	header func(identity, token string) http.Header
-	// fields are what must be named for a row to have it: of an item, and of an item in a list of everything played.
-	fields, full string
+	// fields are what must be named for a row to have it.
+	fields string
 	// me is the path that tells who signed in, that of the person when it is empty; bare says that single items stand
 	// outside of it.
 	me   string
@@ -58,6 +58,9 @@ func withToken(identity, token string) string {
 	if token == "" {
 		return identity
 	}
+	if !strings.HasSuffix(identity, `"`) { // it names nothing
+		return identity + ` Token="` + token + `"`
+	}
 	return identity + `, Token="` + token + `"`
 }
 
@@ -65,6 +68,8 @@ func withToken(identity, token string) string {
 type browser struct {
 	traits *trait
 	wire   *wire
+	// flat has items asked for at /Items, for the user that the query names.
+	flat bool
 
 	mu        sync.Mutex
 	server    Server // its Quirks change
@@ -200,7 +205,11 @@ func sameID(a, b string) bool {
 
 func (b *browser) Libraries(ctx context.Context) ([]Library, error) {
 	var answer payload.Object
-	if err := b.wire.get(ctx, ask{path: b.user() + "/Views"}, &answer); err != nil {
+	path := "/Library/MediaFolders" // all, for an administrator
+	if b.snapshot().UserID != "" {
+		path = b.user() + "/Views"
+	}
+	if err := b.wire.get(ctx, ask{path: path}, &answer); err != nil {
 		return nil, err
 	}
 	if answer["Items"] == nil {
@@ -227,6 +236,15 @@ func (b *browser) Libraries(ctx context.Context) ([]Library, error) {
 // user is the path of what belongs to the person.
 func (b *browser) user() string { return "/Users/" + url.PathEscape(b.snapshot().UserID) }
 
+// listed is the path at which a query finds items as the person has them.
+func (b *browser) listed(query url.Values) string {
+	if !b.flat {
+		return b.user() + "/Items"
+	}
+	query.Set("userId", b.snapshot().UserID)
+	return "/Items"
+}
+
 func (b *browser) snapshot() Server {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -246,9 +264,12 @@ func (b *browser) Items(ctx context.Context, ids []string) ([]Item, error) {
 	return items, err
 }
 
+// showFields are what must be named for the row of a series to have it.
+const showFields = "ProviderIds,OriginalTitle,ProductionYear"
+
 func (b *browser) Shows(ctx context.Context, ids []string) ([]Show, error) {
 	var shows []Show
-	err := b.byID(ctx, ids, url.Values{"Fields": {"ProviderIds,OriginalTitle,ProductionYear"}, "EnableUserData": {"false"}}, func(o payload.Object) {
+	err := b.byID(ctx, ids, url.Values{"Fields": {showFields}, "EnableUserData": {"false"}}, func(o payload.Object) {
 		if strings.EqualFold(o.Line("Type"), "Series") {
 			shows = append(shows, readShow(o))
 		}
@@ -267,7 +288,7 @@ func (b *browser) byID(ctx context.Context, ids []string, query url.Values, each
 	for some := range slices.Chunk(ids, mostIDs) {
 		query.Set("Ids", strings.Join(some, ","))
 		var answer payload.Object
-		if err := b.wire.get(ctx, ask{path: b.user() + "/Items", query: query, list: true}, &answer); err != nil {
+		if err := b.wire.get(ctx, ask{path: b.listed(query), query: query, list: true}, &answer); err != nil {
 			return err
 		}
 		if answer["Items"] == nil {

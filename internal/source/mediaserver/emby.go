@@ -18,7 +18,6 @@ var emby = trait{
 		return h
 	},
 	fields:  "ProviderIds,OriginalTitle,Path,PremiereDate,ProductionYear,UserDataLastPlayedDate,UserDataPlayCount",
-	full:    "ProviderIds,PremiereDate,ProductionYear,UserDataLastPlayedDate,UserDataPlayCount",
 	public:  true,
 	socket:  "/embywebsocket",
 	inQuery: true,

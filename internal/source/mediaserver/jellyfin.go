@@ -21,7 +21,6 @@ var jellyfin = trait{
 		return http.Header{"Authorization": {withToken(identity, token)}}
 	},
 	fields: "ProviderIds,OriginalTitle,Path",
-	full:   "ProviderIds",
 	me:     "/Users/Me",
 	public: true,
 	socket: "/socket",

@@ -159,12 +159,15 @@ type Client interface {
 	Items(ctx context.Context, ids []string) ([]Item, error)
 	// Shows are the series with the ids, without those that the person may not see.
 	Shows(ctx context.Context, ids []string) ([]Show, error)
+	// Series are all series of a library, by pages.
+	Series(ctx context.Context, of Library, page func(shows []Show) error) error
 	// Playing are the ids of what the person plays now; ErrCannot when the server does not tell.
 	Playing(ctx context.Context) ([]string, error)
 	// Listen has a live connection and tells the ids of items of which something changed for the person, until it is lost;
 	// up is called once it stands. ErrNoPush when the server has no such connection.
 	Listen(ctx context.Context, up func(), changed func(ids []string)) error
-	// Write sets what the server keeps of an item for the person; Position is not written, and At only where the server can.
+	// Write sets what the server keeps of an item for the person; At, Count and Position only where the server can. A zero At or
+	// Count of what is played is up to the server.
 	Write(ctx context.Context, id string, to State) error
 	// SignOut ends the token.
 	SignOut(ctx context.Context) error

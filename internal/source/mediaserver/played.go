@@ -115,10 +115,10 @@ func (b *browser) Played(ctx context.Context, of []Library, since time.Time, pag
 		}
 	}
 	for _, l := range of {
-		query := b.played(b.traits.full)
+		query := b.played(b.traits.fields)
 		query.Set("SortBy", "SeriesSortName,SortName")
 		query.Set("SortOrder", "Ascending")
-		at := list{path: b.user() + "/Items", library: l, query: query, size: fullPage, counted: true, pause: true}
+		at := list{path: b.listed(query), library: l, query: query, size: fullPage, counted: true, pause: true}
 		err := b.read(ctx, at, func(rows []payload.Object, left int) (bool, error) {
 			items, err := b.onlyPlayed(ctx, rows, l.ID)
 			if err != nil {
@@ -143,7 +143,7 @@ func (b *browser) recent(ctx context.Context, of []Library, since time.Time, pag
 		query := b.played(b.traits.fields)
 		query.Set("SortBy", "DatePlayed,SortName")
 		query.Set("SortOrder", "Descending,Ascending")
-		at := list{path: b.user() + "/Items", library: l, query: query, size: recentPage}
+		at := list{path: b.listed(query), library: l, query: query, size: recentPage}
 		err := b.read(ctx, at, func(rows []payload.Object, left int) (bool, error) {
 			items, err := b.onlyPlayed(ctx, rows, l.ID)
 			if err != nil {
@@ -218,7 +218,7 @@ func (b *browser) Count(ctx context.Context) (int, error) {
 	query.Set("EnableTotalRecordCount", "true")
 	query.Set("EnableImages", "false")
 	var answer payload.Object
-	if err := b.wire.get(ctx, ask{path: b.user() + "/Items", query: query, list: true}, &answer); err != nil {
+	if err := b.wire.get(ctx, ask{path: b.listed(query), query: query, list: true}, &answer); err != nil {
 		return 0, err
 	}
 	count, ok := answer.Int("TotalRecordCount")
@@ -234,7 +234,7 @@ func (b *browser) All(ctx context.Context, of []Library, page func(items []Item,
 		query.Del("Filters")
 		query.Set("SortBy", "SeriesSortName,SortName")
 		query.Set("SortOrder", "Ascending")
-		at := list{path: b.user() + "/Items", library: l, query: query, size: fullPage, counted: true, pause: true}
+		at := list{path: b.listed(query), library: l, query: query, size: fullPage, counted: true, pause: true}
 		err := b.read(ctx, at, func(rows []payload.Object, left int) (bool, error) {
 			items, _ := b.items(rows, l.ID)
 			return false, page(items, left)

@@ -23,6 +23,7 @@ const plexOwner = "1"
 // The numbers by which Plex asks for kinds of items.
 const (
 	plexMovies   = "1"
+	plexShows    = "2"
 	plexEpisodes = "4"
 )
 
@@ -274,8 +275,7 @@ func (c *plexClient) Shows(ctx context.Context, ids []string) ([]Show, error) {
 	var shows []Show
 	err := c.metadata(ctx, ids, func(meta payload.Object) {
 		if meta.Line("type") == "show" {
-			shows = append(shows, Show{ID: meta.Line("ratingKey"), Title: meta.Line("title"), Original: meta.Line("originalTitle"),
-				Year: meta.Year("year").Year, IDs: plex.ShowIDs(meta)})
+			shows = append(shows, plexShow(meta))
 		}
 	})
 	return shows, err

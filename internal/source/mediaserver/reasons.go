@@ -21,26 +21,26 @@ var (
 // What is wrong with an address, or with what answers there.
 var (
 	wrongAddress = reason.New("media_server_wrong_address", "enter the address of the server, such as http://192.168.1.5:8096",
-		"请填写服务器地址，例如 http://192.168.1.5:8096")
+		"请填写服务器地址，例如 http://192.168.1.5:8096").Was("import_wrong_address")
 	withPassword = reason.New("media_server_with_password", "leave the user name and password out of the address",
-		"请不要把用户名和密码写在地址里")
+		"请不要把用户名和密码写在地址里").Was("import_with_password")
 	withPath = reason.New("media_server_with_path", "enter the address of the server only, without what follows in the browser, such as http://192.168.1.5:8096",
-		"只填写服务器地址，去掉浏览器地址栏里后面的部分，例如 http://192.168.1.5:8096")
+		"只填写服务器地址，去掉浏览器地址栏里后面的部分，例如 http://192.168.1.5:8096").Was("import_with_path")
 	forbiddenAddress = reason.New("media_server_forbidden_address", "this address is used by machines for themselves: enter that of the media server",
 		"该地址仅供机器内部使用：请填写媒体服务器的地址")
 	noAnswer = reason.New("media_server_no_answer", "no answer from this address: {cause}; check the address as this service reaches it (in a container, localhost is the container) and that the server runs",
-		"没有响应：{cause}；请检查本服务能否访问该地址（在容器中，localhost 指容器本身），以及服务器是否在运行")
+		"没有响应：{cause}；请检查本服务能否访问该地址（在容器中，localhost 指容器本身），以及服务器是否在运行").Was("import_no_answer")
 	// untrusted has the fingerprint among its arguments, so that a page can ask whether it is right.
 	untrusted = reason.New("media_server_untrusted_certificate", "no authority that is trusted has signed the certificate of this server: compare its SHA-256 fingerprint {fingerprint} with that of the server, and confirm it",
 		"服务器的证书未经受信任的机构签发：请核对其 SHA-256 指纹 {fingerprint} 与服务器上的一致，然后确认")
 	nothingFound = reason.New("media_server_nothing_found", "no media server answers at {host}: check the name and the port, and that the server runs",
 		"{host} 上没有媒体服务器响应：请检查主机名和端口，以及服务器是否在运行")
-	sentOn   = reason.New("media_server_sent_on", "the server redirects to another address: enter that one", "服务器跳转到了另一个地址：请填写那个地址")
-	notThere = reason.New("media_server_not_there", "there is no {product} at this address", "该地址上没有 {product}")
-	notThat  = reason.New("media_server_not_that", "what answers there is not {product}", "该地址上的不是 {product}")
+	sentOn   = reason.New("media_server_sent_on", "the server redirects to another address: enter that one", "服务器跳转到了另一个地址：请填写那个地址").Was("import_sent_on")
+	notThere = reason.New("media_server_not_there", "there is no {product} at this address", "该地址上没有 {product}").Was("import_not_there")
+	notThat  = reason.New("media_server_not_that", "what answers there is not {product}", "该地址上的不是 {product}").Was("import_not_that")
 	isOther  = reason.New("media_server_is_other", "what answers there is {product}", "该地址上的是 {product}")
-	fails    = reason.New("media_server_fails", "{product} answers with an error ({status}): see its log, and try again later",
-		"{product} 返回错误（{status}）：请查看它的日志，稍后重试")
+	fails    = reason.New("media_server_fails", "{product} answered with an error ({status}): see its log, and try again later",
+		"{product} 返回错误（{status}）：请查看它的日志，稍后重试").Was("import_fails")
 	busy    = reason.New("media_server_busy", "{product} asks to wait for {wait}", "{product} 要求等待 {wait}")
 	endless = reason.New("media_server_endless", "the list of {product} has no end", "{product} 的列表没有尽头")
 	noItem  = reason.New("media_server_no_item", "{product} has no such episode or film, or does not show it to this user", "{product} 上没有这一集或这部电影，或此用户看不到")

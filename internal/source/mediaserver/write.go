@@ -12,12 +12,12 @@ import (
 )
 
 // Write sets what is kept of an item as it is given where the server has a path for that: no play is counted, and webhooks do not take it
-// for one (upstreams/watchers.md section 2.7). Where it has none, or refuses it to this user, the item is marked.
+// for one (upstreams/watchers.md section 2.7). Where it has none, or refuses it to this user, the item is marked, which ends its position.
 func (b *browser) Write(ctx context.Context, id string, to State) error {
 	if !validID(id) {
 		return b.missing(errNotThere)
 	}
-	nothing := !to.Played && to.At.IsZero() && to.Count == 0
+	nothing := to == State{}
 	if b.traits.exact != nil && !nothing {
 		done, err := b.writeExact(ctx, id, to)
 		if done || err != nil {
@@ -29,7 +29,7 @@ func (b *browser) Write(ctx context.Context, id string, to State) error {
 
 // writeExact reports whether the server has kept the state as it was given.
 func (b *browser) writeExact(ctx context.Context, id string, to State) (done bool, err error) {
-	state := map[string]any{"Played": to.Played, "PlayCount": to.Count}
+	state := map[string]any{"Played": to.Played, "PlayCount": to.Count, "PlaybackPositionTicks": to.Position.Nanoseconds() / 100}
 	if to.Played && to.Count == 0 {
 		state["PlayCount"] = 1
 	}

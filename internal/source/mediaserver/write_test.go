@@ -13,7 +13,7 @@ import (
 
 func TestWrite(t *testing.T) {
 	played := mediaserver.State{Played: true, At: time.Date(2026, 5, 19, 20, 0, 0, 0, time.FixedZone("", 8*3600))}
-	exact := "POST /UserItems/e7/UserData?userId=" + userID + ` {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"Played":true}`
+	exact := "POST /UserItems/e7/UserData?userId=" + userID + ` {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"PlaybackPositionTicks":0,"Played":true}`
 	mark := "POST /Users/" + userID + "/PlayedItems/e7"
 	for _, c := range []struct {
 		name    string
@@ -27,12 +27,12 @@ func TestWrite(t *testing.T) {
 		{"Jellyfin, exactly", mediaserver.Jellyfin, played, nil, 0, []string{exact}, nil},
 		{"Jellyfin 10.8 marks", mediaserver.Jellyfin, played, []string{"/UserItems/e7/UserData"}, 404, []string{exact, mark + "?datePlayed=2026-05-19T12%3A00%3A00Z "}, nil},
 		{"a user without the right marks", mediaserver.Jellyfin, played, []string{"/UserItems/e7/UserData"}, 403, []string{exact, mark + "?datePlayed=2026-05-19T12%3A00%3A00Z "}, nil},
-		{"what was before", mediaserver.Jellyfin, mediaserver.State{Count: 3, At: played.At}, nil, 0,
-			[]string{"POST /UserItems/e7/UserData?userId=" + userID + ` {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":3,"Played":false}`}, nil},
+		{"what was before", mediaserver.Jellyfin, mediaserver.State{Count: 3, At: played.At, Position: 8 * time.Minute}, nil, 0,
+			[]string{"POST /UserItems/e7/UserData?userId=" + userID + ` {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":3,"PlaybackPositionTicks":4800000000,"Played":false}`}, nil},
 		{"nothing", mediaserver.Jellyfin, mediaserver.State{}, nil, 0, []string{"DELETE /Users/" + userID + "/PlayedItems/e7 "}, nil},
-		{"Emby, exactly", mediaserver.Emby, played, nil, 0, []string{"POST /Users/" + userID + `/Items/e7/UserData {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"Played":true}`}, nil},
+		{"Emby, exactly", mediaserver.Emby, played, nil, 0, []string{"POST /Users/" + userID + `/Items/e7/UserData {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"PlaybackPositionTicks":0,"Played":true}`}, nil},
 		{"Emby marks", mediaserver.Emby, played, []string{"/Users/" + userID + "/Items/e7/UserData"}, 404,
-			[]string{"POST /Users/" + userID + `/Items/e7/UserData {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"Played":true}`, mark + "?DatePlayed=20260519120000 "}, nil},
+			[]string{"POST /Users/" + userID + `/Items/e7/UserData {"LastPlayedDate":"2026-05-19T12:00:00Z","PlayCount":1,"PlaybackPositionTicks":0,"Played":true}`, mark + "?DatePlayed=20260519120000 "}, nil},
 		{"a NAS marks", mediaserver.FnOS, played, nil, 0, []string{mark + "?DatePlayed=20260519120000 "}, nil},
 		{"a NAS that cannot", mediaserver.FnOS, played, []string{"/Users/" + userID + "/PlayedItems/e7"}, 404, []string{mark + "?DatePlayed=20260519120000 "}, mediaserver.ErrCannot},
 		{"signed out", mediaserver.Jellyfin, played, []string{"/UserItems/e7/UserData"}, 401, []string{exact}, mediaserver.ErrSignedOut},

@@ -288,6 +288,10 @@ func (c *fakeClient) Items(ctx context.Context, ids []string) ([]mediaserver.Ite
 	return some, c.ask(ctx, "items")
 }
 
+func (c *fakeClient) Series(context.Context, mediaserver.Library, func([]mediaserver.Show) error) error {
+	return mediaserver.ErrCannot
+}
+
 func (c *fakeClient) Shows(ctx context.Context, ids []string) ([]mediaserver.Show, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
