@@ -54,6 +54,13 @@ func (n *nas) Who(ctx context.Context) (Login, error) {
 	return l, nil
 }
 
+// Quirks have it that no filter is trusted.
+func (n *nas) Quirks() Quirks {
+	q := n.browser.Quirks()
+	q.NoFilter = true
+	return q
+}
+
 // Count is not asked for: no filter can be trusted.
 func (n *nas) Count(context.Context) (int, error) { return 0, ErrCannot }
 
