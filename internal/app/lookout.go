@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/source"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/upkeep/backup"
 )
@@ -29,6 +30,8 @@ const (
 	sourcesEvery = time.Hour
 	// outagePatience is how long the catalog may be unreachable before people are told.
 	outagePatience = time.Minute
+	// serverPatience is how long a media server may be silent before people are told: that one sleeps at night is normal.
+	serverPatience = 24 * time.Hour
 	// expiringSoon is how long before its end a token is told of that only a person can renew.
 	expiringSoon = 14 * 24 * time.Hour
 )
@@ -40,7 +43,7 @@ const (
 func (a *App) lookOut(ctx context.Context) {
 	looks := []func(context.Context) error{
 		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset,
-		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
+		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtServers, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
 	}
 	for {
 		for _, look := range looks {
@@ -288,6 +291,46 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		problems = append(problems, a.tell(ctx, key+" sync", ended(*u.LastRun, u.Outcome, u.Outcome == tracker.Taken),
 			notify.Notice{Kind: kind, User: u.Name, About: key, Reason: u.Error, Facts: map[string]string{"total": strconv.Itoa(u.LastTaken)}},
 			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
+	}
+	return errors.Join(problems...)
+}
+
+// lookAtServers tells of media servers that need somebody. A sign-in that was never completed does not.
+func (a *App) lookAtServers(ctx context.Context) error {
+	logins, err := a.watcher.Logins(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, l := range logins {
+		states := map[notify.Kind]bool{}
+		if l.Enabled && l.UserName != "" {
+			states[notify.ServerSignedOut] = l.State == watcher.SignedOut
+			states[notify.ServerRefused] = l.State == watcher.Refused
+			states[notify.ServerUnreachable] = l.State == watcher.Unreachable && time.Since(l.LostAt()) >= serverPatience
+			states[notify.ServerAsks] = len(l.Held) > 0
+		}
+		held := 0
+		for _, one := range l.Held {
+			held += max(len(one.Episodes), 1)
+		}
+		for _, kind := range []notify.Kind{notify.ServerSignedOut, notify.ServerRefused, notify.ServerUnreachable, notify.ServerAsks} {
+			state := ""
+			n := notify.Notice{Kind: kind, User: l.MediaUserName, About: fmt.Sprintf("server %d", l.ID), Reason: l.Problem, Facts: map[string]string{"server": l.ServerName}}
+			if states[kind] {
+				state = string(l.State)
+			}
+			switch kind {
+			case notify.ServerUnreachable:
+				n.Facts["since"] = l.LostAt().Format(time.DateTime)
+			case notify.ServerAsks:
+				n.Reason, n.Facts["total"] = reason.Reason{}, strconv.Itoa(held)
+				if states[kind] {
+					state = strconv.Itoa(held)
+				}
+			}
+			problems = append(problems, a.tell(ctx, fmt.Sprintf("%s %d", kind, l.ID), state, n))
+		}
 	}
 	return errors.Join(problems...)
 }

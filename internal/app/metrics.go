@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/record"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 )
 
 // meters is what GET /metrics answers.
@@ -129,6 +130,19 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 			running[t.Kind]++
 		}
 	}
+	logins, err := m.watcher.Logins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	servers := map[string]float64{}
+	for _, state := range watcher.States {
+		servers[string(state)] = 0
+	}
+	for _, l := range logins {
+		if l.Enabled {
+			servers[string(l.State)]++
+		}
+	}
 	families := []metrics.Family{
 		gauge("watchmark_build_info", "The program; the value is always 1.", []string{"version", "go"}, metrics.Sample{Labels: []string{Version(), runtime.Version()}, Value: 1}),
 		counter("watchmark_webhook_requests_total", "Requests to the webhooks, by source, outcome (accepted, ignored, refused) and HTTP status.", &m.requests, "source", "outcome", "code"),
@@ -137,6 +151,7 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		gauge("watchmark_records", "Records by status.", []string{"status"}, records...),
 		gauge("watchmark_queue_marks", "Marks that wait for Bangumi (pending), were sent within a week (synced), or were given up (abandoned).", []string{"state"}, waiting...),
 		gauge("watchmark_queue_oldest_seconds", "How long the oldest pending mark waits; 0 when none does.", nil, metrics.Sample{Value: oldest}),
+		gauge("watchmark_media_logins", "Logins at media servers that are followed, by state.", []string{"state"}, samplesOf(servers)...),
 		gauge("watchmark_catalog_reachable", "1 while Bangumi answers, or was not asked yet; 0 while requests to it are held back.", nil, metrics.Sample{Value: truth(reach.Reachable)}),
 		gauge("watchmark_catalog_unreachable_seconds", "How long Bangumi has not answered; 0 while it does.", nil, metrics.Sample{Value: down}),
 		counter("watchmark_upstream_requests_total", "Requests to other services, by service and class of the answer; failed is none.", &m.calls, "service", "class"),

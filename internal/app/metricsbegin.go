@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/upkeep/backup"
@@ -21,10 +22,11 @@ import (
 var taskKinds = []string{
 	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, review.AnswerKind, review.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
 	importer.PreviewTask, importer.RunTask, tracker.DeviceTask, tracker.PreviewTask, tracker.SyncTask,
+	watcher.SyncTask, watcher.SeedTask, watcher.UndoTask,
 }
 
 // services are those that requests to others are counted by.
-var services = []string{"archive", "catalog", "id_table", "images", "language_model", "notifications", "other", "tracker", "updates"}
+var services = []string{"archive", "catalog", "id_table", "images", "language_model", "media_servers", "notifications", "other", "tracker", "updates"}
 
 // refusals are the statuses that webhooks are refused with.
 var refusals = []string{"400", "401", "404", "408", "413", "415", "429", "500", "503"}

@@ -67,6 +67,7 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 		`watchmark_records{status="review"} 1`,
 		`watchmark_queue_marks{state="pending"} 0`,
 		`watchmark_queue_oldest_seconds 0`,
+		`watchmark_media_logins{state="connected"} 0`,
 		`watchmark_catalog_reachable 1`,
 		`watchmark_upstream_requests_total{service="catalog",class="2xx"} `,
 		`watchmark_database_bytes `,

@@ -27,6 +27,8 @@ type fakeServer struct {
 	playing   map[string]bool
 	cannot    map[string]bool // playing, count, shows
 	noPush    bool
+	untold    bool   // items that are asked for by id do not name their library
+	meanwhile func() // what happens once while shows are asked for
 	// keeps is set for servers that leave played items played when they are played again.
 	keeps bool
 	skew  time.Duration
@@ -283,6 +285,9 @@ func (c *fakeClient) Items(ctx context.Context, ids []string) ([]mediaserver.Ite
 	for _, i := range c.items {
 		if slices.Contains(ids, i.Report.Event.ItemID) {
 			some = append(some, *i)
+			if c.untold {
+				some[len(some)-1].Library = ""
+			}
 		}
 	}
 	return some, c.ask(ctx, "items")
@@ -293,6 +298,10 @@ func (c *fakeClient) Series(context.Context, mediaserver.Library, func([]mediase
 }
 
 func (c *fakeClient) Shows(ctx context.Context, ids []string) ([]mediaserver.Show, error) {
+	if then := c.meanwhile; then != nil {
+		c.change(func() { c.meanwhile = nil })
+		then()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(c.shows), func(s mediaserver.Show) bool { return !slices.Contains(ids, s.ID) }), c.ask(ctx, "shows")
@@ -364,6 +373,7 @@ type fakeDialer struct {
 	*fakeServer
 	other     *fakeServer
 	confirmed bool
+	nothing   string // an address where nothing answers
 	servers   []mediaserver.PlexServer
 	people    []mediaserver.PlexPerson
 	users     map[string]string // by password
@@ -379,8 +389,11 @@ func (d *fakeDialer) at(url string) *fakeServer {
 }
 
 func (d *fakeDialer) Probe(_ context.Context, address, _ string) (mediaserver.Found, error) {
-	if d.at(address) == nil {
+	if d.at(address) == nil || address == d.nothing {
 		return mediaserver.Found{}, reason.At("url", mediaserver.ErrUnreachable)
+	}
+	if address == "https://pinned:32400" {
+		return mediaserver.Found{Kind: mediaserver.Plex, URL: address, ID: d.at(address).id, Pin: "ab12"}, nil
 	}
 	return mediaserver.Found{Kind: mediaserver.Jellyfin, URL: address, ID: d.at(address).id, Name: "attic", Version: d.at(address).version}, nil
 }

@@ -109,6 +109,18 @@ func putTx(ctx context.Context, tx *sql.Tx, login int64, rows []play) error {
 	return nil
 }
 
+// countTx notes how many items of a login are known for the first time, and how many more its server is expected to count.
+func countTx(ctx context.Context, tx *sql.Tx, login int64, fresh, added int) error {
+	if fresh == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE media_logins SET known = known + ?, counted = CASE WHEN counted < 0 THEN counted ELSE counted + ? END WHERE id = ?`, fresh, added, login)
+	if err != nil {
+		return fmt.Errorf("count what is known of media login %d: %w", login, err)
+	}
+	return nil
+}
+
 // heldPlay is a row of media_held.
 type heldPlay struct {
 	id     int64

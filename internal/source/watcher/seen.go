@@ -97,8 +97,13 @@ func (f followed) heardTx(ctx context.Context, tx *sql.Tx, e watch.Event, now ti
 		row.item = "=" + row.key
 	case own != nil: // how the server counts it is told by the next look
 		row.key, row.year = own.key, own.year
+	default:
+		err = countTx(ctx, tx, f.id, 1, 1)
 	}
-	if err := putTx(ctx, tx, f.id, []play{row}); err != nil {
+	if err == nil {
+		err = putTx(ctx, tx, f.id, []play{row})
+	}
+	if err != nil {
 		return taken, err
 	}
 	if now.Sub(f.webhookAt).Abs() >= webhookStamp {

@@ -14,7 +14,7 @@ import (
 )
 
 // codePoll is how often it is asked whether a sign-in by code was confirmed (upstreams/watchers.md sections 2.1 and 4.1).
-const codePoll = 3 * time.Second
+const codePoll = 5 * time.Second
 
 // Add connects a login. By password it is signed in when it returns; without a user name it waits for a person to confirm a code.
 // Errors are *reason.FieldError and ErrOff; then nothing was stored.

@@ -269,8 +269,8 @@ func (w *look) store(ctx context.Context, b batch) error {
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE media_logins SET known = known + ?, counted = CASE WHEN counted < 0 THEN counted ELSE counted + ? END WHERE id = ?`, b.fresh, b.added, w.l.ID); err != nil {
-			return fmt.Errorf("count what is known of media login %d: %w", w.l.ID, err)
+		if err := countTx(ctx, tx, w.l.ID, b.fresh, b.added); err != nil {
+			return err
 		}
 		if len(events) > 0 {
 			return eventTx(ctx, tx, w.l.ID, events[len(events)-1], w.now)

@@ -24,6 +24,9 @@ const (
 	Refused     State = "refused"     // the server lets the person in no more, for now; it is asked again
 )
 
+// States are all of them.
+var States = []State{Connected, SignedOut, Unreachable, Refused}
+
 // Way is how news of a server come in.
 type Way string
 
