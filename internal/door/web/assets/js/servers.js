@@ -16,6 +16,7 @@ if (wizard) {
   document.getElementById("probe").elements.url.addEventListener("input", () => {
     found.hidden = true;
     document.getElementById("unfound").hidden = true;
+    step(1);
   });
   wizard.addEventListener("click", ({ target }) => {
     const url = document.getElementById("probe").elements.url.value.trim();
@@ -46,9 +47,18 @@ function show(answer) {
   found.querySelector("[data-ways]").hidden = Boolean(at.certificate_sha256);
   document.getElementById("unfound").hidden = true;
   found.hidden = false;
+  step(2);
   describe();
   found.querySelector("h2").focus();
   found.scrollIntoView({ block: "nearest" });
+}
+
+/** Says at which of the steps the person is. */
+function step(n) {
+  for (const [i, one] of document.querySelectorAll(".wizard-steps li").entries()) {
+    if (i + 1 === n) one.setAttribute("aria-current", "step");
+    else one.removeAttribute("aria-current");
+  }
 }
 
 /** The person said that the certificate is that of the server. */
