@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -212,6 +213,9 @@ func plexItem(meta payload.Object, library string) (Item, bool) {
 	if !known || media == watch.Episode && !strings.EqualFold(item.Report.ItemType, string(watch.Episode)) || item.Library == "" || item.Report.Event.ItemID == "" {
 		return Item{}, false
 	}
+	if e := &item.Report.Event; e.SeriesID == "" && meta.Has("grandparentKey") { // the history has no grandparentRatingKey
+		e.SeriesID = path.Base(meta.Line("grandparentKey"))
+	}
 	item.Year = cmp.Or(meta.Year("year").Year, item.Report.Event.AirDate.Year)
 	length, _ := meta.Int("duration")
 	item.Length = plexTime(length)
@@ -331,11 +335,11 @@ func (c *plexClient) Write(ctx context.Context, id string, to State) error {
 	case items[0].State.Played == to.Played:
 		return nil
 	}
-	path := "/:/scrobble"
+	action := "/:/scrobble"
 	if !to.Played {
-		path = "/:/unscrobble"
+		action = "/:/unscrobble"
 	}
-	_, err = c.ask(ctx, ask{method: http.MethodPut, path: path, query: url.Values{"identifier": {"com.plexapp.plugins.library"}, "key": {id}}})
+	_, err = c.ask(ctx, ask{method: http.MethodPut, path: action, query: url.Values{"identifier": {"com.plexapp.plugins.library"}, "key": {id}}})
 	if errors.Is(err, errNotThere) {
 		return fmt.Errorf("%w: %w", noItem.With(c.wire.product), err)
 	}

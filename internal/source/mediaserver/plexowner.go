@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -91,9 +90,6 @@ func (p plexOwned) entries(ctx context.Context, l Library, entries []payload.Obj
 		item, ok := plexItem(meta, l.ID)
 		if !ok {
 			continue
-		}
-		if e := &item.Report.Event; e.SeriesID == "" && meta.Has("grandparentKey") {
-			e.SeriesID = path.Base(meta.Line("grandparentKey"))
 		}
 		item.State = State{Played: true, At: at}
 		items = append(items, item)

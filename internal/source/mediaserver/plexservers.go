@@ -186,11 +186,19 @@ func (d *Dialer) PlexChoices(ctx context.Context, account secret.Text) (servers 
 	return servers, people, nil
 }
 
-// PlexChoose completes a sign-in: a server by its id, for a member of the account's Home with the PIN that the member has,
-// or without one for whose account it is. It is asked at the address that a person entered, else at the best one that Plex lists.
-// Server.Account of the Login is the token of that member. The error is a *reason.FieldError for server, person, pin, url or
+// PlexChoice is which server a person takes, and who of the account's Home it is for.
+type PlexChoice struct {
+	Server string // its id
+	// Person is a member of the Home, with the PIN of that member if there is one; empty is whose account it is.
+	Person, PIN string
+	// URL is where a person says that the server is, with the certificate that they confirmed, as in Server; it may be empty.
+	URL, Certificate string
+}
+
+// PlexChoose completes a sign-in. The server is asked at the address that a person entered, else at the best one that Plex lists.
+// Server.Account of the Login is the token of the member. The error is a *reason.FieldError for server, person, pin, url or
 // certificate_sha256, one of those named at Client, or that of ctx.
-func (d *Dialer) PlexChoose(ctx context.Context, account secret.Text, server, person, pin, address string) (Login, error) {
+func (d *Dialer) PlexChoose(ctx context.Context, account secret.Text, choice PlexChoice) (Login, error) {
 	tv, err := d.plexTV(account)
 	if err != nil {
 		return Login{}, err
@@ -200,8 +208,8 @@ func (d *Dialer) PlexChoose(ctx context.Context, account secret.Text, server, pe
 	if err != nil {
 		return Login{}, err
 	}
-	if person != "" && person != user.uuid {
-		if account, err = tv.switchTo(ctx, person, pin); err != nil {
+	if choice.Person != "" && choice.Person != user.uuid {
+		if account, err = tv.switchTo(ctx, choice.Person, choice.PIN); err != nil {
 			return Login{}, err
 		}
 		if user, err = tv.user(ctx); err != nil {
@@ -212,38 +220,39 @@ func (d *Dialer) PlexChoose(ctx context.Context, account secret.Text, server, pe
 	if err != nil {
 		return Login{}, err
 	}
-	i := slices.IndexFunc(listed, func(r plexResource) bool { return r.ID == server })
+	i := slices.IndexFunc(listed, func(r plexResource) bool { return r.ID == choice.Server })
 	if i < 0 {
 		return Login{}, reason.At("server", noPlexServer)
 	}
 	r := listed[i]
-	base, err := d.plexBase(ctx, r, address)
+	at, err := d.plexAt(ctx, r, choice)
 	if err != nil {
 		return Login{}, err
 	}
+	at.Kind, at.ID, at.Token, at.UserID, at.Account = Plex, r.ID, r.token, r.userID(user), account
 	return Login{
-		Server:   Server{Kind: Plex, URL: base, ID: r.ID, Token: r.token, UserID: r.userID(user), Account: account},
+		Server:   at,
 		UserName: user.name, Name: r.Name, Version: r.Version,
 	}, nil
 }
 
-// plexBase is where the server is reached: at the address that a person entered, if there is one and it is the server's.
-func (d *Dialer) plexBase(ctx context.Context, r plexResource, address string) (string, error) {
+// plexAt is where the server is reached: at the address that a person entered, if there is one and it is the server's.
+func (d *Dialer) plexAt(ctx context.Context, r plexResource, choice PlexChoice) (Server, error) {
 	var failed error
-	if address = strings.TrimSpace(address); address != "" {
+	if address := strings.TrimSpace(choice.URL); address != "" {
 		base, err := CheckURL(address)
 		if err != nil {
-			return "", err
+			return Server{}, err
 		}
-		if failed = d.isAt(ctx, base, "", r.ID); failed == nil {
-			return base, nil
+		if failed = d.isAt(ctx, base, choice.Certificate, r.ID); failed == nil {
+			return Server{URL: base, Pin: choice.Certificate}, nil
 		}
 	}
 	base, err := d.reach(ctx, r)
 	if err != nil {
-		return "", atURL(cmp.Or(failed, err))
+		return Server{}, atURL(cmp.Or(failed, err))
 	}
-	return base, nil
+	return Server{URL: base}, nil
 }
 
 // KeepAlive keeps the token of a Plex account, or of a member of its Home, from being forgotten: once a day is enough.

@@ -438,10 +438,10 @@ func (d *fakeDialer) KeepAlive(_ context.Context, account secret.Text) error {
 	return nil
 }
 
-func (d *fakeDialer) PlexChoose(_ context.Context, account secret.Text, server, person, pin, _ string) (mediaserver.Login, error) {
-	if pin != "" && pin != "1234" {
+func (d *fakeDialer) PlexChoose(_ context.Context, account secret.Text, choice mediaserver.PlexChoice) (mediaserver.Login, error) {
+	if choice.PIN != "" && choice.PIN != "1234" {
 		return mediaserver.Login{}, reason.At("pin", errPassword)
 	}
-	s := mediaserver.Server{Kind: mediaserver.Plex, URL: "http://plex:32400", ID: server, Token: "plex-token", Account: account, UserID: cmp.Or(person, "owner")}
+	s := mediaserver.Server{Kind: mediaserver.Plex, URL: "http://plex:32400", ID: choice.Server, Token: "plex-token", Account: account, UserID: cmp.Or(choice.Person, "owner")}
 	return mediaserver.Login{Server: s, UserName: "mira", Name: "attic", Version: "1.42"}, nil
 }

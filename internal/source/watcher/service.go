@@ -36,7 +36,7 @@ type Dialer interface {
 	FinishCode(ctx context.Context, s mediaserver.Server, c mediaserver.Code) (l mediaserver.Login, done bool, err error)
 	Open(s mediaserver.Server) (mediaserver.Client, error)
 	PlexChoices(ctx context.Context, account secret.Text) (servers []mediaserver.PlexServer, people []mediaserver.PlexPerson, err error)
-	PlexChoose(ctx context.Context, account secret.Text, server, person, pin, address string) (mediaserver.Login, error)
+	PlexChoose(ctx context.Context, account secret.Text, choice mediaserver.PlexChoice) (mediaserver.Login, error)
 	KeepAlive(ctx context.Context, account secret.Text) error
 }
 

@@ -238,7 +238,7 @@ func (s *Service) chooseAlone(ctx context.Context, k known) (known, error) {
 
 // choose is a login at a server of Plex as a person of its Home.
 func (s *Service) choose(ctx context.Context, k known, server, person, pin string) (known, error) {
-	got, err := s.Dialer.PlexChoose(ctx, k.account, server, person, pin, k.URL)
+	got, err := s.Dialer.PlexChoose(ctx, k.account, mediaserver.PlexChoice{Server: server, Person: person, PIN: pin, URL: k.URL, Certificate: k.pin})
 	if err != nil {
 		return k, err
 	}
@@ -247,7 +247,7 @@ func (s *Service) choose(ctx context.Context, k known, server, person, pin strin
 	}
 	account := k.account
 	k = k.signedIn(got)
-	k.account, k.person = cmp.Or(got.Server.Account, account), person
+	k.account, k.person, k.pin = cmp.Or(got.Server.Account, account), person, got.Server.Pin
 	return k, nil
 }
 
