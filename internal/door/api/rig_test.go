@@ -48,6 +48,7 @@ import (
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -184,7 +185,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	stats := api.Stats{Records: r.records, Queue: queue.NewQueue(d), Webhooks: webhooklog.NewLog(d)}
 	p := parts{
 		rig: r, subjects: subjects, stats: stats, scheduler: scheduler, archiver: archiver, nas: library, device: boxes, model: model, mappings: mappings,
-		tracker: r.newTracker(box, masker, log), airing: r.newAiring(log),
+		tracker: r.newTracker(box, masker, log), watcher: r.newWatcher(box, masker, log), airing: r.newAiring(log),
 		provider: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(unhurried, masker, log))(t)),
 	}
 	r.doc = described()
@@ -229,6 +230,7 @@ type parts struct {
 	nas       *nas.Reader
 	device    *device.Watcher
 	tracker   *tracker.Service
+	watcher   *watcher.Service
 	model     *llm.Client
 	airing    *summary.Airing
 	mappings  *mapping.Store
@@ -259,7 +261,7 @@ func (p *parts) resources() []api.Resource {
 		api.NAS{Reader: p.nas},
 		api.Device{Watcher: p.device, Engine: e, Records: r.records},
 		api.Tracker{Service: p.tracker},
-		api.Servers{},
+		api.Servers{Service: p.watcher},
 		api.ServerHistory{},
 		api.Import{},
 		api.Notifications{Notices: r.notices},
