@@ -13,7 +13,6 @@ import (
 
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
-	"watchmark/internal/source/mediabrowser"
 	"watchmark/internal/source/payload"
 )
 
@@ -30,6 +29,8 @@ type trait struct {
 	bare bool
 	// public says that the server tells its id without a sign-in.
 	public bool
+	// oneID says that all servers of the kind call themselves the same.
+	oneID bool
 	// socket is the path of the websocket; empty is none. inQuery has it open by the token in the address.
 	socket  string
 	inQuery bool
@@ -125,7 +126,7 @@ func (d *Dialer) admitted(ctx context.Context, b *browser, at Found, a ask) (Log
 	d.Masker.Add(token)
 	s.Token, s.UserID = secret.Text(token), user.Line("Id")
 	if s.ID == "" {
-		s.ID = answer.Line("ServerId")
+		s.ID = b.id(answer.Line("ServerId"))
 	}
 	if !validID(s.UserID) || !validToken(token) {
 		return Login{}, reason.At("url", notThat.With(b.traits.product))
@@ -184,12 +185,23 @@ func (b *browser) describe(l *Login, info payload.Object) {
 			*q = Quirks{Version: l.Version, Prefix: q.Prefix}
 		}
 	})
-	if id := info.Line("Id", "ServerId"); l.Server.ID == "" && validID(id) {
+	if id := b.id(info.Line("Id", "ServerId")); l.Server.ID == "" && id != "" {
 		l.Server.ID = id
 		b.mu.Lock()
 		b.server.ID = id
 		b.mu.Unlock()
 	}
+}
+
+// id is what a server calls itself, empty when that can be no id. Where all servers of a kind have the same, the address tells them apart.
+func (b *browser) id(told string) string {
+	switch {
+	case !validID(told):
+		return ""
+	case b.traits.oneID:
+		return told + "-" + hostOf(b.server.URL)
+	}
+	return told
 }
 
 func (b *browser) snapshotInfo() payload.Object {
@@ -334,43 +346,6 @@ func (b *browser) Skew() time.Duration {
 func (b *browser) Requests() int {
 	requests, _ := b.wire.facts()
 	return requests
-}
-
-// readItem is an episode or a film of a list.
-func readItem(o payload.Object, library string) (Item, bool) {
-	r := mediabrowser.Read(o)
-	if !strings.EqualFold(r.ItemType, "Episode") && !strings.EqualFold(r.ItemType, "Movie") || !validID(r.Event.ItemID) {
-		return Item{}, false
-	}
-	if !validID(r.Event.SeriesID) {
-		r.Event.SeriesID = ""
-	}
-	state := o.Object("UserData")
-	item := Item{Report: r, Library: library, Length: ticks(o, "RunTimeTicks"), Year: o.Year("ProductionYear").Year, Begins: true}
-	if item.Year == 0 {
-		item.Year = r.Event.AirDate.Year
-	}
-	item.State.Played, _ = state.Bool("Played")
-	item.State.At = state.Time("LastPlayedDate")
-	if count, ok := state.Int("PlayCount"); ok {
-		item.State.Count = min(max(count, 0), 1_000_000)
-	}
-	item.State.Position = ticks(state, "PlaybackPositionTicks")
-	return item, true
-}
-
-func readShow(o payload.Object) Show {
-	return Show{ID: o.Line("Id"), Title: o.Line("Name"), Original: o.Line("OriginalTitle"), Year: o.Year("ProductionYear").Year, IDs: o.Object("ProviderIds").IDs()}
-}
-
-// ticks is a length in units of 100 ns; 0 when it is out of any sense.
-func ticks(o payload.Object, key string) time.Duration {
-	const most = 7 * 24 * time.Hour
-	n, ok := o.Int(key)
-	if !ok || n < 0 || n > int(most/100) {
-		return 0
-	}
-	return time.Duration(n) * 100
 }
 
 // missing reports an item that the server does not know, or does not show to the person.

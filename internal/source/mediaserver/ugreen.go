@@ -14,4 +14,4 @@ func oldHeader(identity, token string) http.Header {
 }
 
 // ugreen is the media service of UGREEN's NAS, under /emby and without a public route.
-var ugreen = trait{product: "UGREEN", header: oldHeader, fields: emby.fields, dated: emby.dated, layout: emby.layout}
+var ugreen = trait{product: "UGREEN", oneID: true, header: oldHeader, fields: emby.fields, dated: emby.dated, layout: emby.layout}
