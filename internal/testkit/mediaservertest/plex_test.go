@@ -352,3 +352,32 @@ func TestPlexGoesOnToTheNextEpisode(t *testing.T) {
 		t.Errorf("played: %v", played)
 	}
 }
+
+func TestPlexQuirks(t *testing.T) {
+	watched := func(cfg *Config) {
+		for n := range cfg.Items {
+			cfg.Items[n].ID, cfg.Items[n].Watched = string(rune('1'+n))+"0", map[string]time.Time{"mira": time.Unix(1779192000, 0)}
+		}
+		cfg.Items[4].Watched = nil
+	}
+	const page = "/library/sections/3/all?type=4&unwatched=0&X-Plex-Container-Start=0&X-Plex-Container-Size=3"
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   []string
+	}{
+		"usual":                 {func(*Config) {}, []string{"10", "20", "30"}},
+		"pages capped":          {func(cfg *Config) { cfg.PageMost = 2 }, []string{"10", "20"}},
+		"no pages":              {func(cfg *Config) { cfg.Quirks.Unpaged = true }, []string{"10", "20", "30", "40"}},
+		"unwatched not known":   {func(cfg *Config) { cfg.Quirks.NoUnwatched = true }, nil},
+		"no filters, and a cap": {func(cfg *Config) { cfg.NoFilters, cfg.PageMost = true, 9; cfg.Quirks.Unpaged = true }, []string{"10", "20", "30", "40", "50"}},
+	} {
+		rig := newPlexRig(t, func(cfg *Config) { watched(cfg); c.change(cfg) })
+		if got := rig.rows(page, rig.token(rig.account("mira"))); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	rig := newPlexRig(t, func(cfg *Config) { cfg.Quirks.NoSessions = true })
+	if status, _ := rig.ask(http.MethodGet, "/status/sessions", rig.token(rig.account("mira"))); status != http.StatusForbidden {
+		t.Errorf("/status/sessions: status %d", status)
+	}
+}
