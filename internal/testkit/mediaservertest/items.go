@@ -66,12 +66,17 @@ func (c *call) page(u *User, all func() []node) {
 	}
 	key := fmt.Sprintf("%v %s %s", u, c.ids, query.Encode())
 	s.mu.Lock()
-	b.mu.Lock()
-	if b.cache.query != key || b.cache.changes != s.changes {
-		b.cache = page{key, s.changes, all()}
+	var nodes []node
+	if query.Get("ids") != "" { // it is short, and what was sorted is kept for the next page
+		nodes = all()
+	} else {
+		b.mu.Lock()
+		if b.cache.query != key || b.cache.changes != s.changes {
+			b.cache = page{key, s.changes, all()}
+		}
+		nodes = b.cache.nodes
+		b.mu.Unlock()
 	}
-	nodes := b.cache.nodes
-	b.mu.Unlock()
 	total := len(nodes)
 	start, _ := strconv.Atoi(c.q.Get("startindex"))
 	limit, err := strconv.Atoi(c.q.Get("limit"))
