@@ -26,7 +26,7 @@ var taskKinds = []string{
 }
 
 // services are those that requests to others are counted by.
-var services = []string{"archive", "catalog", "id_table", "images", "language_model", "media_servers", "notifications", "other", "tracker", "updates"}
+var services = []string{"archive", "catalog", "id_table", "images", "language_model", "media_servers", "notifications", "other", "plex", "tracker", "updates"}
 
 // refusals are the statuses that webhooks are refused with.
 var refusals = []string{"400", "401", "404", "408", "413", "415", "429", "500", "503"}

@@ -125,12 +125,13 @@ func (f *fakeServer) play(id string) {
 // mark marks items by hand; without a date that of before is kept.
 func (f *fakeServer) mark(dated bool, ids ...string) {
 	f.mu.Lock()
+	at := f.now().Add(123 * time.Millisecond)
 	for _, id := range ids {
 		s := &f.item(id).State
 		s.Played, s.Position = true, 0
 		switch {
 		case dated:
-			s.Count, s.At = s.Count+1, f.now()
+			s.Count, s.At = s.Count+1, at
 		case s.At.IsZero():
 			s.At = f.now()
 		}

@@ -68,6 +68,11 @@ func (s *Service) Answer(ctx context.Context, id int64, take bool) error {
 		case len(rows) == 0:
 			return nil
 		case take:
+			for _, row := range rows {
+				for i := range row.events {
+					row.events[i].RawEvent = seenHeld
+				}
+			}
 			err = s.release(ctx, id, rows)
 		default:
 			err = s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return dropHeldTx(ctx, tx, rows) })

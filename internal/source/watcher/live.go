@@ -88,6 +88,7 @@ type follower struct {
 	queue       *queue
 	dropped     map[string]time.Time // ids that are no episode or film, or not to be seen, and since when
 	playing     map[string]bool      // what played at the last poll
+	begun       map[string]bool      // what was seen to be played again
 	caughtUp    time.Time
 	countedAt   time.Time
 }
@@ -349,6 +350,7 @@ func (f *follower) read(ctx context.Context, ids []string) error {
 	}
 	return f.alone(ctx, func(k known) error {
 		w := f.newLook(k, f.client, f.shows, seenLive)
+		w.begun = f.begun
 		w.ask(ctx)
 		var items []mediaserver.Item
 		elsewhere := false

@@ -143,7 +143,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		defer s.mu.Unlock()
 		delete(s.moods, k.ID)
 	}()
-	f := &follower{Service: s, id: k.ID, version: k.version, kind: k.Kind, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}}
+	f := &follower{Service: s, id: k.ID, version: k.version, kind: k.Kind, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}, begun: map[string]bool{}}
 	failures, dead := 0, false
 	for ctx.Err() == nil {
 		began, caughtUp := time.Now(), f.caughtUp

@@ -44,6 +44,8 @@ type sight struct {
 	live bool
 	// playing tells whether the person plays an item now. It may have to ask the server.
 	playing func(id string) answer
+	// begun are the items that were seen to be played again.
+	begun map[string]bool
 }
 
 // playOf is the row that an item would have: its key is the folded title of the show with season and episode, or that of the film.
@@ -110,7 +112,7 @@ func judge(i mediaserver.Item, of plays, s sight) verdict {
 			return open
 		}
 	case no:
-		if s.live && since < i.Length/2 {
+		if s.live && s.begun[row.item] && since < i.Length/2 {
 			return nothing // it was given up soon after its beginning, which leaves no position
 		}
 	}

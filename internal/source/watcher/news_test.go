@@ -98,8 +98,13 @@ func TestWhatIsNews(t *testing.T) {
 		},
 		"a re-watch that is given up at its beginning, which leaves no position": {
 			{at: march.Add(length), state: played(march, 1), want: news},
+			{at: may.Add(time.Second), state: played(may, 2), live: true, playing: yes, want: open},
 			{at: may.Add(time.Minute), state: played(may, 2), live: true, playing: no, want: nothing},
 			{at: may.Add(time.Hour), state: played(may, 2), playing: no, want: nothing},
+		},
+		"a re-watch at a server that sends beginning and end at once": {
+			{at: march.Add(length), state: played(march, 1), want: news},
+			{at: may.Add(time.Second), state: played(may, 2), live: true, playing: no, want: news},
 		},
 		"a re-watch at a server that does not tell what plays": {
 			{at: march.Add(length), state: played(march, 1), want: news},
@@ -160,19 +165,20 @@ func TestWhatIsNews(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of := newPlays()
+			of, begun := newPlays(), map[string]bool{}
 			for n, look := range looks {
 				i := episode("first")
 				if look.as != nil {
 					look.as(&i)
 				}
 				i.State = look.state
-				s := sight{now: look.at, clock: look.at, live: look.live, playing: func(string) answer { return look.playing }}
+				s := sight{now: look.at, clock: look.at, live: look.live, playing: func(string) answer { return look.playing }, begun: begun}
 				got := judge(i, of, s)
 				if got != look.want {
 					t.Errorf("look %d: verdict %d, not %d", n+1, got, look.want)
 				}
 				if got == open {
+					begun[i.Report.Event.ItemID] = true
 					continue
 				}
 				row := noted(i, of.byItem[i.Report.Event.ItemID], s)

@@ -1,12 +1,10 @@
 package watcher
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
-	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/testkit/dbtest"
@@ -32,26 +30,9 @@ func newPlexRig(t *testing.T) *plexRig {
 	for n := range 8 {
 		r.show = append(r.show, server.Add(mediaservertest.Item{Library: "3", Show: "4700", Title: "Night", Season: 1, Episode: n + 1, Date: "2024-05-19", Length: 24 * time.Minute}).ID)
 	}
-	at := server.PlexTV().URL
-	r.service.Dialer = &mediaserver.Dialer{
-		HTTP: func() httpx.Config { return httpx.Config{Timeout: 10 * time.Second} },
-		Plex: func() mediaserver.PlexAddresses {
-			return mediaserver.PlexAddresses{Account: at, Clients: at, Page: at + "/auth"}
-		},
-		Masker: r.service.Masker, Installation: "test", Version: "1.4.0", Log: slog.New(slog.DiscardHandler),
-	}
+	r.real(server.PlexTV().URL)
 	t.Cleanup(r.end)
 	return r
-}
-
-// until waits for a condition.
-func (r *plexRig) until(what string, met func() bool) {
-	r.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !met(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.t.Fatalf("%s: not within a minute\n%s", what, r.logs)
-		}
-	}
 }
 
 func (r *plexRig) watch(user string, episode int) {

@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
@@ -34,6 +35,7 @@ type rig struct {
 	logs    *logtest.Buffer
 	series  *seriesid.Store
 	stop    func()
+	began   time.Time
 }
 
 func must(t *testing.T, err error) {
@@ -59,7 +61,7 @@ func newRig(t *testing.T, dir string, fake *fakeServer) *rig {
 	must(t, err)
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
-	r := &rig{t: t, dir: dir, db: d, fake: fake, logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}
+	r := &rig{t: t, dir: dir, db: d, fake: fake, began: time.Now(), logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}
 	r.dialer = &fakeDialer{fakeServer: fake, users: map[string]string{"mira": "pass", "alex": "word"}}
 	r.service = NewService(Config{
 		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: &task.Registry{}, Intake: intake{d}, Remember: r.series.Told,
@@ -152,6 +154,27 @@ func (r *rig) expect(what string, want ...string) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		r.t.Errorf("%s: records of %q, not %q\n%s", what, got, want, fmt.Sprint(r.logs))
+	}
+}
+
+// until waits for a condition.
+func (r *rig) until(what string, met func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !met(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("%s: not within a minute\n%s", what, r.logs)
+		}
+	}
+}
+
+// real has the service ask servers as it does in the world, with the services of Plex at an address.
+func (r *rig) real(plex string) {
+	r.service.Dialer = &mediaserver.Dialer{
+		HTTP: func() httpx.Config { return httpx.Config{Timeout: 10 * time.Second} },
+		Plex: func() mediaserver.PlexAddresses {
+			return mediaserver.PlexAddresses{Account: plex, Clients: plex, Page: plex + "/auth"}
+		},
+		Masker: r.service.Masker, Installation: "test", Version: "1.4.0", Log: slog.New(slog.DiscardHandler),
 	}
 }
 

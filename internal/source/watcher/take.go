@@ -42,7 +42,7 @@ type look struct {
 func (s *Service) newLook(k known, client mediaserver.Client, of shows, how string) *look {
 	now := time.Now()
 	w := &look{s: s, l: k.Login, client: client, shows: of, how: how}
-	w.sight = sight{now: now, clock: now.Add(client.Skew()), live: how == seenLive}
+	w.sight = sight{now: now, clock: now.Add(client.Skew()), live: how == seenLive, begun: map[string]bool{}}
 	if k.ComparedAt != nil {
 		w.compared = *k.ComparedAt
 	}
@@ -143,6 +143,7 @@ func (w *look) sort(ctx context.Context, items []mediaserver.Item) (batch, error
 		before := of.byItem[i.Report.Event.ItemID]
 		what := w.judge(i, of)
 		if what == open {
+			w.reopen(i.Report.Event.ItemID)
 			continue
 		}
 		row := noted(i, before, w.sight)
@@ -170,6 +171,17 @@ func usable(i mediaserver.Item) bool {
 	id := i.Report.Event.ItemID
 	return id != "" && len(id) <= watch.MaxText && id[0] != '='
 }
+
+// reopen notes that an item is being played again.
+func (w *look) reopen(id string) {
+	if len(w.begun) >= begunMost {
+		clear(w.begun)
+	}
+	w.begun[id] = true
+}
+
+// begunMost bounds the items that are known to be played again.
+const begunMost = 1000
 
 func (w *look) judge(i mediaserver.Item, of plays) verdict {
 	if w.since.IsZero() {
@@ -222,9 +234,11 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 	if err := w.s.fill(ctx, w.l, w.client, w.shows, items); err != nil {
 		return err
 	}
-	crowd := map[int64]int{} // by the minute: nobody ends two in one
+	crowd := map[time.Time]int{} // who marks a season gives all of it one date; one in whole seconds may be that of two plays
 	for _, one := range b.news {
-		crowd[millis(one.at)/60_000]++
+		if at := one.item.State.At; at.Nanosecond() != 0 {
+			crowd[at]++
+		}
 	}
 	for i := range b.news {
 		one := &b.news[i]
@@ -233,12 +247,7 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 			return fmt.Errorf("make events of %s: %w", one.row.item, err)
 		}
 		one.events = d.Events
-		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[millis(one.at)/60_000] > 1)
-		if one.held {
-			for n := range one.events {
-				one.events[n].RawEvent = seenHeld
-			}
-		}
+		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[one.item.State.At] > 1)
 	}
 	return nil
 }

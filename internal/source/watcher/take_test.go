@@ -45,10 +45,10 @@ func TestMoreThanALimitAtOnceAskAPerson(t *testing.T) {
 		off, dated bool
 		take       bool
 	}{
-		"in one push, and taken":                     {take: true},
-		"in one push, and dismissed":                 {},
-		"while the service was off, without dates":   {off: true, take: true},
-		"while the service was off, all in a minute": {off: true, dated: true},
+		"in one push, and taken":                       {take: true},
+		"in one push, and dismissed":                   {},
+		"while the service was off, without dates":     {off: true, take: true},
+		"while the service was off, all with one date": {off: true, dated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
