@@ -54,7 +54,7 @@ func (p plexOwned) As(user string) Client {
 func (p plexOwned) Played(ctx context.Context, of []Library, since time.Time, page func(items []Item, left int) error) error {
 	for _, l := range of {
 		query := url.Values{"accountID": {p.account}, "librarySectionID": {l.ID}, "sort": {"viewedAt:asc"}}
-		err := p.pages(ctx, "/status/sessions/history/all", query, plexPage, func(entries []payload.Object, left int) (bool, error) {
+		err := p.pages(ctx, "/status/sessions/history/all", query, recentPage, func(entries []payload.Object, left int) (bool, error) {
 			items, err := p.entries(ctx, l, entries, since)
 			if err != nil {
 				return false, err
@@ -103,7 +103,7 @@ func (c *plexClient) Series(ctx context.Context, of Library, page func(shows []S
 			return nil
 		}
 		query := url.Values{"type": {plexShows}, "includeGuids": {"1"}, "sort": {"addedAt:asc"}}
-		return c.pages(ctx, "/library/sections/"+url.PathEscape(of.ID)+"/all", query, plexFullPage, func(metas []payload.Object, _ int) (bool, error) {
+		return c.pages(ctx, "/library/sections/"+url.PathEscape(of.ID)+"/all", query, fullPage, func(metas []payload.Object, _ int) (bool, error) {
 			shows := make([]Show, 0, len(metas))
 			for _, meta := range metas {
 				shows = append(shows, plexShow(meta))

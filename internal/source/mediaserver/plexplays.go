@@ -11,14 +11,8 @@ import (
 	"watchmark/internal/source/payload"
 )
 
-const (
-	// plexPage and plexFullPage are how many rows are asked for at once, of what is new and of everything.
-	plexPage, plexFullPage = 200, 400
-	// mostPlexPages bounds a list that never ends.
-	mostPlexPages = 5000
-	// mostGone bounds the plays of items that are not there any more in one reading.
-	mostGone = 5000
-)
+// mostGone bounds the plays of items that are not there any more in one reading.
+const mostGone = 5000
 
 // Played reads the items by the date of the last play and, for what is not there any more, the history of plays
 // (upstreams/watchers.md section 4.3). Everything is read from the items alone.
@@ -52,7 +46,7 @@ func (c *plexClient) Played(ctx context.Context, of []Library, since time.Time, 
 func (c *plexClient) All(ctx context.Context, of []Library, page func(items []Item, left int) error) error {
 	for _, l := range of {
 		err := c.library(ctx, l, func(kind string) error {
-			return c.rows(ctx, l.ID, url.Values{"type": {kind}, "sort": {"addedAt:asc"}}, plexFullPage, func(items []Item, left int) (bool, error) {
+			return c.rows(ctx, l.ID, url.Values{"type": {kind}, "sort": {"addedAt:asc"}}, fullPage, func(items []Item, left int) (bool, error) {
 				return true, page(items, left)
 			})
 		})
@@ -91,7 +85,7 @@ func (c *plexClient) playedEver(ctx context.Context, library, kind string, _ tim
 		some = some || slices.ContainsFunc(items, func(item Item) bool { return item.State.Played })
 		return true, give(items, left)
 	}
-	if err := c.rows(ctx, library, query, plexFullPage, each); err != nil || some {
+	if err := c.rows(ctx, library, query, fullPage, each); err != nil || some {
 		return err
 	}
 	newest := url.Values{"type": {kind}, "sort": {"lastViewedAt:desc"}}
@@ -104,7 +98,7 @@ func (c *plexClient) playedEver(ctx context.Context, library, kind string, _ tim
 		return err
 	}
 	query.Del("unwatched")
-	return c.rows(ctx, library, query, plexFullPage, each)
+	return c.rows(ctx, library, query, fullPage, each)
 }
 
 // playedSince gives what was played of a library since, the newest first. Some servers answer nothing when rows are filtered by their
@@ -124,7 +118,7 @@ func (c *plexClient) playedSince(ctx context.Context, library, kind string, sinc
 	works, known := c.filters[library]
 	if works || !known {
 		query.Set("lastViewedAt>>", strconv.FormatInt(since.Unix()-1, 10)) // >>= is "after"
-		if err := c.rows(ctx, library, query, plexPage, each); err != nil {
+		if err := c.rows(ctx, library, query, recentPage, each); err != nil {
 			return err
 		}
 		if some {
@@ -136,7 +130,7 @@ func (c *plexClient) playedSince(ctx context.Context, library, kind string, sinc
 		query.Del("lastViewedAt>>")
 	}
 	found := false
-	err := c.rows(ctx, library, query, plexPage/4, func(items []Item, left int) (bool, error) {
+	err := c.rows(ctx, library, query, recentPage/4, func(items []Item, left int) (bool, error) {
 		found = found || slices.ContainsFunc(items, func(item Item) bool { return !item.State.At.Before(since) })
 		return each(items, left)
 	})
@@ -164,7 +158,12 @@ func (c *plexClient) rows(ctx context.Context, library string, query url.Values,
 // at once.
 func (c *plexClient) pages(ctx context.Context, path string, query url.Values, size int, each func(metas []payload.Object, left int) (bool, error)) error {
 	start, before := 0, ""
-	for range mostPlexPages {
+	for page := range mostPages {
+		if page > 0 && size == fullPage {
+			if err := rest(ctx); err != nil {
+				return err
+			}
+		}
 		query.Set("X-Plex-Container-Start", strconv.Itoa(start))
 		query.Set("X-Plex-Container-Size", strconv.Itoa(size))
 		container, err := c.get(ctx, ask{path: path, query: query, list: true})
@@ -179,8 +178,11 @@ func (c *plexClient) pages(ctx context.Context, path string, query url.Values, s
 		total, _ := container.Int("totalSize")
 		offset, placed := container.Int("offset")
 		switch {
-		case start > 0 && placed && offset+len(metas) <= start, start > 0 && !placed && first == before:
-			return nil // the same again
+		case start > 0 && (placed && offset+len(metas) <= start || !placed && first == before): // the same again
+			if total > start {
+				return unreachable(endless.With(c.wire.product))
+			}
+			return nil
 		case placed:
 			start = offset
 		}
@@ -207,7 +209,7 @@ func (c *plexClient) history(ctx context.Context, of []Library, since time.Time,
 	}
 	accounts := map[string]bool{}
 	var gone []Item
-	err := c.pages(ctx, "/status/sessions/history/all", query, plexPage, func(entries []payload.Object, left int) (bool, error) {
+	err := c.pages(ctx, "/status/sessions/history/all", query, recentPage, func(entries []payload.Object, left int) (bool, error) {
 		there, err := c.played(ctx, entries, of, since, seen, owner)
 		if err != nil {
 			return false, err
