@@ -132,8 +132,8 @@ func watcherSection(s *Watcher) section {
 	return section{
 		name:  "watcher",
 		label: "Media servers", labelZH: "媒体服务器",
-		help: "Media servers that are asked with the sign-in of those who watch, without webhooks.",
-		zh:   "用观看者自己的用户登录媒体服务器并询问看了什么，无需 Webhook。",
+		help: "Media servers that are asked with the sign-in of those who watch, without webhooks. How to connect one: /docs/sources/servers.",
+		zh:   "用观看者自己的用户登录媒体服务器并询问看了什么，无需 Webhook。连接方法见 /docs/sources/servers。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: true,
 				label: "Ask the servers", labelZH: "询问媒体服务器",

@@ -140,7 +140,7 @@ func (d *Dialer) reach(ctx context.Context, r plexResource) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return "", unreachable(plexUnfound.With(r.Name, failed[0]))
+	return "", unreachable(plexUnfound.With(r.Name, requestFailure(failed[0])))
 }
 
 // isAt makes sure that the server with an id answers at an address. No token is sent.

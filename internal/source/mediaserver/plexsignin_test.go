@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/source/mediaserver"
 )
 
@@ -154,4 +155,41 @@ func TestPlexIsFoundAgain(t *testing.T) {
 			t.Errorf("%+v, %v", who, err)
 		}
 	})
+}
+
+// TestPlexSaysWhatIsWrongWithItsServices: an answer that says nothing about the sign-in does not end it.
+func TestPlexSaysWhatIsWrongWithItsServices(t *testing.T) {
+	plex := mediaserver.Server{Kind: mediaserver.Plex}
+	code := mediaserver.Code{Text: "8lzj", Secret: "564964751", ExpiresAt: time.Now().Add(time.Hour)}
+	const limited = `{"errors":[{"code":1003,"message":"API rate limit exceeded","status":429}]}`
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		polls  error // nil: not confirmed yet
+		class  reason.Class
+		says   string
+	}{
+		"an error":              {status(http.StatusInternalServerError), mediaserver.ErrUnreachable, reason.Upstream, "(500)"},
+		"another page":          {says("<html>"), mediaserver.ErrUnreachable, reason.Upstream, "(200)"},
+		"nothing in the answer": {says(`{"id":null,"code":null,"authToken":"a b"}`), nil, reason.Upstream, "(200)"},
+		"a limit": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = w.Write([]byte(limited))
+		}, nil, reason.Unavailable, "asks to wait"},
+		"no answer": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, mediaserver.ErrUnreachable, reason.Upstream, "plex.tv does not answer: no connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDoor(t, map[string]http.HandlerFunc{"/api/v2/pins": test.answer, "/api/v2/pins/564964751": test.answer})
+			dialer := newDialer(t)
+			dialer.Plex = func() mediaserver.PlexAddresses {
+				return mediaserver.PlexAddresses{Account: d.URL, Clients: d.URL, Page: d.URL}
+			}
+			_, err := dialer.StartCode(t.Context(), plex)
+			if told := reason.Of(err); !errors.Is(err, mediaserver.ErrUnreachable) || told.Class() != test.class || !strings.Contains(told.Text, test.says) {
+				t.Errorf("the beginning: %v, class %v", err, reason.Of(err).Class())
+			}
+			if _, done, err := dialer.FinishCode(t.Context(), plex, code); done && test.polls == nil || test.polls == nil && err != nil || test.polls != nil && !errors.Is(err, test.polls) {
+				t.Errorf("asked whether it was confirmed: %t, %v", done, err)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package mediaserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -96,7 +97,7 @@ func (p *plexTV) ask(ctx context.Context, w *wire, a ask, to any) (status int, e
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case resp == nil:
-		return 0, fmt.Errorf("%w: %w", plexAway.With(err), ErrUnreachable)
+		return 0, fmt.Errorf("%w: %w", plexAway.With(requestFailure(err)), ErrUnreachable)
 	case resp.Status == http.StatusUnauthorized || resp.Status == statusTokenExpired:
 		return resp.Status, fmt.Errorf("%w: %w", plexSignedOut, ErrSignedOut)
 	case resp.Status >= 500 || resp.Status >= 300 && resp.Status < 400 || resp.Status == http.StatusTooManyRequests:
@@ -109,6 +110,14 @@ func (p *plexTV) ask(ctx context.Context, w *wire, a ask, to any) (status int, e
 		return resp.Status, plexFailed(resp.Status)
 	}
 	return resp.Status, nil
+}
+
+// requestFailure is what went wrong with a request, without what a person is told to do about the address of a server.
+func requestFailure(err error) error {
+	if failure := (*httpx.Error)(nil); errors.As(err, &failure) {
+		return failure
+	}
+	return err
 }
 
 // statusTokenExpired is what Plex answers for a token that lives for some days and is too old.

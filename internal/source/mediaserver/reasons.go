@@ -59,9 +59,9 @@ var (
 
 // What is wrong with Plex.
 var (
-	plexAway      = reason.New("media_server_plex_away", "plex.tv does not answer: {cause}", "plex.tv 没有响应：{cause}")
-	plexFails     = reason.New("media_server_plex_fails", "plex.tv does not answer as it should ({status}): try again later", "plex.tv 的响应异常（{status}）：请稍后重试")
-	plexTooMany   = reason.New("media_server_plex_too_many", "plex.tv asks to wait: try again in some minutes", "plex.tv 要求等待：请几分钟后重试")
+	plexAway      = reason.New("media_server_plex_away", "plex.tv does not answer: {cause}", "plex.tv 没有响应：{cause}").For(reason.Upstream)
+	plexFails     = reason.New("media_server_plex_fails", "plex.tv does not answer as it should ({status}): try again later", "plex.tv 的响应异常（{status}）：请稍后重试").For(reason.Upstream)
+	plexTooMany   = reason.New("media_server_plex_too_many", "plex.tv asks to wait: try again in some minutes", "plex.tv 要求等待：请几分钟后重试").For(reason.Unavailable)
 	plexSignedOut = reason.New("media_server_plex_signed_out", "Plex has ended this sign-in: sign in again", "Plex 已结束这次登录：请重新登录")
 	plexNotShared = reason.New("media_server_plex_not_shared", "the Plex account may not use this server any more: ask its owner to share it, then sign in again",
 		"此 Plex 账号已无权使用该服务器：请联系所有者重新共享，然后重新登录")
