@@ -33,8 +33,14 @@ func (d *Data) outside() []diagnose.Target {
 	if s.Auth.OIDCIssuer != "" {
 		targets = append(targets, diagnose.Target{Kind: diagnose.LoginProvider, URL: oidc.DiscoveryURL(s.Auth.OIDCIssuer), InUse: s.Auth.OIDCClientID != "", JSON: true})
 	}
+	targets = append(targets, diagnose.Target{Kind: diagnose.Dataset, URL: s.Matching.DatasetURL, InUse: s.Matching.DatasetEnabled})
+	if s.IDMap.AnimeListsURL != "" {
+		targets = append(targets, diagnose.Target{Kind: diagnose.AnimeLists, URL: s.IDMap.AnimeListsURL, InUse: s.IDMap.Enabled})
+	}
+	if s.IDMap.ShinkroURL != "" {
+		targets = append(targets, diagnose.Target{Kind: diagnose.Shinkro, URL: s.IDMap.ShinkroURL, InUse: s.IDMap.Enabled})
+	}
 	return append(targets,
-		diagnose.Target{Kind: diagnose.Dataset, URL: s.Matching.DatasetURL, InUse: s.Matching.DatasetEnabled},
 		diagnose.Target{Kind: diagnose.TrackerAuth, URL: s.Tracker.AuthURL + "/", InUse: s.Tracker.Enabled},
 		diagnose.Target{Kind: diagnose.TrackerAPI, URL: s.Tracker.APIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.ClientID != ""},
 		diagnose.Target{Kind: diagnose.TrackerAppAPI, URL: s.Tracker.AppAPIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.AppClientID != ""},

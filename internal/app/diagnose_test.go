@@ -15,6 +15,7 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	s := startEmpty(t, "WATCHMARK_CATALOG_IMAGE_URL="+gone.URL+"/i", "WATCHMARK_MATCHING_DATASET_URL="+gone.URL, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL="+gone.URL, "WATCHMARK_CATALOG_ARCHIVE_MIRRORS="+gone.URL+"/mirror/", "WATCHMARK_MATCHING_DATASET_CRON=",
+		"WATCHMARK_IDMAP_ENABLED=false", "WATCHMARK_IDMAP_ANIME_LISTS_URL="+gone.URL+"/l", "WATCHMARK_IDMAP_SHINKRO_URL="+gone.URL+"/k",
 		"WATCHMARK_TRACKER_AUTH_URL="+gone.URL+"/a", "WATCHMARK_TRACKER_API_URL="+gone.URL+"/b", "WATCHMARK_TRACKER_APP_API_URL="+gone.URL+"/c", "WATCHMARK_AUTH_OIDC_ISSUER="+gone.URL+"/d", "WATCHMARK_NETWORK_TIMEOUT_SECONDS=5")
 	var got struct {
 		OK    bool              `json:"ok"`
@@ -34,6 +35,11 @@ func TestNetworkIsDiagnosed(t *testing.T) {
 			t.Errorf("%s is not looked at", kind)
 		}
 		if strings.HasPrefix(string(kind), "tracker") && (r.InUse || r.OK) {
+			t.Errorf("%s, which is off: %+v", kind, r)
+		}
+	}
+	for _, kind := range []diagnose.Kind{diagnose.AnimeLists, diagnose.Shinkro} {
+		if r := found[kind]; r.InUse || r.OK || len(r.Routes) != 1 || r.Routes[0].Problem != diagnose.Refused {
 			t.Errorf("%s, which is off: %+v", kind, r)
 		}
 	}

@@ -68,6 +68,8 @@ func networkSample(now time.Time) []diagnose.Result {
 		{Kind: diagnose.Archive, Host: "raw.githubusercontent.com", InUse: true, CheckedAt: &at, OK: true, Routes: []diagnose.Route{off}},
 		{Kind: diagnose.TrackerAPI, Host: "apiz.trakt.tv", CheckedAt: &at, Routes: []diagnose.Route{unknown}},
 		{Kind: diagnose.Dataset, Host: "unpkg.com", InUse: true, Routes: []diagnose.Route{}},
+		{Kind: diagnose.AnimeLists, Host: "raw.githubusercontent.com", InUse: true, CheckedAt: &at, OK: true, Routes: []diagnose.Route{good}},
+		{Kind: diagnose.Shinkro, Host: "raw.githubusercontent.com", CheckedAt: &at, OK: true, Routes: []diagnose.Route{good}},
 	}
 }
 
@@ -105,7 +107,7 @@ func TestToolsPages(t *testing.T) {
 		{"webhooks with a text", "/settings/tools/webhooks?q=scrobble", []string{"media.scrobble"}, nil, "media.pause"},
 		{"webhooks of a source", "/settings/tools/webhooks?source=emby", []string{"灵能百分百"}, nil, "迷宫饭"},
 		{"no such webhook", "/settings/tools/webhooks?q=nowhere", []string{"No request matches"}, []string{"没有符合筛选的请求"}, "media.pause"},
-		{"the network", "/settings/tools/network", []string{"Bangumi API", "api.bgm.tv", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败的步骤：TLS", "证书属于另一个域名"}, `data-again="1"`},
+		{"the network", "/settings/tools/network", []string{"Bangumi API", "api.bgm.tv", "Anime-Lists", "shinkro-mapping", "Through the proxy", "fails at: TLS", "The certificate is for another host", "CN=Home Filter CA,O=Router", "This machine is 183 s behind", "Not checked", "not in use", "&lt;b&gt;", "3f9a3f9a"}, []string{"经代理", "失败的步骤：TLS", "证书属于另一个域名"}, `data-again="1"`},
 		{"the log", "/settings/tools/log", []string{"watchmark is running", "catalog unreachable", "version: 0.1.0", "&lt;script&gt;alert", `data-after="4"`}, []string{"下载诊断信息"}, "<script>alert"},
 		{"warnings", "/settings/tools/log?level=warn&q=CATALOG", []string{"catalog unreachable", `data-level="warn"`}, nil, "request sent"},
 		{"no line", "/settings/tools/log?q=nowhere", []string{"No line matches this filter yet"}, []string{"暂无符合筛选的日志"}, "request sent"},
@@ -124,7 +126,7 @@ func TestToolsPages(t *testing.T) {
 		})
 	}
 	g.network[4].Running = true
-	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "4 of 5 checked", `data-again="1"`, "Checking")
+	mustContain(t, g.get(t, in, "/settings/tools/network", "en").body, "6 of 7 checked", `data-again="1"`, "Checking")
 	for _, path := range []string{"/settings/tools", "/settings/tools/webhooks", "/settings/tools/network", "/settings/tools/log"} {
 		if page := g.get(t, g.client(t, false), path, "en"); page.status != http.StatusSeeOther {
 			t.Errorf("%s answers strangers %d", path, page.status)
@@ -204,12 +206,12 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 	}
 	g.setRunning(true)
 	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/settings/tools/network"), browsertest.Until(browsertest.Listening),
-		browsertest.Until(browsertest.Says("#network .progress", "4 of 5 checked")))
+		browsertest.Until(browsertest.Says("#network .progress", "6 of 7 checked")))
 	g.setRunning(false)
 	browsertest.Run(t, tab, browsertest.Until(`!document.querySelector("#network .progress")`))
 	browsertest.Run(t, tab, browsertest.Click("[data-follows] button"))
 	g.setRunning(true)
-	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#network .progress", "4 of 5")))
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#network .progress", "6 of 7")))
 	g.setRunning(false)
 	close(release)
 	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#toasts .bad", "A service in use cannot be reached")), browsertest.Until(`!document.querySelector("#network .progress")`),
@@ -224,7 +226,7 @@ func TestBrowserDiagnosesTheNetwork(t *testing.T) {
 	}
 }
 
-// setRunning says whether the last target is being looked at. Pages are made meanwhile.
+// setRunning says whether the ID table is being looked at. Pages are made meanwhile.
 func (g *rig) setRunning(running bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

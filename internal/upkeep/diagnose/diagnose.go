@@ -35,6 +35,8 @@ const (
 	Archive       Kind = "archive"
 	ArchiveMirror Kind = "archive_mirror"
 	Dataset       Kind = "dataset"
+	AnimeLists    Kind = "anime_lists"
+	Shinkro       Kind = "shinkro"
 	TrackerAuth   Kind = "tracker_auth"
 	TrackerAPI    Kind = "tracker_api"
 	TrackerAppAPI Kind = "tracker_app_api"
@@ -45,7 +47,7 @@ const (
 const Other Kind = "other"
 
 // Kinds are all of them.
-var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider}
+var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, AnimeLists, Shinkro, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider}
 
 // Target is a service to reach.
 type Target struct {
@@ -69,7 +71,7 @@ func (t Target) Host() string {
 
 // Result is how a target was found.
 type Result struct {
-	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,tracker_auth,tracker_api,tracker_app_api,login_provider,other" doc:"What the host is to this service; other is one that the caller named and no setting does."`
+	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,anime_lists,shinkro,tracker_auth,tracker_api,tracker_app_api,login_provider,other" doc:"What the host is to this service; other is one that the caller named and no setting does."`
 	Host  string `json:"host" example:"api.example"`
 	InUse bool   `json:"in_use" doc:"Whether this service asks there as it is set now."`
 	// CheckedAt is nil before the first diagnosis.
