@@ -32,7 +32,7 @@ func findByDataset(ctx context.Context, s *session) (finding, error) {
 	if err := s.learnIDs(ctx); err != nil {
 		return f, err
 	}
-	f.input, f.output = map[string]any{"ids": s.providerIDs()}, map[string]any{}
+	f.input, f.output = map[string]any{"ids": s.providerIDs()}, map[string]any{"table": "bangumi-data " + s.table.Version()}
 	if !s.idsFrom.IsZero() {
 		f.output["ids_from"] = s.idsFrom
 	}

@@ -20,7 +20,7 @@ import (
 // numbered is an episode that the season and the number of the event mean at another site.
 type numbered struct {
 	proposal
-	// site is the one whose numbering it is, list where its row stands, and row is that row, as they are told to people.
+	// site is the one whose numbering it is, list where its row stands, with its version, and row is that row, as they are told to people.
 	site, list, row string
 }
 
@@ -137,7 +137,7 @@ func (s *session) numberedInShow(ctx context.Context, show []idmap.Entry) (n num
 		return numbered{}, false, err
 	}
 	n, err = s.numbered(ctx, t, false)
-	n.site, n.list = "TMDB", "bangumi-data"
+	n.site, n.list = "TMDB", "bangumi-data "+s.table.Version()
 	n.row = fmt.Sprintf("S%dE%d", s.season, part.First)
 	return n, true, err
 }
@@ -167,7 +167,7 @@ func (s *session) proposePlaces(ctx context.Context, list *idmap.Seasons, site s
 		if err != nil {
 			return nil, 0, err
 		}
-		n.site, n.list, n.row = site, list.Name, fmt.Sprintf("%d: %s", place.ID, place.Row)
+		n.site, n.list, n.row = site, list.String(), fmt.Sprintf("%s %d (%s)", list.Site(), place.ID, place.Row)
 		all = append(all, n)
 	}
 	return all, hidden, nil

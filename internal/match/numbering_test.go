@@ -72,6 +72,7 @@ func numberedShows(t *testing.T) *match.Matcher {
 	if err != nil {
 		t.Fatal(err)
 	}
+	list.Version = "2026"
 	table.Lists = []*idmap.Seasons{list}
 	return match.New(match.Config{Catalog: client, Archive: noArchive, Rules: newRules(t), Options: standard,
 		Dataset: func() (*idmap.Table, reason.Reason) { return table, reason.Reason{} }})
@@ -130,7 +131,7 @@ func TestADisputeIsAskedWithBothEntries(t *testing.T) {
 			found[c.SubjectID] = true
 		}
 		if rows, is := step.Output["numbering"].(reason.Reason); is {
-			told = rows.Text == "TheTVDB: Anime-Lists, 13: S2+0 is entry #9103, episode 1"
+			told = rows.Text == "TheTVDB: Anime-Lists 2026, AniDB 13 (S2+0) is entry #9103, episode 1"
 		}
 	}
 	if trace.Result.Status != match.Review || !found[9102] || !found[9103] || !told {

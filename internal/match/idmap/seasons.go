@@ -129,6 +129,17 @@ func (l *Seasons) index() {
 
 func (l *Seasons) hash(key string) uint32 { return uint32(maphash.String(l.seed, key)) }
 
+// String is the list with its version, as it is told to people.
+func (l *Seasons) String() string { return strings.TrimSpace(l.Name + " " + l.Version) }
+
+// Site is the site that IDs of Places are of, as it is told to people.
+func (l *Seasons) Site() string {
+	if l.of == mal {
+		return "MyAnimeList"
+	}
+	return "AniDB"
+}
+
 // Len is how many entries the list has.
 func (l *Seasons) Len() int { return len(l.entries) }
 
