@@ -33,6 +33,7 @@ func (a *App) housekeepingJob() schedule.Job {
 		Run: func(ctx context.Context, _ *schedule.Run) error {
 			err := errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()), oldtexts.Upgrade(ctx, a.db))
 			debug.FreeOSMemory()
+			releaseProgram()
 			return err
 		},
 	}
