@@ -338,3 +338,21 @@ func TestWhatAServerCannotIsTriedAgainAfterAnUpdate(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTokenFollowsNoRedirect(t *testing.T) {
+	other := newDoor(t, map[string]http.HandlerFunc{items: listing(nil), "/socket": says("{}"), "/Sessions/Logout": says("{}")})
+	onward := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1)+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	}
+	d := newDoor(t, map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic), items: onward, "/socket": onward, "/Users/Me": onward, "/Sessions/Logout": onward})
+	c := d.open(t, mediaserver.Jellyfin)
+	_, count := c.Count(t.Context())
+	for _, err := range []error{count, c.Listen(t.Context(), nil, nil), c.SignOut(t.Context())} {
+		if !errors.Is(err, mediaserver.ErrUnreachable) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if len(other.requests) > 0 {
+		t.Errorf("another host was asked %v", other.requests)
+	}
+}
