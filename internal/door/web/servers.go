@@ -105,7 +105,11 @@ func (g Sources) servers(r *request) (content, error) {
 	accounts = enabledOf(accounts)
 	page := serversPage{Refresh: refreshIdle, Enabled: controls(g.Settings, "watcher")["enabled"]}
 	for _, l := range logins {
-		page.Logins = append(page.Logins, serverViewOf(l, accounts))
+		view := serverViewOf(l, accounts)
+		if view.Display.Tone == "busy" && !view.Waits() {
+			page.Refresh = refreshBusy
+		}
+		page.Logins = append(page.Logins, view)
 		if page.Running == 0 {
 			page.Running = running(g.Tasks, l.ID, loginTasks...)
 		}
@@ -148,9 +152,6 @@ const (
 	stepAccount = 3
 )
 
-// waitsRefresh is after how many seconds the page looks again whether a person confirmed a sign-in.
-const waitsRefresh = 2
-
 func (g Sources) server(r *request) (content, error) {
 	id, err := idOf(r)
 	if err != nil {
@@ -170,8 +171,8 @@ func (g Sources) server(r *request) (content, error) {
 	}
 	accounts = enabledOf(accounts)
 	page := serverPage{serverView: serverViewOf(login, accounts), AllAccounts: accounts, Refresh: refreshIdle, RunningTask: running(g.Tasks, id, loginTasks...)}
-	if page.Pending() {
-		page.Refresh = waitsRefresh
+	if page.Pending() || page.Display.Tone == "busy" {
+		page.Refresh = refreshBusy
 	}
 	if added {
 		page.Step = stepAccount
