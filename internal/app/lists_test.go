@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/testkit/devicetest"
+	"watchmark/internal/testkit/mediaservertest"
 	"watchmark/internal/testkit/nastest"
 	"watchmark/internal/testkit/servertest"
 	"watchmark/internal/testkit/trackertest"
@@ -186,8 +187,9 @@ func (l *listed) calls(all ...call) {
 	}
 }
 
-// elsewhere are operations whose lists tests of their own see: they need a phone, a download, TLS or a catalog that comes and goes.
-var elsewhere = []string{"/api/catalog_replay/replay/{record_id}", "/api/two-factor/", "/api/nas/sync/manual", "/api/catalog_archive/progress_log", "/api/proxy/test-host .routes", ".chain[].names", "/api/dataset/status .moved[].examples"}
+// elsewhere are operations whose lists tests of their own see: they need a phone, a download, TLS, Plex, many plays or a catalog that comes and goes.
+var elsewhere = []string{"/api/catalog_replay/replay/{record_id}", "/api/two-factor/", "/api/nas/sync/manual", "/api/catalog_archive/progress_log", "/api/proxy/test-host .routes", ".chain[].names", "/api/dataset/status .moved[].examples",
+	".choices.people", ".choices.servers", "held[].episodes", "/api/servers/{id}/choose", "/api/servers/{id}/held"}
 
 func TestListsInAnswersAreNeverNull(t *testing.T) {
 	const mail = "mira@home.example"
@@ -266,6 +268,9 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	l.calls(call{post, "/api/records/{id}/correction/undo", of + "correction/undo", ""})
 
 	// The polled sources and the archive.
+	server := mediaServer(t, mediaservertest.Jellyfin)
+	l.calls(call{post, "/api/servers", "", `{"kind":"jellyfin","url":"` + server.URL + `"}`}, call{post, "/api/servers", "", `{"kind":"jellyfin","url":"` + server.URL + `","username":"bench","password":"` + mediaPassword + `"}`},
+		call{patch, "/api/servers/{id}", "/api/servers/1", `{"enabled":false}`}, call{post, "/api/servers/{id}/sign-in", "/api/servers/1/sign-in", `{}`}, call{post, "/api/servers/probe", "", `{"url":"` + server.URL + `"}`})
 	dump := dumpOf(t, weekOld)
 	if _, err := s.app.Archive.Import(t.Context(), archive.Dump{Data: bytes.NewReader(dump), Size: int64(len(dump))}, func(archive.Progress) {}); err != nil {
 		t.Fatal(err)

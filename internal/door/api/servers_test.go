@@ -237,3 +237,34 @@ func TestCertificatesOfServersAreConfirmed(t *testing.T) {
 	body["certificate_sha256"] = pin
 	r.do("POST", "/api/servers", body).want(http.StatusCreated, `"state":"connected"`)
 }
+
+func TestPlaysThatCameAllAtOnceWaitForAPerson(t *testing.T) {
+	server := mediaServer(t, mediaservertest.Jellyfin)
+	r := newRig(t)
+	r.mira()
+	r.do("POST", "/api/servers", map[string]string{"kind": "jellyfin", "url": server.URL, "username": "mira", "password": mediaPassword}).want(http.StatusCreated)
+	marks := func(titles ...string) {
+		t.Helper()
+		r.becomes(func() bool { return r.do("GET", "/api/servers/1", nil).get("way") == "live" })
+		for _, title := range titles {
+			item, err := server.Find(title, 1, 1)
+			if err == nil {
+				err = server.MarkSeason("mira", item.Show, -1, true)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.becomes(func() bool { return strings.Contains(r.do("GET", "/api/servers/1", nil).body, `"episodes":[1,2,3`) })
+	}
+	marks("灯塔守望者", "沙漏之城")
+	r.do("GET", "/api/records?source=watcher", nil).want(http.StatusOK, `"items":[]`)
+	r.do("POST", "/api/servers/1/held", map[string]bool{"take": false}).want(http.StatusOK, `"held":[]`)
+	r.do("GET", "/api/records?source=watcher", nil).want(http.StatusOK, `"items":[]`)
+	marks("深海电车", "月影茶馆")
+	r.do("POST", "/api/servers/1/held", map[string]bool{"take": true}).want(http.StatusOK, `"held":[]`)
+	r.becomes(func() bool {
+		return strings.Contains(r.do("GET", "/api/records?source=watcher", nil).body, "月影茶馆")
+	})
+	r.do("POST", "/api/servers/1/held", map[string]any{}).problem(http.StatusUnprocessableEntity, "take")
+}
