@@ -183,7 +183,7 @@ func (w ServerHistory) register(s *server) {
 
 // serverAddress is where a media server might be.
 type serverAddress struct {
-	URL string `json:"url" minLength:"1" maxLength:"2000" doc:"The address as this service reaches it. Scheme and port may be left out: the usual ones are tried." example:"http://192.168.1.5:8096"`
+	URL string `json:"url" minLength:"1" maxLength:"2000" doc:"The address as this service reaches it. Scheme and port may be left out: the usual ones are tried." example:"192.168.1.5:8096"`
 	Pin string `json:"certificate_sha256,omitempty" maxLength:"200" doc:"SHA-256 of a certificate that the person has confirmed."`
 }
 
@@ -200,7 +200,7 @@ func (s SignInAtServer) credentials() watcher.Credentials {
 // addedServer is a login to be connected.
 type addedServer struct {
 	Kind string `json:"kind" enum:"jellyfin,emby,plex,ugreen,zspace,fnos"`
-	URL  string `json:"url,omitempty" maxLength:"2000" doc:"The address as this service reaches it; only Plex needs none." example:"http://192.168.1.5:8096"`
+	URL  string `json:"url,omitempty" maxLength:"2000" doc:"The address as this service reaches it; only Plex needs none." example:"192.168.1.5:8096"`
 	SignInAtServer
 	MediaUserName string `json:"media_user_name,omitempty" maxLength:"500" doc:"The media-server user that records name, and that accounts list; left out it is what the server calls the person." example:"mira"`
 	Pin           string `json:"certificate_sha256,omitempty" maxLength:"200" doc:"SHA-256 of a certificate that the person has confirmed."`
