@@ -99,6 +99,54 @@ func TestPlexIsFollowed(t *testing.T) {
 	}
 }
 
+// TestPlexIsFollowedThroughItsTraps has mira, who owns the server, or alex, who does not, play episodes 2 and 3 in ways that are easily missed.
+func TestPlexIsFollowedThroughItsTraps(t *testing.T) {
+	both := func(r *plexRig, who string) { r.watch(who, 2); r.watch(who, 3) }
+	for name, test := range map[string]struct {
+		quirks mediaservertest.PlexQuirks
+		ahead  time.Duration
+		play   func(r *plexRig, who string)
+	}{
+		"a clock that is a day ahead":   {ahead: 24 * time.Hour, play: both},
+		"a clock that is a day behind":  {ahead: -24 * time.Hour, play: both},
+		"everybody's sessions are told": {quirks: mediaservertest.PlexQuirks{Everybody: true}, play: both},
+		"sessions are not told of":      {quirks: mediaservertest.PlexQuirks{NoSessions: true}, play: both},
+		"the next episode starts itself": {play: func(r *plexRig, who string) {
+			for n := 2; n <= 4; n++ {
+				must(r.t, r.server.Start(who, r.show[n-1]))
+				if n < 4 {
+					must(r.t, r.server.Progress(who, r.show[n-1], 97))
+				}
+			}
+		}},
+		"somebody else plays meanwhile": {play: func(r *plexRig, who string) {
+			must(r.t, r.server.Start(map[bool]string{true: "mira", false: "alex"}[who != "mira"], r.show[6]))
+			both(r, who)
+		}},
+	} {
+		for _, who := range []string{"mira", "alex"} {
+			t.Run(name+", "+who, func(t *testing.T) {
+				t.Parallel()
+				r := newPlexRig(t)
+				r.server.SetAhead(test.ahead)
+				before := r.server.Now().Add(-time.Hour)
+				r.server.Add(mediaservertest.Item{Library: "3", Show: "4700", Season: 1, Episode: 9, Watched: map[string]time.Time{"mira": before, "alex": before}})
+				r.server.SetQuirks(test.quirks)
+				r.start()
+				r.connect(who, who, "")
+				test.play(r, who)
+				r.until("the plays are records", func() bool { return len(r.events()) >= 2 })
+				r.expect("live", "Star S1 E2", "Star S1 E3")
+				for _, e := range r.events() {
+					if time.Since(e.OccurredAt).Abs() > time.Minute {
+						t.Errorf("played at %s", e.OccurredAt)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestPlexIsFollowedWhereItHasMoved(t *testing.T) {
 	r := newPlexRig(t)
 	r.start()
