@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +14,9 @@ import (
 )
 
 type simulateCommand struct {
-	Listen string   `help:"Address to listen on." default:"127.0.0.1:8788" placeholder:"HOST:PORT"`
+	Listen string   `help:"Address to listen on; 127.0.0.1:8788 when not given." placeholder:"HOST:PORT"`
 	Dump   string   `help:"Weekly dump to load; the embedded sample when not given." type:"existingfile" placeholder:"FILE.zip"`
-	Token  []string `help:"An access token and its user; may be given several times." required:"" placeholder:"TOKEN:USERNAME"`
+	Token  []string `help:"An access token and its user; may be given several times. simulated-token:mira when not given." placeholder:"TOKEN:USERNAME"`
 
 	Tracker     string   `help:"Address for a simulated Trakt to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 	TrackerUser []string `help:"A user of the simulated Trakt; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
@@ -33,6 +34,13 @@ type simulateCommand struct {
 	LLM string `name:"llm" help:"Address for a simulated language model to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 }
 
+// Where the simulated catalog listens, and whom it knows, unless something else is asked for.
+const (
+	catalogAddress = "127.0.0.1:8788"
+	catalogToken   = "simulated-token"
+	catalogUser    = "mira"
+)
+
 // What the simulated tracker knows: a web client with the default tracker.redirect_uri, and an
 // application whose redirect address is that of a service with the default address.
 const (
@@ -44,25 +52,11 @@ const (
 
 // Run serves the simulated catalog until the process is told to stop.
 func (c simulateCommand) Run(ctx context.Context, std standard) error {
-	users, err := parseTokens(c.Token)
+	stopCatalog, err := c.catalog(ctx, std)
 	if err != nil {
 		return err
 	}
-	server := catalogtest.New(catalogtest.Config{Users: users})
-	if c.Dump != "" {
-		err = server.LoadDump(c.Dump)
-	} else {
-		err = server.LoadSample()
-	}
-	if err != nil {
-		return err
-	}
-	url, stop, err := server.Listen(ctx, c.Listen)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (marks: GET /_sim/marks, faults: POST /_sim/fault)\n", url)
+	defer stopCatalog()
 	if c.Tracker != "" {
 		stop, err := c.track(ctx, std)
 		if err != nil {
@@ -85,6 +79,37 @@ func (c simulateCommand) Run(ctx context.Context, std standard) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// catalog serves the simulated catalog. Where only other services were asked for, they run without it when its usual address is taken.
+func (c simulateCommand) catalog(ctx context.Context, std standard) (stop func(), err error) {
+	tokens, known := c.Token, ""
+	if len(tokens) == 0 {
+		tokens, known = []string{catalogToken + ":" + catalogUser}, "token of "+catalogUser+": "+catalogToken+", "
+	}
+	users, err := parseTokens(tokens)
+	if err != nil {
+		return nil, err
+	}
+	server := catalogtest.New(catalogtest.Config{Users: users})
+	if c.Dump != "" {
+		err = server.LoadDump(c.Dump)
+	} else {
+		err = server.LoadSample()
+	}
+	if err != nil {
+		return nil, err
+	}
+	url, stop, err := server.Listen(ctx, cmp.Or(c.Listen, catalogAddress))
+	if err != nil && c.Listen+c.Dump == "" && len(c.Token) == 0 && cmp.Or(c.Tracker, c.Jellyfin, c.Emby, c.Plex, c.Ugreen, c.ZSpace, c.FnOS, c.LLM) != "" {
+		_, _ = fmt.Fprintf(std.out, "no simulated catalog: %v\n", err)
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, _ = fmt.Fprintf(std.out, "simulated catalog on %s (%smarks: GET /_sim/marks, faults: POST /_sim/fault)\n", url, known)
+	return stop, nil
 }
 
 // media serves the simulated media servers that were asked for.
