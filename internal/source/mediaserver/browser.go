@@ -75,6 +75,7 @@ type browser struct {
 	mu        sync.Mutex
 	server    Server // its Quirks change
 	info      payload.Object
+	count     int               // of everything played when it was last read; used where dates are slow
 	libraries map[string]string // of series and films, as far as they were read
 }
 

@@ -63,8 +63,6 @@ type Quirks struct {
 	SlowDates bool `json:"slow_dates,omitempty"`
 	// NoFilter is set when the server answers unplayed items, too, where only played ones were asked for.
 	NoFilter bool `json:"no_filter,omitempty"`
-	// Counted is how much was played when everything was last read, where dates are slow: the same number again is not read again.
-	Counted int `json:"counted,omitempty"`
 	// Version is that of the server when this was learned.
 	Version string `json:"version,omitempty"`
 	// Prefix is the path under which the API of an Emby or of its likeness stands: empty or /emby.

@@ -107,7 +107,10 @@ func (b *browser) Played(ctx context.Context, of []Library, since time.Time, pag
 		if count, err = b.Count(ctx); err != nil && !errors.Is(err, ErrCannot) {
 			return err
 		}
-		if count > 0 && count == b.Quirks().Counted && !since.IsZero() {
+		b.mu.Lock()
+		same := count > 0 && count == b.count
+		b.mu.Unlock()
+		if same && !since.IsZero() {
 			return nil // a server that is slow is not asked for everything again while there is nothing new
 		}
 	}
@@ -127,7 +130,9 @@ func (b *browser) Played(ctx context.Context, of []Library, since time.Time, pag
 			return err
 		}
 	}
-	b.learn(func(q *Quirks) { q.Counted = count })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count = count
 	return nil
 }
 

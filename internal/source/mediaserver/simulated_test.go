@@ -3,14 +3,11 @@ package mediaserver_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"watchmark/internal/source/mediaserver"
-	"watchmark/internal/testkit/logtest"
 	"watchmark/internal/testkit/mediaservertest"
 )
 
@@ -267,36 +264,5 @@ func TestALargeHistoryIsReadInFewRequests(t *testing.T) {
 	})
 	if n := c.Requests() - before; err != nil || len(seen) != 5_000 || n > 11 || most > 500 {
 		t.Errorf("%d episodes by %d requests, %d at once: %v", len(seen), n, most, err)
-	}
-}
-
-func TestTheLogShowsNoSecret(t *testing.T) {
-	for _, kind := range []mediaservertest.Kind{mediaservertest.Jellyfin, mediaservertest.Emby, mediaservertest.FnOS} {
-		t.Run(string(kind), func(t *testing.T) {
-			sample := mediaservertest.Sample(kind, mediaservertest.User{Name: "mira", Password: "kurz5"})
-			s := mediaservertest.Start(t, sample)
-			log := &logtest.Buffer{}
-			d := newDialer(t)
-			d.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			login, err := d.SignIn(t.Context(), mediaserver.Server{Kind: mediaserver.Kind(kind), URL: s.URL}, "mira", "kurz5")
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := d.Open(login.Server)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			_, err = c.Who(ctx)
-			ended := c.Listen(ctx, cancel, nil)
-			if err != nil || !errors.Is(ended, context.Canceled) && !errors.Is(ended, mediaserver.ErrNoPush) {
-				t.Fatal(err, ended)
-			}
-			cancel()
-			text := log.String()
-			if strings.Contains(text, login.Server.Token.Reveal()) || strings.Contains(text, "kurz5") || !strings.Contains(text, "answer received") {
-				t.Errorf("the log:\n%s", text)
-			}
-		})
 	}
 }
