@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/platform/tlsfile"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
+	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
@@ -47,6 +48,8 @@ type App struct {
 	tracker *tracker.Service
 	// watcher follows media servers with people's own logins.
 	watcher *watcher.Service
+	// importer takes in what media servers remember.
+	importer *importer.Importer
 	// covers has those that the pages show.
 	covers *cover.Cache
 	// llm writes the texts of summaries.
@@ -137,6 +140,12 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.buildEngine()
 	a.tracker = a.newTracker()
 	a.watcher = a.newWatcher()
+	a.importer = a.newImporter()
+	last, err := a.watcher.LastTask(ctx)
+	if err != nil {
+		return err
+	}
+	a.tasks.After(last)
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {
 		return err

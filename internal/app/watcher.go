@@ -1,9 +1,12 @@
 package app
 
 import (
+	"context"
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/source/importer"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/watcher"
 )
@@ -12,7 +15,15 @@ import (
 func (a *App) newWatcher() *watcher.Service {
 	return watcher.NewService(watcher.Config{
 		DB: a.db, Box: a.box, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Remember: a.Series.Told, Routed: a.engine.Routed, Log: a.log,
-		Dialer:  a.mediaServers(),
+		Dialer:      a.mediaServers(),
+		ForecastFor: a.engine.ForecastFor,
+		Account: func(ctx context.Context, id int64) error {
+			_, err := a.Accounts.Get(ctx, id)
+			return err
+		},
+		Import: func(login int64, h importer.History, preview bool) (*task.Task, error) {
+			return a.importer.Start(login, h, preview) // it is built after this
+		},
 		Enabled: func() bool { return a.Settings.Current().Watcher.Enabled },
 	})
 }

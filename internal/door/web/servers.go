@@ -141,9 +141,8 @@ type seedTable struct {
 	Of      watcher.Seeding
 	Account string
 	resultRows[watcher.SeedRow]
-	// Undoable is set for what was written and can be undone, Changes is how much was written or would be.
-	Undoable bool
-	Changes  int
+	// Changes is how much was written or would be.
+	Changes int
 }
 
 // The steps of the wizard that follow the address.
@@ -219,7 +218,6 @@ var seedDisplays = map[watcher.SeedStatus]display{
 
 func seedTableOf(r *request, t task.Status, s watcher.Seeding, accounts []account.Account) *seedTable {
 	view := &seedTable{Status: t, Of: s, Changes: s.Counts[watcher.SeedMark] + s.Counts[watcher.SeedUnmark]}
-	view.Undoable = t.Kind == watcher.SeedTask && !s.DryRun && view.Changes > 0
 	for _, a := range accounts {
 		if a.ID == s.AccountID {
 			view.Account = a.Username

@@ -96,7 +96,7 @@ func seeding(dry bool) watcher.Seeding {
 		{Title: "摇曳露营", Season: &first, Episodes: []float64{1}, Status: watcher.SeedUnlisted, SubjectID: 900009, SubjectName: "摇曳露营△"},
 	}, Counts: map[watcher.SeedStatus]int{
 		watcher.SeedMark: 7, watcher.SeedUnmark: 1, watcher.SeedNotFound: 1, watcher.SeedFailed: 2, watcher.SeedPlayed: 3, watcher.SeedUnlisted: 1,
-	}, Unmark: true}
+	}, Unmark: true, Undo: !dry}
 }
 
 // endedOf runs a task about a login to its end.
@@ -180,7 +180,7 @@ func TestServerShowsTheNewestResult(t *testing.T) {
 		t.Error("the result is shown at another login")
 	}
 	undone := seeding(false)
-	undone.Undoes = id
+	undone.Undoes, undone.Undo = id, false
 	g.endedOf(t, 1, watcher.UndoTask, undone)
 	body = g.get(t, in, "/sources/servers/1", "en").body
 	mustContain(t, body, "Undone on this server")

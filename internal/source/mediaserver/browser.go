@@ -350,5 +350,5 @@ func (b *browser) Requests() int {
 
 // missing reports an item that the server does not know, or does not show to the person.
 func (b *browser) missing(err error) error {
-	return fmt.Errorf("%w: %w", noItem.With(b.traits.product), err)
+	return fmt.Errorf("%w: %w", ErrNoItem.With(b.traits.product), err)
 }

@@ -32,7 +32,7 @@ type Dialer struct {
 
 const (
 	// perMinute and burst let a full read go on: one page after the other, with a pause between them.
-	perMinute, burst = 600, 30
+	perMinute, burst = 1200, 30
 	// maxBody bounds an answer in bytes; a page of 500 items has half a MiB.
 	maxBody = 32 << 20
 	// mostCredential bounds a user name and a password, in bytes.

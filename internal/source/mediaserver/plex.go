@@ -331,7 +331,7 @@ func (c *plexClient) Write(ctx context.Context, id string, to State) error {
 	case err != nil:
 		return err
 	case len(items) == 0:
-		return noItem.With(c.wire.product)
+		return ErrNoItem.With(c.wire.product)
 	case items[0].State.Played == to.Played:
 		return nil
 	}
@@ -341,7 +341,7 @@ func (c *plexClient) Write(ctx context.Context, id string, to State) error {
 	}
 	_, err = c.ask(ctx, ask{method: http.MethodPut, path: action, query: url.Values{"identifier": {"com.plexapp.plugins.library"}, "key": {id}}})
 	if errors.Is(err, errNotThere) {
-		return fmt.Errorf("%w: %w", noItem.With(c.wire.product), err)
+		return fmt.Errorf("%w: %w", ErrNoItem.With(c.wire.product), err)
 	}
 	return err
 }

@@ -14,6 +14,8 @@ var (
 	ErrOther = reason.New("media_server_other", "another server answers at this address", "这个地址上是另一台服务器")
 	// ErrNoPush: the server has no live connection.
 	ErrNoPush = reason.New("media_server_no_push", "the server has no live connection", "服务器不支持实时连接")
+	// ErrNoItem: the item is not there, or not for this user.
+	ErrNoItem = reason.New("media_server_no_item", "{product} has no such episode or film, or does not show it to this user", "{product} 上没有这一集或这部电影，或此用户看不到")
 	// ErrCannot: servers of this kind do not do that.
 	ErrCannot = reason.New("media_server_cannot", "servers of this kind cannot do that", "这种服务器不支持此操作")
 )
@@ -43,7 +45,6 @@ var (
 		"{product} 返回错误（{status}）：请查看它的日志，稍后重试").Was("import_fails")
 	busy    = reason.New("media_server_busy", "{product} asks to wait for {wait}", "{product} 要求等待 {wait}")
 	endless = reason.New("media_server_endless", "the list of {product} has no end", "{product} 的列表没有尽头")
-	noItem  = reason.New("media_server_no_item", "{product} has no such episode or film, or does not show it to this user", "{product} 上没有这一集或这部电影，或此用户看不到")
 )
 
 // What is wrong with a sign-in.

@@ -160,6 +160,9 @@ func (s *Service) connect(ctx context.Context, client mediaserver.Client, k *kno
 	if err := s.store.learn(ctx, *l); err != nil {
 		return err
 	}
+	if err := s.settleLeft(ctx, l.ID, client); err != nil {
+		return err
+	}
 	return s.store.stand(ctx, *l, Connected, reason.Reason{})
 }
 

@@ -48,3 +48,17 @@ var (
 var (
 	readingPlays = reason.New("media_login_reading", "{server}: {items} plays read, {taken} are new", "{server}：已读取 {items} 条播放，{taken} 条新增")
 )
+
+// What writing to a media server tells.
+var (
+	// ErrNoUndo is returned for a task that changed nothing that could be restored.
+	ErrNoUndo = reason.New("media_login_no_undo", "there is nothing to undo: the task wrote nothing to a media server, or it was undone or is older than 30 days",
+		"没有可撤销的内容：该任务没有写入媒体服务器，或者已经撤销，或者已超过 30 天").For(reason.Conflict)
+	// ErrWriting is returned for a task that has not ended.
+	ErrWriting   = reason.New("media_login_writing", "the task is still running: cancel it first", "任务仍在运行：请先取消它").For(reason.Conflict)
+	seedLookedUp = reason.New("media_login_seed_looked_up", "{server}: {items} episodes and films looked up", "{server}：已查询 {items} 集（部）")
+	seedWritten  = reason.New("media_login_seed_written", "{server}: {items} of {total} written", "{server}：已写入 {items}/{total}")
+	seedUndone   = reason.New("media_login_seed_undone", "{server}: {items} of {total} restored", "{server}：已恢复 {items}/{total}")
+	itemGone     = reason.New("media_login_item_gone", "the server does not have it any more", "服务器上已经没有它")
+	changedSince = reason.New("media_login_changed_since", "it was changed on the server since: left as it is", "之后在服务器上有过改动：保持现状")
+)

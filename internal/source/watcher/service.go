@@ -23,8 +23,10 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/turn"
+	"watchmark/internal/source/importer"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/payload"
+	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
 
@@ -57,6 +59,11 @@ type Config struct {
 	Remember func(ctx context.Context, series []seriesid.Series) error
 	// Routed is the accounts that name a media-server user, or what to do when none does.
 	Routed func(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error)
+	// ForecastFor tells what is on the list of an account; one function serves one task. Account fails for one that is not there.
+	ForecastFor func(account int64) preview.Of
+	Account     func(ctx context.Context, id int64) error
+	// Import starts a preview or an import of what a login can read.
+	Import func(login int64, h importer.History, preview bool) (*task.Task, error)
 	// Enabled is asked whenever it is needed, so that changed settings hold at once.
 	Enabled func() bool
 	Log     *slog.Logger

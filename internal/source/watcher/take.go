@@ -193,11 +193,17 @@ func (w *look) judge(i mediaserver.Item, of plays) verdict {
 	return first(i, w.since, w.sight)
 }
 
+// sign says of an item who played it, and where; how names the way in which that was seen.
+func (l Login) sign(i *mediaserver.Item, how string) {
+	e := &i.Report.Event
+	e.Source, e.UserName, e.UserID, e.ServerName, e.ServerID, e.RawEvent = watch.Watcher, l.MediaUserName, l.userID, l.ServerName, l.ServerID, how
+	e.Library, e.Client = l.libraryName(i.Library), ""
+}
+
 // event makes news of an item, or counts it as skipped when it is nothing that can be marked.
 func (w *look) event(i *mediaserver.Item, b *batch, row *play) {
+	w.l.sign(i, w.how)
 	e := &i.Report.Event
-	e.Source, e.UserName, e.UserID, e.ServerName, e.ServerID, e.RawEvent = watch.Watcher, w.l.MediaUserName, w.l.userID, w.l.ServerName, w.l.ServerID, w.how
-	e.Library, e.Client = w.l.libraryName(i.Library), ""
 	e.OccurredAt = occurred(*i, w.compared, w.sight)
 	if d, err := i.Report.Deliver(watch.Watched); err != nil || len(d.Events) == 0 {
 		b.skipped++

@@ -23,6 +23,7 @@ type Seeding struct {
 	Undoes int64              `json:"undoes" doc:"The task that was undone; 0 for none."`
 	Rows   []SeedRow          `json:"rows" doc:"For each season and film, in the order in which the server has them."`
 	Counts map[SeedStatus]int `json:"counts" doc:"How many episodes and films have each status."`
+	Undo   bool               `json:"undo" doc:"Whether there is something that can be undone."`
 	More   int                `json:"more" doc:"Episodes and films that are counted and have no row, because there are too many."`
 }
 
