@@ -193,6 +193,8 @@ func pageOf(t task.Status) string {
 		return "/sources/import"
 	case watcher.SyncTask, watcher.SeedTask, watcher.UndoTask:
 		return serverPath(t.RecordID)
+	case watcher.AccountsJob:
+		return serversPath
 	case backup.TaskKind:
 		return "/settings/backups"
 	case idmap.TaskKind, update.JobName:
