@@ -67,6 +67,7 @@ func (r *plexRig) connect(user, person, pin string) Login {
 func TestPlexIsFollowed(t *testing.T) {
 	for _, who := range []struct{ account, person, pin, name string }{{"alex", "", "", "alex"}, {"mira", "", "", "mira"}, {"mira", "bench", "1234", "bench"}} {
 		t.Run(who.name, func(t *testing.T) {
+			t.Parallel()
 			r := newPlexRig(t)
 			r.watch(who.name, 1) // before it is connected
 			other := map[bool]string{true: "mira", false: "alex"}[who.name != "mira"]
@@ -148,6 +149,7 @@ func TestPlexIsFollowedThroughItsTraps(t *testing.T) {
 }
 
 func TestPlexIsFollowedWhereItHasMoved(t *testing.T) {
+	t.Parallel()
 	r := newPlexRig(t)
 	r.start()
 	l := r.connect("alex", "", "")
@@ -166,6 +168,7 @@ func TestPlexIsFollowedWhereItHasMoved(t *testing.T) {
 
 // TestPlexSignOutLeavesOthers: all sign-ins of one installation are one device at Plex.
 func TestPlexSignOutLeavesOthers(t *testing.T) {
+	t.Parallel()
 	r := newPlexRig(t)
 	r.start()
 	mira, alex := r.connect("mira", "mira", ""), r.connect("alex", "", "")
