@@ -30,6 +30,6 @@ func pinned(pin string) func(tls.ConnectionState) error {
 		if len(state.PeerCertificates) > 0 && strings.EqualFold(fingerprint(state.PeerCertificates[0]), pin) {
 			return nil
 		}
-		return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: wrongPin}
+		return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: ErrWrongPin}
 	}
 }

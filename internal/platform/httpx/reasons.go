@@ -24,7 +24,9 @@ var (
 	errProxyAddress = reason.New("http_proxy_address", "the proxy must be an address such as http://proxy.example:3128 or socks5://proxy.example:1080",
 		"代理应为形如 http://proxy.example:3128 或 socks5://proxy.example:1080 的地址")
 	badProxyScheme   = reason.New("http_proxy_scheme", "the proxy must start with http, https or socks5, not {scheme:q}", "代理应以 http、https 或 socks5 开头，而不是“{scheme}”")
-	wrongPin         = reason.New("http_wrong_pin", "the certificate is another one than the one that was confirmed", "证书与之前确认过的不同")
 	tooManyRedirects = reason.New("http_too_many_redirects", "too many redirects", "重定向次数过多")
 	answerTooLong    = reason.New("http_answer_too_long", "{what}: more than {most} bytes", "{what}：超过 {most} 字节")
 )
+
+// ErrWrongPin is the cause of an *Error for a certificate other than Config.Pin.
+var ErrWrongPin = reason.New("http_wrong_pin", "the certificate is another one than the one that was confirmed", "证书与之前确认过的不同")

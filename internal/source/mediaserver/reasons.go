@@ -16,6 +16,10 @@ var (
 	ErrNoPush = reason.New("media_server_no_push", "the server has no live connection", "服务器不支持实时连接")
 	// ErrNoItem: the item is not there, or not for this user.
 	ErrNoItem = reason.New("media_server_no_item", "{product} has no such episode or film, or does not show it to this user", "{product} 上没有这一集或这部电影，或此用户看不到")
+	// ErrUntrusted: nobody has signed the certificate of the server, or not for this address. It has the fingerprint among its
+	// arguments, so that a page can ask whether it is right.
+	ErrUntrusted = reason.New("media_server_untrusted_certificate", "the certificate of this server cannot be verified, as those that people make themselves: compare its SHA-256 fingerprint {fingerprint} with that of the server, and confirm it",
+		"无法验证服务器的证书，自签名证书都是如此：请核对其 SHA-256 指纹 {fingerprint} 与服务器上的一致，然后确认")
 	// ErrCannot: servers of this kind do not do that.
 	ErrCannot = reason.New("media_server_cannot", "servers of this kind cannot do that", "这种服务器不支持此操作")
 )
@@ -32,9 +36,9 @@ var (
 		"该地址仅供机器内部使用：请填写媒体服务器的地址")
 	noAnswer = reason.New("media_server_no_answer", "no answer from this address: {cause}; check the address as this service reaches it (in a container, localhost is the container) and that the server runs",
 		"没有响应：{cause}；请检查本服务能否访问该地址（在容器中，localhost 指容器本身），以及服务器是否在运行").Was("import_no_answer")
-	// untrusted has the fingerprint among its arguments, so that a page can ask whether it is right.
-	untrusted = reason.New("media_server_untrusted_certificate", "no authority that is trusted has signed the certificate of this server: compare its SHA-256 fingerprint {fingerprint} with that of the server, and confirm it",
-		"服务器的证书未经受信任的机构签发：请核对其 SHA-256 指纹 {fingerprint} 与服务器上的一致，然后确认")
+	// otherCertificate has the fingerprint among its arguments, too.
+	otherCertificate = reason.New("media_server_other_certificate", "the certificate of this server is another one than the one that was confirmed: if the server got a new one, confirm its SHA-256 fingerprint {fingerprint}; if not, something may intercept the connection",
+		"服务器的证书与之前确认过的不同：如果服务器换了证书，请确认新的 SHA-256 指纹 {fingerprint}；如果没有，连接可能被拦截")
 	nothingFound = reason.New("media_server_nothing_found", "no media server answers at {host}: check the name and the port, and that the server runs",
 		"{host} 上没有媒体服务器响应：请检查主机名和端口，以及服务器是否在运行")
 	sentOn   = reason.New("media_server_sent_on", "the server redirects to another address: enter that one", "服务器跳转到了另一个地址：请填写那个地址").Was("import_sent_on")

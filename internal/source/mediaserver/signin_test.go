@@ -100,6 +100,7 @@ func TestSignInThatFails(t *testing.T) {
 		{"no user name", "jellyfin", " ", nil, "", "username", "media_server_no_user_name"},
 		{"an answer without a token", "jellyfin", "mira", map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic), "/Users/AuthenticateByName": says(`{"User":{"Id":"../x"},"AccessToken":"a b"}`)}, "", "url", "media_server_not_that"},
 		{"a certificate that nobody has signed", "jellyfin", "mira", nil, tls.URL, "certificate_sha256", "media_server_untrusted_certificate"},
+		{"a certificate other than the one that was confirmed", "jellyfin", "mira", nil, tls.URL + " pinned", "certificate_sha256", "media_server_other_certificate"},
 		{"an address of machines", "jellyfin", "mira", nil, "http://169.254.169.254", "url", "media_server_forbidden_address"},
 		{"an address with a password", "jellyfin", "mira", nil, "http://mira:x@attic", "url", "media_server_with_password"},
 		{"nobody", "jellyfin", "mira", nil, "http://127.0.0.1:1", "url", "media_server_no_answer"},
@@ -108,7 +109,12 @@ func TestSignInThatFails(t *testing.T) {
 			if c.url == "" {
 				c.url = newDoor(t, c.answers).URL
 			}
-			_, err := newDialer(t).SignIn(t.Context(), mediaserver.Server{Kind: mediaserver.Kind(c.kind), URL: c.url}, c.user, secret.Text("secret word"))
+			url, pinned := strings.CutSuffix(c.url, " pinned")
+			at := mediaserver.Server{Kind: mediaserver.Kind(c.kind), URL: url}
+			if pinned {
+				at.Pin = strings.Repeat("ab", 32)
+			}
+			_, err := newDialer(t).SignIn(t.Context(), at, c.user, secret.Text("secret word"))
 			var field *reason.FieldError
 			if !errors.As(err, &field) || field.Field != c.field || field.What.Code != c.code {
 				t.Errorf("got %#v, want %s at %s", err, c.code, c.field)

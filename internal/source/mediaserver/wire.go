@@ -206,7 +206,11 @@ func unreachable(why error) error { return fmt.Errorf("%w: %w", why, ErrUnreacha
 // noAnswerFor is what the error of a request means to people.
 func noAnswerFor(err error) error {
 	if pin := httpx.Fingerprint(err); pin != "" {
-		return fmt.Errorf("%w: %w", unreachable(untrusted.With(pin)), err)
+		why := ErrUntrusted
+		if errors.Is(err, httpx.ErrWrongPin) {
+			why = otherCertificate
+		}
+		return fmt.Errorf("%w: %w", unreachable(why.With(pin)), err)
 	}
 	return unreachable(noAnswer.With(err))
 }
@@ -222,7 +226,7 @@ func atURL(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, untrusted):
+	case errors.Is(err, ErrUntrusted), errors.Is(err, otherCertificate):
 		return reason.At("certificate_sha256", err)
 	}
 	return reason.At("url", err)

@@ -38,10 +38,7 @@ var (
 	otherServer   = reason.New("media_login_other_server", "another server answers at this address: connect it by a sign-in of its own", "该地址上是另一台服务器：请另外添加登录")
 	choosePerson  = reason.New("media_login_choose_person", "choose a member of the Plex Home", "请选择 Plex Home 成员")
 	otherKind     = reason.New("media_login_other_kind", "what answers there is {kind}", "该地址上的是 {kind}")
-	// confirmPin has the fingerprint among its arguments, so that a page can ask whether it is right.
-	confirmPin = reason.New("media_login_confirm_certificate", "no authority that is trusted has signed the certificate of this server: compare its SHA-256 fingerprint {fingerprint} with that of the server, and confirm it",
-		"服务器的证书未经受信任的机构签发：请核对其 SHA-256 指纹 {fingerprint} 与服务器上的一致，然后确认")
-	noLibrary = reason.New("media_login_no_library", "the server has no library {library:q} for this user", "服务器上没有此用户可用的媒体库 {library:q}")
+	noLibrary     = reason.New("media_login_no_library", "the server has no library {library:q} for this user", "服务器上没有此用户可用的媒体库 {library:q}")
 )
 
 // What a catch-up tells while it runs, and of its items.

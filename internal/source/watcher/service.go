@@ -221,9 +221,9 @@ func (s *Service) moved(ctx context.Context, l Login) (Login, error) {
 func settle(found mediaserver.Found, kind mediaserver.Kind, pin string) (string, error) {
 	switch {
 	case found.Pin != "" && found.Pin != pin:
-		return "", reason.At("certificate_sha256", confirmPin.With(found.Pin))
+		return "", reason.At("certificate_sha256", mediaserver.ErrUntrusted.With(found.Pin))
 	case found.Kind != kind && !kind.Experimental() && !found.Kind.Experimental():
-		return "", reason.At("kind", otherKind.With(string(found.Kind)))
+		return "", reason.At("kind", otherKind.With(found.Kind.Product()))
 	}
 	return found.URL, nil
 }
