@@ -74,9 +74,9 @@ func find(ctx context.Context, from db.Querier, login int64, wanted []play) (pla
 		}
 		inItems, args := db.In(items)
 		inKeys, more := db.In(keys)
-		// Two queries in one, each by its own index.
+		// Two queries in one, each by its own index: UNION alone would have the second one read all rows of the login.
 		query := `SELECT item_id, play_key, year, count, played_at, taken_at, heard_at FROM media_plays WHERE login_id = ? AND item_id IN ` + inItems + `
-			UNION SELECT item_id, play_key, year, count, played_at, taken_at, heard_at FROM media_plays WHERE login_id = ? AND play_key IN ` + inKeys
+			UNION ALL SELECT item_id, play_key, year, count, played_at, taken_at, heard_at FROM media_plays WHERE login_id = ? AND play_key IN ` + inKeys
 		args = append(append(append([]any{login}, args...), login), more...)
 		err := db.Each(ctx, from, "look for plays", func(row db.Row) error {
 			var p play

@@ -26,7 +26,7 @@ import (
 
 // rig is a service on a real database and a fake server.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	db      *db.DB
 	fake    *fakeServer
@@ -38,7 +38,7 @@ type rig struct {
 	began   time.Time
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
 	})
 }
 
-func newRig(t *testing.T, dir string, fake *fakeServer) *rig {
+func newRig(t testing.TB, dir string, fake *fakeServer) *rig {
 	t.Helper()
 	d, err := db.Open(t.Context(), dir)
 	must(t, err)
@@ -168,13 +168,15 @@ func (r *rig) until(what string, met func() bool) {
 }
 
 // real has the service ask servers as it does in the world, with the services of Plex at an address.
-func (r *rig) real(plex string) {
-	r.service.Dialer = &mediaserver.Dialer{
+func (r *rig) real(plex string) { r.service.Dialer = realDialer(plex) }
+
+func realDialer(plex string) *mediaserver.Dialer {
+	return &mediaserver.Dialer{
 		HTTP: func() httpx.Config { return httpx.Config{Timeout: 10 * time.Second} },
 		Plex: func() mediaserver.PlexAddresses {
 			return mediaserver.PlexAddresses{Account: plex, Clients: plex, Page: plex + "/auth"}
 		},
-		Masker: r.service.Masker, Installation: "test", Version: "1.4.0", Log: slog.New(slog.DiscardHandler),
+		Masker: &secret.Masker{}, Installation: "test", Version: "1.4.0", Log: slog.New(slog.DiscardHandler),
 	}
 }
 
