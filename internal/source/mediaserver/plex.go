@@ -217,13 +217,13 @@ func plexItem(meta payload.Object, library string) (Item, bool) {
 		e.SeriesID = path.Base(meta.Line("grandparentKey"))
 	}
 	item.Year = cmp.Or(meta.Year("year").Year, item.Report.Event.AirDate.Year)
-	length, _ := meta.Int("duration")
+	length, _ := meta.Int64("duration")
 	item.Length = plexTime(length)
 	s := &item.State
 	s.Count, _ = meta.Int("viewCount")
 	s.Count = max(s.Count, 0)
 	s.Played, s.At = s.Count > 0, meta.UnixTime("lastViewedAt")
-	offset, _ := meta.Int("viewOffset")
+	offset, _ := meta.Int64("viewOffset")
 	if s.Position = plexTime(offset); item.Length > 0 && s.Position >= item.Length*plexNearEnd/100 {
 		s.Position = 0 // the next play begins anew
 	}
@@ -234,7 +234,9 @@ func plexItem(meta payload.Object, library string) (Item, bool) {
 const plexNearEnd = 85
 
 // plexTime is a time that Plex gives in milliseconds.
-func plexTime(ms int) time.Duration { return time.Duration(min(max(ms, 0), 1<<40)) * time.Millisecond }
+func plexTime(ms int64) time.Duration {
+	return time.Duration(min(max(ms, 0), 1<<40)) * time.Millisecond
+}
 
 // mostTogether is how many items are asked for in one request.
 const mostTogether = 50

@@ -51,8 +51,8 @@ func readShow(o payload.Object) Show {
 // ticks is a length in units of 100 ns; 0 when it is out of any sense.
 func ticks(o payload.Object, key string) time.Duration {
 	const most = 7 * 24 * time.Hour
-	n, ok := o.Int(key)
-	if !ok || n < 0 || n > int(most/100) {
+	n, ok := o.Int64(key)
+	if !ok || n < 0 || n > int64(most/100) {
 		return 0
 	}
 	return time.Duration(n) * 100

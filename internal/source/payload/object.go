@@ -218,15 +218,24 @@ func (o Object) Number(keys ...string) (n float64, ok bool) {
 	return 0, false
 }
 
-// Int is the first of keys that holds a whole number, also as 7.0 or as text.
+// Int64 is the first of keys that holds a whole number, also as 7.0 or as text.
 // Numbers beyond 15 digits are absent.
-func (o Object) Int(keys ...string) (n int, ok bool) {
+func (o Object) Int64(keys ...string) (n int64, ok bool) {
 	for _, key := range keys {
 		if f, ok := o.Number(key); ok && f == math.Trunc(f) && math.Abs(f) < 1e15 {
-			return int(f), true
+			return int64(f), true
 		}
 	}
 	return 0, false
+}
+
+// Int is Int64 for numbers that an int holds on every machine; others are absent.
+func (o Object) Int(keys ...string) (n int, ok bool) {
+	long, ok := o.Int64(keys...)
+	if !ok || long < math.MinInt32 || long > math.MaxInt32 {
+		return 0, false
+	}
+	return int(long), true
 }
 
 // Season is the first of keys that holds a possible season number, nil when none does.
@@ -283,11 +292,11 @@ func (o Object) Time(key string) time.Time {
 // UnixTime is the instant at the first of keys that holds a number, in seconds since 1970, in UTC;
 // zero when it is absent or out of any sense.
 func (o Object) UnixTime(keys ...string) time.Time {
-	n, ok := o.Int(keys...)
+	n, ok := o.Int64(keys...)
 	if !ok {
 		return time.Time{}
 	}
-	return sensible(time.Unix(int64(n), 0))
+	return sensible(time.Unix(n, 0))
 }
 
 // sensible is t in UTC; zero when nothing can have been played then. A year of five digits could not be stored.

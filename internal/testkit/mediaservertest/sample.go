@@ -64,7 +64,7 @@ func Sample(kind Kind, users ...User) Config {
 // sampleID is an id of the form that a kind has.
 func sampleID(kind Kind, n int) string {
 	if kind == Jellyfin || kind == FnOS {
-		return fmt.Sprintf("%032x", 0xf0000000+n)
+		return fmt.Sprintf("%032x", 0xf0000000+int64(n))
 	}
 	return strconv.Itoa(n)
 }
