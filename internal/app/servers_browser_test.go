@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,4 +170,49 @@ func TestBrowserIsToldWhatIsWrongWithAServer(t *testing.T) {
 	browsertest.Run(t, tab, browsertest.Click("#again summary"), browsertest.Type("#again-user", "alex"), browsertest.Type("#again-password", "of-alex"), browsertest.Click("#again form button"),
 		browsertest.Until(browsertest.Says("#again .field-error", "is another user")),
 		browsertest.Type("#again-user", "bench"), browsertest.Type("#again-password", mediaPassword), browsertest.Click("#again form button"), browsertest.Until(browsertest.Says("#toasts", "Signed in.")))
+}
+
+// TestBrowserMovesHistoryBothWays imports what was watched on a server before, and marks on it what is on a list, until that is undone.
+func TestBrowserMovesHistoryBothWays(t *testing.T) {
+	tab := browsertest.Start(t)
+	server := mediaServer(t, mediaservertest.Jellyfin)
+	watches(t, server, 3)
+	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
+	s.api(http.MethodPost, "/api/accounts/1/media_user_names", `{"name":"bench"}`, http.StatusOK, nil)
+	s.api(http.MethodPost, "/api/servers", `{"kind":"jellyfin","url":"`+server.URL+`","username":"bench","password":"`+mediaPassword+`"}`, http.StatusCreated, nil)
+	s.settled(s.custom(`{"title":"灯塔守望者","season":2,"episode":5,"user_name":"bench"}`)) // on the list, and not on the server
+	played := func() (episodes []int) {
+		for _, one := range server.Played() {
+			episodes = append(episodes, one.Episode)
+		}
+		slices.Sort(episodes)
+		return episodes
+	}
+	yes := []browsertest.Step{browsertest.Until(`document.getElementById("confirm").open`), browsertest.Click("#confirm [value=yes]")}
+	browsertest.Complaints(t, tab)
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/servers/1"), browsertest.Until(browsertest.Says("#server", "Live")),
+		browsertest.Click("#history summary"), browsertest.Click("#history .primary"), browsertest.Until(browsertest.Says("#forecast", "Preview of the import")), browsertest.Until(browsertest.Says("#forecast", "episode 3")),
+		browsertest.Until(`document.documentElement.scrollWidth <= 390`), browsertest.Click("#forecast .after button"))
+	browsertest.Run(t, tab, append(yes, browsertest.Until(browsertest.Says("#run", "1 imported")))...)
+	if r := s.settled(2); r.Status != "success" || r.UserName != "bench" {
+		t.Errorf("the import made %+v", r)
+	}
+	browsertest.Run(t, tab, browsertest.Click("#seed summary"), browsertest.Click("#seed .primary"), browsertest.Until(browsertest.Says("#forecast", "Preview: the list of mira on this server")),
+		browsertest.Until(browsertest.Says("#forecast", "Marked as played")))
+	if now := played(); !slices.Equal(now, []int{3}) {
+		t.Errorf("the preview has written: %v are played", now)
+	}
+	browsertest.Run(t, tab, browsertest.Until(browsertest.Says("#forecast .after", "Change 1 on the server")), browsertest.Click("#forecast .after .primary"))
+	browsertest.Run(t, tab, append(yes, browsertest.Until(browsertest.Says("#forecast", "The list of mira on this server")))...)
+	if now := played(); !slices.Equal(now, []int{3, 5}) {
+		t.Errorf("%v are played", now)
+	}
+	browsertest.Run(t, tab, browsertest.Click("#forecast .after button"))
+	browsertest.Run(t, tab, append(yes, browsertest.Until(browsertest.Says("#forecast", "Undone on this server")))...)
+	if now := played(); !slices.Equal(now, []int{3}) {
+		t.Errorf("after undoing %v are played", now)
+	}
+	if page := s.get("/settings/tasks"); !strings.Contains(page.body, "Undoing what was written to a media server") {
+		t.Error("the page of tasks does not know them")
+	}
 }

@@ -262,7 +262,6 @@ func (p *parts) resources() []api.Resource {
 		api.Device{Watcher: p.device, Engine: e, Records: r.records},
 		api.Tracker{Service: p.tracker},
 		api.Servers{Service: p.watcher},
-		api.ServerHistory{},
 		api.Import{},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},

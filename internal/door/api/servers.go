@@ -27,13 +27,6 @@ type Logins interface {
 	Remove(ctx context.Context, id int64) error
 	Sync(ctx context.Context, id int64) (*task.Task, error)
 	Answer(ctx context.Context, id int64, take bool) error
-}
-
-// ServerHistory brings what was watched before from a media server to a list, and from a list to a media server.
-type ServerHistory struct{ Service Histories }
-
-// Histories is what the API asks of it; *watcher.Service is one.
-type Histories interface {
 	History(ctx context.Context, id int64, preview bool) (*task.Task, error)
 	Seed(ctx context.Context, id int64, r watcher.SeedRequest) (*task.Task, error)
 	Undo(ctx context.Context, taskID int64) (*task.Task, error)
@@ -141,9 +134,11 @@ func (w Servers) register(s *server) {
 		}
 		return answer(w.Service.Login(ctx, in.ID))
 	})
+	w.registerHistory(s)
 }
 
-func (w ServerHistory) register(s *server) {
+// registerHistory adds what brings history from a media server to a list, and from a list to a media server.
+func (w Servers) registerHistory(s *server) {
 	const tag = "Servers"
 	errs := []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}
 	register(s, huma.Operation{

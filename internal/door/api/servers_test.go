@@ -13,6 +13,8 @@ import (
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/task"
+	"watchmark/internal/source/importer"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/watcher"
 	"watchmark/internal/testkit/mediaservertest"
@@ -22,8 +24,13 @@ import (
 func (r *rig) newWatcher(box *secret.Box, masker *secret.Masker, log *slog.Logger) *watcher.Service {
 	k := watcher.NewService(watcher.Config{
 		DB: r.db, Box: box, Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log, Routed: r.engine.Routed,
-		Remember: func(context.Context, []seriesid.Series) error { return nil },
-		Enabled:  func() bool { return r.settings.Current().Watcher.Enabled },
+		Remember: func(context.Context, []seriesid.Series) error { return nil }, ForecastFor: r.engine.ForecastFor,
+		Account: func(ctx context.Context, id int64) error {
+			_, err := r.accounts.Get(ctx, id)
+			return err
+		},
+		Import:  func(int64, importer.History, bool) (*task.Task, error) { return nil, importer.ErrRunning }, // whose own tests read histories
+		Enabled: func() bool { return r.settings.Current().Watcher.Enabled },
 		Dialer: &mediaserver.Dialer{
 			HTTP: func() httpx.Config { return unhurried }, Masker: masker, Installation: "watchmark-tests", Version: "1.2.3", Log: log,
 			Plex: func() mediaserver.PlexAddresses {
@@ -150,6 +157,9 @@ func TestServersAreConnectedChangedAndLeft(t *testing.T) {
 	r.do("POST", "/api/servers/1/sign-in", map[string]string{"username": "mira", "password": mediaPassword}).want(http.StatusOK, `"state":"connected"`)
 	r.do("POST", "/api/servers/1/held", map[string]bool{"take": true}).problem(http.StatusConflict, "No plays wait")
 	r.do("POST", "/api/servers/1/choose", map[string]string{"server": "x"}).problem(http.StatusConflict, "nothing to choose")
+	r.do("POST", "/api/servers/1/history", map[string]bool{"dry_run": true}).problem(http.StatusUnprocessableEntity, "body.media_user_name", "mira TV")
+	r.do("POST", "/api/servers/1/seed", map[string]any{"account_id": 99}).problem(http.StatusUnprocessableEntity, "body.account_id")
+	r.do("POST", "/api/tasks/99/undo", nil).problem(http.StatusNotFound, "")
 	r.do("DELETE", "/api/servers/1", nil).want(http.StatusNoContent)
 	for _, what := range []string{"GET /api/servers/1", "DELETE /api/servers/1", "POST /api/servers/1/sync", "GET /api/servers/99"} {
 		method, path, _ := strings.Cut(what, " ")
