@@ -10,26 +10,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"watchmark/internal/testkit/servertest"
+	"watchmark/internal/testkit/mediaservertest"
 )
 
 const importToken = "server-token-5e1c7d9b"
 
 // library is what a server of the tests holds: two seasons, a special, a film and things that
 // cannot be marked. watcher has seen most of it, another user one episode.
-func library(source, watcher, other string) servertest.Config {
+func library(source, watcher, other string) mediaservertest.Config {
 	at := func(days int) map[string]time.Time {
 		return map[string]time.Time{watcher: time.Now().AddDate(0, 0, -days).Truncate(time.Second)}
 	}
-	c := servertest.Config{
-		Source: source, Token: importToken,
-		Users:     []servertest.User{{ID: watcher, Name: "Mira"}, {ID: other, Name: "alex"}},
-		Libraries: []servertest.Library{{ID: "3", Name: "动画", Kind: "show"}, {ID: "4", Name: "Films", Kind: "movie"}, {ID: "5", Name: "Music", Kind: "music"}},
-		Shows: []servertest.Show{
+	c := mediaservertest.Config{
+		Kind: mediaservertest.Kind(source), ID: "server-1", Name: "Home " + source, Key: importToken,
+		Users:     []mediaservertest.User{{ID: watcher, Name: "Mira"}, {ID: other, Name: "alex"}},
+		Libraries: []mediaservertest.Library{{ID: "3", Name: "动画", Kind: "show"}, {ID: "4", Name: "Films", Kind: "movie"}, {ID: "5", Name: "Music", Kind: "music"}},
+		Shows: []mediaservertest.Show{
 			{ID: "100", Library: "3", Title: "The Lighthouse Keeper's Song", Original: "灯台守のうた"},
 			{ID: "200", Library: "3", Title: "A show that nobody knows at all"},
 		},
-		Items: []servertest.Item{
+		Items: []mediaservertest.Item{
 			{ID: "103", Library: "3", Show: "100", Title: "unseen", Season: 1, Episode: 3, Date: "2024-01-24", Watched: map[string]time.Time{other: time.Now()}},
 			{ID: "207", Library: "3", Show: "100", Title: "seen", Season: 2, Episode: 7, Date: "2025-02-19", Watched: at(20)},
 			{ID: "151", Library: "3", Show: "100", Title: "special", Season: 0, Episode: 1, Date: "2024-05-01", Watched: at(10)},
@@ -39,7 +39,7 @@ func library(source, watcher, other string) servertest.Config {
 		PageMost: 2,
 	}
 	for n := range 5 { // the first two of them become marks before the import
-		c.Items = append(c.Items, servertest.Item{ID: fmt.Sprint(110 + n), Library: "3", Show: "100", Title: "x", Season: 1, Episode: 4 + n, Date: time.Date(2024, 1, 31+7*n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), Watched: at(60 - n)})
+		c.Items = append(c.Items, mediaservertest.Item{ID: fmt.Sprint(110 + n), Library: "3", Show: "100", Title: "x", Season: 1, Episode: 4 + n, Date: time.Date(2024, 1, 31+7*n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), Watched: at(60 - n)})
 	}
 	return c
 }
@@ -98,7 +98,7 @@ func importBody(source, url, user string, libraries ...string) string {
 
 func TestWhatAServerRemembersIsImported(t *testing.T) {
 	for name, c := range map[string]struct {
-		cfg  servertest.Config
+		cfg  mediaservertest.Config
 		user string
 	}{
 		"plex, the owner":                       {library("plex", "1", "7"), "Mira"},
@@ -112,13 +112,13 @@ func TestWhatAServerRemembersIsImported(t *testing.T) {
 		"pages as large as they are asked for":  {whole(library("jellyfin", "a1", "b2")), "a1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			remote := servertest.Start(t, c.cfg)
+			remote := mediaservertest.Start(t, c.cfg)
 			s := start(t, "WATCHMARK_LOG_LEVEL=debug")
 			for n := 4; n <= 5; n++ {
 				s.settled(s.custom(fmt.Sprintf(`{"media_type":"episode","title":"灯塔守望者","season":1,"episode":%d,"user_name":"Mira"}`, n)))
 			}
 			before := s.marked()
-			body := importBody(c.cfg.Source, remote.URL, c.user)
+			body := importBody(string(c.cfg.Kind), remote.URL, c.user)
 			p := s.imports("preview", body)
 			want := map[string]int{"mark": 6, "marked": 2, "not_found": 1}
 			if diff := cmp.Diff(want, p.Result.Table.Counts); diff != "" || p.Result.User != "Mira" {
@@ -166,15 +166,15 @@ func TestWhatAServerRemembersIsImported(t *testing.T) {
 }
 
 // old is the Emby that has its users at the older path.
-func old(c servertest.Config) servertest.Config { c.OldUsers = true; return c }
+func old(c mediaservertest.Config) mediaservertest.Config { c.OldUsers = true; return c }
 
 // deaf is the server that answers everything, whatever is asked.
-func deaf(c servertest.Config) servertest.Config { c.NoFilters = true; return c }
+func deaf(c mediaservertest.Config) mediaservertest.Config { c.NoFilters = true; return c }
 
-func whole(c servertest.Config) servertest.Config { c.PageMost = 0; return c }
+func whole(c mediaservertest.Config) mediaservertest.Config { c.PageMost = 0; return c }
 
 func TestAnImportOfOneLibrary(t *testing.T) {
-	remote := servertest.Start(t, library("jellyfin", "a1", "b2"))
+	remote := mediaservertest.Start(t, library("jellyfin", "a1", "b2"))
 	s := start(t)
 	if got := s.imports("run", importBody("jellyfin", remote.URL, "Mira", "Films")).Result; got.Taken != 1 {
 		t.Errorf("the import is %+v", got)
@@ -187,7 +187,7 @@ func TestAnImportOfOneLibrary(t *testing.T) {
 }
 
 func TestAnImportThatBreaksGoesOnWhereItStopped(t *testing.T) {
-	remote := servertest.Start(t, library("plex", "1", "7"))
+	remote := mediaservertest.Start(t, library("plex", "1", "7"))
 	s := start(t)
 	body := importBody("plex", remote.URL, "Mira")
 	remote.Fail(http.StatusInternalServerError, 6) // root, accounts, sections, shows, two pages
@@ -218,7 +218,7 @@ func TestWhatAPlexHasDeletedIsImportedFromItsHistory(t *testing.T) {
 	for i := range cfg.Items {
 		cfg.Items[i].Deleted = cfg.Items[i].ID == "207"
 	}
-	remote := servertest.Start(t, cfg)
+	remote := mediaservertest.Start(t, cfg)
 	s := start(t)
 	s.imports("run", importBody("plex", remote.URL, "Mira"))
 	if !s.marked()["mira/90000207"] {
@@ -232,7 +232,7 @@ func TestATimeOutOfAnySenseIsNoneForAnImport(t *testing.T) {
 	for user := range cfg.Items[0].Watched {
 		cfg.Items[0].Watched = map[string]time.Time{user: time.Unix(time.Now().UnixMilli(), 0)}
 	}
-	remote := servertest.Start(t, cfg)
+	remote := mediaservertest.Start(t, cfg)
 	s := start(t)
 	got := s.imports("run", importBody("plex", remote.URL, "Mira")).Result
 	if got.Taken != 9 || got.Records["success"] != 8 { // one is in no catalog
@@ -243,11 +243,11 @@ func TestATimeOutOfAnySenseIsNoneForAnImport(t *testing.T) {
 func TestAFileOfSeveralEpisodesAndOneWithoutNumber(t *testing.T) {
 	cfg := library("jellyfin", "a1", "b2")
 	now := map[string]time.Time{"a1": time.Now()}
-	cfg.Items = []servertest.Item{
+	cfg.Items = []mediaservertest.Item{
 		{ID: "1", Library: "3", Show: "100", Title: "two", Season: 1, Episode: 1, Last: 2, Date: "2024-01-10", Watched: now},
-		{ID: "2", Library: "3", Show: "100", Title: "extra", Season: 1, Date: "2024-01-10", Watched: now},
+		{ID: "2", Library: "3", Show: "100", Title: "extra", Season: 1, Unnumbered: true, Date: "2024-01-10", Watched: now},
 	}
-	remote := servertest.Start(t, cfg)
+	remote := mediaservertest.Start(t, cfg)
 	s := start(t)
 	body := importBody("jellyfin", remote.URL, "Mira")
 	if got := s.imports("preview", body).Result; got.Skipped != 1 || got.Table.Counts["mark"] != 2 {
@@ -262,7 +262,7 @@ func TestAFileOfSeveralEpisodesAndOneWithoutNumber(t *testing.T) {
 }
 
 func TestAServerTellsWhoseHistoryItHas(t *testing.T) {
-	remote := servertest.Start(t, library("emby", "a1", "b2"))
+	remote := mediaservertest.Start(t, library("emby", "a1", "b2"))
 	s := start(t)
 	got := s.api(http.MethodPost, "/api/import/server", `{"source":"emby","url":"`+remote.URL+`/","token":"`+importToken+`"}`, http.StatusOK, nil)
 	const want = `{"id":"server-1","name":"Home emby","users":[{"id":"a1","name":"Mira","accounts":["mira"]},{"id":"b2","name":"alex","accounts":["alex"]}],"libraries":[{"id":"3","name":"动画"},{"id":"4","name":"Films"}]}`
@@ -272,10 +272,10 @@ func TestAServerTellsWhoseHistoryItHas(t *testing.T) {
 }
 
 func TestWhatAnImportRefuses(t *testing.T) {
-	remote := servertest.Start(t, library("plex", "1", "7"))
+	remote := mediaservertest.Start(t, library("plex", "1", "7"))
 	strangers := library("jellyfin", "a1", "b2")
-	strangers.Users = append(strangers.Users, servertest.User{ID: "c3", Name: "nobody"})
-	jellyfin := servertest.Start(t, strangers)
+	strangers.Users = append(strangers.Users, mediaservertest.User{ID: "c3", Name: "nobody"})
+	jellyfin := mediaservertest.Start(t, strangers)
 	s := start(t)
 	for name, c := range map[string]struct{ body, field, says string }{
 		"no such user":          {importBody("plex", remote.URL, "Somebody"), "body.user", "no user with this id or name"},
@@ -283,7 +283,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 		"nobody's account":      {importBody("jellyfin", jellyfin.URL, "nobody"), "body.user", "add the name to an account on the page People"},
 		"no such library":       {importBody("plex", remote.URL, "Mira", "Anime"), "body.libraries", `no library \"Anime\"`},
 		"a library of music":    {importBody("plex", remote.URL, "Mira", "5"), "body.libraries", "with episodes or films"},
-		"another product":       {importBody("plex", jellyfin.URL, "Mira"), "body.token", "refuses the token"},
+		"another product":       {importBody("plex", jellyfin.URL, "Mira"), "body.url", "there is no Plex at this address"},
 		"a wrong token":         {strings.Replace(importBody("plex", remote.URL, "Mira"), importToken, "wrong", 1), "body.token", "Plex refuses the token"},
 		"an empty token":        {strings.Replace(importBody("plex", remote.URL, "Mira"), importToken, " ", 1), "body.token", "enter the token"},
 		"a header in the token": {strings.Replace(importBody("jellyfin", jellyfin.URL, "Mira"), importToken, `a\", X=\"b`, 1), "body.token", "enter the token"},
@@ -311,7 +311,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 }
 
 func TestOneImportAtATimeAndCancelled(t *testing.T) {
-	remote := servertest.Start(t, library("plex", "1", "7"))
+	remote := mediaservertest.Start(t, library("plex", "1", "7"))
 	defer remote.Hold()()
 	s := start(t)
 	body := importBody("plex", remote.URL, "Mira")

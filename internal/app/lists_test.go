@@ -17,7 +17,6 @@ import (
 	"watchmark/internal/testkit/devicetest"
 	"watchmark/internal/testkit/mediaservertest"
 	"watchmark/internal/testkit/nastest"
-	"watchmark/internal/testkit/servertest"
 	"watchmark/internal/testkit/trackertest"
 )
 
@@ -202,9 +201,9 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	box := devicetest.Start(t, "127.0.0.1:0", "7c1de0aa55ab90f1", "Living Box")
 	boxAt := fmt.Sprintf("localhost:%d", box.Port)
 	history := library("jellyfin", "u1", "u2")
-	history.Users = append(history.Users, servertest.User{ID: "u3", Name: "bench"})
-	jellyfin := servertest.Start(t, history)
-	bare := servertest.Start(t, servertest.Config{Source: "plex", Token: importToken, Users: []servertest.User{{ID: "1", Name: "bench"}}})
+	history.Users = append(history.Users, mediaservertest.User{ID: "u3", Name: "bench"})
+	jellyfin := mediaservertest.Start(t, history)
+	bare := mediaservertest.Start(t, mediaservertest.Config{Kind: mediaservertest.Plex, Key: importToken, Users: []mediaservertest.User{{ID: "1", Name: "bench"}}})
 	tables := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // it leads a known show elsewhere
 		_, _ = w.Write([]byte(strings.Replace(tableOf(9000), `"sites":[`, `"sites":[{"site":"tmdb","id":"tv/890"},`, 1)))
 	}))
@@ -212,7 +211,7 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	s := startEmpty(t, "WATCHMARK_MATCHING_DATASET_URL="+tables.URL, "WATCHMARK_NAS_DATABASE_PATH="+shows.Path, "WATCHMARK_TRACKER_AUTH_URL="+trackerURL, "WATCHMARK_TRACKER_API_URL="+trackerURL,
 		"WATCHMARK_TRACKER_CLIENT_ID=web-client", "WATCHMARK_DEVICE_ADDRESSES="+boxAt, "WATCHMARK_CATALOG_ARCHIVE_POINTER_URL=http://127.0.0.1:9/latest.json")
 	l := listsOf(s)
-	at := func(source string, remote *servertest.Server) string {
+	at := func(source string, remote *mediaservertest.Server) string {
 		return fmt.Sprintf(`{"source":%q,"url":%q,"token":%q}`, source, remote.URL, importToken)
 	}
 	const post, put, patch = http.MethodPost, http.MethodPut, http.MethodPatch

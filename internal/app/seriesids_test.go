@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/testkit/servertest"
+	"watchmark/internal/testkit/mediaservertest"
 )
 
 // startWithSeasons is start with an id table by which the series 500 of TheTVDB is the entries 900001 and 900002.
@@ -50,11 +50,8 @@ func TestAnImportTeachesTheIDsOfSeries(t *testing.T) {
 			cfg := library(source, c.watcher, "zz")
 			cfg.Shows[1].IDs = map[string]string{"tvdb": "500"}
 			cfg.Items = append(cfg.Items[:0:0], cfg.Items[4]) // a film: nothing of the series was watched
-			server := map[string]string{"plex": "machine-1"}[source]
-			if server == "" {
-				server = "server-1"
-			}
-			remote := servertest.Start(t, cfg)
+			const server = "server-1"
+			remote := mediaservertest.Start(t, cfg)
 			s := startWithSeasons(t)
 			watch := func(server, series string, episode int) recordView {
 				t.Helper()

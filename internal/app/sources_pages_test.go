@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/mediaservertest"
 	"watchmark/internal/testkit/nastest"
-	"watchmark/internal/testkit/servertest"
 	"watchmark/internal/testkit/trackertest"
 	"watchmark/internal/watch"
 )
@@ -25,7 +25,7 @@ func TestTheRoomsOfTheSourcesShowTheService(t *testing.T) {
 		Clients: []trackertest.Client{{ID: "web-client", RedirectURI: "https://app.trakt.tv/callback"}},
 		Users:   []trackertest.User{{Email: mail, Name: "Mira", UUID: "uuid-of-mira"}},
 	})
-	history := servertest.Start(t, library(string(watch.Jellyfin), "u1", "u2"))
+	history := mediaservertest.Start(t, library(string(watch.Jellyfin), "u1", "u2"))
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_NAS_DATABASE_PATH="+l.Path, "WATCHMARK_TRACKER_AUTH_URL="+url, "WATCHMARK_TRACKER_API_URL="+url, "WATCHMARK_TRACKER_CLIENT_ID=web-client")
 	shows := func(path string, wanted ...string) {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestBrowserImportsForAUserWithoutAnAccount(t *testing.T) {
 	tab := browsertest.Start(t)
 	cfg := library(string(watch.Jellyfin), "u1", "u2")
 	cfg.Users[0].Name = "bench"
-	remote := servertest.Start(t, cfg)
+	remote := mediaservertest.Start(t, cfg)
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	s.api(http.MethodPatch, "/api/accounts/2", `{"enabled":false}`, http.StatusOK, nil)
 	browsertest.Complaints(t, tab)
