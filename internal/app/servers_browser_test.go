@@ -127,7 +127,9 @@ func TestBrowserSignsInAtPlex(t *testing.T) {
 	server := mediaservertest.Start(t, mediaservertest.Sample(mediaservertest.Plex, mediaservertest.User{Name: "alex", Password: "of-alex", Admin: true, Home: true},
 		mediaservertest.User{Name: "bench", Home: true, Managed: true, PIN: "4711"}))
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_WATCHER_PLEX_URL="+server.URL, "WATCHMARK_WATCHER_PLEX_CLIENTS_URL="+server.URL, "WATCHMARK_WATCHER_PLEX_AUTH_URL="+server.URL+"/auth")
-	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/servers/new"), browsertest.Click("#plex button"), browsertest.Until(`document.querySelector("#confirm-sign-in a.primary") !== null`))
+	browsertest.Run(t, tab, browsertest.Sized(390, 844), chromedp.Navigate(s.url+"/sources/servers/new"), browsertest.Type("#server-url", server.URL), browsertest.Click("#probe button"),
+		browsertest.Until(`!document.getElementById("found").hidden && document.getElementById("password").hidden`), browsertest.Until(browsertest.Says("#by-code button", "Sign in with Plex")),
+		browsertest.Click("#plex button"), browsertest.Until(`document.querySelector("#confirm-sign-in a.primary") !== null`))
 	page, err := chromedp.Run(tab, chromedp.Evaluate[string](`document.querySelector("#confirm-sign-in a.primary").href`))
 	if err != nil {
 		t.Fatal(err)
