@@ -3,15 +3,20 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/testkit/browsertest"
 )
 
 // serversStub are logins as a test says.
@@ -149,6 +154,10 @@ func TestPageOfTheServers(t *testing.T) {
 	if p := g.get(t, in, "/sources/servers/99", "en"); p.status != 404 {
 		t.Errorf("a login that is not there: %d", p.status)
 	}
+	g.patch(t, "watcher", map[string]any{"enabled": false})
+	mustContain(t, g.get(t, in, "/sources/servers", "en").body, "No server is asked, and nobody can sign in", `name="watcher.enabled" value="true"`)
+	mustContain(t, g.get(t, in, "/sources", "en").body, "Switched off")
+	g.patch(t, "watcher", map[string]any{"enabled": true})
 	// The dashboard tells of what needs a person.
 	mustContain(t, g.get(t, in, "/", "en").body, "A sign-in at a media server does not work", "13 plays wait for your word")
 }
@@ -186,5 +195,42 @@ func TestServerShowsTheNewestResult(t *testing.T) {
 	mustContain(t, body, "Undone on this server")
 	if strings.Contains(body, "/undo") {
 		t.Error("an undoing can be undone")
+	}
+}
+
+// TestBrowserFindsTheStepsToAServerAccessible shows what was found at an address, its certificate, and a sign-in that is refused.
+func TestBrowserFindsTheStepsToAServerAccessible(t *testing.T) {
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newRig(t)
+	g.answer = func(c apiCall) (int, string) {
+		if c.Path == "/api/servers/probe" {
+			return http.StatusOK, `{"kind":"jellyfin","url":"https://192.168.1.5:8920","server_id":"9b1d","server_name":"attic","version":"10.11.6","codes":true,"certificate_sha256":"` + strings.Repeat("0a", 32) + `"}`
+		}
+		return http.StatusUnprocessableEntity, `{"detail":"x","errors":[{"location":"body.password","message":"Jellyfin refuses the user name or the password"}]}`
+	}
+	tab := browsertest.Start(t)
+	holds := func(state string) {
+		t.Helper()
+		browsertest.Run(t, tab, chromedp.Evaluate[chromedp.Void](string(axe)))
+		for _, width := range []int64{1280, 390} {
+			for _, theme := range []string{"light", "dark"} {
+				browsertest.Run(t, tab, browsertest.Sized(width, 844), themed(theme), browsertest.Until(fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width)))
+				for _, found := range audit(t, tab, `{ type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }`) {
+					t.Errorf("%s (%d px, %s) breaks %s: %v", state, width, theme, found.Rule, found.Places)
+				}
+			}
+		}
+	}
+	browsertest.Run(t, tab, g.signIn(), speak("en"), chromedp.Navigate(g.server.URL+"/sources/servers/new"), browsertest.Type("#server-url", "192.168.1.5"), browsertest.Click("#probe button"),
+		browsertest.Until(`document.activeElement.id === "found-title" && document.querySelector(".wizard-steps [aria-current]").textContent === "Sign-in"`))
+	holds("a certificate to confirm")
+	browsertest.Run(t, tab, browsertest.Click("[data-trust]"), browsertest.Type("#server-user", "mira"), browsertest.Click("#password button"), browsertest.Until(browsertest.Says("#password .field-error", "refuses the user name")))
+	holds("a refused sign-in")
+	calls := g.asked()
+	if got := calls[len(calls)-1].Body; got != `{"url":"https://192.168.1.5:8920","certificate_sha256":"`+strings.Repeat("0a", 32)+`","kind":"jellyfin","username":"mira","password":""}` {
+		t.Errorf("it sends %s", got)
 	}
 }
