@@ -215,6 +215,9 @@ func sameID(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""))
 }
 
+// mostLibraries bounds the libraries of a person.
+const mostLibraries = 200
+
 func (b *browser) Libraries(ctx context.Context) ([]Library, error) {
 	var answer payload.Object
 	path := "/Library/MediaFolders" // all, for an administrator
@@ -238,7 +241,7 @@ func (b *browser) Libraries(ctx context.Context) ([]Library, error) {
 		case "", "mixed", "unknown": // a library without a kind holds both
 			l.Kind = "mixed"
 		}
-		if validID(l.ID) {
+		if validID(l.ID) && len(list) < mostLibraries {
 			list = append(list, l)
 		}
 	}

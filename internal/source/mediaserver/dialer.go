@@ -33,14 +33,16 @@ type Dialer struct {
 const (
 	// perMinute and burst let a full read go on: one page after the other, with a pause between them.
 	perMinute, burst = 1200, 30
-	// maxBody bounds an answer in bytes; a page of 500 items has half a MiB.
-	maxBody = 32 << 20
+	// maxBody bounds an answer in bytes; a page of 500 items has half a MiB. probeBody bounds what is told without a sign-in: many
+	// addresses are asked at once.
+	maxBody   = 32 << 20
+	probeBody = 256 << 10
 	// mostCredential bounds a user name and a password, in bytes.
 	mostCredential = 512
 )
 
-// client is what asks the server at base. A proxy is used for hosts outside of the home network alone, as elsewhere.
-func (d *Dialer) client(base, pin string) (client *httpx.Client, brief time.Duration, err error) {
+// client is what asks the server at base, whose answers have at most so many bytes. A proxy is used for hosts outside of the home network alone, as elsewhere.
+func (d *Dialer) client(base, pin string, most int64) (client *httpx.Client, brief time.Duration, err error) {
 	target, err := url.Parse(base)
 	if err != nil {
 		return nil, 0, reason.At("url", wrongAddress)
@@ -50,7 +52,7 @@ func (d *Dialer) client(base, pin string) (client *httpx.Client, brief time.Dura
 	if brief <= 0 {
 		brief = 15 * time.Second
 	}
-	cfg.Pin, cfg.Timeout, cfg.MaxBody, cfg.PerMinute, cfg.Burst, cfg.Retries = pin, longest, maxBody, perMinute, burst, 1
+	cfg.Pin, cfg.Timeout, cfg.MaxBody, cfg.PerMinute, cfg.Burst, cfg.Retries = pin, longest, most, perMinute, burst, 1
 	client, err = httpx.New(cfg, d.Masker, d.Log)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reach media servers: %w", err)
@@ -88,7 +90,7 @@ func (d *Dialer) open(s Server) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, brief, err := d.client(base, s.Pin)
+	client, brief, err := d.client(base, s.Pin, maxBody)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (d *Dialer) open(s Server) (*browser, error) {
 	}
 	b := &browser{server: s, traits: t, wire: newWire(client, t.product, api, brief), libraries: map[string]string{}}
 	b.wire.header = t.header(d.identity(s.Device), s.Token.Reveal())
-	b.wire.verify = b.verify
+	b.wire.verify, b.wire.secret = b.verify, s.Token
 	return b, nil
 }
 

@@ -1,12 +1,15 @@
 package mediaserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/source/payload"
@@ -62,7 +65,7 @@ func (b *browser) Listen(ctx context.Context, up func(), changed func(ids []stri
 	if b.traits.ping == 0 {
 		go stay(socket, every, done)
 	}
-	own := b.snapshot().UserID
+	own, pace := b.snapshot().UserID, newPace()
 	for {
 		text, err := socket.Read()
 		if err != nil {
@@ -72,7 +75,10 @@ func (b *browser) Listen(ctx context.Context, up func(), changed func(ids []stri
 			}
 			return noAnswerFor(err)
 		}
-		m := readMessage(text, own)
+		if err := pace.take(ctx, len(text)); err != nil {
+			return err
+		}
+		m := readMessage(b.wire.concealed(text), own)
 		if m.alive > 0 {
 			select {
 			case every <- m.alive:
@@ -84,6 +90,24 @@ func (b *browser) Listen(ctx context.Context, up func(), changed func(ids []stri
 			changed(m.changed)
 		}
 	}
+}
+
+// pace bounds how much of a live connection is read: of a server that floods, the rest waits in the network.
+type pace struct{ limit *rate.Limiter }
+
+const (
+	// paceBytes are read in a second, paceAtOnce before that counts; a message costs paceMessage beside its length.
+	paceBytes, paceAtOnce, paceMessage = 1 << 20, 32 << 20, 1 << 10
+)
+
+func newPace() pace { return pace{rate.NewLimiter(paceBytes, paceAtOnce)} }
+
+// take waits until a message of so many bytes may be worked on. The error is that of ctx.
+func (p pace) take(ctx context.Context, length int) error {
+	if err := p.limit.WaitN(ctx, min(length+paceMessage, paceAtOnce)); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return nil
 }
 
 // stay says that this service still listens: at once when it is told how often, and as often from then on.

@@ -61,7 +61,7 @@ func (d *Dialer) openPlex(s Server) (*plexClient, error) {
 
 // connect makes ready to ask the server at its address.
 func (c *plexClient) connect() error {
-	client, brief, err := c.dialer.client(c.server.URL, c.server.Pin)
+	client, brief, err := c.dialer.client(c.server.URL, c.server.Pin, maxBody)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *plexClient) connect() error {
 		c.http.Close()
 	}
 	c.http, c.wire = client, newWire(client, Plex.Product(), c.server.URL, brief)
-	c.wire.header, c.wire.verify = c.header, c.verify
+	c.wire.header, c.wire.verify, c.wire.secret = c.header, c.verify, c.server.Token
 	return nil
 }
 
@@ -192,6 +192,9 @@ func (c *plexClient) Libraries(ctx context.Context) ([]Library, error) {
 		}
 		if l.ID == "" || strings.Trim(l.ID, "0123456789") != "" {
 			continue
+		}
+		if len(libraries) == mostLibraries {
+			break
 		}
 		if agent := o.Line("agent"); agent == "tv.plex.agents.none" || agent == "com.plexapp.agents.none" { // personal media
 			l.Kind = "other"

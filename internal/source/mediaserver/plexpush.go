@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -32,8 +31,9 @@ const (
 	mostPlexSessions, mostPlexNotes = 500, 200
 	// mostPlexTries is how often it is asked whose a session is.
 	mostPlexTries = 5
-	// mostPlexEvent bounds an event of a stream in bytes.
-	mostPlexEvent = 1 << 20
+	// mostPlexEvent bounds an event of a stream in bytes, mostPlexValues the members and elements of a message.
+	mostPlexEvent  = 1 << 20
+	mostPlexValues = 20_000
 )
 
 // plexAgain is when an item is told again after the end of a session: a server may count the play a little later.
@@ -50,7 +50,9 @@ type plexNote struct {
 func plexNotes(message []byte) []plexNote {
 	var o payload.Object
 	var list []payload.Object
-	if json.Unmarshal(message, &o) == nil {
+	if err := httpx.JSON(message, &o, mostPlexValues); errors.Is(err, httpx.ErrTooMany) {
+		return nil
+	} else if err == nil {
 		if inner := o.Object("NotificationContainer"); inner != nil {
 			o = inner
 		}
@@ -218,12 +220,16 @@ func (c *plexClient) Listen(ctx context.Context, up func(), changed func(ids []s
 	if err != nil {
 		return err
 	}
-	p := newPlexSessions(c.server.UserID == plexOwner)
+	p, pace := newPlexSessions(c.server.UserID == plexOwner), newPace()
 	lost := make(chan error, 1)
 	go func() {
 		for {
 			message, err := feed.Read()
 			if err != nil {
+				lost <- err
+				return
+			}
+			if err := pace.take(ctx, len(message)); err != nil {
 				lost <- err
 				return
 			}

@@ -145,7 +145,7 @@ func (d *Dialer) reach(ctx context.Context, r plexResource) (string, error) {
 
 // isAt makes sure that the server with an id answers at an address. No token is sent.
 func (d *Dialer) isAt(ctx context.Context, base, pin, id string) error {
-	client, brief, err := d.client(base, pin)
+	client, brief, err := d.client(base, pin, probeBody)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type plexTV struct {
 // plexTV asks the services of Plex with the token of an account; empty is nobody's. It must be closed.
 func (d *Dialer) plexTV(token secret.Text) (*plexTV, error) {
 	at := d.Plex()
-	client, brief, err := d.client(at.Account, "")
+	client, brief, err := d.client(at.Account, "", maxBody)
 	if err != nil {
 		return nil, err
 	}

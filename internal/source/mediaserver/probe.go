@@ -13,8 +13,11 @@ import (
 	"watchmark/internal/source/payload"
 )
 
-// probeTime bounds one request of a probe.
-const probeTime = 6 * time.Second
+const (
+	// probeTime bounds one request of a probe, probeMost all of those to one address.
+	probeTime = 6 * time.Second
+	probeMost = 20 * time.Second
+)
 
 // found is a Found with the path under which its API stands.
 type found struct {
@@ -66,6 +69,8 @@ func (d *Dialer) Probe(ctx context.Context, address, pin string) (Found, error) 
 
 // identify finds out which media server is at a base address. A redirect on the same host leads to the address to use.
 func (d *Dialer) identify(ctx context.Context, base, pin string) (found, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeMost)
+	defer cancel()
 	for range 3 {
 		f, next, err := d.identifyAt(ctx, base, pin)
 		if next == "" {
@@ -78,7 +83,7 @@ func (d *Dialer) identify(ctx context.Context, base, pin string) (found, error) 
 
 // identifyAt is identify for one address; next is where the server sends on to.
 func (d *Dialer) identifyAt(ctx context.Context, base, pin string) (f found, next string, err error) {
-	client, brief, err := d.client(base, pin)
+	client, brief, err := d.client(base, pin, probeBody)
 	if err != nil {
 		return f, "", err
 	}

@@ -1,6 +1,7 @@
 package mediaserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +14,14 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/secret"
 )
 
 const (
 	// mostValues bounds the members and elements of an answer; a page of items has some 50 000.
 	mostValues = 400_000
 	// trusted is how long a server that answered is believed to be still there.
-	trusted = 10 * time.Minute
+	trusted = 30 * time.Second
 	// noticed is the difference between two clocks that is told.
 	noticed = 5 * time.Minute
 	// mostPatience is how long a server can ask not to be asked.
@@ -40,6 +42,8 @@ type wire struct {
 	base    string      // with the prefix of the API
 	header  http.Header // with the token; nil is none yet
 	brief   time.Duration
+	// secret is the token, which is taken out of answers.
+	secret secret.Text
 	// verify makes sure, without the token, that the server at the address is still the same one; nil is never done.
 	verify func(ctx context.Context) error
 
@@ -179,10 +183,22 @@ func (w *wire) decode(resp *httpx.Response, to any) error {
 	if isPage(resp) {
 		return w.notThere()
 	}
-	if resp.JSON(to, mostValues) != nil {
+	if httpx.JSON(w.concealed(resp.Body), to, mostValues) != nil {
 		return unreachable(notThat.With(w.product))
 	}
 	return nil
+}
+
+// shortest is the length in bytes from which a token is looked for: a shorter one may stand in an id by chance.
+const shortest = 16
+
+// concealed is what a server says without the token, which must get neither into records nor onto pages.
+func (w *wire) concealed(text []byte) []byte {
+	token := []byte(w.secret.Reveal())
+	if len(token) < shortest || !bytes.Contains(text, token) {
+		return text
+	}
+	return bytes.ReplaceAll(text, token, []byte(secret.Shown))
 }
 
 func isPage(resp *httpx.Response) bool {
