@@ -57,6 +57,13 @@ type reading struct {
 func (r *reading) run(ctx context.Context, how depth) error {
 	r.ask(ctx)
 	r.count, r.began = -1, r.clock
+	// A clock that was ahead has left times that are still to come.
+	if r.k.cursor.Sub(r.clock) > ahead {
+		r.k.cursor = time.Time{}
+	}
+	if r.compared.Sub(r.clock) > ahead {
+		r.compared, how = time.Time{}, complete
+	}
 	if r.k.ComparedAt == nil || r.clock.Sub(*r.k.ComparedAt).Abs() >= compareEvery || r.k.comparedVersion != r.k.Version {
 		how = complete
 	}
@@ -181,7 +188,7 @@ func (r *reading) finish(ctx context.Context, err error) {
 			return failed
 		}
 		if r.newest.After(r.k.cursor) {
-			_, failed = tx.ExecContext(ctx, `UPDATE media_logins SET cursor_at = ? WHERE id = ? AND version = ? AND cursor_at < ?`, millis(r.newest), r.k.ID, r.k.version, millis(r.newest))
+			_, failed = tx.ExecContext(ctx, `UPDATE media_logins SET cursor_at = ? WHERE id = ? AND version = ?`, millis(r.newest), r.k.ID, r.k.version)
 		}
 		if failed == nil && r.count >= 0 && (r.whole || r.k.counted < 0) {
 			_, failed = tx.ExecContext(ctx, `UPDATE media_logins SET counted = ? WHERE id = ? AND version = ?`, r.count, r.k.ID, r.k.version)

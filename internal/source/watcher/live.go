@@ -166,6 +166,9 @@ func (s *Service) connect(ctx context.Context, client mediaserver.Client, k *kno
 	return s.store.stand(ctx, *l, Connected, reason.Reason{})
 }
 
+// librariesMost bounds the libraries of a login with those that are gone.
+const librariesMost = 400
+
 // merge is the libraries of before with those that the person may see now. One that is new is picked when it usually is; one that is
 // gone is kept, for it may come back.
 func merge(before []library, now []mediaserver.Library) []library {
@@ -178,7 +181,7 @@ func merge(before []library, now []mediaserver.Library) []library {
 		all = append(all, one)
 	}
 	for _, b := range before {
-		if !slices.ContainsFunc(now, func(l mediaserver.Library) bool { return l.ID == b.ID }) {
+		if len(all) < librariesMost && !slices.ContainsFunc(now, func(l mediaserver.Library) bool { return l.ID == b.ID }) {
 			b.Gone = true
 			all = append(all, b)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/source/mediaserver"
 	"watchmark/internal/watch"
 )
 
@@ -105,6 +106,24 @@ func putTx(ctx context.Context, tx *sql.Tx, login int64, rows []play) error {
 		if err != nil {
 			return fmt.Errorf("note a play: %w", err)
 		}
+	}
+	return nil
+}
+
+// knownMost bounds what is known of a login: nobody has watched so much.
+const knownMost = 500_000
+
+// thereTx makes sure that a login is still followed, and that some more items of it may be known.
+func thereTx(ctx context.Context, from db.Querier, login int64, fresh int) error {
+	var known int
+	err := from.QueryRowContext(ctx, `SELECT known FROM media_logins WHERE id = ? AND removed = 0`, login).Scan(&known)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound
+	case err != nil:
+		return fmt.Errorf("look for media login %d: %w", login, err)
+	case fresh > 0 && known+fresh > knownMost:
+		return fmt.Errorf("%w: %w", tooMuch.With(knownMost), mediaserver.ErrRefused)
 	}
 	return nil
 }

@@ -80,6 +80,9 @@ type Service struct {
 	// followed is whom webhooks may be about; see SeenTx.
 	followed atomic.Pointer[[]followed]
 
+	// keeping is held while a sign-in is stored, so that two of one person become one login.
+	keeping sync.Mutex
+
 	mu    sync.Mutex
 	moods map[int64]*mood // of the logins that are followed
 	syncs map[int64]bool  // logins that a task reads

@@ -112,6 +112,8 @@ func (k known) signedIn(got mediaserver.Login) known {
 // it over, with what is known of their plays.
 func (s *Service) keep(ctx context.Context, k known) (id int64, err error) {
 	defer s.wake.Raise()
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	if k.token != "" && k.userID != "" {
 		other, err := s.store.person(ctx, k.Login)
 		if err != nil {

@@ -211,12 +211,17 @@ func (w *look) event(i *mediaserver.Item, b *batch, row *play) {
 		if err != nil {
 			why = reason.Of(err)
 		}
-		w.s.Log.InfoContext(context.Background(), "a play at a media server cannot be marked", "server", w.l.name(), "title", e.Title, "episode_title", e.EpisodeTitle, "reason", why)
+		if w.Skipped+b.skipped <= skippedLogged {
+			w.s.Log.InfoContext(context.Background(), "a play at a media server cannot be marked", "server", w.l.name(), "title", e.Title, "episode_title", e.EpisodeTitle, "reason", why)
+		}
 		return
 	}
 	row.taken = w.now
 	b.news = append(b.news, fresh{item: i, row: *row, at: e.OccurredAt})
 }
+
+// skippedLogged is how many plays of one look that cannot be marked are logged.
+const skippedLogged = 50
 
 // libraryName is the name of a library by its id.
 func (l Login) libraryName(id string) string {
@@ -261,7 +266,7 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 // store stores a batch. The error is errMeanwhile when a webhook told of one of the news since it was looked up.
 func (w *look) store(ctx context.Context, b batch) error {
 	if len(b.rows) == 0 {
-		return nil
+		return thereTx(ctx, w.s.DB.Read(), w.l.ID, 0)
 	}
 	var events []watch.Event
 	for _, one := range b.news {
@@ -270,6 +275,9 @@ func (w *look) store(ctx context.Context, b batch) error {
 		}
 	}
 	also := func(ctx context.Context, tx *sql.Tx, _ []int64) error {
+		if err := thereTx(ctx, tx, w.l.ID, b.fresh); err != nil {
+			return err
+		}
 		if err := w.unheardTx(ctx, tx, b.news); err != nil {
 			return err
 		}
