@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -337,17 +338,12 @@ func (a *App) lookAtServers(ctx context.Context) error {
 
 // lookAtImports tells how the import of what a media server remembers ended.
 func (a *App) lookAtImports(ctx context.Context) error {
-	t, err := a.tasks.Newest(importer.RunTask, 0)
-	if errors.Is(err, task.ErrNotFound) {
+	all := a.tasks.List() // the newest first, of whichever sign-in it is
+	i := slices.IndexFunc(all, func(s task.Status) bool { return s.Kind == importer.RunTask })
+	if i < 0 || all[i].EndedAt == nil {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	s := t.Status()
-	if s.EndedAt == nil {
-		return nil
-	}
+	s := all[i]
 	kind := map[task.State]notify.Kind{task.Done: notify.ImportDone, task.Failed: notify.ImportFailed}[s.State]
 	n := notify.Notice{Kind: kind, Facts: map[string]string{}}
 	if result, is := s.Result.(importer.Result); is {
