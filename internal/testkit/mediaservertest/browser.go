@@ -318,10 +318,9 @@ func (b *browser) each(which func(*socket) bool, do func(*socket)) {
 
 // date is what a time is written as: 7 fractional digits and Z, whatever the zone of a server that lies.
 func (b *browser) date(t time.Time) string {
-	if b.s.cfg.Zone != nil {
-		t = t.In(b.s.cfg.Zone)
-	} else {
-		t = t.UTC()
+	zone := b.s.zone.Load()
+	if zone == nil {
+		zone = time.UTC
 	}
-	return t.Format("2006-01-02T15:04:05.0000000") + "Z"
+	return t.In(zone).Format("2006-01-02T15:04:05.0000000") + "Z"
 }

@@ -2,7 +2,9 @@ package mediaservertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +21,8 @@ type order struct {
 	On       *bool     `json:"on"`
 	Code     string    `json:"code"`
 	Seconds  int       `json:"seconds"`
+	// Libraries are the names of those that a person may see; null is all.
+	Libraries []string `json:"libraries"`
 	// To are the numbers that a scan gives.
 	ToSeason  int `json:"to_season"`
 	ToEpisode int `json:"to_episode"`
@@ -56,7 +60,12 @@ var actions = map[string]func(*Server, order) error{
 	"starting": func(s *Server, o order) error { s.Starting(o.on()); return nil },
 	"revoke":   func(s *Server, o order) error { return s.Revoke(o.User) },
 	"clock":    func(s *Server, o order) error { s.SetAhead(time.Duration(o.Seconds) * time.Second); return nil },
-	"confirm":  func(s *Server, o order) error { return s.Confirm(o.Code, o.User) },
+	"zone": func(s *Server, o order) error {
+		s.SetZone(time.FixedZone("a zone", o.Seconds))
+		return nil
+	},
+	"libraries": (*Server).orderLibraries,
+	"confirm":   func(s *Server, o order) error { return s.Confirm(o.Code, o.User) },
 	"refuse": func(s *Server, o order) error {
 		return s.ChangeUser(o.User, func(u *User) { u.NotNow = o.on() })
 	},
@@ -101,6 +110,24 @@ func (s *Server) orderSeason(o order) error {
 		return err
 	}
 	return s.MarkSeason(o.User, show, o.Season, o.on())
+}
+
+// orderLibraries narrows what a person may see.
+func (s *Server) orderLibraries(o order) error {
+	var ids, names []string
+	s.mu.Lock()
+	all := slices.Clone(s.libraries)
+	s.mu.Unlock()
+	for _, l := range all {
+		names = append(names, l.Name)
+		if slices.Contains(o.Libraries, l.Name) {
+			ids = append(ids, l.ID)
+		}
+	}
+	if len(ids) < len(o.Libraries) {
+		return fmt.Errorf("no such library: there are %s", some(names))
+	}
+	return s.ChangeUser(o.User, func(u *User) { u.Libraries = ids })
 }
 
 // control answers /_sim/{kind}/…, which steers and inspects the server.

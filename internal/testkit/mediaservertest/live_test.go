@@ -225,6 +225,9 @@ func TestControl(t *testing.T) {
 		{"/_sim/jellyfin/season", `{"user":"mira","title":"沙漏之城","season":1,"on":false}`, 204, ""},
 		{"/_sim/jellyfin/start", `{"user":"alex","title":"沙漏之城","season":1,"episode":3}`, 204, ""},
 		{"/_sim/jellyfin/stop", `{"user":"alex","title":"沙漏之城","season":1,"episode":3,"percent":40}`, 204, ""},
+		{"/_sim/jellyfin/libraries", `{"user":"alex","libraries":["电影"]}`, 204, ""},
+		{"/_sim/jellyfin/libraries", `{"user":"alex","libraries":["nothing"]}`, 404, "动画, 电影"},
+		{"/_sim/jellyfin/zone", `{"seconds":7200}`, 204, ""},
 		{"/_sim/jellyfin/nonsense", `{}`, 404, ""},
 	} {
 		if status, text := p.ask("POST", c.path, c.body); status != c.status || !strings.Contains(text, c.says) {

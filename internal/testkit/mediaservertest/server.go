@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"watchmark/internal/testkit/simulated"
@@ -95,6 +96,7 @@ type Server struct {
 	version version
 	front   front
 	faults  faults
+	zone    atomic.Pointer[time.Location]
 
 	logMu    sync.Mutex
 	requests []string
@@ -125,6 +127,7 @@ func New(cfg Config) *Server {
 	cfg.Settle = cmp.Or(cfg.Settle, 300*time.Millisecond)
 	cfg.Name = cmp.Or(cfg.Name, "Simulated "+string(cfg.Kind))
 	s := &Server{cfg: cfg, version: parseVersion(cfg.Version)}
+	s.SetZone(cfg.Zone)
 	s.init(cfg.Kind, rulesOf(cfg.Kind, s.version), cfg.Now)
 	for _, l := range cfg.Libraries {
 		s.AddLibrary(l)
@@ -234,6 +237,9 @@ func (s *Server) Cut() { s.front.cut() }
 
 // Mute leaves the live connections open and serves them no more.
 func (s *Server) Mute() { s.front.mute() }
+
+// SetZone has dates told as the wall time of a zone, with the Z of UTC all the same; nil ends it.
+func (s *Server) SetZone(zone *time.Location) { s.zone.Store(zone) }
 
 // Revoke ends the sign-ins of a person, or of everybody where the name is empty.
 func (s *Server) Revoke(user string) error {
