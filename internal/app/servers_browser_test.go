@@ -83,6 +83,9 @@ func TestBrowserConnectsMediaServers(t *testing.T) {
 			if r := s.settled(1); r.Status != "success" || r.UserName != "bench" {
 				t.Errorf("the play became %+v", r)
 			}
+			if page := s.get("/records/1").body; c.live && !strings.Contains(page, `Server sign-in · <bdi class="keep">Simulated `+c.kind) {
+				t.Error("the page of the record does not say which server it was")
+			}
 			s.secretsStayIn()
 			// Disconnecting leads back to an empty page.
 			browsertest.Run(t, tab, browsertest.Click("form[data-api=DELETE] button"), browsertest.Until(`document.getElementById("confirm").open`), browsertest.Click("#confirm [value=yes]"),

@@ -23,6 +23,8 @@ type recordPage struct {
 	QuestionID int64
 	// Event is the event of the record as indented JSON.
 	Event string
+	// Server is what its media server calls itself; empty when the source does not tell.
+	Server string
 	// Request is the webhook request it came by; nil when it is not kept.
 	Request *webhooklog.Entry
 	// Polled is set when its source is polled and sends no requests.
@@ -112,7 +114,7 @@ func (g Records) record(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page.Event = string(event)
+	page.Event, page.Server = string(event), work.Event.ServerName
 	request, err := g.Requests.OfRecord(r.Context(), id, rec.CreatedAt)
 	switch {
 	case err == nil:
