@@ -78,7 +78,6 @@ func TestWrongUsageIsToldInOneLine(t *testing.T) {
 		"no folder":                {[]string{"serve", "--data"}, usage, "--data: its value is missing"},
 		"help: unknown command":    {[]string{"help", "frobnicate"}, usage, "frobnicate"},
 		"delete: odd id":           {[]string{"api-key", "delete", "first"}, usage, `"first" is not a whole number`},
-		"simulate: no token":       {[]string{"simulate"}, usage, "TOKEN:USERNAME"},
 		"simulate: token alone":    {[]string{"simulate", "--token", "abc"}, failed, "TOKEN:USERNAME"},
 		"simulate: nobody's token": {[]string{"simulate", "--token", "abc:"}, failed, "TOKEN:USERNAME"},
 		"simulate: empty token":    {[]string{"simulate", "--token", ":mira"}, failed, "TOKEN:USERNAME"},
