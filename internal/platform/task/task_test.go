@@ -98,6 +98,16 @@ func TestCancelAndStopEndTheWork(t *testing.T) {
 	}
 }
 
+func TestIDsGoOnAfterThoseThatAreKept(t *testing.T) {
+	var r task.Registry
+	r.After(41)
+	r.After(7)
+	run, err := r.Start("test", 0, func(context.Context, *task.Task) error { return nil })
+	if err != nil || run.Status().ID != 42 {
+		t.Errorf("the task has the id %d (%v), want 42", run.Status().ID, err)
+	}
+}
+
 func TestStopIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r task.Registry

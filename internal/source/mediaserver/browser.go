@@ -71,6 +71,8 @@ type browser struct {
 	wire   *wire
 	// flat has items asked for at /Items, for the user that the query names.
 	flat bool
+	// marks is set once the server refused to keep an exact state of what it then marked.
+	marks bool
 
 	mu        sync.Mutex
 	server    Server // its Quirks change

@@ -18,13 +18,16 @@ func (b *browser) Write(ctx context.Context, id string, to State) error {
 		return b.missing(errNotThere)
 	}
 	nothing := to == State{}
-	if b.traits.exact != nil && !nothing {
-		done, err := b.writeExact(ctx, id, to)
-		if done || err != nil {
-			return err
-		}
+	if b.traits.exact == nil || nothing || b.marks {
+		return b.mark(ctx, id, to)
 	}
-	return b.mark(ctx, id, to)
+	done, err := b.writeExact(ctx, id, to)
+	if done || err != nil {
+		return err
+	}
+	err = b.mark(ctx, id, to)
+	b.marks = err == nil
+	return err
 }
 
 // writeExact reports whether the server has kept the state as it was given.

@@ -374,6 +374,25 @@ func TestASeedingThatIsCutOffIsUndone(t *testing.T) {
 	}
 }
 
+// Some servers keep one state for the same episode in two files.
+func TestTheSameEpisodeInTwoFilesIsToldOnce(t *testing.T) {
+	r := newSeedRig(t, mediaservertest.Jellyfin, "10.8.13", 0)
+	for n := range 2 {
+		show := r.server.AddShow(mediaservertest.Show{Library: "3", Title: "Listed twice", IDs: map[string]string{"Tvdb": "500"}})
+		r.ids = append(r.ids, r.server.Add(mediaservertest.Item{Library: "3", Show: show.ID, Title: fmt.Sprint("Copy ", n), Season: 1, Episode: 1, Date: "2024-05-19"}).ID)
+	}
+	r.connected()
+	before := r.data()
+	_, told := r.done(r.seed(SeedRequest{DryRun: true}))
+	id, did := r.done(r.seed(SeedRequest{}))
+	if diff := cmp.Diff(told.Counts, did.Counts); diff != "" {
+		t.Errorf("the result is not the preview (-want +got):\n%s", diff)
+	}
+	r.quiet()
+	r.done(r.service.Undo(t.Context(), id))
+	r.differ("after the undo", r.exact(before), r.exact(r.data()))
+}
+
 // A kill between the note and the request, and one between the request and the look at what came of it.
 func TestASeedingThatWasKilledIsUndoneByTheNextProcess(t *testing.T) {
 	r := newSeedRig(t, mediaservertest.Jellyfin, "10.11.8", 2)
@@ -456,6 +475,19 @@ func TestWhatCannotBeSeededOrUndone(t *testing.T) {
 	id, _ := r.done(r.seed(SeedRequest{DryRun: true}))
 	if _, err := r.service.Undo(t.Context(), id); !errors.Is(err, ErrNoUndo) {
 		t.Errorf("of a preview: %v", err)
+	}
+	old, _ := r.done(r.seed(SeedRequest{}))
+	if n, err := r.service.Prune(t.Context(), 500); n != 0 || err != nil {
+		t.Errorf("%d new writes are forgotten (%v)", n, err)
+	}
+	must(t, r.service.store.write(t.Context(), r.login.ID, `UPDATE media_writes SET written_at = ?`, time.Now().Add(-KeepWrites-time.Minute).UnixMilli()))
+	for _, want := range []int64{10, 3, 0} {
+		if n, err := r.service.Prune(t.Context(), 10); n != want || err != nil {
+			t.Errorf("%d old writes are forgotten (%v), want %d", n, err, want)
+		}
+	}
+	if _, err := r.service.Undo(t.Context(), old); !errors.Is(err, ErrNoUndo) {
+		t.Errorf("of what was long ago: %v", err)
 	}
 	r.service.ForecastFor = func(int64) preview.Of {
 		return func(context.Context, watch.Event) (preview.Verdict, error) {
