@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -354,5 +357,31 @@ func TestTheTokenFollowsNoRedirect(t *testing.T) {
 	}
 	if len(other.requests) > 0 {
 		t.Errorf("another host was asked %v", other.requests)
+	}
+}
+
+func TestOneServerIsAskedByOneAtATime(t *testing.T) {
+	var now, most atomic.Int32
+	d := newDoor(t, map[string]http.HandlerFunc{"/System/Info/Public": says(jellyfinPublic)})
+	d.answers[items] = func(w http.ResponseWriter, r *http.Request) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		runtime.Gosched()
+		listing(nil)(w, r)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		c := d.open(t, mediaserver.Jellyfin)
+		all.Go(func() {
+			for range 5 {
+				if _, err := c.Count(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d at once", most.Load())
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/turn"
 )
 
 const (
@@ -35,6 +36,10 @@ var longest = 120 * time.Second
 // errNotThere is wrapped for a path that a server does not know: 404, or a web page where JSON is expected.
 var errNotThere = errors.New("the server does not know this path")
 
+// turns has one request at a time be under way to a host, whoever asks there: several people may be signed in at one server, and
+// a history be imported from it meanwhile.
+var turns turn.Keys[string]
+
 // wire sends requests to one server, one after the other.
 type wire struct {
 	http    *httpx.Client
@@ -47,8 +52,6 @@ type wire struct {
 	// verify makes sure, without the token, that the server at the address is still the same one; nil is never done.
 	verify func(ctx context.Context) error
 
-	turn chan struct{} // has its one element while a request is under way
-
 	mu       sync.Mutex
 	requests int
 	skew     time.Duration
@@ -57,7 +60,7 @@ type wire struct {
 }
 
 func newWire(client *httpx.Client, product, base string, brief time.Duration) *wire {
-	return &wire{http: client, product: product, base: base, brief: brief, turn: make(chan struct{}, 1)}
+	return &wire{http: client, product: product, base: base, brief: brief}
 }
 
 // ask is a request to a server.
@@ -73,12 +76,11 @@ type ask struct {
 // do sends a request and gives a good answer back. The error is that of ctx, or one of those named at Client; a 404 wraps
 // errNotThere, too.
 func (w *wire) do(ctx context.Context, a ask) (*httpx.Response, error) {
-	select {
-	case w.turn <- struct{}{}:
-		defer func() { <-w.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	end, err := turns.Take(ctx, hostOf(w.base))
+	if err != nil {
+		return nil, err
 	}
+	defer end()
 	if err := w.ready(ctx); err != nil {
 		return nil, err
 	}
