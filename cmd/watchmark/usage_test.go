@@ -37,7 +37,7 @@ func TestHelpSaysWhatCountsWithoutAFlag(t *testing.T) {
 		{"serve", []string{"(default ./data; $WATCHMARK_DATA)", "($WATCHMARK_CONFIG)", "127.0.0.1:8787"}},
 		{"match", []string{"0 is specials (default 1).", "Episode number (default 1).", "--date=DATE"}},
 		{"archive search", []string{"(default 10)"}},
-		{"simulate", []string{"(default 127.0.0.1:8788)"}},
+		{"simulate", []string{"127.0.0.1:8788 when not given", "simulated-token:mira when not given"}},
 	} {
 		words := strings.Fields(c.command)
 		got := finish(t, command(t, nil, append([]string{"help"}, words...)...), "")
