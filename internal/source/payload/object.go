@@ -126,8 +126,9 @@ func (o Object) Line(keys ...string) string {
 }
 
 // Clean is text trimmed, valid UTF-8, with control characters as spaces, cut at a
-// rune boundary to at most limit bytes.
+// rune boundary to at most limit bytes. Of a longer text nothing stays in memory.
 func Clean(text string, limit int) string {
+	given := len(text)
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -135,13 +136,16 @@ func Clean(text string, limit int) string {
 		}
 		return r
 	}, text))
-	if len(text) <= limit {
-		return text
+	if len(text) > limit {
+		for limit > 0 && !utf8.RuneStart(text[limit]) {
+			limit--
+		}
+		text = strings.TrimSpace(text[:limit])
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
+	if len(text) < given {
+		return strings.Clone(text)
 	}
-	return strings.TrimSpace(text[:limit])
+	return text
 }
 
 const (

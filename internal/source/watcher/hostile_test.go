@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -136,6 +137,40 @@ func TestWhatCannotBeMarkedIsLoggedSparingly(t *testing.T) {
 		rest()
 		if lines := strings.Count(r.logs.String(), "cannot be marked"); lines == 0 || lines > 2*skippedLogged {
 			t.Errorf("%d lines", lines)
+		}
+	})
+}
+
+// TestHeldPlaysAnsweredTwiceAtOnce has two people, or one with two clicks, answer together.
+func TestHeldPlaysAnsweredTwiceAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		var ids []string
+		for n := range 40 {
+			r.fake.episode(strconv.Itoa(n), "Star", 1, float64(n+1))
+			ids = append(ids, strconv.Itoa(n))
+		}
+		r.run()
+		l := r.signIn()
+		rest()
+		r.fake.mark(true, ids...)
+		rest()
+		if held := r.login(l.ID).Held; len(held) != 1 || len(held[0].Episodes) != 40 {
+			t.Fatalf("held: %+v", held)
+		}
+		var all sync.WaitGroup
+		for n := range 6 {
+			all.Go(func() {
+				if err := r.service.Answer(context.Background(), l.ID, n > 0); err != nil && !errors.Is(err, ErrNothingHeld) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got := len(r.events()); got != 0 && got != 40 {
+			t.Errorf("%d records of 40 plays", got)
+		}
+		if len(r.login(l.ID).Held) > 0 {
+			t.Error("some are held still")
 		}
 	})
 }
