@@ -103,6 +103,7 @@ func (r *reading) run(ctx context.Context, how depth) error {
 	r.Full = r.whole
 	taken, waiting, err := r.s.settle(ctx, r.k.ID)
 	r.Taken, r.Held = r.Taken+taken, waiting
+	r.progress(0)
 	return err
 }
 
@@ -168,11 +169,16 @@ func (r *reading) page(ctx context.Context, items []mediaserver.Item, left int) 
 		}
 		r.read += len(some)
 		left -= len(some)
-		if r.t != nil {
-			r.t.Progress(r.read, r.read+left, readingPlays.With(r.k.name(), r.read, r.Taken))
-		}
+		r.progress(left)
 	}
 	return nil
+}
+
+// progress tells how far a task that waits for the catch-up is.
+func (r *reading) progress(left int) {
+	if r.t != nil {
+		r.t.Progress(r.read, r.read+left, readingPlays.With(r.k.name(), r.read, r.Taken))
+	}
 }
 
 // pageMost bounds what one transaction takes.

@@ -1,10 +1,12 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/platform/reason"
@@ -80,6 +82,21 @@ type fresh struct {
 	at     time.Time
 	events []watch.Event
 	held   bool
+}
+
+// compare puts what was played first before what was played later, and episodes of one date by their numbers: marks are written
+// in this order, while servers tell the newest first.
+func (f fresh) compare(other fresh) int {
+	e, o := f.item.Report.Event, other.item.Report.Event
+	return cmp.Or(f.item.State.At.Compare(other.item.State.At), cmp.Compare(number(e.Season), number(o.Season)), cmp.Compare(number(e.Episode), number(o.Episode)))
+}
+
+// number is the value of n; 0 when it is not told.
+func number[T int | float64](n *T) (value T) {
+	if n != nil {
+		value = *n
+	}
+	return value
 }
 
 // batch is what becomes of some items.
@@ -251,6 +268,7 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 			crowd[at]++
 		}
 	}
+	slices.SortStableFunc(b.news, fresh.compare)
 	for i := range b.news {
 		one := &b.news[i]
 		d, err := one.item.Report.Deliver(watch.Watched)

@@ -478,3 +478,25 @@ func TestACatchUpThatIsCutOff(t *testing.T) {
 		}
 	})
 }
+
+func TestPlaysAreTakenInTheirOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		ids := r.fake.season("Star", 5)
+		r.signIn()
+		r.run()
+		r.fake.mark(true, ids[4], ids[2], ids[3]) // by hand, with one date
+		rest()
+		r.stop()
+		r.fake.play(ids[0])
+		r.fake.play(ids[1])
+		r.restart()
+		rest()
+		var got []float64
+		for _, e := range r.events() {
+			got = append(got, *e.Episode)
+		}
+		if want := []float64{3, 4, 5, 1, 2}; !slices.Equal(got, want) {
+			t.Errorf("episodes %v, want %v", got, want)
+		}
+	})
+}
