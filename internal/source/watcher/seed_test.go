@@ -377,9 +377,13 @@ func TestASeedingThatIsCutOffIsUndone(t *testing.T) {
 // Some servers keep one state for the same episode in two files.
 func TestTheSameEpisodeInTwoFilesIsToldOnce(t *testing.T) {
 	r := newSeedRig(t, mediaservertest.Jellyfin, "10.8.13", 0)
-	for n := range 2 {
-		show := r.server.AddShow(mediaservertest.Show{Library: "3", Title: "Listed twice", IDs: map[string]string{"Tvdb": "500"}})
-		r.ids = append(r.ids, r.server.Add(mediaservertest.Item{Library: "3", Show: show.ID, Title: fmt.Sprint("Copy ", n), Season: 1, Episode: 1, Date: "2024-05-19"}).ID)
+	odd := r.server.AddShow(mediaservertest.Show{Library: "3", Title: "Listed"}) // so that two files are not always read together
+	r.ids = append(r.ids, r.server.Add(mediaservertest.Item{Library: "3", Show: odd.ID, Title: "Night", Season: 1, Episode: 1, Date: "2024-05-19"}).ID)
+	for _, id := range []string{"c0", "c1"} {
+		r.server.AddShow(mediaservertest.Show{ID: id, Library: "3", Title: "Listed twice", IDs: map[string]string{"Tvdb": "500"}})
+		for n := range writtenTogether + 10 {
+			r.ids = append(r.ids, r.server.Add(mediaservertest.Item{Library: "3", Show: id, Title: id, Season: 1, Episode: n + 1, Date: "2024-05-19"}).ID)
+		}
 	}
 	r.connected()
 	before := r.data()
