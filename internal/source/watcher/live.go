@@ -1,7 +1,6 @@
 package watcher
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/source/mediaserver"
 )
 
@@ -39,43 +37,6 @@ const (
 
 // errLost is a live connection that ended without a reason.
 var errLost = reason.New("media_login_lost", "the live connection was lost", "实时连接已断开")
-
-// queue holds the ids that were pushed, each once.
-type queue struct {
-	mu    sync.Mutex
-	ids   []string
-	known map[string]bool
-	more  schedule.Signal
-}
-
-// queueMost bounds the queue: what comes beyond that is found by a catch-up.
-const queueMost = 20_000
-
-func newQueue() *queue { return &queue{known: map[string]bool{}, more: schedule.NewSignal()} }
-
-// add notes ids.
-func (q *queue) add(ids []string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, id := range ids {
-		if id != "" && !q.known[id] && len(q.ids) < queueMost {
-			q.known[id] = true
-			q.ids = append(q.ids, id)
-		}
-	}
-	if len(q.ids) > 0 {
-		q.more.Raise()
-	}
-}
-
-// take empties the queue.
-func (q *queue) take() []string {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	ids := q.ids
-	q.ids, q.known = nil, map[string]bool{}
-	return ids
-}
 
 // follower follows one login.
 type follower struct {
@@ -133,60 +94,6 @@ func (f *follower) session(ctx context.Context) error {
 		return err
 	}
 	return f.follow(ctx, way, lost)
-}
-
-// connect asks who the person is and which libraries they may see, and stores it.
-func (s *Service) connect(ctx context.Context, client mediaserver.Client, k *known) error {
-	who, err := client.Who(ctx)
-	if err != nil {
-		return err
-	}
-	if k.ServerID != "" && who.Server.ID != "" && who.Server.ID != k.ServerID {
-		return mediaserver.ErrOther
-	}
-	libraries, err := client.Libraries(ctx)
-	if err != nil {
-		return err
-	}
-	l := &k.Login
-	if at := who.Server; at.URL != k.URL || at.Pin != k.pin || at.Token != k.token { // Plex tells where a server has moved to
-		k.URL, k.pin, k.token = at.URL, at.Pin, at.Token
-		if err := s.store.lead(ctx, *k); err != nil {
-			return err
-		}
-	}
-	l.Version, l.ServerName, l.UserName = cmp.Or(who.Version, l.Version), cmp.Or(who.Name, l.ServerName), cmp.Or(who.UserName, l.UserName)
-	l.libraries, l.quirks = merge(l.libraries, libraries), client.Quirks()
-	if err := s.store.learn(ctx, *l); err != nil {
-		return err
-	}
-	if err := s.settleLeft(ctx, l.ID, client); err != nil {
-		return err
-	}
-	return s.store.stand(ctx, *l, Connected, reason.Reason{})
-}
-
-// librariesMost bounds the libraries of a login with those that are gone.
-const librariesMost = 400
-
-// merge is the libraries of before with those that the person may see now. One that is new is picked when it usually is; one that is
-// gone is kept, for it may come back.
-func merge(before []library, now []mediaserver.Library) []library {
-	all := make([]library, 0, len(now))
-	for _, l := range now {
-		one := library{Library: l, Picked: l.Usual()}
-		if at := slices.IndexFunc(before, func(b library) bool { return b.ID == l.ID }); at >= 0 {
-			one.Picked, one.Seen = before[at].Picked, before[at].Seen
-		}
-		all = append(all, one)
-	}
-	for _, b := range before {
-		if len(all) < librariesMost && !slices.ContainsFunc(now, func(l mediaserver.Library) bool { return l.ID == b.ID }) {
-			b.Gone = true
-			all = append(all, b)
-		}
-	}
-	return all
 }
 
 // listen makes the live connection and waits until it stands. lost has its end; stop ends it.
@@ -388,22 +295,4 @@ func (f *follower) read(ctx context.Context, ids []string) error {
 		_, err := f.Service.catchUp(ctx, k, f.client, f.shows, recent, nil)
 		return err
 	})
-}
-
-// picked reports whether plays of an item are taken, by its library. Where the server does not tell that, it is told only when all are.
-func (l Login) picked(i mediaserver.Item) answer {
-	all := true
-	for _, one := range l.libraries {
-		if one.ID == i.Library && i.Library != "" {
-			if one.Picked && one.Seen {
-				return yes
-			}
-			return no
-		}
-		all = all && (one.Picked && one.Seen || one.Gone)
-	}
-	if all {
-		return yes
-	}
-	return untold
 }

@@ -27,11 +27,11 @@ type followed struct {
 // plainID is an id of a media server without what its spellings differ by (upstreams/media-servers.md section 4a).
 func plainID(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 
-// follow tells SeenTx of the logins that are followed.
+// follow tells SeenTx of the logins: of those that are not followed now, too, which are caught up when they are again.
 func (s *Service) follow(all []known) {
 	var now []followed
 	for _, k := range all {
-		if k.removed || !k.Enabled || k.userID == "" {
+		if k.removed || k.userID == "" {
 			continue
 		}
 		now = append(now, followed{
@@ -54,9 +54,17 @@ func (f followed) about(e watch.Event) bool {
 // SeenTx notes that a webhook told of a play, so that the login finds it known, and reports whether the login has taken it already.
 // It asks the database nothing where no login may have seen it.
 func (s *Service) SeenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (seen bool, err error) {
-	all := s.followed.Load()
-	if all == nil || e.Action != watch.Watched {
+	if e.Action != watch.Watched {
 		return false, nil
+	}
+	all := s.followed.Load()
+	if all == nil { // the service has just started
+		stored, err := s.store.allOf(ctx, tx)
+		if err != nil {
+			return false, err
+		}
+		s.follow(stored)
+		all = s.followed.Load()
 	}
 	for _, f := range *all {
 		if !f.about(e) {

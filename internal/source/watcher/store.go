@@ -169,8 +169,10 @@ type known struct {
 }
 
 // all lists the logins, the first one first, those that are being forgotten among them.
-func (s store) all(ctx context.Context) ([]known, error) {
-	return db.All(ctx, s.db.Read(), "list logins at media servers", func(row db.Row) (k known, err error) {
+func (s store) all(ctx context.Context) ([]known, error) { return s.allOf(ctx, s.db.Read()) }
+
+func (s store) allOf(ctx context.Context, from db.Querier) ([]known, error) {
+	return db.All(ctx, from, "list logins at media servers", func(row db.Row) (k known, err error) {
 		k.Login, k.keys, err = s.scan(row)
 		return k, err
 	}, `SELECT `+loginColumns+` FROM media_logins ORDER BY id`)

@@ -427,6 +427,33 @@ func TestAReWatchAfterAWebhook(t *testing.T) {
 	})
 }
 
+// What webhooks tell while a login is switched off is known when it is switched on again, and that of before the first look, too.
+func TestWebhooksWhileALoginIsOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		ids := r.fake.season("Star", 3)
+		l := r.signIn()
+		r.run()
+		_, err := r.service.Change(t.Context(), l.ID, Change{Enabled: new(false)})
+		must(t, err)
+		rest()
+		r.fake.play(ids[0])
+		r.hear(webhook(ids[0], 1))
+		r.stop()
+		r.end()
+		again := newRig(t, r.dir, r.fake)
+		*r = *again
+		r.fake.play(ids[1])
+		r.hear(webhook(ids[1], 2))
+		r.run()
+		r.fake.play(ids[2])
+		time.Sleep(24 * time.Hour)
+		_, err = r.service.Change(t.Context(), l.ID, Change{Enabled: new(true)})
+		must(t, err)
+		rest()
+		r.expect("what no webhook told", "Star S1 E3")
+	})
+}
+
 func TestAWebhookOfSomebodyElseCostsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.run()
