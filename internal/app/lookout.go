@@ -306,7 +306,7 @@ func (a *App) lookAtServers(ctx context.Context) error {
 	for _, l := range logins {
 		states := map[notify.Kind]bool{}
 		if l.Enabled && l.UserName != "" {
-			states[notify.ServerSignedOut] = l.State == watcher.SignedOut
+			states[notify.ServerSignedOut] = l.State == watcher.SignedOut && l.ComparedAt != nil
 			states[notify.ServerRefused] = l.State == watcher.Refused
 			states[notify.ServerUnreachable] = l.State == watcher.Unreachable && time.Since(l.LostAt()) >= serverPatience
 			states[notify.ServerAsks] = len(l.Held) > 0

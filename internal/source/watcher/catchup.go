@@ -143,6 +143,9 @@ func (r *reading) meet(ctx context.Context) error {
 		return nil
 	}
 	r.since = r.began
+	if r.k.ComparedAt == nil { // the sign-in was the beginning, however long the server could not be read
+		r.since = r.k.ConnectedAt.Add(r.client.Skew())
+	}
 	err := r.played(ctx, fresh, time.Time{})
 	r.since = time.Time{}
 	if err != nil {

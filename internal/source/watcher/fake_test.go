@@ -27,8 +27,9 @@ type fakeServer struct {
 	playing   map[string]bool
 	cannot    map[string]bool // playing, count, shows
 	noPush    bool
-	untold    bool   // items that are asked for by id do not name their library
-	meanwhile func() // what happens once while shows are asked for
+	slow      time.Duration // what a page of everything takes
+	untold    bool          // items that are asked for by id do not name their library
+	meanwhile func()        // what happens once while shows are asked for
 	// keeps is set for servers that leave played items played when they are played again.
 	keeps bool
 	skew  time.Duration
@@ -233,6 +234,10 @@ func (c *fakeClient) Played(ctx context.Context, of []mediaserver.Library, since
 		what := "played"
 		if since.IsZero() {
 			what = "all played"
+			slow := c.slow
+			c.mu.Unlock()
+			time.Sleep(slow)
+			c.mu.Lock()
 		}
 		err := c.ask(ctx, what)
 		c.mu.Unlock()

@@ -93,6 +93,7 @@ func (f *follower) session(ctx context.Context) error {
 	if err := f.catchUp(ctx, way); err != nil {
 		return err
 	}
+	f.endFirst(f.id)
 	return f.follow(ctx, way, lost)
 }
 

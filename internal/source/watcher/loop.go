@@ -37,6 +37,8 @@ func (s *Service) Run(ctx context.Context) {
 	running := map[int64]*following{}
 	var background sync.WaitGroup
 	defer background.Wait()
+	s.run(true)
+	defer s.run(false)
 	for ctx.Err() == nil {
 		all, err := s.store.all(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -48,6 +50,13 @@ func (s *Service) Run(ctx context.Context) {
 		}
 		s.wake.Wait(ctx, lookEvery)
 	}
+}
+
+// run notes whether logins are followed.
+func (s *Service) run(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = is
 }
 
 // arrange starts and stops what follows logins, as they are now.
@@ -148,6 +157,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 	for ctx.Err() == nil {
 		began, caughtUp := time.Now(), f.caughtUp
 		err := f.session(ctx)
+		f.endFirst(f.id)
 		f.set(Waiting, time.Time{})
 		if ctx.Err() != nil {
 			return nil

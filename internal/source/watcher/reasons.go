@@ -24,6 +24,7 @@ var (
 	choose       = reason.New("media_login_choose", "choose the server to follow", "请选择要跟踪的服务器")
 	noServers    = reason.New("media_login_no_servers", "this Plex account has no server, and none is shared with it", "此 Plex 账号没有服务器，也没有人与其共享")
 	tooMuch      = reason.New("media_login_too_much", "the server tells of more than {most} plays, which nobody has watched: look at what answers there", "服务器报告的播放超过 {most} 条，不可能有人看过这么多：请检查该地址上的服务器")
+	looking      = reason.New("media_login_looking", "signed in; what was played before is being read", "已登录，正在读取以前的播放")
 	broken       = reason.New("media_login_broken", "internal error: the log of the service has the details", "服务内部出错：详情见服务日志")
 )
 

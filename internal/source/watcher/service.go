@@ -83,9 +83,11 @@ type Service struct {
 	// keeping is held while a sign-in is stored, so that two of one person become one login.
 	keeping sync.Mutex
 
-	mu    sync.Mutex
-	moods map[int64]*mood // of the logins that are followed
-	syncs map[int64]bool  // logins that a task reads
+	mu      sync.Mutex
+	running bool                 // Run is
+	firsts  map[int64]*firstLook // those that are to come
+	moods   map[int64]*mood      // of the logins that are followed
+	syncs   map[int64]bool       // logins that a task reads
 }
 
 // mood is how following a login goes.
@@ -97,7 +99,7 @@ type mood struct {
 
 // NewService is a Service.
 func NewService(c Config) *Service {
-	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, syncs: map[int64]bool{}}
+	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, firsts: map[int64]*firstLook{}, syncs: map[int64]bool{}}
 }
 
 // Kick has the Service look at its settings and logins anew.
@@ -143,6 +145,9 @@ func (s *Service) complete(ctx context.Context, l Login) (Login, error) {
 	s.mu.Lock()
 	if m := s.moods[l.ID]; m != nil {
 		l.Way, l.NextCatchUp = m.way, pointer(m.next)
+	}
+	if l.State == Connected && s.looks(l.ID) {
+		l.State, l.Problem = SignedOut, looking.With()
 	}
 	s.mu.Unlock()
 	l.Held, err = s.heldOf(ctx, l.ID)

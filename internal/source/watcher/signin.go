@@ -29,7 +29,7 @@ func (s *Service) Add(ctx context.Context, n NewLogin) (Login, error) {
 	if err != nil {
 		return Login{}, err
 	}
-	l := Login{Kind: n.Kind, URL: strings.TrimSpace(n.URL), pin: strings.TrimSpace(n.Pin), MediaUserName: name, State: SignedOut, quirks: mediaserver.Quirks{}}
+	l := Login{Kind: n.Kind, URL: strings.TrimSpace(n.URL), pin: strings.TrimSpace(n.Pin), MediaUserName: name, State: SignedOut, Enabled: true, quirks: mediaserver.Quirks{}}
 	if l.URL != "" && (n.Kind == mediaserver.Plex || !strings.Contains(l.URL, "://")) { // a sign-in checks the address by itself
 		if l, err = s.moved(ctx, l); err != nil {
 			return Login{}, err
@@ -39,11 +39,7 @@ func (s *Service) Add(ctx context.Context, n NewLogin) (Login, error) {
 	if err != nil {
 		return Login{}, err
 	}
-	id, err := s.keep(ctx, k)
-	if err != nil {
-		return Login{}, err
-	}
-	return s.Login(ctx, id)
+	return s.kept(ctx, k)
 }
 
 // SignIn signs in again, at the same server as the same person. Errors are ErrNotFound, ErrOff and *reason.FieldError.
@@ -62,10 +58,7 @@ func (s *Service) SignIn(ctx context.Context, id int64, c Credentials) (Login, e
 	if k.token != "" && before.userID != "" && k.userID != before.userID {
 		return Login{}, reason.At("username", otherPerson.With(k.UserName))
 	}
-	if id, err = s.keep(ctx, k); err != nil {
-		return Login{}, err
-	}
-	return s.Login(ctx, id)
+	return s.kept(ctx, k)
 }
 
 // admit signs in by password, or begins a sign-in by code. The sign-in that was there before holds until a new one is.
@@ -108,6 +101,16 @@ func (k known) signedIn(got mediaserver.Login) known {
 	return k
 }
 
+// kept is the login that has a sign-in now, once what was played before is known.
+func (s *Service) kept(ctx context.Context, k known) (Login, error) {
+	id, err := s.keep(ctx, k)
+	if err != nil {
+		return Login{}, err
+	}
+	s.awaitFirst(ctx, id)
+	return s.Login(ctx, id)
+}
+
 // keep stores a sign-in and answers the login that has it: where the same person is connected at the same server, that one takes
 // it over, with what is known of their plays.
 func (s *Service) keep(ctx context.Context, k known) (id int64, err error) {
@@ -124,9 +127,14 @@ func (s *Service) keep(ctx context.Context, k known) (id int64, err error) {
 		}
 	}
 	if k.ID == 0 {
-		return s.store.add(ctx, k.Login, k.keys)
+		id, err = s.store.add(ctx, k.Login, k.keys)
+	} else {
+		id, err = k.ID, s.store.sign(ctx, k.Login, k.keys)
 	}
-	return k.ID, s.store.sign(ctx, k.Login, k.keys)
+	if err == nil && k.token != "" && k.ComparedAt == nil && k.Enabled {
+		s.expectFirst(id)
+	}
+	return id, err
 }
 
 // takeOver gives the sign-in of k to the login that the person has already.
@@ -279,8 +287,5 @@ func (s *Service) Choose(ctx context.Context, id int64, server, person, pin stri
 		}
 		return Login{}, err
 	}
-	if id, err = s.keep(ctx, k); err != nil {
-		return Login{}, err
-	}
-	return s.Login(ctx, id)
+	return s.kept(ctx, k)
 }

@@ -94,6 +94,54 @@ func TestASignInByCode(t *testing.T) {
 	})
 }
 
+// What is played once a person is told that they are connected is news, also where the server dates it before.
+func TestAPlayRightAfterTheSignIn(t *testing.T) {
+	for name, code := range map[string]bool{"by password": false, "by code": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, r *rig) {
+				r.fake.season("Star", 3)
+				r.run()
+				r.fake.set("Star-1", mediaserver.State{Played: true, Count: 1, At: r.fake.now().Add(-time.Second)})
+				r.fake.change(func() { r.fake.slow, r.dialer.confirmed = 3*time.Second, true }) // the first look takes its time
+				var l Login
+				if code {
+					var err error
+					l, err = r.service.Add(t.Context(), NewLogin{Kind: mediaserver.Jellyfin, URL: "http://attic:8096"})
+					must(t, err)
+					for l.State != Connected {
+						time.Sleep(10 * time.Millisecond)
+						l = r.login(l.ID)
+					}
+				} else {
+					l = r.signIn()
+				}
+				if l.State != Connected || l.ComparedAt == nil || l.Known != 1 || l.Way != Live {
+					t.Fatalf("connected as %+v", l)
+				}
+				r.fake.set("Star-2", mediaserver.State{Played: true, Count: 1, At: r.fake.now().Add(-length)})
+				r.fake.push("Star-2")
+				rest()
+				r.expect("at once", "Star S1 E2")
+			})
+		})
+	}
+}
+
+func TestASignInAtALargeServerDoesNotKeepAPersonWaiting(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.fake.season("Star", 3)
+		r.run()
+		r.fake.change(func() { r.fake.slow = time.Minute })
+		began := time.Now()
+		if l := r.signIn(); l.State != Connected || l.ComparedAt != nil || time.Since(began) > firstMost+time.Second {
+			t.Errorf("after %s: %+v", time.Since(began), l)
+		}
+		r.fake.mark(true, "Star-1")
+		time.Sleep(5 * time.Minute)
+		r.expect("after the first look", "Star S1 E1")
+	})
+}
+
 func TestACodeThatNobodyConfirms(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		l, err := r.service.Add(t.Context(), NewLogin{Kind: mediaserver.Jellyfin, URL: "http://attic:8096"})

@@ -219,8 +219,9 @@ func (s store) signTx(ctx context.Context, tx *sql.Tx, l Login, k keys) error {
 		choices = toJSON(l.Choices)
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE media_logins SET url = ?, pin = ?, device = ?, server_id = ?, server_name = ?, server_version = ?, user_id = ?, user_name = ?,
-		media_user_name = ?, credentials = ?, version = version + 1, state = ?, problem = ?, lost_at = 0, quirks = ?, choices = ? WHERE id = ?`,
-		l.URL, l.pin, l.device, l.ServerID, l.ServerName, l.Version, l.userID, l.UserName, l.MediaUserName, sealed, l.State, l.Problem, toJSON(l.quirks), choices, l.ID)
+		media_user_name = ?, credentials = ?, version = version + 1, state = ?, problem = ?, lost_at = 0, quirks = ?, choices = ?,
+		connected_at = CASE WHEN compared_at = 0 AND ? THEN ? ELSE connected_at END WHERE id = ?`,
+		l.URL, l.pin, l.device, l.ServerID, l.ServerName, l.Version, l.userID, l.UserName, l.MediaUserName, sealed, l.State, l.Problem, toJSON(l.quirks), choices, k.token != "", time.Now().UnixMilli(), l.ID)
 	if err != nil {
 		return fmt.Errorf("store the sign-in of media login %d: %w", l.ID, err)
 	}
