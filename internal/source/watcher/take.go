@@ -262,12 +262,7 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 	if err := w.s.fill(ctx, w.l, w.client, w.shows, items); err != nil {
 		return err
 	}
-	crowd := map[time.Time]int{} // who marks a season gives all of it one date; one in whole seconds may be that of two plays
-	for _, one := range b.news {
-		if at := one.item.State.At; at.Nanosecond() != 0 {
-			crowd[at]++
-		}
-	}
+	crowd := crowded(b.news)
 	slices.SortStableFunc(b.news, fresh.compare)
 	for i := range b.news {
 		one := &b.news[i]
@@ -276,9 +271,29 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 			return fmt.Errorf("make events of %s: %w", one.row.item, err)
 		}
 		one.events = d.Events
-		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[one.item.State.At] > 1)
+		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[one.item.State.At])
 	}
 	return nil
+}
+
+// together is how close two dates are of which nobody can have played both: who marks a season gives all of it one date, or the server
+// dates one after the other.
+const together = 2 * time.Second
+
+// crowded are the dates of news that are so close to that of another one.
+func crowded(all []fresh) map[time.Time]bool {
+	dates := make([]time.Time, len(all))
+	for i, one := range all {
+		dates[i] = one.item.State.At
+	}
+	slices.SortFunc(dates, time.Time.Compare)
+	crowd := map[time.Time]bool{}
+	for i := 1; i < len(dates); i++ {
+		if dates[i].Sub(dates[i-1]) < together {
+			crowd[dates[i-1]], crowd[dates[i]] = true, true
+		}
+	}
+	return crowd
 }
 
 // store stores a batch. The error is errMeanwhile when a webhook told of one of the news since it was looked up.

@@ -42,13 +42,16 @@ func TestASeasonThatIsMarkedByHandIsTakenWhole(t *testing.T) {
 
 func TestMoreThanALimitAtOnceAskAPerson(t *testing.T) {
 	for name, c := range map[string]struct {
-		off, dated bool
-		take       bool
+		off, take bool
+		dated     func(n int) time.Duration
 	}{
-		"in one push, and taken":                       {take: true},
-		"in one push, and dismissed":                   {},
-		"while the service was off, without dates":     {off: true, take: true},
-		"while the service was off, all with one date": {off: true, dated: true},
+		"in one push, and taken":                            {take: true},
+		"in one push, and dismissed":                        {},
+		"while the service was off, without dates":          {off: true, take: true},
+		"while the service was off, all with one date":      {off: true, dated: func(int) time.Duration { return 123 * time.Millisecond }},
+		"while it was off, at a server of whole seconds":    {off: true, dated: func(int) time.Duration { return 0 }},
+		"while it was off, dated one after the other":       {off: true, dated: func(n int) time.Duration { return time.Duration(n) * 30 * time.Millisecond }},
+		"while it was off, one after the other, in seconds": {off: true, dated: func(n int) time.Duration { return time.Duration(n/20) * time.Second }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
@@ -62,7 +65,13 @@ func TestMoreThanALimitAtOnceAskAPerson(t *testing.T) {
 				if c.off {
 					r.stop()
 				}
-				r.fake.mark(c.dated, ids...)
+				if c.dated == nil {
+					r.fake.mark(false, ids...)
+				} else {
+					for n, id := range ids {
+						r.fake.set(id, mediaserver.State{Played: true, Count: 2, At: time.Now().Truncate(time.Second).Add(c.dated(n))})
+					}
+				}
 				if c.off {
 					r.restart()
 				}
