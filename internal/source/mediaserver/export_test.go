@@ -18,3 +18,10 @@ func SetSilence(t *testing.T, d time.Duration) {
 	silence = d
 	t.Cleanup(func() { silence = before })
 }
+
+// SetMostRows has lists be taken for endless sooner.
+func SetMostRows(t *testing.T, n int) {
+	before := mostRows
+	mostRows = n
+	t.Cleanup(func() { mostRows = before })
+}

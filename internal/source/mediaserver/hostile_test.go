@@ -179,3 +179,42 @@ func TestAnotherServerAtTheAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestListsWithoutEndAreLeft has every page of a list be another one.
+func TestListsWithoutEndAreLeft(t *testing.T) {
+	mediaserver.SetMostRows(t, 1000)
+	for _, kind := range []mediaserver.Kind{mediaserver.Jellyfin, mediaserver.Emby, mediaserver.FnOS, mediaserver.Plex} {
+		t.Run(string(kind), func(t *testing.T) {
+			n := 0
+			page := func(name, row string) http.HandlerFunc {
+				return func(w http.ResponseWriter, r *http.Request) {
+					var rows []string
+					for range 400 {
+						n++
+						rows = append(rows, fmt.Sprintf(row, n))
+					}
+					says(fmt.Sprintf(name, strings.Join(rows, ",")))(w, r)
+				}
+			}
+			d := newDoor(t, map[string]http.HandlerFunc{
+				"/System/Info/Public":         says(jellyfinPublic),
+				"/identity":                   says(`{"MediaContainer":{"machineIdentifier":"` + serverID + `","version":"1.42"}}`),
+				"/library/sections":           says(`{"MediaContainer":{"Directory":[{"key":"3","type":"show","title":"s"}]}}`),
+				"/library/sections/3/all":     page(`{"MediaContainer":{"totalSize":1000000,"Metadata":[%s]}}`, `{"ratingKey":"%d","type":"episode","index":1,"viewCount":1,"librarySectionID":3}`),
+				"/Users/" + userID + "/Items": page(`{"Items":[%s],"TotalRecordCount":1000000}`, `{"Id":"%d","Type":"Episode","IndexNumber":1,"UserData":{"Played":true}}`),
+				"/emby/System/Info/Public":    says(jellyfinPublic),
+			})
+			read := 0
+			err := d.open(t, kind).Played(t.Context(), []mediaserver.Library{{ID: "3", Kind: "show"}}, time.Time{}, func(some []mediaserver.Item, _ int) error {
+				read += len(some)
+				return nil
+			})
+			if read > 1000 {
+				t.Errorf("%d rows are read: %v", read, err)
+			}
+			if !errors.Is(err, mediaserver.ErrUnreachable) && kind != mediaserver.FnOS { // which answers more than was asked for: that is all
+				t.Errorf("it ends as %v", err)
+			}
+		})
+	}
+}

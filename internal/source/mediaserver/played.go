@@ -23,6 +23,9 @@ const (
 	mostRemembered = 100_000
 )
 
+// mostRows bounds one list: the largest library that was told of has a fifth of that. Tests set it.
+var mostRows = 300_000
+
 // list is what is asked of one library.
 type list struct {
 	path    string
@@ -73,7 +76,9 @@ func (b *browser) read(ctx context.Context, l list, each func(rows []payload.Obj
 			return unreachable(endless.With(b.traits.product))
 		}
 		before = first
-		start += len(rows)
+		if start += len(rows); start > mostRows {
+			break
+		}
 		enough, err := each(rows, max(total-start, 0))
 		switch {
 		case err != nil || enough:

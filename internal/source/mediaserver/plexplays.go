@@ -157,7 +157,7 @@ func (c *plexClient) rows(ctx context.Context, library string, query url.Values,
 // pages asks for a list page by page until each wants no more. A server may give other pages than were asked for, or everything
 // at once.
 func (c *plexClient) pages(ctx context.Context, path string, query url.Values, size int, each func(metas []payload.Object, left int) (bool, error)) error {
-	start, before := 0, ""
+	start, read, before := 0, 0, ""
 	for page := range mostPages {
 		if page > 0 && size == fullPage {
 			if err := rest(ctx); err != nil {
@@ -185,6 +185,9 @@ func (c *plexClient) pages(ctx context.Context, path string, query url.Values, s
 			return nil
 		case placed:
 			start = offset
+		}
+		if read += len(metas); read > mostRows {
+			break
 		}
 		start, before = start+len(metas), first
 		if total <= 0 && len(metas) != size {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,9 @@ import (
 
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/source/preview"
+	"watchmark/internal/testkit/mediaservertest"
+	"watchmark/internal/watch"
 )
 
 func TestTwoSignInsAtOnceAreOneLogin(t *testing.T) {
@@ -173,4 +177,51 @@ func TestHeldPlaysAnsweredTwiceAtOnce(t *testing.T) {
 			t.Error("some are held still")
 		}
 	})
+}
+
+// TestASeasonMarkedWhereTheLibraryIsNotTold has more marked by hand than is taken without a question, on a server that does not tell
+// of which library the episodes are.
+func TestASeasonMarkedWhereTheLibraryIsNotTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		var ids []string
+		for n := range 2*burst + 5 {
+			r.fake.episode(strconv.Itoa(n), "Star", 1, float64(n+1))
+			ids = append(ids, strconv.Itoa(n))
+		}
+		r.fake.untold = true
+		r.run()
+		l := r.signIn()
+		rest()
+		for n, id := range ids { // each with a date of its own
+			r.fake.set(id, mediaserver.State{Played: true, Count: 1, At: r.fake.now().Add(time.Duration(n) * time.Millisecond)})
+		}
+		r.fake.push(ids...)
+		rest()
+		r.expect("a season that was marked")
+		now := r.login(l.ID)
+		if len(now.Held) != 1 || len(now.Held[0].Episodes) != len(ids) || now.CatchUp.Held != len(ids) {
+			t.Errorf("held: %+v, of the catch-up %+v", now.Held, now.CatchUp)
+		}
+	})
+}
+
+// TestNothingIsWrittenForARemovedLogin removes a login whose sign-out the server does not take, while its list is being looked up.
+func TestNothingIsWrittenForARemovedLogin(t *testing.T) {
+	r := newSeedRig(t, mediaservertest.Jellyfin, "", 2)
+	r.connected()
+	before, list := r.data(), r.service.ForecastFor
+	r.service.ForecastFor = func(account int64) preview.Of {
+		of := list(account)
+		return func(ctx context.Context, e watch.Event) (preview.Verdict, error) {
+			r.server.SetFault(&mediaservertest.Fault{Path: "Logout", Status: http.StatusBadGateway})
+			if err := r.service.Remove(ctx, r.login.ID); err != nil && !errors.Is(err, ErrNotFound) {
+				t.Error(err)
+			}
+			return of(ctx, e)
+		}
+	}
+	if s, _ := r.ends(r.seed(SeedRequest{})); s.State != task.Failed {
+		t.Errorf("the task is %s", s.State)
+	}
+	r.differ("written after the login was removed", before, r.data())
 }

@@ -265,6 +265,9 @@ func (w *writing) write(ctx context.Context, some []planned) (done int, err erro
 		return 0, err
 	}
 	defer end()
+	if err := thereTx(ctx, w.DB.Read(), w.login.ID, 0); err != nil {
+		return 0, err
+	}
 	now, err := itemsOf(ctx, w.client, ids(some, func(p planned) string { return p.id }))
 	if err != nil {
 		return 0, err

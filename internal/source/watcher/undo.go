@@ -65,6 +65,9 @@ func (w *writing) restore(ctx context.Context, rows []written) (done int, err er
 		return 0, err
 	}
 	defer end()
+	if err := thereTx(ctx, w.DB.Read(), w.login.ID, 0); err != nil {
+		return 0, err
+	}
 	now, err := itemsOf(ctx, w.client, ids(rows, func(r written) string { return r.item }))
 	if err != nil {
 		return 0, err
