@@ -332,3 +332,23 @@ func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
 		t.Errorf("only %d doors were tried", doors)
 	}
 }
+
+// Nothing of media servers is told or done without a sign-in.
+func TestServersNeedASignIn(t *testing.T) {
+	r := newRig(t)
+	r.admin()
+	doors := 0
+	for path, item := range r.doc.Paths {
+		if !strings.HasPrefix(path, "/api/servers") && !strings.HasPrefix(path, "/api/tasks/") {
+			continue
+		}
+		for method := range methodsOf(item) {
+			doors++
+			r.anonymous(method, strings.ReplaceAll(path, "{id}", "1"), nil).want(http.StatusUnauthorized)
+			r.anonymous(method, strings.ReplaceAll(path, "{id}", "1"), nil, "Authorization", "Bearer wrong").want(http.StatusUnauthorized)
+		}
+	}
+	if doors < 14 {
+		t.Errorf("only %d doors were tried", doors)
+	}
+}
