@@ -55,6 +55,12 @@ type reading struct {
 }
 
 func (r *reading) run(ctx context.Context, how depth) error {
+	// What a reading left that was cut off did not come at once with what this one finds.
+	left, _, err := r.s.settle(ctx, r.k.ID)
+	if err != nil {
+		return err
+	}
+	r.Taken += left
 	r.ask(ctx)
 	r.count, r.began = -1, r.clock
 	// A clock that was ahead has left times that are still to come.
