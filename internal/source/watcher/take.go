@@ -262,8 +262,10 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 	if err := w.s.fill(ctx, w.l, w.client, w.shows, items); err != nil {
 		return err
 	}
-	crowd := crowded(b.news)
 	slices.SortStableFunc(b.news, fresh.compare)
+	if !w.live {
+		holdCrowds(b.news)
+	}
 	for i := range b.news {
 		one := &b.news[i]
 		d, err := one.item.Report.Deliver(watch.Watched)
@@ -271,29 +273,40 @@ func (w *look) finish(ctx context.Context, b *batch) error {
 			return fmt.Errorf("make events of %s: %w", one.row.item, err)
 		}
 		one.events = d.Events
-		one.held = w.live && len(b.news) > burst || !w.live && (one.at.IsZero() || crowd[one.item.State.At])
+		one.held = one.held || w.live && len(b.news) > burst || !w.live && one.at.IsZero()
 	}
 	return nil
 }
 
-// together is how close two dates are of which nobody can have played both: who marks a season gives all of it one date, or the server
-// dates one after the other.
+// together is how close two dates of one show are, or of two films, of which nobody can have played both: who marks a season gives all
+// of it one date, or the server one after the other. Some servers tell whole seconds only.
 const together = 2 * time.Second
 
-// crowded are the dates of news that are so close to that of another one.
-func crowded(all []fresh) map[time.Time]bool {
-	dates := make([]time.Time, len(all))
-	for i, one := range all {
-		dates[i] = one.item.State.At
+// holdCrowds holds what was marked by hand of news that are sorted: more than burst of one show, or of films, that nobody can have
+// played one after the other.
+func holdCrowds(all []fresh) {
+	shows := map[string][]*fresh{}
+	for i := range all {
+		of := ""
+		if e := all[i].item.Report.Event; e.Episode != nil {
+			of = cmp.Or(e.SeriesID, e.Title)
+		}
+		shows[of] = append(shows[of], &all[i])
 	}
-	slices.SortFunc(dates, time.Time.Compare)
-	crowd := map[time.Time]bool{}
-	for i := 1; i < len(dates); i++ {
-		if dates[i].Sub(dates[i-1]) < together {
-			crowd[dates[i-1]], crowd[dates[i]] = true, true
+	near := func(a, b *fresh) bool { return b.item.State.At.Sub(a.item.State.At) < together }
+	for _, some := range shows {
+		var crowd []*fresh
+		for i, one := range some {
+			if i > 0 && near(some[i-1], one) || i+1 < len(some) && near(one, some[i+1]) {
+				crowd = append(crowd, one)
+			}
+		}
+		if len(crowd) > burst {
+			for _, one := range crowd {
+				one.held = true
+			}
 		}
 	}
-	return crowd
 }
 
 // store stores a batch. The error is errMeanwhile when a webhook told of one of the news since it was looked up.

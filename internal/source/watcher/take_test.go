@@ -107,6 +107,28 @@ func TestMoreThanALimitAtOnceAskAPerson(t *testing.T) {
 	}
 }
 
+// TestManyShortPlaysOfSeveralShows: what a server tells of one moment is a mark by hand only where it is much of one show.
+func TestManyShortPlaysOfSeveralShows(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		var ids []string
+		for _, show := range []string{"Star", "Comet", "Moon"} {
+			ids = append(ids, r.fake.season(show, 24)...)
+		}
+		l := r.signIn()
+		r.run()
+		r.stop()
+		time.Sleep(time.Hour)
+		for _, id := range ids {
+			r.fake.set(id, mediaserver.State{Played: true, Count: 1, At: time.Now()})
+		}
+		r.restart()
+		rest()
+		if n := len(r.events()); n != len(ids) || len(r.login(l.ID).Held) != 0 {
+			t.Errorf("%d records of %d, held %+v", n, len(ids), r.login(l.ID).Held)
+		}
+	})
+}
+
 func TestFewMarksByHandWhileTheServiceWasOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		ids := r.fake.season("Star", 12)
