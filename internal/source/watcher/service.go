@@ -245,11 +245,13 @@ func checkName(name string) (string, error) {
 	return name, nil
 }
 
-// pick is the libraries with those picked that have the ids.
+// pick is the libraries with those picked that have the ids. What is played in one while it is not picked is old when it is picked
+// again, as at its first sight.
 func pick(all []library, ids []string) ([]library, error) {
 	picked := slices.Clone(all)
 	for i := range picked {
 		picked[i].Picked = slices.Contains(ids, picked[i].ID)
+		picked[i].Seen = picked[i].Seen && picked[i].Picked
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(all, func(l library) bool { return l.ID == id && !l.Gone }) {

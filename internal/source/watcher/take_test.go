@@ -292,6 +292,17 @@ func TestTheFirstSightOfALibraryThatIsPickedLater(t *testing.T) {
 		r.fake.play("home-9")
 		rest()
 		r.expect("of a library that is picked", "At home S1 E9")
+		pick := func(ids ...string) {
+			_, err := r.service.Change(t.Context(), l.ID, Change{Libraries: &ids})
+			must(t, err)
+			rest()
+		}
+		pick("anime")
+		again := r.fake.episode("home-10", "At home", 1, 10)
+		again.Library = "home"
+		r.fake.play("home-10")
+		pick("anime", "home")
+		r.expect("of a library that was not picked for a while", "At home S1 E9")
 		_, err = r.service.Change(t.Context(), l.ID, Change{Libraries: &[]string{"nowhere"}})
 		if err == nil {
 			t.Error("a library that is not there is picked")
