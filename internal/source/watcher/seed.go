@@ -258,20 +258,28 @@ func (w *writing) revise(p planned, status SeedStatus, why reason.Reason) {
 	}
 }
 
+// turn takes the turn of the login, until end is called, and reads how some items stand now.
+func (w *writing) turn(ctx context.Context, ids []string) (now map[string]mediaserver.Item, end func(), err error) {
+	end, err = w.turns.Take(ctx, w.login.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = thereTx(ctx, w.DB.Read(), w.login.ID, 0); err == nil {
+		now, err = itemsOf(ctx, w.client, ids)
+	}
+	if err != nil {
+		end()
+	}
+	return now, end, err
+}
+
 // write writes some items, in one turn, and tells how many of them it came to.
 func (w *writing) write(ctx context.Context, some []planned) (done int, err error) {
-	end, err := w.turns.Take(ctx, w.login.ID)
+	now, end, err := w.turn(ctx, ids(some, func(p planned) string { return p.id }))
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	if err := thereTx(ctx, w.DB.Read(), w.login.ID, 0); err != nil {
-		return 0, err
-	}
-	now, err := itemsOf(ctx, w.client, ids(some, func(p planned) string { return p.id }))
-	if err != nil {
-		return 0, err
-	}
 	var rows []written
 	for done < len(some) && err == nil {
 		p := some[done]

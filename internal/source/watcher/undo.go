@@ -60,18 +60,11 @@ func (w *writing) undo(ctx context.Context) error {
 
 // restore writes back what some items were before, in one turn.
 func (w *writing) restore(ctx context.Context, rows []written) (done int, err error) {
-	end, err := w.turns.Take(ctx, w.login.ID)
+	now, end, err := w.turn(ctx, ids(rows, func(r written) string { return r.item }))
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	if err := thereTx(ctx, w.DB.Read(), w.login.ID, 0); err != nil {
-		return 0, err
-	}
-	now, err := itemsOf(ctx, w.client, ids(rows, func(r written) string { return r.item }))
-	if err != nil {
-		return 0, err
-	}
 	var sent []written
 	for _, row := range rows {
 		i, there := now[row.item]
