@@ -17,6 +17,9 @@ type shows map[string]mediaserver.Show
 
 // fill gives events of episodes the ids and the original title of their series.
 func (s *Service) fill(ctx context.Context, l Login, client mediaserver.Client, known shows, items []*mediaserver.Item) error {
+	if len(known)+len(items) > showsMost { // before it is looked for what is missing: what is known of these would be gone, too
+		clear(known)
+	}
 	var missing []string
 	asked := map[string]bool{}
 	for _, i := range items {
@@ -56,9 +59,6 @@ func (s *Service) learnShows(ctx context.Context, l Login, client mediaserver.Cl
 	}
 	if err != nil {
 		return err
-	}
-	if len(known)+len(ids) > showsMost {
-		clear(known)
 	}
 	for _, id := range ids {
 		known[id] = mediaserver.Show{} // one that the server does not tell is not asked for again

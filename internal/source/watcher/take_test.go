@@ -373,6 +373,36 @@ func TestEventsHaveWhatMatchingNeeds(t *testing.T) {
 }
 
 // webhook is an event of a webhook of the fake server.
+func TestShowsAreForgottenBeforeAPageAndNotWithinIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		for n, title := range []string{"Star", "Comet"} {
+			r.fake.shows = append(r.fake.shows, mediaserver.Show{ID: "series of " + title, Title: title, IDs: watch.IDs{"tvdb": fmt.Sprint(900001 + n)}})
+		}
+		fill := func(known shows, titles ...string) []*mediaserver.Item {
+			var items []*mediaserver.Item
+			for _, title := range titles {
+				i := *r.fake.episode("1 of "+title, title, 1, 1)
+				items = append(items, &i)
+			}
+			must(t, r.service.fill(t.Context(), Login{}, &fakeClient{fakeServer: r.fake}, known, items))
+			return items
+		}
+		known := shows{}
+		fill(known, "Star")
+		for n := range showsMost - 2 {
+			known[fmt.Sprint("other ", n)] = mediaserver.Show{}
+		}
+		for _, i := range fill(known, "Star", "Comet") {
+			if len(i.Report.Event.SeriesIDs) == 0 {
+				t.Errorf("no ids of %s", i.Report.Event.Title)
+			}
+		}
+		if len(known) > showsMost {
+			t.Errorf("%d shows are known", len(known))
+		}
+	})
+}
+
 func webhook(id string, number float64) watch.Event {
 	return watch.Event{
 		Source: watch.Jellyfin, Action: watch.Watched, Media: watch.Episode, Title: "Star", Season: new(1), Episode: &number,
