@@ -65,6 +65,10 @@ func MediaOf(itemType string) (media Media, ok bool) {
 // IDs are provider ids by lower-case provider name: tmdb, tvdb, imdb, anidb, …
 type IDs map[string]string
 
+// PlainID is an id of a media server without what its spellings differ by: some servers, and templates of Jellyfin's webhooks, write
+// dashes into it (upstreams/media-servers.md section 4a).
+func PlainID(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
+
 // Event is one report of a source about one episode or one film.
 type Event struct {
 	Source Source `json:"source"`

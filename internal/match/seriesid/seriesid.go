@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -89,16 +88,12 @@ func (s Series) put(ctx context.Context, tx *sql.Tx, imported bool) error {
 		ON CONFLICT (source, server, series) DO UPDATE SET title = excluded.title, ids = excluded.ids, imported = excluded.imported, seen_at = excluded.seen_at,
 			original_title = CASE excluded.original_title WHEN '' THEN series_ids.original_title ELSE excluded.original_title END,
 			year = CASE excluded.year WHEN 0 THEN series_ids.year ELSE excluded.year END`,
-		s.Source, plain(s.Server), plain(s.ID), s.Title, s.Original, s.Year, string(ids), imported, time.Now().UnixMilli())
+		s.Source, watch.PlainID(s.Server), watch.PlainID(s.ID), s.Title, s.Original, s.Year, string(ids), imported, time.Now().UnixMilli())
 	if err != nil {
 		return fmt.Errorf("remember a series: %w", err)
 	}
 	return nil
 }
-
-// plain is an id of a media server without what its spellings differ by: templates of Jellyfin's webhooks write dashes into
-// it (upstreams/media-servers.md section 4a).
-func plain(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 
 // known is a remembered series.
 type known struct {
@@ -125,7 +120,7 @@ func (s *Store) Find(ctx context.Context, e watch.Event) (ids watch.IDs, from re
 		all = append(all, k)
 		return json.Unmarshal([]byte(text), &all[len(all)-1].IDs)
 	}, `SELECT series, original_title, year, ids, imported, seen_at FROM series_ids WHERE source = ? AND server = ? AND title = ? LIMIT ?`,
-		e.Source, plain(e.ServerID), e.Title, alikeMost+1)
+		e.Source, watch.PlainID(e.ServerID), e.Title, alikeMost+1)
 	if err != nil || len(all) > alikeMost {
 		return nil, reason.Reason{}, err
 	}
@@ -149,7 +144,7 @@ func (s *Store) Find(ctx context.Context, e watch.Event) (ids watch.IDs, from re
 
 // contradicts reports whether an event of the title of k is of another series.
 func (k known) contradicts(e watch.Event) bool {
-	return e.SeriesID != "" && plain(e.SeriesID) != k.ID ||
+	return e.SeriesID != "" && watch.PlainID(e.SeriesID) != k.ID ||
 		e.OriginalTitle != "" && k.Original != "" && title.Key(e.OriginalTitle) != title.Key(k.Original) ||
 		// A special may be older than the series, and a year may turn between two time zones.
 		k.Year != 0 && e.AirDate.Year != 0 && e.AirDate.Year < k.Year-1 && (e.Season == nil || *e.Season != 0)

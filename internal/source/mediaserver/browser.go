@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/source/payload"
+	"watchmark/internal/watch"
 )
 
 // trait is in what the servers that share Emby's ancestor differ.
@@ -213,9 +214,7 @@ func (b *browser) snapshotInfo() payload.Object {
 }
 
 // sameID compares ids, which some servers write with dashes in one place and without in another.
-func sameID(a, b string) bool {
-	return strings.EqualFold(strings.ReplaceAll(a, "-", ""), strings.ReplaceAll(b, "-", ""))
-}
+func sameID(a, b string) bool { return watch.PlainID(a) == watch.PlainID(b) }
 
 // mostLibraries bounds the libraries of a person.
 const mostLibraries = 200

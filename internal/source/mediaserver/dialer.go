@@ -2,7 +2,6 @@ package mediaserver
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -194,11 +193,4 @@ func (d *Dialer) meet(ctx context.Context, s Server) (Server, Found, error) {
 func (k Kind) mayBe(f found) bool {
 	like := func(k Kind) bool { return k == Emby || k.Experimental() }
 	return f.Kind == k || like(f.Kind) && like(k)
-}
-
-// random is text that nobody can guess.
-func random() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
 }

@@ -2,6 +2,7 @@ package mediaserver
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -111,7 +112,7 @@ func (d *Dialer) forCode(ctx context.Context, s Server) (*browser, Found, error)
 		return nil, Found{}, err
 	}
 	if s.Device = device; device == "" {
-		s.Device = "wm-" + random()
+		s.Device = "wm-" + rand.Text()
 	}
 	b, err := d.open(s)
 	if err == nil {

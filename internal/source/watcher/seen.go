@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"watchmark/internal/source/mediaserver"
@@ -18,14 +17,11 @@ const webhookStamp = time.Hour
 type followed struct {
 	id                     int64
 	kind                   mediaserver.Kind
-	server, user, name     string // folded by plainID, the name as it is
+	server, user, name     string // folded by watch.PlainID, the name as it is
 	mediaUser              string
 	skew                   time.Duration
 	webhookAt, connectedAt time.Time
 }
-
-// plainID is an id of a media server without what its spellings differ by (upstreams/media-servers.md section 4a).
-func plainID(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 
 // follow tells SeenTx of the logins: of those that are not followed now, too, which are caught up when they are again.
 func (s *Service) follow(all []known) {
@@ -35,7 +31,7 @@ func (s *Service) follow(all []known) {
 			continue
 		}
 		now = append(now, followed{
-			id: k.ID, kind: k.Kind, server: plainID(k.ServerID), user: plainID(k.userID), name: k.UserName, mediaUser: k.MediaUserName,
+			id: k.ID, kind: k.Kind, server: watch.PlainID(k.ServerID), user: watch.PlainID(k.userID), name: k.UserName, mediaUser: k.MediaUserName,
 			skew: time.Duration(k.SkewSeconds) * time.Second, webhookAt: k.webhookAt, connectedAt: k.ConnectedAt,
 		})
 	}
@@ -45,10 +41,10 @@ func (s *Service) follow(all []known) {
 // about reports whether a webhook may be about the login: it is of the same server and the same user. What names no server is told
 // by the user alone.
 func (f followed) about(e watch.Event) bool {
-	if e.UserName != f.mediaUser && e.UserName != f.name && (e.UserID == "" || plainID(e.UserID) != f.user) {
+	if e.UserName != f.mediaUser && e.UserName != f.name && (e.UserID == "" || watch.PlainID(e.UserID) != f.user) {
 		return false
 	}
-	return e.ServerID == "" || plainID(e.ServerID) == f.server
+	return e.ServerID == "" || watch.PlainID(e.ServerID) == f.server
 }
 
 // SeenTx notes that a webhook told of a play, so that the login finds it known, and reports whether the login has taken it already.

@@ -3,9 +3,7 @@ package watcher
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -321,13 +319,6 @@ const (
 	signOutMost  = 20 * time.Second
 	forgetAtOnce = 500
 )
-
-// newDevice is our name for a login that is made by a code: it is not known yet whose it is.
-func newDevice() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // documented never to return an error
-	return "wm-" + hex.EncodeToString(b)
-}
 
 // webhookSource is under what webhooks of a kind of server are filed; the NAS kinds send none.
 func webhookSource(k mediaserver.Kind) watch.Source {

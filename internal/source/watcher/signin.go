@@ -78,7 +78,6 @@ func (s *Service) admit(ctx context.Context, k known, c Credentials) (known, err
 		}
 		return k.signedIn(got), nil
 	}
-	k.device = cmp.Or(k.device, newDevice())
 	code, err := s.Dialer.StartCode(ctx, k.server())
 	if err != nil {
 		return k, err
