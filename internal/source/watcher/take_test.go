@@ -389,7 +389,7 @@ func TestShowsAreForgottenBeforeAPageAndNotWithinIt(t *testing.T) {
 		}
 		known := shows{}
 		fill(known, "Star")
-		for n := range showsMost - 2 {
+		for n := range showsMost - 1 {
 			known[fmt.Sprint("other ", n)] = mediaserver.Show{}
 		}
 		for _, i := range fill(known, "Star", "Comet") {
