@@ -311,10 +311,6 @@ func (a *App) lookAtServers(ctx context.Context) error {
 			states[notify.ServerUnreachable] = l.State == watcher.Unreachable && time.Since(l.LostAt()) >= serverPatience
 			states[notify.ServerAsks] = len(l.Held) > 0
 		}
-		held := 0
-		for _, one := range l.Held {
-			held += max(len(one.Episodes), 1)
-		}
 		for _, kind := range []notify.Kind{notify.ServerSignedOut, notify.ServerRefused, notify.ServerUnreachable, notify.ServerAsks} {
 			state := ""
 			n := notify.Notice{Kind: kind, User: l.MediaUserName, About: fmt.Sprintf("server %d", l.ID), Reason: l.Problem, Facts: map[string]string{"server": l.ServerName}}
@@ -323,11 +319,11 @@ func (a *App) lookAtServers(ctx context.Context) error {
 			}
 			switch kind {
 			case notify.ServerUnreachable:
-				n.Facts["since"] = l.LostAt().Format(time.DateTime)
+				n.Facts["since"] = l.LostAt().Local().Format(time.DateTime)
 			case notify.ServerAsks:
-				n.Reason, n.Facts["total"] = reason.Reason{}, strconv.Itoa(held)
+				n.Reason, n.Facts["total"] = reason.Reason{}, strconv.Itoa(l.HeldCount())
 				if states[kind] {
-					state = strconv.Itoa(held)
+					state = strconv.Itoa(l.HeldCount())
 				}
 			}
 			problems = append(problems, a.tell(ctx, fmt.Sprintf("%s %d", kind, l.ID), state, n))

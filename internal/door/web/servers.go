@@ -42,8 +42,6 @@ type serverView struct {
 	Adds []account.Account
 	// Path is its page, Records that of its records.
 	Path, Records string
-	// HeldCount is how many plays wait for a person's word.
-	HeldCount int
 	// SkewMinutes is by how many minutes the clock of the server is ahead or behind; 0 for a clock that is right.
 	SkewMinutes int
 }
@@ -83,9 +81,6 @@ func serverViewOf(l watcher.Login, accounts []account.Account) serverView {
 	v := serverView{
 		Login: l, Display: serverDisplay(l), Path: serverPath(l.ID), SkewMinutes: l.SkewSeconds / 60,
 		Records: withQuery("/records", map[string]string{"source": string(watch.Watcher), "user": l.MediaUserName}),
-	}
-	for _, held := range l.Held {
-		v.HeldCount += max(1, len(held.Episodes))
 	}
 	if len(l.Accounts) == 0 && l.MediaUserName != "" && !v.Waits() {
 		v.Adds = accounts
@@ -191,17 +186,7 @@ func (g Sources) server(r *request) (content, error) {
 			page.Seeded = seedTableOf(r, last, result, accounts)
 		}
 	}
-	return content{Heading: serverName(login), Data: page}, nil
-}
-
-// serverName names a login: by what its server calls itself, or its address.
-func serverName(l watcher.Login) string {
-	for _, name := range []string{l.ServerName, l.URL} {
-		if name != "" {
-			return name
-		}
-	}
-	return string(l.Kind)
+	return content{Heading: login.Name(), Data: page}, nil
 }
 
 // seedOrder is the order of the statuses of a seed.
@@ -270,7 +255,7 @@ func (g Sources) fromServers(ctx context.Context) (polledSource, error) {
 	for i, l := range logins {
 		p.Enabled = p.Enabled || l.Enabled && following
 		if l.UserName != "" {
-			p.Names = append(p.Names, serverName(l)+" · "+l.UserName)
+			p.Names = append(p.Names, l.Name()+" · "+l.UserName)
 		}
 		if d := serverDisplay(l); i == 0 || slices.Index(order, d.Tone) < slices.Index(order, p.Display.Tone) { // the one that needs a person most
 			p.Display, p.Problem = d, reason.Reason{}
@@ -278,9 +263,7 @@ func (g Sources) fromServers(ctx context.Context) (polledSource, error) {
 				p.Problem = l.Problem
 			}
 		}
-		for _, held := range l.Held {
-			p.Held += max(1, len(held.Episodes))
-		}
+		p.Held += l.HeldCount()
 	}
 	if !following && len(logins) > 0 {
 		p.Display, p.Problem = display{"quiet", "power", "servers.is.off"}, reason.Reason{}

@@ -186,7 +186,7 @@ func (r *reading) page(ctx context.Context, items []mediaserver.Item, left int) 
 // progress tells how far a task that waits for the catch-up is.
 func (r *reading) progress(left int) {
 	if r.t != nil {
-		r.t.Progress(r.read, r.read+left, readingPlays.With(r.k.name(), r.read, r.Taken))
+		r.t.Progress(r.read, r.read+left, readingPlays.With(r.k.Name(), r.read, r.Taken))
 	}
 }
 

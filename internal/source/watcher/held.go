@@ -52,6 +52,14 @@ func (s *Service) heldOf(ctx context.Context, id int64) ([]Held, error) {
 	return all, nil
 }
 
+// HeldCount is how many plays of a login wait for a person's word.
+func (l Login) HeldCount() (n int) {
+	for _, one := range l.Held {
+		n += max(1, len(one.Episodes)) // a film has no episodes
+	}
+	return n
+}
+
 // Answer says what becomes of the plays of a login that are held: they become records, or they are known and nothing more. Errors
 // are ErrNotFound and ErrNothingHeld.
 func (s *Service) Answer(ctx context.Context, id int64, take bool) error {

@@ -104,7 +104,7 @@ func (s *Service) guarded(ctx context.Context, k known) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.Log.ErrorContext(ctx, "following a media server ended", "server", k.name(), "error", err)
+		s.Log.ErrorContext(ctx, "following a media server ended", "server", k.Name(), "error", err)
 		if err := s.store.stand(ctx, k.Login, Unreachable, broken.With()); err != nil {
 			s.Log.ErrorContext(ctx, "cannot store how a login stands", "error", err)
 		}
@@ -129,7 +129,7 @@ func (s *Service) once(ctx context.Context, k known) (err error) {
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
 			if err := s.await(both, k); err != nil && both.Err() == nil {
-				s.Log.WarnContext(ctx, "a sign-in at a media server came to nothing", "server", k.name(), "error", err)
+				s.Log.WarnContext(ctx, "a sign-in at a media server came to nothing", "server", k.Name(), "error", err)
 			}
 			stop()
 			s.wake.Raise()
@@ -172,7 +172,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		case errors.Is(err, ErrNotFound):
 			return nil
 		case is(err, mediaserver.ErrSignedOut) && dead:
-			s.Log.WarnContext(ctx, "a media server has ended the sign-in", "server", k.name(), "user", k.UserName)
+			s.Log.WarnContext(ctx, "a media server has ended the sign-in", "server", k.Name(), "user", k.UserName)
 			return s.store.stand(ctx, k.Login, SignedOut, reason.Of(err))
 		case is(err, mediaserver.ErrSignedOut):
 			dead, pause, state = true, again, Connected
@@ -182,7 +182,7 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 			dead = false
 		}
 		if err != nil {
-			s.Log.InfoContext(ctx, "the connection to a media server is lost", "server", k.name(), "after", time.Since(began).Round(time.Second), "again_in", pause, "error", err)
+			s.Log.InfoContext(ctx, "the connection to a media server is lost", "server", k.Name(), "after", time.Since(began).Round(time.Second), "again_in", pause, "error", err)
 		}
 		switch {
 		case err == nil: // it is made anew on purpose

@@ -147,7 +147,7 @@ func (w *writing) seed(ctx context.Context) error {
 		some := plan[:min(writtenTogether, len(plan))]
 		done, err := w.write(ctx, some)
 		plan = plan[done:]
-		w.t.Progress(total-len(plan), total, seedWritten.With(w.login.name(), total-len(plan), total))
+		w.t.Progress(total-len(plan), total, seedWritten.With(w.login.Name(), total-len(plan), total))
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (w *writing) plan(ctx context.Context) ([]planned, error) {
 						}
 					}
 					done++
-					w.t.Progress(done, done+len(items)-n-1+left, seedLookedUp.With(w.login.name(), done))
+					w.t.Progress(done, done+len(items)-n-1+left, seedLookedUp.With(w.login.Name(), done))
 				}
 				return nil
 			})

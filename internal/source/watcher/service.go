@@ -338,8 +338,8 @@ func is(err error, kinds ...error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// name is what a server is called in logs and messages.
-func (l Login) name() string { return cmp.Or(l.ServerName, l.URL, string(l.Kind)) }
+// Name is what the server of a login is called: by itself, or else by its address.
+func (l Login) Name() string { return cmp.Or(l.ServerName, l.URL, string(l.Kind)) }
 
 // fault wraps an error for the log.
 func (l Login) fault(err error) error { return fmt.Errorf("media login %d: %w", l.ID, err) }

@@ -229,7 +229,7 @@ func (w *look) event(i *mediaserver.Item, b *batch, row *play) {
 			why = reason.Of(err)
 		}
 		if w.Skipped+b.skipped <= skippedLogged {
-			w.s.Log.InfoContext(context.Background(), "a play at a media server cannot be marked", "server", w.l.name(), "title", e.Title, "episode_title", e.EpisodeTitle, "reason", why)
+			w.s.Log.InfoContext(context.Background(), "a play at a media server cannot be marked", "server", w.l.Name(), "title", e.Title, "episode_title", e.EpisodeTitle, "reason", why)
 		}
 		return
 	}

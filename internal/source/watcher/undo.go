@@ -54,7 +54,7 @@ func (w *writing) undo(ctx context.Context) error {
 			return err
 		}
 		after = rows[len(rows)-1].item
-		w.t.Progress(done, max(total, done), seedUndone.With(w.login.name(), done, max(total, done)))
+		w.t.Progress(done, max(total, done), seedUndone.With(w.login.Name(), done, max(total, done)))
 	}
 }
 
