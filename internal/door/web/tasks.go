@@ -59,7 +59,7 @@ type taskView struct {
 	Refresh int
 }
 
-// The kinds of the engine's tasks. RecordID is the id of a record, and for an answer the id of its question.
+// The kinds of the engine's tasks. RecordID is the id of a record, for an answer that of its question, and for a media server that of its sign-in.
 const (
 	retryKind       = "retry"
 	retryFailedKind = "retry_failed"

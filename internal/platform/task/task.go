@@ -38,7 +38,7 @@ const keptEnded = 40
 type Status struct {
 	ID       int64  `json:"id"`
 	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), archive_import (the offline data), dataset_refresh (the ID table), idmap_update (the ID table and the lists of seasons), backup, device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), server_sync (the plays at a media server), server_seed (what a list has as watched, written to a media server), server_undo (the way back of that), tracker_sync (the history of Trakt), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in to Trakt by device code)."`
-	RecordID int64  `json:"record_id" doc:"The record the task is about, of an answer the question; 0 for none."`
+	RecordID int64  `json:"record_id" doc:"The record that the task is about, of an answer the question, and of a media server the sign-in; 0 for none."`
 	State    State  `json:"state" enum:"running,done,failed,cancelled"`
 	// Done of Total units are done; Total is 0 while it is not known.
 	Done  int `json:"done"`
