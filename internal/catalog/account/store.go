@@ -34,7 +34,7 @@ const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method,
 
 // List is every account, the preferred one first, then by name.
 func (s *Store) List(ctx context.Context) ([]Account, error) {
-	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a ORDER BY a.preferred DESC, a.username`)
+	return query(ctx, s.db.Read(), `1 = 1`, `a.preferred DESC, a.username`)
 }
 
 // Get is the account with id, or ErrNotFound.
@@ -44,13 +44,12 @@ func (s *Store) Get(ctx context.Context, id int64) (Account, error) {
 
 // ForUser is every account, disabled ones included, that names the media-server user exactly.
 func (s *Store) ForUser(ctx context.Context, mediaUser string) ([]Account, error) {
-	return query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a
-		JOIN account_media_users u ON u.account_id = a.id WHERE u.name = ? ORDER BY a.preferred DESC, a.id`, mediaUser)
+	return query(ctx, s.db.Read(), `a.id IN (SELECT account_id FROM account_media_users WHERE name = ?)`, `a.preferred DESC, a.id`, mediaUser)
 }
 
 // Preferred is the preferred enabled account, else the first enabled one, else ErrNotFound.
 func (s *Store) Preferred(ctx context.Context) (Account, error) {
-	found, err := query(ctx, s.db.Read(), `SELECT `+columns+` FROM accounts a WHERE a.enabled = 1 ORDER BY a.preferred DESC, a.id LIMIT 1`)
+	found, err := query(ctx, s.db.Read(), `a.id = (SELECT id FROM accounts WHERE enabled = 1 ORDER BY preferred DESC, id LIMIT 1)`, `a.id`)
 	if err != nil {
 		return Account{}, err
 	}
@@ -255,7 +254,7 @@ func checkFree(ctx context.Context, tx *sql.Tx, username string, catalogUserID i
 }
 
 func get(ctx context.Context, q db.Querier, id int64) (Account, error) {
-	found, err := query(ctx, q, `SELECT `+columns+` FROM accounts a WHERE a.id = ?`, id)
+	found, err := query(ctx, q, `a.id = ?`, `a.id`, id)
 	if err != nil {
 		return Account{}, err
 	}
@@ -265,44 +264,34 @@ func get(ctx context.Context, q db.Querier, id int64) (Account, error) {
 	return found[0], nil
 }
 
-// query reads the accounts that statement selects, with their media user names.
-func query(ctx context.Context, q db.Querier, statement string, args ...any) ([]Account, error) {
-	accounts, err := db.All(ctx, q, "read accounts", func(row db.Row) (a Account, err error) {
+// query reads the accounts that match a condition, in an order, with their media user names.
+func query(ctx context.Context, q db.Querier, where, order string, args ...any) ([]Account, error) {
+	accounts := []Account{}
+	err := db.Each(ctx, q, "read accounts", func(row db.Row) error {
+		a := Account{MediaUserNames: []string{}}
 		var expires, checked, created, updated int64
-		err = row.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
-			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &checked, &a.Problem, &created, &updated)
-		a.ExpiresAt, a.CheckedAt = timeOrNil(expires), timeOrNil(checked)
-		a.CreatedAt, a.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
-		a.MediaUserNames = []string{}
-		return a, err
-	}, statement, args...)
+		var name sql.NullString
+		err := row.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
+			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &checked, &a.Problem, &created, &updated, &name)
+		if err != nil {
+			return err
+		}
+		if last := len(accounts) - 1; last < 0 || accounts[last].ID != a.ID { // else one more name of the same account
+			a.ExpiresAt, a.CheckedAt = timeOrNil(expires), timeOrNil(checked)
+			a.CreatedAt, a.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
+			accounts = append(accounts, a)
+		}
+		if name.Valid {
+			last := &accounts[len(accounts)-1]
+			last.MediaUserNames = append(last.MediaUserNames, name.String)
+		}
+		return nil
+	}, `SELECT `+columns+`, m.name FROM accounts a LEFT JOIN account_media_users m ON m.account_id = a.id
+		WHERE `+where+` ORDER BY `+order+`, m.name`, args...)
 	if err != nil {
 		return nil, err
 	}
-	return accounts, addUserNames(ctx, q, accounts)
-}
-
-// addUserNames fills in the media user names of all accounts with one query.
-func addUserNames(ctx context.Context, q db.Querier, accounts []Account) error {
-	if len(accounts) == 0 {
-		return nil
-	}
-	index := make(map[int64]int, len(accounts))
-	ids := make([]int64, len(accounts))
-	for i, a := range accounts {
-		index[a.ID], ids[i] = i, a.ID
-	}
-	list, args := db.In(ids)
-	return db.Each(ctx, q, "read media user names", func(row db.Row) error {
-		var id int64
-		var name string
-		if err := row.Scan(&id, &name); err != nil {
-			return err
-		}
-		a := &accounts[index[id]]
-		a.MediaUserNames = append(a.MediaUserNames, name)
-		return nil
-	}, `SELECT account_id, name FROM account_media_users WHERE account_id IN `+list+` ORDER BY name`, args...)
+	return accounts, nil
 }
 
 func or[T any](p *T, otherwise T) T {
