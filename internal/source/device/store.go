@@ -53,7 +53,7 @@ func countTx(ctx context.Context, tx *sql.Tx, p play, again bool, at time.Time) 
 	// A time that lies ahead is that of a clock that was set back since.
 	result, err := tx.ExecContext(ctx, `INSERT INTO device_plays (device, title, season, episode, counted_at, armed) VALUES (?, ?, ?, ?, ?, 0)
 		ON CONFLICT (device, title, season, episode) DO UPDATE SET counted_at = excluded.counted_at, armed = 0
-		WHERE ? = 1 AND (device_plays.armed = 1 OR device_plays.counted_at <= ? OR device_plays.counted_at > excluded.counted_at)`,
+		WHERE ? AND (device_plays.armed = 1 OR device_plays.counted_at <= ? OR device_plays.counted_at > excluded.counted_at)`,
 		p.device, p.title, p.season, p.episode, at.UnixMilli(), again, at.Add(-rearmAfter).UnixMilli())
 	if err != nil {
 		return countPlay.With(err)

@@ -253,7 +253,7 @@ func (s store) stand(ctx context.Context, l Login, to State, problem reason.Reas
 	if to == Unreachable {
 		lost = time.Now().UnixMilli()
 	}
-	return s.write(ctx, l.ID, `UPDATE media_logins SET state = ?, problem = ?, lost_at = CASE WHEN ? <> 0 AND lost_at <> 0 THEN lost_at ELSE ? END
+	return s.write(ctx, l.ID, `UPDATE media_logins SET state = ?, problem = ?, lost_at = CASE WHEN CAST(? AS BIGINT) <> 0 AND lost_at <> 0 THEN lost_at ELSE ? END
 		WHERE id = ? AND version = ? AND (state <> ? OR problem <> ?)`, to, problem, lost, lost, l.ID, l.version, to, problem)
 }
 

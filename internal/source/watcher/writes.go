@@ -155,7 +155,7 @@ func (s *Service) LastTask(ctx context.Context) (id int64, err error) {
 // Prune removes up to a limit of what was written so long ago that it cannot be undone any more, and says how many.
 func (s *Service) Prune(ctx context.Context, limit int) (removed int64, err error) {
 	err = s.store.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM media_writes WHERE rowid IN (SELECT rowid FROM media_writes WHERE written_at < ? LIMIT ?)`,
+		result, err := tx.ExecContext(ctx, `DELETE FROM media_writes WHERE (task_id, item_id) IN (SELECT task_id, item_id FROM media_writes WHERE written_at < ? LIMIT ?)`,
 			time.Now().Add(-KeepWrites).UnixMilli(), limit)
 		if err != nil {
 			return err

@@ -149,8 +149,8 @@ func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
 // Unread counts what nobody has read.
 func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
-	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS some),
-		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE unread = 1 AND severity >= 2 ORDER BY id DESC LIMIT ?) AS some`,
+	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS counted),
+		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE unread = 1 AND severity >= 2 ORDER BY id DESC LIMIT ?) AS counted`,
 		unreadMost, unreadMost).Scan(&u.All, &u.Attention, &u.NoRecord)
 	if err != nil {
 		return Unread{}, fmt.Errorf("count unread notices: %w", err)

@@ -389,7 +389,7 @@ func deliver(ctx context.Context, tx *sql.Tx, noticeID, ruleID int64, channels [
 	list, args := db.In(channels)
 	// By way of the table: a channel may have been deleted meanwhile.
 	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (notice_id, channel_id, rule_id, state, created_at, updated_at)
-		SELECT ?, id, ?, 'waiting', ?, ? FROM notification_channels WHERE id IN `+list,
+		SELECT ?, id, ?, 'waiting', ?, ? FROM notification_channels WHERE id IN `+list+` ORDER BY id`,
 		append([]any{noticeID, ruleID, now.UnixMilli(), now.UnixMilli()}, args...)...)
 	if err != nil {
 		return fmt.Errorf("store the deliveries of a notice: %w", err)

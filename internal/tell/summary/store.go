@@ -244,7 +244,7 @@ func (s store) results(ctx context.Context, name string, before int64, limit int
 		r.At, r.From, r.To = time.UnixMilli(at), time.UnixMilli(from), time.UnixMilli(to)
 		return r, err
 	}, `SELECT id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem
-		FROM summary_results WHERE job_id = ? AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, j.ID, before, before, limit+1)
+		FROM summary_results WHERE job_id = ? AND (CAST(? AS BIGINT) = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, j.ID, before, before, limit+1)
 	if len(results) > limit {
 		results = results[:limit]
 		next = results[limit-1].ID
