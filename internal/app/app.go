@@ -172,12 +172,12 @@ func (a *App) kick(_, _ settings.Settings) {
 	}
 }
 
-// makeWebhookKey stores a random webhook key when there is none.
+// makeWebhookKey stores a random webhook key when there is none, also none of another replica's.
 func (a *App) makeWebhookKey(ctx context.Context) error {
 	if a.Settings.Current().Auth.WebhookKey != "" {
 		return nil
 	}
-	if err := a.Settings.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": settings.NewWebhookKey()}}); err != nil {
+	if err := a.Settings.Provide(ctx, "auth.webhook_key", settings.NewWebhookKey()); err != nil {
 		return fmt.Errorf("make the webhook key: %w", err)
 	}
 	return nil

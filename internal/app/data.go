@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/match/seriesid"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
@@ -74,7 +75,9 @@ type Data struct {
 	Series    *seriesid.Store
 	Questions *review.Store
 
-	db     *db.DB
+	db *db.DB
+	// board is what is kept in memory of the database.
+	board  *changes.Board
 	box    *secret.Box
 	masker *secret.Masker
 	log    *slog.Logger
@@ -115,7 +118,7 @@ func OpenData(ctx context.Context, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{db: database}
+	d := &Data{db: database, board: changes.New(database)}
 	if err := d.build(ctx, o); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -136,7 +139,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	load := settings.Options{File: file, Environ: o.Environ, Overrides: settings.NewStore(d.db), Sealer: box}
+	load := settings.Options{File: file, Environ: o.Environ, Overrides: settings.NewStore(d.db, d.board), Sealer: box}
 	if o.Listen != "" {
 		load.Flags = map[string]string{"server.listen": o.Listen}
 	}
@@ -187,12 +190,15 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.jobs.Add(d.backups.Job(), d.Archiver.Job(), d.Dataset.Job(), d.Lists.Job())
 	d.Records = record.NewStore(d.db)
 	d.Accounts = account.NewStore(d.db, box)
-	d.Mappings = mapping.NewStore(d.db)
+	d.Mappings = mapping.NewStore(d.db, d.board)
 	d.Series = seriesid.NewStore(d.db)
 	d.Questions = review.NewStore(d.db, d.Mappings)
 	d.Auth = auth.NewStore(d.db, box, d.policy)
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
+	d.Settings.OnRefused(func(errs settings.Errors) {
+		d.log.Error("settings that another replica changed cannot be used here, and those from before hold: give all replicas the same file and environment", "error", errs)
+	})
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
@@ -270,12 +271,12 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		records: record.NewStore(d), mappings: mapping.NewStore(d), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
+		records: record.NewStore(d), mappings: mapping.NewStore(d, changes.New(d)), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}}, queued: func() {},
 	}
 	h.questions = review.NewStore(d, h.mappings)
 	h.notices, err = notify.New(t.Context(), notify.Config{
-		DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+		DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" },
 	})
 	if err != nil {

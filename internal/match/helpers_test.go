@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -43,7 +44,7 @@ func newClient(t testing.TB, base string) *catalog.Client {
 func newRules(t testing.TB) *mapping.Store {
 	t.Helper()
 	d := dbtest.Open(t)
-	return mapping.NewStore(d)
+	return mapping.NewStore(d, changes.New(d))
 }
 
 // noArchive is a service whose offline archive is switched off.

@@ -34,6 +34,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
@@ -108,7 +109,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	d := must(db.Open(ctx, dir))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	box := must(secret.OpenBox(dir, "", false))(t)
-	manager := must(settings.Load(ctx, settings.Options{Environ: environ, Overrides: settings.NewStore(d), Sealer: box}))(t)
+	manager := must(settings.Load(ctx, settings.Options{Environ: environ, Overrides: settings.NewStore(d, changes.New(d)), Sealer: box}))(t)
 	if !strings.Contains(strings.Join(environ, " "), "WEBHOOK_KEY") {
 		if err := manager.Patch(ctx, map[string]map[string]any{"auth": {"webhook_key": hookKey}}); err != nil {
 			t.Fatal(err)
@@ -132,7 +133,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.tasks = &task.Registry{}
 	r.jobs = schedule.New(d, r.tasks, log)
 	hourly := func() schedule.Plan { return schedule.Every(time.Hour) }
-	mappings := mapping.NewStore(d)
+	mappings := mapping.NewStore(d, changes.New(d))
 	r.questions = review.NewStore(d, mappings)
 	r.notices = newNotifier(t, d, box, masker, log)
 	r.engine = r.startEngine(d, mappings, log)
@@ -302,7 +303,7 @@ func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker,
 	tools := must(channel.NewTools(httpx.Config{Timeout: 20 * time.Second}, time.Now, masker, log))(t)
 	t.Cleanup(tools.Close)
 	n := must(notify.New(t.Context(), notify.Config{
-		DB: d, Box: box, Masker: masker, Log: log,
+		DB: d, Changes: changes.New(d), Box: box, Masker: masker, Log: log,
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "https://watch.example" },
 	}))(t)

@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
@@ -129,7 +130,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	d := dbtest.Open(t)
 	g := &rig{db: d, records: record.NewStore(d), log: webhooklog.NewLog(d), logs: logs.NewRing(1 << 16), shutdown: make(chan struct{})}
 	g.accounts = account.NewStore(d, plainSeal{})
-	g.mappings = mapping.NewStore(d)
+	g.mappings = mapping.NewStore(d, changes.New(d))
 	g.questions = review.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
@@ -165,7 +166,7 @@ func newRig(t testing.TB, options ...option) *rig {
 		o(g)
 	}
 	var err error
-	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d), Sealer: plainSeal{}}); err != nil {
+	if g.settings, err = settings.Load(t.Context(), settings.Options{Environ: g.environ, Overrides: settings.NewStore(d, changes.New(d)), Sealer: plainSeal{}}); err != nil {
 		t.Fatal(err)
 	}
 	g.set(t, "auth", "webhook_key", webhookKey)
@@ -268,7 +269,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 		t.Fatal(err)
 	}
 	t.Cleanup(tools.Close)
-	n, err := notify.New(t.Context(), notify.Config{DB: d, Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+	n, err := notify.New(t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English },
 		Base:     func() string { return "" },

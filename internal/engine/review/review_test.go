@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
@@ -33,7 +34,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	d := dbtest.Open(t)
-	mappings := mapping.NewStore(d)
+	mappings := mapping.NewStore(d, changes.New(d))
 	return &house{Store: review.NewStore(d, mappings), t: t, db: d, mappings: mappings, records: record.NewStore(d)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
-	s := mapping.NewStore(d)
+	s := mapping.NewStore(d, changes.New(d))
 	var set mapping.Set
 	for i := range mapping.MaxExpressions {
 		set.Mappings = append(set.Mappings, mapping.Mapping{Title: fmt.Sprintf(`(?i)^\[.*\] ?灯塔.*第%d季 (\d+)$`, i), Regex: true, SubjectID: 1})

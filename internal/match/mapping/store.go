@@ -11,24 +11,36 @@ import (
 	"sync/atomic"
 	"time"
 
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
 
 // Store keeps mappings and blocked keywords in the database.
 type Store struct {
-	db *db.DB
+	db    *db.DB
+	board *changes.Board
 
 	// changing is held while a change is written and until generation tells of it: what the
 	// same transaction sets going must not be matched by the rules from before.
 	changing sync.RWMutex
-	// generation counts the changes made, so that a snapshot of the rules knows when it is stale.
+	// generation counts the changes heard of, so that a snapshot of the rules knows when it is stale.
 	generation atomic.Int64
 	snapshot   atomic.Pointer[snapshot]
 }
 
-// NewStore is the store over d.
-func NewStore(d *db.DB) *Store { return &Store{db: d} }
+// rulesChanged is the name of mappings and blocked keywords on the board.
+const rulesChanged = "rules"
+
+// NewStore is the store over d, whose changes the board tells.
+func NewStore(d *db.DB, board *changes.Board) *Store {
+	s := &Store{db: d, board: board}
+	board.On(rulesChanged, func(context.Context) error {
+		s.generation.Add(1)
+		return nil
+	})
+	return s
+}
 
 // Change runs fn in a transaction, which may change mappings and blocked keywords by the
 // functions whose names end in Tx. Whoever asks for the Rules after the commit gets the new ones.
@@ -36,7 +48,7 @@ func NewStore(d *db.DB) *Store { return &Store{db: d} }
 func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.board.Write(ctx, rulesChanged, func(ctx context.Context, tx *sql.Tx) error {
 		before, err := countTx(ctx, tx)
 		if err != nil {
 			return err
@@ -50,8 +62,6 @@ func (s *Store) Change(ctx context.Context, fn func(ctx context.Context, tx *sql
 		}
 		return after.checkGrowth(before)
 	})
-	s.generation.Add(1)
-	return err
 }
 
 const columns = `id, title, is_regex, season, first_season, form, episode, subject_id, subject_name, episode_offset, origin, note, created_at, updated_at`

@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/dbtest"
 )
@@ -17,7 +18,7 @@ import (
 func newStore(t *testing.T) *mapping.Store {
 	t.Helper()
 	d := dbtest.Open(t)
-	return mapping.NewStore(d)
+	return mapping.NewStore(d, changes.New(d))
 }
 
 func add(t *testing.T, s *mapping.Store, m mapping.Mapping) mapping.Mapping {

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 
 	"watchmark/internal/platform/db"
@@ -27,28 +26,28 @@ func Raise(ctx context.Context, tx *sql.Tx, name string) error {
 
 // Board knows what this replica keeps in memory, and how to read it anew. It may be used by several goroutines.
 type Board struct {
-	db  *db.DB
-	log *slog.Logger
+	db *db.DB
 
 	mu   sync.Mutex // held while versions are compared and what is older is read
-	kept map[string]*kept
+	kept []*kept
 }
 
 // kept is something that is kept in memory.
 type kept struct {
+	name    string
 	version int64 // at least what it has; 0 is what was there before anything changed
 	reload  func(context.Context) error
 }
 
 // New is a board on which nothing stands.
-func New(d *db.DB, log *slog.Logger) *Board { return &Board{db: d, log: log, kept: map[string]*kept{}} }
+func New(d *db.DB) *Board { return &Board{db: d} }
 
 // On has reload read anew what is named, once for all changes since it was last called. It must neither call the board nor
 // write; after an error it is called again.
 func (b *Board) On(name string, reload func(ctx context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.kept[name] = &kept{reload: reload}
+	b.kept = append(b.kept, &kept{name: name, reload: reload})
 }
 
 // Refresh reads anew what was changed since it was read.
@@ -67,15 +66,15 @@ func (b *Board) Refresh(ctx context.Context) error {
 		return err
 	}
 	var problems []error
-	for name, k := range b.kept {
-		if k.version == versions[name] { // it differs downwards in a database that was restored
+	for _, k := range b.kept {
+		if k.version == versions[k.name] { // it differs downwards in a database that was restored
 			continue
 		}
 		if err := k.reload(ctx); err != nil {
-			problems = append(problems, fmt.Errorf("read %s anew: %w", name, err))
+			problems = append(problems, fmt.Errorf("read %s anew: %w", k.name, err))
 			continue
 		}
-		k.version = versions[name]
+		k.version = versions[k.name]
 	}
 	return errors.Join(problems...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"testing"
 
 	"watchmark/internal/platform/changes"
@@ -22,7 +21,7 @@ type copied struct {
 
 func follow(t *testing.T, d *db.DB) *copied {
 	t.Helper()
-	c := &copied{board: changes.New(d, slog.New(slog.DiscardHandler))}
+	c := &copied{board: changes.New(d)}
 	c.board.On("settings", func(ctx context.Context) error {
 		c.reads++
 		if c.fails != nil {

@@ -304,3 +304,5 @@ func FuzzFile(f *testing.F) {
 type nothingStored struct{ settings.Overrides }
 
 func (nothingStored) All(context.Context) (map[string]string, error) { return nil, nil }
+
+func (nothingStored) Follow(func(context.Context) error) {}

@@ -3,8 +3,8 @@ package settings
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -18,8 +18,11 @@ import (
 type Overrides interface {
 	// All gives every stored value by the key's path.
 	All(ctx context.Context) (map[string]string, error)
-	// Put stores values and deletes those that are nil, all or none.
-	Put(ctx context.Context, values map[string]*string) error
+	// Change hands fn what is stored, and stores what it answers and deletes what of that is nil, all or none. Nobody else
+	// changes anything meanwhile. Before it returns, what Follow was given is called.
+	Change(ctx context.Context, fn func(stored map[string]string) (map[string]*string, error)) error
+	// Follow has reload called after each change, also one that another replica made.
+	Follow(reload func(ctx context.Context) error)
 }
 
 // Sealer encrypts a text for one place. A text sealed for another place, or
@@ -90,9 +93,10 @@ type Manager struct {
 
 	current atomic.Pointer[state]
 
-	change    sync.Mutex // held while a change is made and told
+	mu        sync.Mutex // held while what is in force changes, and that is told
 	stored    map[string]any
 	listeners []func(before, after Settings)
+	refused   func(Errors)
 }
 
 // Load reads every layer and checks the result. The error is Errors when
@@ -106,7 +110,11 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{overrides: opts.Overrides, sealer: opts.Sealer, fixed: fixed}
-	if m.stored, err = m.readStored(ctx); err != nil {
+	texts, err := m.overrides.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stored settings: %w", err)
+	}
+	if m.stored, err = m.readStored(texts); err != nil {
 		return nil, err
 	}
 	first, errs := m.resolve(m.stored)
@@ -122,6 +130,7 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 	}
 	m.started = first.settings
 	m.current.Store(first)
+	m.overrides.Follow(m.reload)
 	return m, nil
 }
 
@@ -155,12 +164,8 @@ func readFixed(opts Options) (map[string]setting, error) {
 }
 
 // readStored reads the values of the database that no locked key hides. Keys
-// that this version does not know are left alone.
-func (m *Manager) readStored(ctx context.Context) (map[string]any, error) {
-	texts, err := m.overrides.All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read stored settings: %w", err)
-	}
+// that this version does not know are left alone. The error is Errors.
+func (m *Manager) readStored(texts map[string]string) (map[string]any, error) {
 	values := map[string]any{}
 	var errs Errors
 	for path, o := range options() {
@@ -279,128 +284,51 @@ func (m *Manager) Weak() Errors {
 // OnChange has fn called after each change of what is in force, one change at
 // a time and in order, before Patch returns. fn must not call Patch or OnChange.
 func (m *Manager) OnChange(fn func(before, after Settings)) {
-	m.change.Lock()
-	defer m.change.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.listeners = append(m.listeners, fn)
 }
 
-// Patch changes keys, given as section → key → value decoded from JSON, all or
-// none. A nil value removes what was stored, so that the default holds again;
-// Mask leaves a secret as it is. The error is Errors when the change is
-// refused: unknown or locked keys, values out of bounds, rules between keys.
-func (m *Manager) Patch(ctx context.Context, patch map[string]map[string]any) error {
-	m.change.Lock()
-	defer m.change.Unlock()
-
-	plan, err := m.prepare(patch)
-	if err != nil || len(plan.changed) == 0 {
-		return err
-	}
-	if err := m.put(ctx, plan); err != nil {
-		return err
-	}
-	m.stored = plan.stored
-	old := m.current.Swap(plan.next)
-	if !reflect.DeepEqual(old.inForce, plan.next.inForce) {
-		for _, fn := range m.listeners {
-			fn(old.inForce, plan.next.inForce)
-		}
-	}
-	return nil
+// OnRefused has fn called when another replica stored what cannot hold here, where file or environment say something else:
+// what was in force before is.
+func (m *Manager) OnRefused(fn func(Errors)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = fn
 }
 
-// Try reports whether a Patch would give a key another value than it has, and writes nothing. Errors as Patch's.
-func (m *Manager) Try(patch map[string]map[string]any) (changes bool, err error) {
-	m.change.Lock()
-	defer m.change.Unlock()
-	plan, err := m.prepare(patch)
+// reload reads what is stored now, and tells of what that changes.
+func (m *Manager) reload(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	texts, err := m.overrides.All(ctx)
 	if err != nil {
-		return false, err
+		return fmt.Errorf("read stored settings: %w", err)
 	}
-	before := m.current.Load()
-	for path := range plan.changed {
-		changes = changes || !reflect.DeepEqual(before.settings[path].value, plan.next.settings[path].value)
+	stored, err := m.readStored(texts)
+	if err == nil {
+		var next *state
+		var errs Errors
+		if next, errs = m.resolve(stored); len(errs) == 0 {
+			m.put(stored, next)
+			return nil
+		}
+		err = errs
 	}
-	return changes, nil
-}
-
-// plan is what a Patch would do.
-type plan struct {
-	changed map[string]option // the keys that it stores or removes, by path
-	stored  map[string]any    // all that is stored after it
-	next    *state            // what holds then; nil when no key is changed
-}
-
-// prepare checks a Patch. The error is Errors.
-func (m *Manager) prepare(patch map[string]map[string]any) (plan, error) {
-	known := options()
-	p := plan{changed: map[string]option{}, stored: maps.Clone(m.stored)}
 	var errs Errors
-	for section, keys := range patch {
-		if !isSectionName(section) {
-			errs = append(errs, unknownSection(section))
-			continue
-		}
-		for key, raw := range keys {
-			path := section + "." + key
-			o, ok := known[path]
-			if !ok {
-				errs = append(errs, unknownKey(section, key))
-				continue
-			}
-			if raw == Mask && o.secret() {
-				continue
-			}
-			if fixed, locked := m.fixed[path]; locked {
-				errs = append(errs, &reason.FieldError{Field: path, What: lockedBy.With(fixed.setBy(o))})
-				continue
-			}
-			p.changed[path] = o
-			if raw == nil {
-				delete(p.stored, path)
-				continue
-			}
-			value, err := o.parse(raw)
-			if err != nil {
-				errs = append(errs, &reason.FieldError{Field: path, What: reason.Of(err)})
-				continue
-			}
-			if text, _ := value.(string); text != "" && o.fresh != nil && value != p.stored[path] {
-				if err := o.fresh(text); err != nil {
-					errs = append(errs, &reason.FieldError{Field: path, What: reason.Of(err)})
-					continue
-				}
-			}
-			p.stored[path] = value
-		}
+	if errors.As(err, &errs) && m.refused != nil {
+		m.refused(errs)
 	}
-	if len(errs) > 0 {
-		return plan{}, errs.byKey()
-	}
-	if len(p.changed) == 0 {
-		return p, nil
-	}
-	if p.next, errs = m.resolve(p.stored); len(errs) > 0 {
-		return plan{}, errs
-	}
-	return p, nil
+	return nil // it would be no better the next time
 }
 
-// put writes the changed keys as they are stored after p.
-func (m *Manager) put(ctx context.Context, p plan) error {
-	texts := map[string]*string{}
-	for path, o := range p.changed {
-		texts[path] = nil
-		if value, ok := p.stored[path]; ok {
-			text, err := m.encode(&o, value)
-			if err != nil {
-				return err
-			}
-			texts[path] = &text
+// put has next in force. The caller holds mu.
+func (m *Manager) put(stored map[string]any, next *state) {
+	m.stored = stored
+	old := m.current.Swap(next)
+	if !reflect.DeepEqual(old.inForce, next.inForce) {
+		for _, fn := range m.listeners {
+			fn(old.inForce, next.inForce)
 		}
 	}
-	if err := m.overrides.Put(ctx, texts); err != nil {
-		return fmt.Errorf("store settings: %w", err)
-	}
-	return nil
 }

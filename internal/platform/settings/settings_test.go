@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
@@ -27,7 +28,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := settings.NewStore(d)
+	store := settings.NewStore(d, changes.New(d))
 	return &house{store: store, opts: settings.Options{Overrides: store, Sealer: box}}
 }
 
@@ -47,7 +48,7 @@ func (h *house) put(t *testing.T, values map[string]string) {
 	for key, value := range values {
 		pointers[key] = &value
 	}
-	if err := h.store.Put(t.Context(), pointers); err != nil {
+	if err := h.store.Change(t.Context(), func(map[string]string) (map[string]*string, error) { return pointers, nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,7 +114,9 @@ type brokenStore struct{ settings.Overrides }
 
 var errDiskFull = errors.New("disk full")
 
-func (brokenStore) Put(context.Context, map[string]*string) error { return errDiskFull }
+func (brokenStore) Change(context.Context, func(map[string]string) (map[string]*string, error)) error {
+	return errDiskFull
+}
 
 // stored is what stands in the database.
 func (h *house) stored(t *testing.T) map[string]string {

@@ -150,7 +150,6 @@ func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error
 	if err != nil {
 		return Channel{}, err
 	}
-	n.mask(c.ID, c)
 	return n.Channel(ctx, c.ID)
 }
 
@@ -181,14 +180,13 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 	if err != nil {
 		return Channel{}, err
 	}
-	n.mask(c.ID, c)
 	return n.Channel(ctx, c.ID)
 }
 
 // DeleteChannel removes a channel with what waits for it and what is known of what it was sent. Rules that named it do
 // so no more; one that named no other is switched off, for without names it would be for all. It returns ErrNotFound.
 func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
-	err := n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ?`, id)
 		if err != nil {
 			return fmt.Errorf("delete notification channel %d: %w", id, err)
@@ -198,13 +196,6 @@ func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
 		}
 		return forgetChannel(ctx, tx, id)
 	})
-	if err == nil {
-		n.mu.Lock()
-		delete(n.outlets, id)
-		n.mu.Unlock()
-		n.mask(id)
-	}
-	return err
 }
 
 func oneRow(result sql.Result) error {

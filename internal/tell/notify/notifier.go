@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/secret"
@@ -27,10 +28,12 @@ import (
 
 // Config is what a Notifier works with. Every field is needed.
 type Config struct {
-	DB     *db.DB
-	Box    *secret.Box
-	Masker *secret.Masker
-	Log    *slog.Logger
+	DB *db.DB
+	// Changes tells of channels and rules that another replica changed.
+	Changes *changes.Board
+	Box     *secret.Box
+	Masker  *secret.Masker
+	Log     *slog.Logger
 	// Open makes a channel ready to send, from its Type and Config. It asks nobody. Its error says what is wrong with
 	// the config, without what is secret in it; a *reason.FieldError names the field.
 	Open func(Channel) (channel.Sender, error)
@@ -50,8 +53,8 @@ type Notifier struct {
 	// waits is tried again.
 	Sent metrics.Counter
 
-	changing sync.Mutex // held while channels or rules change, until current tells of it
-	current  atomic.Pointer[standing]
+	current atomic.Pointer[standing]
+	masked  map[int64]bool // the channels whose secrets the masker holds; for renew alone
 
 	woken   chan struct{} // has room for one
 	mu      sync.Mutex    // guards what follows
@@ -73,39 +76,51 @@ func New(ctx context.Context, c Config) (*Notifier, error) {
 	if err := n.takeUp(ctx); err != nil {
 		return nil, err
 	}
-	channels, err := n.Channels(ctx)
-	if err != nil {
+	if err := n.renew(ctx); err != nil {
 		return nil, err
 	}
-	for _, c := range channels {
-		if c.Config != "" {
-			n.mask(c.ID, c)
-		}
-	}
-	return n, n.renew(ctx)
+	c.Changes.On(changed, func(ctx context.Context) error {
+		defer n.Wake()
+		return n.renew(ctx)
+	})
+	return n, nil
 }
+
+// changed is the name of channels and rules on the board.
+const changed = "channels"
 
 // change runs fn in a transaction that changes rules or channels.
 func (n *Notifier) change(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
-	n.changing.Lock()
-	defer n.changing.Unlock()
-	if err := n.DB.Write(ctx, fn); err != nil {
-		return err
-	}
-	defer n.Wake()
-	return n.renew(context.WithoutCancel(ctx))
+	return n.Changes.Write(ctx, changed, fn)
 }
 
-// renew reads rules and channels anew.
+// renew reads rules and channels anew, and has what is secret in them masked.
 func (n *Notifier) renew(ctx context.Context) error {
 	rules, err := n.Rules(ctx)
 	if err != nil {
 		return err
 	}
-	s := &standing{known: map[int64]Rule{}}
-	s.all, err = db.Values[int64](ctx, n.DB.Read(), "list the enabled notification channels", `SELECT id FROM notification_channels WHERE enabled = 1 ORDER BY id`)
+	channels, err := db.All(ctx, n.DB.Read(), "list the notification channels", func(row db.Row) (Channel, error) { return n.scanChannel(row) },
+		`SELECT `+channelColumns+` FROM notification_channels ORDER BY id`)
 	if err != nil {
 		return err
+	}
+	s := &standing{known: map[int64]Rule{}}
+	gone := n.masked
+	n.masked = map[int64]bool{}
+	for _, c := range channels {
+		if c.Enabled {
+			s.all = append(s.all, c.ID)
+		}
+		n.mask(c.ID, c)
+		n.masked[c.ID] = true
+		delete(gone, c.ID)
+	}
+	for id := range gone {
+		n.mask(id)
+		n.mu.Lock()
+		delete(n.outlets, id)
+		n.mu.Unlock()
 	}
 	for _, r := range rules {
 		if r.Enabled {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -61,7 +62,7 @@ func (r *rig) open() {
 	must(r.t, err)
 	box, err := secret.OpenBox(r.dir, "", false)
 	must(r.t, err)
-	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Box: box, Masker: r.masker, Log: slog.New(slog.DiscardHandler),
+	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Log: slog.New(slog.DiscardHandler),
 		Open: func(c notify.Channel) (channel.Sender, error) {
 			if strings.Contains(c.Config.Reveal(), "unusable") {
 				return nil, errors.New("the address is missing")

@@ -78,3 +78,5 @@ func TestReferenceTellsEachKey(t *testing.T) {
 type nothingStored struct{ settings.Overrides }
 
 func (nothingStored) All(context.Context) (map[string]string, error) { return nil, nil }
+
+func (nothingStored) Follow(func(context.Context) error) {}
